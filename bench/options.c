@@ -34,7 +34,7 @@ static const struct {
               {"stages", SUITE_STAGES},
               {"limits", SUITE_LIMITS}};
 
-static const char *const precisions[] = {"single", "double"};
+static const char *const precisions[] = {"single", "mixed", "double"};
 
 // ---- Help
 
@@ -71,7 +71,7 @@ static const struct option_entry {
      "integrators to compare (default:\nsymplectic_euler,velocity_verlet; of a scene\nfile its "
      "own)"},
     {"precision", "LIST", KEY_PRECISION,
-     "single, double (default: single; of a scene file\nits own)"},
+     "single, mixed, double (default: single; of a scene\nfile its own)"},
     {"kernel", "LIST", KEY_KERNEL,
      "auto, grid, packed, coloured, reference (plain\nserial loops); default: auto,reference"},
     {"isa", "LIST", KEY_ISA,
@@ -150,9 +150,9 @@ static bool refuse(const char *option, const char *value, const char *wanted)
 }
 
 // Reads a comma-separated list, each item at most once; `take` returns false if an item is wrong.
-static bool take_list(const char *option, const char *value, const char *wanted,
-                      bool (*take)(struct bench_options *options, const char *item, size_t length),
-                      struct bench_options *options)
+static bool parse_list(const char *option, const char *value, const char *wanted,
+                       bool (*take)(struct bench_options *options, const char *item, size_t length),
+                       struct bench_options *options)
 {
     for (const char *at = value;; at++) {
         size_t length = strcspn(at, ",");
@@ -169,7 +169,7 @@ static bool is(const char *item, size_t length, const char *name)
     return strlen(name) == length && strncmp(item, name, length) == 0;
 }
 
-static bool take_suite(struct bench_options *options, const char *item, size_t length)
+static bool parse_suite(struct bench_options *options, const char *item, size_t length)
 {
     for (size_t s = 0; s < sizeof suites / sizeof suites[0]; s++)
         if (is(item, length, suites[s].name)) {
@@ -179,7 +179,7 @@ static bool take_suite(struct bench_options *options, const char *item, size_t l
     return false;
 }
 
-static bool take_threads(struct bench_options *options, const char *item, size_t length)
+static bool parse_threads(struct bench_options *options, const char *item, size_t length)
 {
     const uint64_t most = 4096; // the limit of the solver
     uint64_t count;
@@ -195,8 +195,8 @@ static bool take_threads(struct bench_options *options, const char *item, size_t
 
 // Adds `name` to a list if the item is this name; false if it is not, or if the list has it
 // already.
-static bool take_name(const char *name, const char *item, size_t length, const char **list,
-                      int *count)
+static bool parse_name(const char *name, const char *item, size_t length, const char **list,
+                       int *count)
 {
     if (!is(item, length, name) || *count == BENCH_LIST_MAX)
         return false;
@@ -207,24 +207,24 @@ static bool take_name(const char *name, const char *item, size_t length, const c
     return true;
 }
 
-static bool take_integrator(struct bench_options *options, const char *item, size_t length)
+static bool parse_integrator(struct bench_options *options, const char *item, size_t length)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        if (take_name(integrator_name((enum integrator)i), item, length, options->integrators,
-                      &options->integrator_count))
+        if (parse_name(integrator_name((enum integrator)i), item, length, options->integrators,
+                       &options->integrator_count))
             return true;
     return false;
 }
 
-static bool take_precision(struct bench_options *options, const char *item, size_t length)
+static bool parse_precision(struct bench_options *options, const char *item, size_t length)
 {
     for (size_t p = 0; p < sizeof precisions / sizeof precisions[0]; p++)
-        if (take_name(precisions[p], item, length, options->precisions, &options->precision_count))
+        if (parse_name(precisions[p], item, length, options->precisions, &options->precision_count))
             return true;
     return false;
 }
 
-static bool take_kernel(struct bench_options *options, const char *item, size_t length)
+static bool parse_kernel(struct bench_options *options, const char *item, size_t length)
 {
     for (int k = 0; kernel_choice_name(k); k++) {
         if (!is(item, length, kernel_choice_name(k)) || options->kernel_count == BENCH_LIST_MAX)
@@ -235,7 +235,7 @@ static bool take_kernel(struct bench_options *options, const char *item, size_t 
     return false;
 }
 
-static bool take_isa(struct bench_options *options, const char *item, size_t length)
+static bool parse_isa(struct bench_options *options, const char *item, size_t length)
 {
     bool all = is(item, length, "all"), found = all;
     for (int isa = 0; isa < ISA_COUNT; isa++) {
@@ -250,7 +250,7 @@ static bool take_isa(struct bench_options *options, const char *item, size_t len
     return found;
 }
 
-static bool take_springs(struct bench_options *options, const char *item, size_t length)
+static bool parse_springs(struct bench_options *options, const char *item, size_t length)
 {
     const uint64_t most = 100000000000; // 10^11, beyond any memory
     uint64_t count;
@@ -261,7 +261,7 @@ static bool take_springs(struct bench_options *options, const char *item, size_t
     return true;
 }
 
-static bool take_energy_budget(struct bench_options *options, const char *item, size_t length)
+static bool parse_energy_budget(struct bench_options *options, const char *item, size_t length)
 {
     if (is(item, length, "off"))
         return options->energy_budgets[0] = true;
@@ -281,30 +281,31 @@ static bool apply(const struct option_entry *entry, char *value, struct bench_op
     static char json[] = "--benchmark_format=json";
     switch (entry->key) {
     case KEY_SUITE:
-        return take_list("suite", value, "some of steps, scaling, stages and limits", take_suite,
-                         options);
+        return parse_list("suite", value, "some of steps, scaling, stages and limits", parse_suite,
+                          options);
     case KEY_THREADS:
-        return take_list("threads", value,
-                         "up to 16 different whole numbers from 1 to 4096, separated by commas",
-                         take_threads, options);
+        return parse_list("threads", value,
+                          "up to 16 different whole numbers from 1 to 4096, separated by commas",
+                          parse_threads, options);
     case KEY_INTEGRATOR:
-        return take_list("integrator", value,
-                         "names of integrators, each once, separated by commas", take_integrator,
-                         options);
+        return parse_list("integrator", value,
+                          "names of integrators, each once, separated by commas", parse_integrator,
+                          options);
     case KEY_PRECISION:
-        return take_list("precision", value, "single, double or single,double", take_precision,
-                         options);
+        return parse_list("precision", value, "single, mixed, double or a list of them",
+                          parse_precision, options);
     case KEY_KERNEL:
-        return take_list("kernel", value,
-                         "auto, reference, packed, grid, coloured or a list of them", take_kernel,
-                         options);
+        return parse_list("kernel", value,
+                          "auto, reference, packed, grid, coloured or a list of them", parse_kernel,
+                          options);
     case KEY_ISA:
-        return take_list("isa", value, "some of base, v3 and v4, or all", take_isa, options);
+        return parse_list("isa", value, "some of base, v3 and v4, or all", parse_isa, options);
     case KEY_SPRINGS:
-        return take_list("springs", value, "whole numbers from 1 to 10^11, separated by commas",
-                         take_springs, options);
+        return parse_list("springs", value, "whole numbers from 1 to 10^11, separated by commas",
+                          parse_springs, options);
     case KEY_ENERGY_BUDGET:
-        return take_list("energy-budget", value, "off, on or off,on", take_energy_budget, options);
+        return parse_list("energy-budget", value, "off, on or off,on", parse_energy_budget,
+                          options);
     case KEY_FULL:
         return options->full = true;
     case KEY_SET:
@@ -354,7 +355,7 @@ static bool refuse_unknown(const char *word)
 }
 
 // Reads the option argv[*at] and its value, which may be the next word.
-static bool take_option(int argc, char **argv, int *at, struct bench_options *options)
+static bool parse_option(int argc, char **argv, int *at, struct bench_options *options)
 {
     char *word = argv[*at], *value = NULL;
     size_t length = strcspn(word, "=");
@@ -434,7 +435,7 @@ bool options_read(int argc, char **argv, struct bench_options *options, int *exi
             if (strncmp(word, "--benchmark_format", 18) == 0 ||
                 strstr(word, "aggregates_only") != NULL)
                 options->medians_only = false;
-        } else if (!take_option(argc, argv, &at, options)) {
+        } else if (!parse_option(argc, argv, &at, options)) {
             fputs("Try 'taut-bench --help' for more information.\n", stderr);
             return false;
         }

@@ -271,7 +271,7 @@ static int check_scene(const struct subject *subject, const char **integrator,
     }
     diagnostics_free(&findings);
     *integrator = integrator_name(scene->simulation.integrator);
-    *precision = scene->precision == PRECISION_DOUBLE ? "double" : "single";
+    *precision = precision_name(scene->precision);
     scene_free(scene);
     return EXIT_DONE;
 }

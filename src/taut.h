@@ -188,6 +188,10 @@ TAUT_API taut_status taut_solver_restore_memory(const taut_scene *scene, const v
 
 // Advances by `steps` steps of the scene's dt. On TAUT_ERROR_DIVERGED and TAUT_ERROR_COLLAPSED the
 // state is left as it was when the fault was detected, and `error` names the place where it began.
+// Divergence is checked after every 16th step of the run and after the last planned one, however
+// steps are divided among calls; if values are not finite at the end of a call, or the kinetic
+// energy is a hundred times what a check allows, it continues to the next of these steps, which
+// reports that.
 TAUT_API taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error);
 
 typedef struct taut_energy {

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     struct vtp_frame frame;
     taut_error error = {0};
-    if (vtp_frame_take(file, "fuzz", &frame, &error) == TAUT_OK) {
+    if (vtp_frame_read_file(file, "fuzz", &frame, &error) == TAUT_OK) {
         read_all(&frame);
         vtp_frame_close(&frame);
     } else if (!error.text[0]) {

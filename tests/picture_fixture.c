@@ -66,7 +66,7 @@ struct scenery scenery_of(const char *text)
     if (subject_make(scenery.solver, &options, &scenery.subject, &error) != TAUT_OK ||
         subject_make_frame(&scenery.subject, true, &scenery.frame, &error) != TAUT_OK)
         fail_msg("%s", error.text);
-    solver_read_frame(scenery.solver, scenery.frame.room, &scenery.frame);
+    solver_read_frame(scenery.solver, scenery.frame.allocated, &scenery.frame);
     render_options_default(&scenery.options);
     scenery_look(&scenery, 0, scenery.subject.flat ? 0 : 20);
     return scenery;

@@ -73,6 +73,32 @@ const struct sample samples[] = {
 
 const size_t sample_count = sizeof samples / sizeof *samples;
 
+const char *const busy_text =
+    "precision: %s\nsimulation: {integrator: %s, dt: %s%s}\n"
+    "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
+    "  gusts: [{amplitude: [9,0,0], period: 0.02, phase: 40}]}}\n"
+    "bodies: [{name: b, type: sphere, center: [0.1,0.9,0.3], radius: 1, subdivisions: 2, mass: 2,\n"
+    "  velocity: [1,2,3], springs: {edges: {stiffness: 300, damping: 0.3, yield_at: 0.002},\n"
+    "  bend: {stiffness: 20, damping_law: full, damping: 0.1, break_at: 1.005}},\n"
+    "  pressure: {amount: 60, inflate: 0.02}, pins: [0, 5],\n"
+    "  drives: [{node: 17, velocity: [[0, [0,1,0]], [0.0102, [1,0,0]], [0.0153, [0,0,2]]]}]},\n"
+    "  {name: c, type: cloth, origin: [3,0,0], u: [1,0,0], v: [0,1,0], nodes: [20,9], mass: 1,\n"
+    "  pins: [left], velocity: [3,0,0], springs: {structural: {stiffness: 50, yield_at: 0.001,\n"
+    "  break_at: 1.06}, shear: {stiffness: 20}}},\n"
+    "  {name: e, type: pendulum, model: equation, pivot: [0,2,0], length: 1, angle: 30, mass: 1,\n"
+    "  direction: [1,0,0]}, {name: o, type: oscillator, model: closed_form, anchor: [1,0,0],\n"
+    "  axis: [0,-1,0], amplitude: 0.1, mass: 1, stiffness: 50}]\n"
+    "colliders: [{type: plane, point: [0,0.2,0], normal: [0,1,0], stiffness: 400, friction: 0.1,\n"
+    "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
+    "  velocity: [-2,0,0]}%s]\n";
+
+const char *precision_number(size_t number, enum integrator integrator)
+{
+    static const enum precision precisions[] = {PRECISION_SINGLE, PRECISION_DOUBLE,
+                                                PRECISION_MIXED};
+    return precision_name(precisions[number % (integrator_has_mixed(integrator) ? 3 : 2)]);
+}
+
 taut_solver *sample_solver(const struct sample *sample, const char *precision,
                            const char *integrator, const struct solver_options *options)
 {

@@ -13,7 +13,15 @@ struct sample {
 extern const struct sample samples[];
 extern const size_t sample_count;
 
-// A solver of the sample; `precision` single or double, dt 0.0005.
+// A scene of everything that depends on time or on the step number, and of everything that a step
+// leaves for the next. Formats: precision, integrator, dt, further keys of `simulation`, and
+// further colliders, both with a comma before them.
+extern const char *const busy_text;
+
+// Of the precisions that an integrator has one after another.
+const char *precision_number(size_t number, enum integrator integrator);
+
+// A solver of the sample, with dt 0.0005.
 taut_solver *sample_solver(const struct sample *sample, const char *precision,
                            const char *integrator, const struct solver_options *options);
 

@@ -23,7 +23,7 @@ struct study *study_of(char *text, struct study_options options)
     taut_scene *scene = scene_of_text(text);
     struct study *study = NULL;
     taut_error error = {0};
-    options.patience = 1000;
+    options.time_limit = 1000;
     if (study_make(scene, &options, &study, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     taut_scene_destroy(scene);

@@ -12,7 +12,11 @@
 #include "scene/reader.h"
 #include "solver/internals.h"
 
-static const struct scene_override in_double = {.text = "precision=double"};
+static const struct scene_override in_precision[] = {
+    [PRECISION_SINGLE] = {.text = "precision=single"},
+    [PRECISION_DOUBLE] = {.text = "precision=double"},
+    [PRECISION_MIXED] = {.text = "precision=mixed"},
+};
 
 static void scenes_are_found_by_name(void **state)
 {
@@ -22,17 +26,17 @@ static void scenes_are_found_by_name(void **state)
     assert_null(bench_scene_find("cloht"));
 }
 
-// Every scene of the benchmark runs: small, in both precisions, and long enough for a check for
+// Every scene of the benchmark runs: small, in every precision, and long enough for a check for
 // divergence.
 static void every_scene_runs_at_a_small_size(void **state)
 {
     (void)state;
     enum { STEPS = 48 };
     for (int s = 0; s < BENCH_SCENES; s++) {
-        for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
+        for (int precision = PRECISION_SINGLE; precision <= PRECISION_MIXED; precision++) {
             taut_error error = {0};
-            taut_scene *scene = bench_scene_make(&bench_scenes[s], 4000, &in_double,
-                                                 precision == PRECISION_DOUBLE, &error);
+            taut_scene *scene =
+                bench_scene_make(&bench_scenes[s], 4000, &in_precision[precision], 1, &error);
             assert_non_null(scene);
             taut_solver *solver;
             assert_int_equal(taut_solver_create(scene, NULL, &solver, &error), TAUT_OK);
@@ -53,8 +57,8 @@ static taut_solver *modelled(const char *name, uint64_t springs, enum precision 
                              taut_kernel kernel)
 {
     taut_error error = {0};
-    taut_scene *scene = bench_scene_make(bench_scene_find(name), springs, &in_double,
-                                         precision == PRECISION_DOUBLE, &error);
+    taut_scene *scene =
+        bench_scene_make(bench_scene_find(name), springs, &in_precision[precision], 1, &error);
     assert_non_null(scene);
     struct solver_options options = {.config = {.threads = 1, .kernel = kernel}};
     taut_solver *solver;
@@ -81,7 +85,9 @@ static void the_model_counts_what_a_grid_moves(void **state)
     for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
         double single = bytes_a_node(scenes[s], 4000, PRECISION_SINGLE, TAUT_KERNEL_AUTO);
         double twice = bytes_a_node(scenes[s], 4000, PRECISION_DOUBLE, TAUT_KERNEL_AUTO);
+        double mixed = bytes_a_node(scenes[s], 4000, PRECISION_MIXED, TAUT_KERNEL_AUTO);
         assert_near(single, 13 * 4, 1e-9);
+        assert_near(mixed, (13 + 12) * 4, 1e-9); // low parts, read and written
         assert_near(twice, 13 * 8, 1e-9);
     }
     assert_near(bytes_a_node("network", 4000, PRECISION_SINGLE, TAUT_KERNEL_AUTO), 14 * 4, 1e-9);
@@ -152,7 +158,8 @@ static void shuffling_changes_the_order_alone(void **state)
         struct bench_scene kind = {
             .name = "network", .shape = shuffled ? BENCH_SHUFFLED : BENCH_NETWORK, .damped = true};
         taut_error error = {0};
-        taut_scene *scene = bench_scene_make(&kind, 4000, &in_double, 1, &error);
+        taut_scene *scene =
+            bench_scene_make(&kind, 4000, &in_precision[PRECISION_DOUBLE], 1, &error);
         assert_non_null(scene);
         scene->bodies[0].pin_count = 0; // shuffling changes which node is number 0
         scene->environment.gravity = vec3_make(0, 0, 0);

@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "output/file.h"
+#include "output/run_checkpoint.h"
 
 // The largest instruction set of this machine.
 static enum isa best_isa(void)
@@ -101,7 +102,8 @@ static void report_difference(struct saved a, struct saved b, const char *what)
     taut_error error = {0};
     assert_int_equal(archive_open(&readers[0], give, &a, "a", &error), TAUT_OK);
     assert_int_equal(archive_open(&readers[1], give, &b, "b", &error), TAUT_OK);
-    if (readers[0].head.step != readers[1].head.step || readers[0].head.dt != readers[1].head.dt)
+    if (readers[0].header.step != readers[1].header.step ||
+        readers[0].header.dt != readers[1].header.dt)
         print_error("%s: another step or dt\n", what);
     do {
         for (int i = 0; i < 2; i++)
@@ -190,7 +192,7 @@ static void test_every_integrator(void **state)
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         for (size_t s = 0; s < sample_count; s++) {
             const char *name = integrator_name((enum integrator)i);
-            const char *precision = (s + (size_t)i) % 2 ? "single" : "double";
+            const char *precision = precision_number(s + (size_t)i, (enum integrator)i);
             char *what = text_format("%s with %s", samples[s].name, name);
             taut_scene *scene =
                 scene_of("precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 1}\n%s",
@@ -201,26 +203,6 @@ static void test_every_integrator(void **state)
         }
 }
 
-// What changes with time or with the step, and what a step leaves for the next.
-static const char *const busy =
-    "precision: %s\nsimulation: {integrator: %s, dt: %s%s}\n"
-    "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
-    "  gusts: [{amplitude: [9,0,0], period: 0.02, phase: 40}]}}\n"
-    "bodies: [{name: b, type: sphere, center: [0.1,0.9,0.3], radius: 1, subdivisions: 2, mass: 2,\n"
-    "  velocity: [1,2,3], springs: {edges: {stiffness: 300, damping: 0.3, yield_at: 0.002},\n"
-    "  bend: {stiffness: 20, damping_law: full, damping: 0.1, break_at: 1.005}},\n"
-    "  pressure: {amount: 60, inflate: 0.02}, pins: [0, 5],\n"
-    "  drives: [{node: 17, velocity: [[0, [0,1,0]], [0.0102, [1,0,0]], [0.0153, [0,0,2]]]}]},\n"
-    "  {name: c, type: cloth, origin: [3,0,0], u: [1,0,0], v: [0,1,0], nodes: [20,9], mass: 1,\n"
-    "  pins: [left], velocity: [3,0,0], springs: {structural: {stiffness: 50, yield_at: 0.001,\n"
-    "  break_at: 1.06}, shear: {stiffness: 20}}},\n"
-    "  {name: e, type: pendulum, model: equation, pivot: [0,2,0], length: 1, angle: 30, mass: 1,\n"
-    "  direction: [1,0,0]}, {name: o, type: oscillator, model: closed_form, anchor: [1,0,0],\n"
-    "  axis: [0,-1,0], amplitude: 0.1, mass: 1, stiffness: 50}]\n"
-    "colliders: [{type: plane, point: [0,0.2,0], normal: [0,1,0], stiffness: 400, friction: 0.1,\n"
-    "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
-    "  velocity: [-2,0,0]}%s]\n";
-
 static const char *const project =
     ", {type: room, min: [-0.7,-3,-3], max: [9,3,3], response: project, keep: 0.9,\n"
     " restitution: 0.5, friction: 0.2}";
@@ -230,7 +212,7 @@ static taut_scene *busy_scene(int number, int integrator, const char *dt)
     char *more = text_format("%s%s", number & 2 ? ", keep_velocity: 0.999" : "",
                              strcmp(dt, "auto") == 0 ? ", duration: 2" : ", steps: 1");
     taut_scene *scene =
-        scene_of(busy, number % 2 ? "single" : "double",
+        scene_of(busy_text, precision_number((size_t)number, (enum integrator)integrator),
                  integrator_name((enum integrator)integrator), dt, more, number & 4 ? project : "");
     free(more);
     return scene;
@@ -240,7 +222,7 @@ static void test_busy_scene(void **state)
 {
     (void)state;
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        for (int number = 0; number < 8; number++)
+        for (int number = 0; number < 12; number++)
             for (uint64_t steps = 0; steps < 20; steps += 13) {
                 char *what = text_format("number %d with %s, from step %d", number,
                                          integrator_name((enum integrator)i), (int)steps);
@@ -249,6 +231,103 @@ static void test_busy_scene(void **state)
                 taut_scene_destroy(scene);
                 free(what);
             }
+}
+
+// ---- Reading
+
+// Steps in calls of random lengths, with a reading of the energies and the budget after each. The
+// run continues from a checkpoint after one of them.
+static taut_solver *advance_reading(const taut_scene *scene, uint64_t steps, uint64_t seed)
+{
+    const enum isa best = best_isa();
+    taut_solver *solver = create(scene, 1, best);
+    const uint64_t middle = (uint64_t)(next_random(&seed) * (double)steps);
+    bool restored = false;
+    for (uint64_t done = 0; done < steps;) {
+        const uint64_t call = 1 + (uint64_t)(next_random(&seed) * 6);
+        const uint64_t count = call < steps - done ? call : steps - done;
+        work_of(solver);
+        if (!restored && done >= middle) {
+            struct saved saved = save_and_end(solver);
+            solver = restore(scene, saved, 2, best);
+            taut_bytes_release(saved.bytes);
+            restored = true;
+        }
+        advance(solver, count);
+        done += count;
+    }
+    return solver;
+}
+
+// A run is the same, to the last bit of the budget, however its steps are divided among calls,
+// whether or not it is read between them, and wherever it is continued.
+static void assert_unread(const taut_scene *scene, uint64_t steps, uint64_t seed, const char *what)
+{
+    taut_solver *whole = create(scene, 1, best_isa());
+    advance(whole, steps);
+    struct saved end = save_and_end(whole);
+    struct saved again = save_and_end(advance_reading(scene, steps, seed));
+    assert_same_saved(end, again, what);
+    taut_bytes_release(again.bytes);
+    taut_bytes_release(end.bytes);
+}
+
+static void test_reading(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        for (int number = 0; number < 12; number++) {
+            char *what =
+                text_format("read, number %d with %s", number, integrator_name((enum integrator)i));
+            taut_scene *scene = busy_scene(number, i, "0.0005");
+            assert_unread(scene, 40, (uint64_t)number + 1, what);
+            taut_scene_destroy(scene);
+            free(what);
+        }
+}
+
+// Springs that break or yield at the start of a step do so after a reading of the same time.
+static void test_reading_before_changes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *dt, *text;
+        uint64_t steps;
+        bool stiff; // the step is too long for explicit integrators
+    } scenes[] = {
+        {"a torn lattice in wind on nodes", "0.0005, steps: 1",
+         "environment: {gravity: [0,-9.81,0], wind: {velocity: [3,0,1], law: node,\n"
+         "  relative: false}}\n"
+         "bodies: [{name: j, type: lattice, origin: [0,0,0], nodes: [6,6,6], spacing: 0.1,\n"
+         "  node_mass: 0.02, spring: {stiffness: 150, damping: 0.02, law: tension_only,\n"
+         "  break_at: 1.05}}]\n",
+         760, false},
+        {"a ball that yields on a plane", "0.005, steps: 1",
+         "environment: {gravity: [0,-9.81,0]}\n"
+         "bodies: [{name: b, type: sphere, center: [0,0.8,0], radius: 0.3, subdivisions: 2,\n"
+         "  mass: 0.243, spring: {stiffness: 60, damping: 0.02,\n"
+         "  yield_at: 0.1}}]\n"
+         "colliders: [{type: plane, response: project, restitution: 0.5, keep: 0.9}]\n",
+         120, true},
+        {"a rope that keeps 0.999", "0.001, steps: 1, keep_velocity: 0.999",
+         "environment: {gravity: [0,-9.81,0], air_drag: 0.02, wind: {velocity: [3,0,1]}}\n"
+         "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 20, mass: 0.2,\n"
+         "  pins: [first], spring: {stiffness: 200, damping: 0.05}}]\n",
+         100, false},
+    };
+    for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++)
+        for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+            const char *name = integrator_name((enum integrator)i);
+            char *what = text_format("%s with %s", scenes[s].name, name);
+            taut_scene *scene = scene_of("simulation: {integrator: %s, dt: %s}\n%s", name,
+                                         scenes[s].dt, scenes[s].text);
+            const bool fails =
+                scenes[s].stiff ? i < INTEGRATOR_IMPLICIT_EULER : i == INTEGRATOR_EXPLICIT_EULER;
+            for (uint64_t seed = 1; !fails && seed <= 3; seed++)
+                assert_unread(scene, scenes[s].steps, seed, what);
+            taut_scene_destroy(scene);
+            free(what);
+        }
 }
 
 // dt is evaluated every 32 to 4,096 steps, and what it is since then is part of a checkpoint.
@@ -493,6 +572,8 @@ static void test_made_up(void **state)
         {"body_nodes", {8}, 8},
         {"dt.since_step", {6}, 8},
         {"dt.position_ratio", {0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, 8},
+        {"divergence.explained_peak", {1, 0, 0, 0, 0, 0, 0xf0, 0x7f}, 8},
+        {"budget.kinetic", {0, 0, 0, 0, 0, 0, 0xf0, 0xff}, 8},
         {"budget.differences_present", {3}, 4},
     };
     for (size_t c = 0; c < sizeof numbers / sizeof numbers[0]; c++) {
@@ -511,6 +592,25 @@ static void test_made_up(void **state)
             fail_msg("%s: %s", numbers[c].name, error.text);
         taut_bytes_release(saved.bytes);
     }
+    // The name of the array and the index say where it is.
+    const double nan[] = {1, 2, NAN};
+    struct saved target = small_checkpoint(scene);
+    unsigned char *chunk =
+        (unsigned char *)target.bytes + find_chunk(target, "mouse_spring.target");
+    taut_error error = {0};
+    memcpy(chunk + 96, nan, sizeof nan);
+    chunk[5] = 0;
+    uint32_t stored;
+    memcpy(&stored, chunk + 76, sizeof stored);
+    assert_int_equal(stored, sizeof nan); // it is too short to be compressed
+    uint64_t hash = hash_of(chunk + 96, stored);
+    memcpy(chunk + 80, &hash, sizeof hash);
+    hash = hash_of(chunk, 88);
+    memcpy(chunk + 88, &hash, sizeof hash);
+    assert_int_equal(restore_bytes(scene, target.bytes, target.count, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "'mouse_spring.target' has a number that is not finite at "
+                                       "index 2, though its checksum is right"));
+    taut_bytes_release(target.bytes);
     taut_scene_destroy(scene);
 }
 
@@ -613,6 +713,169 @@ static void test_files(void **state)
     taut_scene_destroy(scene);
 }
 
+// ---- Checkpoints of runs, which also have where the output stands
+
+static struct run_position some_position(double *times, uint64_t *bodies, char *state)
+{
+    return (struct run_position){
+        .files = {.frames = 3,
+                  .energy_bytes = 1234,
+                  .probe_bytes = 99,
+                  .times = times,
+                  .volume_bodies = bodies,
+                  .volume_count = 1},
+        .frame_steps = 0,
+        .frame_number = 4,
+        .frame_seconds = 0.01,
+        .last_frame = 4,
+        .due = DUE_PROBE,
+        .kernel = TAUT_KERNEL_COLOURED,
+        .energy_at_start = {1, 2, 3, 4, 5, 15},
+        .state = state,
+    };
+}
+
+static const char run_path[] = TAUT_TEST_OUT "/checkpoint_000000000000005.taut";
+
+// Writes the position with the state after five steps.
+static taut_status write_run(const taut_scene *scene, const struct run_position *position)
+{
+    taut_solver *solver = create(scene, 1, ISA_BASE);
+    struct solver_copy *copy;
+    taut_error error = {0};
+    assert_true(mkdir(TAUT_TEST_OUT, 0777) == 0 || errno == EEXIST);
+    advance(solver, 5);
+    assert_int_equal(solver_copy_make(solver, &copy, &error), TAUT_OK);
+    advance(solver, 5); // the copy is of the state before
+    taut_solver_destroy(solver);
+    taut_status status = run_checkpoint_write(run_path, copy, position, NULL, NULL, &error);
+    solver_copy_free(copy);
+    return status;
+}
+
+static taut_status read_run(struct run_position *position, taut_error *error)
+{
+    struct archive_header header;
+    taut_status status = run_checkpoint_read(run_path, &header, position, error);
+    if (status == TAUT_OK)
+        assert_int_equal(header.step, 5);
+    return status;
+}
+
+static void test_run_position(void **state)
+{
+    (void)state;
+    double times[] = {0, 0.01, 0.02};
+    uint64_t bodies[] = {0};
+    char final[] = "final.csv";
+    const struct run_position written = some_position(times, bodies, final);
+    struct run_position read;
+    taut_error error = {0};
+    taut_scene *scene = small_scene("");
+    assert_int_equal(write_run(scene, &written), TAUT_OK);
+    assert_int_equal(read_run(&read, &error), TAUT_OK);
+    assert_int_equal(read.files.frames, 3);
+    assert_memory_equal(read.files.times, times, sizeof times);
+    assert_int_equal(read.files.energy_bytes, 1234);
+    assert_int_equal(read.files.probe_bytes, 99);
+    assert_int_equal(read.files.volume_count, 1);
+    assert_int_equal(read.files.volume_bodies[0], 0);
+    assert_int_equal(read.frame_steps, 0);
+    assert_int_equal(read.frame_number, 4);
+    assert_true(read.frame_seconds == 0.01);
+    assert_int_equal(read.last_frame, 4);
+    assert_int_equal(read.due, DUE_PROBE);
+    assert_int_equal(read.kernel, TAUT_KERNEL_COLOURED);
+    assert_memory_equal(&read.energy_at_start, &written.energy_at_start, sizeof(taut_energy));
+    assert_string_equal(read.state, final);
+    run_position_free(&read);
+
+    // A program can restore it, and gets the state of the copy.
+    taut_solver *solver;
+    assert_int_equal(taut_solver_restore(scene, run_path, NULL, &solver, &error), TAUT_OK);
+    struct saved same = small_checkpoint(scene), restored = save_and_end(solver);
+    assert_same_saved(same, restored, "of a run");
+    taut_bytes_release(same.bytes);
+    taut_bytes_release(restored.bytes);
+
+    // A program's checkpoint has no position.
+    solver = create(scene, 1, ISA_BASE);
+    assert_int_equal(taut_solver_save(solver, run_path, &error), TAUT_OK);
+    taut_solver_destroy(solver);
+    assert_int_equal(read_run(&read, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "'output.frames' is missing"));
+    taut_scene_destroy(scene);
+}
+
+// Positions that no run has.
+static void test_run_positions_that_cannot_be(void **state)
+{
+    (void)state;
+    double times[] = {0, 0.01, 0.02}, late[] = {0, 0.03, 0.02}, none[] = {0, NAN, 0.02};
+    uint64_t bodies[] = {0};
+    taut_scene *scene = small_scene("");
+    for (int k = 0; k < 8; k++) {
+        struct run_position wrong = some_position(times, bodies, NULL), read;
+        taut_error error = {0};
+        wrong.last_frame = k == 0 ? 6 : wrong.last_frame;
+        wrong.due = k == 1 ? 4 : wrong.due;
+        wrong.kernel = k == 2 ? 99 : wrong.kernel;
+        wrong.frame_seconds = k == 3 ? 0 : k == 4 ? NAN : wrong.frame_seconds;
+        wrong.frame_number = k == 5 ? 0 : wrong.frame_number;
+        wrong.files.times = k == 6 ? late : k == 7 ? none : times;
+        assert_int_equal(write_run(scene, &wrong), TAUT_OK);
+        if (read_run(&read, &error) != TAUT_ERROR_IO)
+            fail_msg("position %d is accepted", k);
+    }
+    taut_scene_destroy(scene);
+}
+
+static void write_bytes(const void *bytes, size_t count)
+{
+    FILE *file = fopen(run_path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+// Every length, and every byte in one of its bits.
+static void test_damaged_runs(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16 };
+    static unsigned char bytes[MOST];
+    double times[] = {0, 0.01, 0.02};
+    uint64_t bodies[] = {0};
+    char final[] = "final.csv";
+    const struct run_position position = some_position(times, bodies, final);
+    struct run_position read;
+    taut_scene *scene = small_scene("");
+    assert_int_equal(write_run(scene, &position), TAUT_OK);
+    FILE *file = fopen(run_path, "rb");
+    assert_non_null(file);
+    const size_t count = fread(bytes, 1, MOST, file);
+    assert_int_equal(fclose(file), 0);
+    assert_true(count > 4096 && count < MOST);
+    for (size_t i = 0; i < count; i++) {
+        taut_error error = {0};
+        write_bytes(bytes, i);
+        if (read_run(&read, &error) != TAUT_ERROR_IO)
+            fail_msg("%d of %d bytes are accepted", (int)i, (int)count);
+        const int bit = 1 << (i * 5 % 8);
+        bytes[i] ^= (unsigned char)bit;
+        write_bytes(bytes, count);
+        if (read_run(&read, &error) != TAUT_ERROR_IO)
+            fail_msg("byte %d altered is accepted", (int)i);
+        bytes[i] ^= (unsigned char)bit;
+    }
+    write_bytes(bytes, count);
+    taut_error error = {0};
+    assert_int_equal(read_run(&read, &error), TAUT_OK);
+    run_position_free(&read);
+    assert_int_equal(remove(run_path), 0);
+    taut_scene_destroy(scene);
+}
+
 // The independent reader finds the same numbers, and what is wrong.
 static void test_reader(void **state)
 {
@@ -620,8 +883,10 @@ static void test_reader(void **state)
     static const char path[] = TAUT_TEST_OUT "/reader.checkpoint";
     static const char tool[] = "/usr/bin/python3 '" TAUT_TEST_SOURCE "/tools/read_checkpoint.py'";
     assert_true(mkdir(TAUT_TEST_OUT, 0777) == 0 || errno == EEXIST);
-    for (int number = 0; number < 2; number++) {
-        taut_scene *scene = busy_scene(4 + number, INTEGRATOR_BDF2, "0.0005");
+    // bdf2 in single and double, and midpoint in mixed precision
+    for (int number = 0; number < 3; number++) {
+        const int integrator = number == 2 ? INTEGRATOR_MIDPOINT : INTEGRATOR_BDF2;
+        taut_scene *scene = busy_scene(number == 2 ? 5 : 4 + number, integrator, "0.0005");
         taut_solver *solver = create(scene, 1, ISA_BASE);
         taut_error error = {0};
         advance(solver, 5);
@@ -645,7 +910,7 @@ static void test_reader(void **state)
                 assert_int_equal(body, b);
                 assert_int_equal(node, n);
                 for (int i = 0; i < 6; i++)
-                    if (number) // in single precision 9 digits identify a number
+                    if (number == 0) // in single precision 9 digits identify a number
                         assert_same_bits((double)(float)v[i], expected[i]);
                     else
                         assert_same_bits(v[i], expected[i]);
@@ -737,13 +1002,25 @@ static void test_initial(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shipped_scenes), cmocka_unit_test(test_every_integrator),
-        cmocka_unit_test(test_busy_scene),     cmocka_unit_test(test_dt_auto),
-        cmocka_unit_test(test_interaction),    cmocka_unit_test(test_divergence),
-        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_altered),
-        cmocka_unit_test(test_made_up),        cmocka_unit_test(test_other_versions),
-        cmocka_unit_test(test_other_scenes),   cmocka_unit_test(test_files),
-        cmocka_unit_test(test_reader),         cmocka_unit_test(test_initial),
+        cmocka_unit_test(test_shipped_scenes),
+        cmocka_unit_test(test_every_integrator),
+        cmocka_unit_test(test_busy_scene),
+        cmocka_unit_test(test_dt_auto),
+        cmocka_unit_test(test_interaction),
+        cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_made_up),
+        cmocka_unit_test(test_other_versions),
+        cmocka_unit_test(test_other_scenes),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_run_position),
+        cmocka_unit_test(test_run_positions_that_cannot_be),
+        cmocka_unit_test(test_damaged_runs),
+        cmocka_unit_test(test_reader),
+        cmocka_unit_test(test_initial),
+        cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_reading_before_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

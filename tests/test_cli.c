@@ -50,7 +50,7 @@ static void every_option_in_help_is_documented(void **state)
     size_t length, options = 0;
     char *manual = fixture_read(TAUT_TEST_SOURCE "/docs/cli.md", &length);
     const char *commands[] = {"taut check --help", "taut info --help", "taut run --help",
-                              "taut render --help"};
+                              "taut resume --help", "taut render --help"};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         struct outcome help = cli_expect(0, commands[i]);
         for (const char *at = help.out; (at = strstr(at, "\n  --")) != NULL;) {
@@ -63,7 +63,7 @@ static void every_option_in_help_is_documented(void **state)
         }
         outcome_free(&help);
     }
-    assert_int_equal(options, 10 + 10 + 17 + 26);
+    assert_int_equal(options, 10 + 10 + 18 + 12 + 26);
     free(manual);
 }
 
@@ -74,7 +74,7 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         const char *command, *says;
     } cases[] = {
         {"taut stabilty hanging.yaml",
-         "the commands are check, info, run, stability, render, view and bench"},
+         "the commands are check, info, run, resume, stability, render, view and bench"},
         {"taut chek hanging.yaml", "did you mean 'check'?"},
         {"taut --frobnicate", "there is no option '--frobnicate'"},
         {"taut help fly", "there is no command 'fly'"},
@@ -93,7 +93,14 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         {"TAUT_ISA=v9 taut run hanging.yaml", "TAUT_ISA: there is no instruction set 'v9'"},
         {"taut run --kernel fast hanging.yaml",
          "--kernel takes auto, reference, packed, grid or coloured"},
-        {"taut run --precision half hanging.yaml", "--precision takes single or double"},
+        {"taut run --kernel gird hanging.yaml", "did you mean 'grid'?"},
+        {"taut run --isa v33 hanging.yaml", "did you mean 'v3'?"},
+        {"taut run --precision dubble hanging.yaml", "did you mean 'double'?"},
+        {"taut stability --map stifness hanging.yaml", "did you mean 'stiffness'?"},
+        {"taut stability --integrators rk5 hanging.yaml", "did you mean 'rk4'?"},
+        {"taut render --colour strane hanging.yaml", "did you mean 'strain'?"},
+        {"taut render --show faces,sprngs hanging.yaml", "did you mean 'springs'?"},
+        {"taut run --precision half hanging.yaml", "--precision takes single, mixed or double"},
         {"taut run --steps 0 hanging.yaml", "--steps takes a whole number above 0, up to 1e15"},
         {"taut run --steps 99999999999999999999 hanging.yaml",
          "--steps takes a whole number above 0, up to 1e15"},
@@ -101,6 +108,7 @@ static void wrong_usage_is_said_and_ends_with_2(void **state)
         {"taut run --steps 1.5 hanging.yaml", "not '1.5'"},
         {"taut run --duration -1 hanging.yaml", "--duration takes seconds above 0"},
         {"taut run --duration nan hanging.yaml", "not 'nan'"},
+        {"taut run --duration 0,5 hanging.yaml", "the decimal separator is a point"},
         {"taut run --steps 5 --duration 1 hanging.yaml", "give one"},
         {"taut run --no-output --force hanging.yaml", "--no-output writes no files"},
         {"taut run missing.yaml",
@@ -371,7 +379,10 @@ static void info_knows_the_critical_steps(void **state)
     }
     outcome = cli_expect(2, "taut info --set simulation.dt=auto --set "
                             "simulation.integrator=bdf2 one.yaml");
-    assert_says(outcome.err, "bdf2 is stable at every step, so accuracy decides; give dt");
+    assert_says(outcome.err, "--set simulation.dt=auto:1:15: error: 'dt: auto' finds no step: bdf2 "
+                             "is stable at every step, so accuracy decides; give dt in seconds\n"
+                             "    simulation.dt=auto\n                  ^\n"
+                             "taut: one.yaml: 1 error\n");
     outcome_free(&outcome);
 }
 

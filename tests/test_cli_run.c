@@ -265,6 +265,7 @@ static void the_hash_is_the_same_whatever_is_used_and_written(void **state)
     assert_same_hash(hash, "--no-output --isa auto hanging.yaml");
     assert_same_hash(hash, "--no-output --isa base hanging.yaml");
     assert_other_hash(hash, "--no-output --precision double hanging.yaml");
+    assert_other_hash(hash, "--no-output --precision mixed hanging.yaml");
     assert_other_hash(hash, "--no-output --steps 99 hanging.yaml");
     assert_other_hash(hash, "--no-output --set bodies.rope.node_mass=0.06 hanging.yaml");
     free(hash);
@@ -611,16 +612,7 @@ static void the_summary_names_what_is_missing(void **state)
     outcome_free(&outcome);
 }
 
-// At a terminal speed the kinetic energy is the same at the start of every step, since friction on
-// a surface that projects, or keep_velocity, removes the energy that forces supply; the
-// integrator's error within a step is of its order all the same.
-static void the_balance_at_a_terminal_speed_closes(void **state)
-{
-    (void)state;
-    static const char *const slowed[] = {"duration: 3}\ncolliders: [{type: plane, normal: [3,1,0], "
-                                         "response: project, friction: 10}]\n",
-                                         "duration: 3, keep_velocity: 0.99}\n"};
-    static const char *const integrators[] = {"symplectic_euler",
+static const char *const all_integrators[] = {"symplectic_euler",
                                               "implicit_euler",
                                               "explicit_euler",
                                               "xpbd",
@@ -630,6 +622,17 @@ static void the_balance_at_a_terminal_speed_closes(void **state)
                                               "rk4",
                                               "bdf2",
                                               "implicit_midpoint"};
+enum { INTEGRATORS = sizeof all_integrators / sizeof all_integrators[0] };
+
+// At a terminal speed the kinetic energy is the same at the start of every step, since friction on
+// a surface that projects, or keep_velocity, removes the energy that forces supply; the
+// integrator's error within a step is of its order all the same.
+static void the_balance_at_a_terminal_speed_closes(void **state)
+{
+    (void)state;
+    static const char *const slowed[] = {"duration: 3}\ncolliders: [{type: plane, normal: [3,1,0], "
+                                         "response: project, friction: 10}]\n",
+                                         "duration: 3, keep_velocity: 0.99}\n"};
     for (int s = 0; s < 2; s++) {
         char *text = text_format("precision: double\nsimulation: {dt: 0.001, %s"
                                  "environment: {gravity: [0,-9.81,0]}\n"
@@ -638,10 +641,10 @@ static void the_balance_at_a_terminal_speed_closes(void **state)
                                  slowed[s]);
         fixture_write("slowed.yaml", text);
         free(text);
-        for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
+        for (size_t i = 0; i < INTEGRATORS; i++) {
             char *command = text_format("taut run slowed.yaml --no-output --set "
                                         "simulation.integrator=%s",
-                                        integrators[i]);
+                                        all_integrators[i]);
             struct outcome outcome = cli_expect(0, command);
             assert_says(outcome.out, " closes: order ");
             outcome_free(&outcome);
@@ -684,6 +687,43 @@ static void the_balance_knows_order_and_rounding(void **state)
     outcome_free(&outcome);
 }
 
+// bdf2 starts with a step of implicit Euler, whose error is of order 1; a run of one or two steps
+// has no differences that show its error; and the energies of a body at rest are rounding. None of
+// these is a balance that does not close, with any integrator and in either precision.
+static void the_balance_of_starts_and_of_rest_closes(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        // A free fall, a rope at rest without forces, and a spring that begins to pull.
+        "[{name: b, type: network, nodes: [[1,2,3]], node_mass: [1], springs: []}]\n"
+        "environment: {gravity: [0,-9.81,0]}\n",
+        "[{name: b, type: rope, from: [0,3,0], to: [1,3.3,0.1], nodes: 11, mass: 1,\n"
+        "  stiffness: 1000}]\n",
+        "[{name: b, type: network, nodes: [[0,0,0],[1.3,0,0]], pins: [0], node_mass: [1,1],\n"
+        "  springs: [[0,1,{stiffness: 100, rest_length: 1}]]}]\n"};
+    static const int steps[] = {1, 2, 3, 10, 1000};
+    for (int b = 0; b < 3; b++) {
+        char *text = text_format("simulation: {dt: 0.0001, steps: 1}\nbodies: %s", bodies[b]);
+        fixture_write("starts.yaml", text);
+        free(text);
+        for (int integrator = 0; integrator < INTEGRATORS; integrator++)
+            for (int i = 0; i < (b == 2 ? 8 : 10); i++) {
+                char *command = text_format(
+                    "taut run starts.yaml --no-output --set simulation.integrator=%s --set "
+                    "simulation.steps=%d --set precision=%s",
+                    all_integrators[integrator], steps[i / 2], i % 2 ? "double" : "single");
+                struct outcome outcome = cli_expect(0, command);
+                if (strstr(outcome.out, "does not close"))
+                    fail_msg("%s of\n%s\n%s", command, bodies[b], outcome.out);
+                // The error of the first step of bdf2 is 3/4 m g^2 h^2.
+                if (b == 0 && i == 9)
+                    assert_says(outcome.out, " closes: order ");
+                outcome_free(&outcome);
+                free(command);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -693,6 +733,7 @@ int main(void)
         cmocka_unit_test(the_summary_names_what_is_missing),
         cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(the_balance_knows_order_and_rounding),
+        cmocka_unit_test(the_balance_of_starts_and_of_rest_closes),
         cmocka_unit_test(a_state_is_gone_on_from),
         cmocka_unit_test(a_state_that_does_not_fit_is_refused),
         cmocka_unit_test(json_has_every_field_of_the_contract),

@@ -277,7 +277,7 @@ static void assert_found(taut_solver *solver)
 static taut_solver *to_damage(struct plan_coloured **plan)
 {
     taut_solver *solver = solver_from(tangle("single", true), &coloured);
-    *plan = &solver_plan_to_damage(solver)->coloured;
+    *plan = &solver_plan_for_tests(solver)->coloured;
     return solver;
 }
 
@@ -307,7 +307,7 @@ static void test_checker_finds_what_is_wrong(void **state)
     solver = to_damage(&plan);
     plan->block_count--;
     assert_found(solver);
-    solver_plan_to_damage(solver = to_damage(&plan))->coloured.locals[3]++;
+    solver_plan_for_tests(solver = to_damage(&plan))->coloured.locals[3]++;
     assert_found(solver);
 }
 

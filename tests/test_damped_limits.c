@@ -144,10 +144,10 @@ static void test_limits_of_ranges(void **state)
                                    .upper_ratio = round % 2 ? INFINITY : 3 * ratio,
                                    .upper = drag};
         range.form_step = INFINITY;
-        range.square_lack = round % 5 == 0 ? 40 : 0;
+        range.square_negative = round % 5 == 0 ? 40 : 0;
         for (int i = 0; i < EXPLICIT_ONES; i++) {
             double limit = integrator_range_step(explicit_ones[i], &plain, &range);
-            for (int p = -(int)range.square_lack; p <= 100; p++)
+            for (int p = -(int)range.square_negative; p <= 100; p++)
                 for (int q = 0; q <= 100; q++) {
                     double k = p, c = range.damping_most * q / 100;
                     if (c < ratio * k + drag || c > range.upper_ratio * k + drag)

@@ -29,11 +29,14 @@ static void test_threads(void **state)
     (void)state;
     static const int threads[] = {2, 3, 4, 8};
     for (size_t s = 0; s < sample_count; s++) {
-        const char *precision = s % 2 ? "double" : "single", *integrator = integrators[s % 6];
-        uint64_t hash = hash_after(&samples[s], precision, integrator, 1);
-        for (int t = 0; t < 4; t++)
-            if (hash_after(&samples[s], precision, integrator, threads[t]) != hash)
-                fail_msg("%s: %d threads give another hash", samples[s].name, threads[t]);
+        const char *const precisions[] = {s % 2 ? "double" : "single", "mixed"};
+        const char *integrator = integrators[s % 6];
+        for (int p = 0; p < 2; p++) {
+            uint64_t hash = hash_after(&samples[s], precisions[p], integrator, 1);
+            for (int t = 0; t < 4; t++)
+                if (hash_after(&samples[s], precisions[p], integrator, threads[t]) != hash)
+                    fail_msg("%s: %d threads give another hash", samples[s].name, threads[t]);
+        }
     }
 }
 
@@ -42,8 +45,9 @@ static void test_instruction_sets(void **state)
 {
     (void)state;
     for (size_t s = 0; s < sample_count; s++)
-        for (int precision = 0; precision < 2; precision++) {
-            const char *name = precision ? "double" : "single";
+        for (int precision = 0; precision < 3; precision++) {
+            static const char *const names[] = {"single", "double", "mixed"};
+            const char *name = names[precision];
             uint64_t hash = hash_after(&samples[s], name, "symplectic_euler", 1);
             for (int isa = 0; isa < ISA_COUNT; isa++) {
                 if (!isa_available((enum isa)isa))
@@ -67,8 +71,11 @@ static void test_every_integrator(void **state)
     (void)state;
     for (int i = 0; i < 6; i++)
         for (size_t s = 6; s < 8; s++)
-            assert_true(hash_after(&samples[s], "single", integrators[i], 1) ==
-                        hash_after(&samples[s], "single", integrators[i], 3));
+            for (int mixed = 0; mixed < 2; mixed++) {
+                const char *precision = mixed ? "mixed" : "single";
+                assert_true(hash_after(&samples[s], precision, integrators[i], 1) ==
+                            hash_after(&samples[s], precision, integrators[i], 3));
+            }
 }
 
 static void test_run_to_run(void **state)
@@ -119,7 +126,7 @@ static void test_runs_of_steps_change_nothing(void **state)
     static const int pieces[] = {1, 7, STEPS};
     for (int i = 2; i < 4; i++)
         for (size_t s = 0; s < sample_count; s++) {
-            const char *precision = (s + (size_t)i) % 2 ? "double" : "single";
+            const char *precision = precision_number(s + (size_t)i, (enum integrator)i);
             const uint64_t hash = hash_after(&samples[s], precision, integrators[i], 1);
             for (int p = 0; p < 3; p++) {
                 taut_scene *scene =

@@ -146,6 +146,7 @@ static void test_nearest_name(void **state)
     assert_string_equal(nearest_name("damping_lw", keys, count), "damping_law");
     assert_string_equal(nearest_name("lwa", keys, count), "law");
     assert_string_equal(nearest_name("damping", keys, count), "damping");
+    assert_string_equal(nearest_name("stiff", keys, count), "stiffness"); // its beginning
     assert_null(nearest_name("colour", keys, count));
     assert_null(nearest_name("dx", keys, count)); // half of the letters differ
     assert_null(nearest_name("", keys, count));

@@ -285,9 +285,20 @@ static void test_encoding(void **state)
 static void test_syntax(void **state)
 {
     (void)state;
-    expect_error("a: [1\n", 6, 2, 1,
-                 "did not find expected ',' or ']' (while parsing a flow sequence that begins at "
-                 "line 1)");
+    expect_error("a: [1\n", 6, 2, 1, "expected ',' or ']' of the list that begins at line 1");
+    expect_error("a: {b: 1\nc: 2\n", 14, 2, 2,
+                 "expected ',' or '}' of the mapping that begins at line 1");
+    expect_error("a: 1\n b: 2\n", 11, 2, 3,
+                 "unexpected ':'; check the indentation, and quote text that contains ': '");
+    expect_error("a:\n  b: 1\n c: 2\n", 16, 3, 2,
+                 "expected a key, indented like those before it, or a bracket is too many");
+    expect_error("a:\n  b: 1\n  c 2\n  d: 3\n", 23, 3, 3,
+                 "expected ':' and a blank after this key");
+    expect_error("a: 'b\n", 6, 1, 4, "the quotation mark is never closed");
+    expect_error("a: @b\n", 6, 1, 4,
+                 "text cannot begin with this character; put it in quotation marks");
+    expect_error("a: [1]]\n", 8, 1, 7,
+                 "expected a key, indented like those before it, or a bracket is too many");
     expect_error("a:\n\tb: 1\n", 9, 2, 1, "a tab in the indentation; YAML requires spaces");
     expect_error("a: *b\n", 6, 1, 4, "no anchor '&b' precedes this alias");
     expect_error("a: &b [*b]\n", 11, 1, 8, "the alias '*b' is inside what it names");

@@ -139,7 +139,7 @@ static void test_broken_frames_are_refused(void **state)
     size_t head = (size_t)(strstr(bytes, "   _") - bytes) + 4;
     for (size_t cut = 0; cut < length; cut += 37) {
         write_bytes(broken, bytes, cut);
-        assert_refused(broken, cut < head ? "its head is another" : "is incomplete");
+        assert_refused(broken, cut < head ? "its header is different" : "is incomplete");
     }
     for (size_t at = 0; at < head; at++) {
         char kept = bytes[at];
@@ -317,7 +317,7 @@ static void assert_second_frame(struct finished_run *run, bool with_strains)
     float positions[3 * FIXTURE_NODE_COUNT], strains[FIXTURE_SPRING_COUNT];
     double read_strains[FIXTURE_SPRING_COUNT];
     uint8_t broken[FIXTURE_SPRING_COUNT];
-    struct frame frame = {.room = FRAME_DRAWN_POSITIONS | FRAME_SPRINGS,
+    struct frame frame = {.allocated = FRAME_DRAWN_POSITIONS | FRAME_SPRINGS,
                           .drawn_positions = positions,
                           .strains = read_strains,
                           .broken = broken};
@@ -380,7 +380,7 @@ static void assert_no_run(const char *folder, const struct finished_system *expe
     struct finished_run run;
     taut_error error = {0};
     float positions[3 * FIXTURE_NODE_COUNT + 3];
-    struct frame frame = {.room = FRAME_DRAWN_POSITIONS, .drawn_positions = positions};
+    struct frame frame = {.allocated = FRAME_DRAWN_POSITIONS, .drawn_positions = positions};
     taut_status status = finished_run_open(folder, expected, &run, &error);
     if (status == TAUT_OK) {
         status = finished_run_read(&run, 0, FRAME_SPRINGS, &frame, &error);

@@ -100,7 +100,7 @@ static taut_solver *as_network(const taut_solver *solver)
 static bool finds_grid(const struct topology *topology, struct plan_grid *grid)
 {
     bool found;
-    assert_int_equal(grid_find(topology, 0, grid, &found, NULL), TAUT_OK);
+    assert_int_equal(grid_find(topology, 0, false, NULL, grid, &found, NULL), TAUT_OK);
     return found;
 }
 
@@ -139,7 +139,7 @@ static void test_one_odd_spring_is_seen(void **state)
     taut_solver *cloth = solver_of(HEADER("symplectic_euler", "0.001") "bodies:\n  - %s\n", CLOTH
                                    "springs: {structural: {stiffness: 4}, shear: {stiffness: 5}}}");
     taut_solver *solver = as_network(cloth);
-    struct topology *topology = solver_topology_to_damage(solver);
+    struct topology *topology = solver_topology_for_tests(solver);
     struct plan_grid grid, listed;
     assert_true(finds_grid(solver_topology(cloth), &grid));
     memcpy(topology->bodies[0].grid, solver_topology(cloth)->bodies[0].grid,

@@ -362,11 +362,11 @@ static void test_what_a_caller_holds_beside_counts(void **state)
     taut_scene *scene = read(bodies[2].body, "", "symplectic_euler", "single");
     taut_solver *solver;
     taut_error error = {0};
-    struct solver_options options = {.beside = 1e9};
+    struct solver_options options = {.extra_bytes = 1e9};
     assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "1G", 1), 0);
     assert_int_equal(solver_create(scene, &options, &solver, &error), TAUT_OK);
     taut_solver_destroy(solver);
-    options.beside = 1.2e9;
+    options.extra_bytes = 1.2e9;
     assert_int_equal(solver_create(scene, &options, &solver, &error), TAUT_ERROR_MEMORY);
     assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
     scene_free(scene);

@@ -210,7 +210,7 @@ static void assert_found(taut_solver *solver)
 
 static struct packed_column *column_of(taut_solver *solver, bool step)
 {
-    struct plan_packed *plan = &solver_plan_to_damage(solver)->packed;
+    struct plan_packed *plan = &solver_plan_for_tests(solver)->packed;
     for (uint64_t c = 0; c < plan->column_count; c++)
         if ((plan->columns[c].step != 0) == step && plan->columns[c].material != PACKED_MIXED)
             return &plan->columns[c];
@@ -235,19 +235,19 @@ static void test_checker_finds_what_is_wrong(void **state)
     solver = tangle_solver("single", &packed);
     struct packed_column *column = column_of(solver, false);
     for (int lane = 0; lane < PACKED_LANES; lane++)
-        solver_plan_to_damage(solver)->packed.ends[column->group][lane] ^= PACKED_SCALE;
+        solver_plan_for_tests(solver)->packed.ends[column->group][lane] ^= PACKED_SCALE;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver_plan_to_damage(solver)->packed.overflow[1].other++;
+    solver_plan_for_tests(solver)->packed.overflow[1].other++;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver_plan_to_damage(solver)->packed.tiles[1].node_count--;
+    solver_plan_for_tests(solver)->packed.tiles[1].node_count--;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver_plan_to_damage(solver)->packed.tiles[1].own_records = 0;
+    solver_plan_for_tests(solver)->packed.tiles[1].own_records = 0;
     assert_found(solver);
     solver = tangle_solver("single", &packed);
-    solver_plan_to_damage(solver)->packed.tile_count--;
+    solver_plan_for_tests(solver)->packed.tile_count--;
     assert_found(solver);
 }
 

@@ -100,7 +100,7 @@ static void test_same_plan_from_the_same_scene(void **state)
                                      .plan = {.no_grids = true, .no_packing = true}};
     taut_solver *a = sample_solver(&samples[2], "single", "symplectic_euler", &options);
     taut_solver *b = sample_solver(&samples[2], "double", "rk4", &options);
-    const struct plan_set *p = &solver_plan_to_damage(a)->springs, *q = &solver_plan(b)->springs;
+    const struct plan_set *p = &solver_plan_for_tests(a)->springs, *q = &solver_plan(b)->springs;
     assert_int_equal(p->element_count, taut_solver_spring_count(a));
     assert_int_equal(p->block_count, q->block_count);
     assert_memory_equal(p->order, q->order, (size_t)p->element_count * sizeof *p->order);
@@ -145,7 +145,7 @@ static void test_blocks_behind_a_grid(void **state)
     for (uint64_t i = 0; i < springs->element_count; i++)
         assert_true(springs->order[i] >= 49);
     assert_sound(solver, "mixed");
-    solver_plan_to_damage(solver)->springs.order[0] = 48;
+    solver_plan_for_tests(solver)->springs.order[0] = 48;
     taut_error error = {0};
     assert_int_equal(plan_check(solver_topology(solver), solver_plan(solver), &error),
                      TAUT_ERROR_ARGUMENT);
@@ -197,7 +197,7 @@ static void test_places_of_grids_that_remember(void **state)
     assert_int_equal(plan->grids[2].first_state_index, 60 + cloth);
     assert_int_equal(plan->state_spring_count, 60 + cloth + 19);
     assert_int_equal(plan_fragile_total(plan), 60 + cloth + 19);
-    solver_plan_to_damage(solver)->grids[2].first_state_index++;
+    solver_plan_for_tests(solver)->grids[2].first_state_index++;
     taut_error error = {0};
     assert_int_equal(plan_check(solver_topology(solver), plan, &error), TAUT_ERROR_ARGUMENT);
     taut_solver_destroy(solver);
@@ -230,12 +230,12 @@ static void test_checker_finds_wrong_orders(void **state)
 {
     (void)state;
     fresh();
-    solver_plan_to_damage(tampered)->springs.order[5] = solver_plan(tampered)->springs.order[6];
+    solver_plan_for_tests(tampered)->springs.order[5] = solver_plan(tampered)->springs.order[6];
     assert_found("is listed twice");
-    solver_plan_to_damage(tampered)->springs.order[5] =
+    solver_plan_for_tests(tampered)->springs.order[5] =
         (uint32_t)solver_topology(tampered)->spring_count;
     assert_found("out of range");
-    solver_plan_to_damage(tampered)->faces.order[0] = solver_plan(tampered)->faces.order[1];
+    solver_plan_for_tests(tampered)->faces.order[0] = solver_plan(tampered)->faces.order[1];
     assert_found("face");
 }
 
@@ -243,13 +243,13 @@ static void test_checker_finds_wrong_blocks(void **state)
 {
     (void)state;
     fresh();
-    solver_plan_to_damage(tampered)->springs.blocks[1].first++;
+    solver_plan_for_tests(tampered)->springs.blocks[1].first++;
     assert_found("gap");
-    solver_plan_to_damage(tampered)
-        ->springs.blocks[solver_plan_to_damage(tampered)->springs.block_count - 1]
+    solver_plan_for_tests(tampered)
+        ->springs.blocks[solver_plan_for_tests(tampered)->springs.block_count - 1]
         .count--;
     assert_found("cover");
-    solver_plan_to_damage(tampered)->springs.block_count--;
+    solver_plan_for_tests(tampered)->springs.block_count--;
     assert_found("cover");
 }
 
@@ -258,12 +258,12 @@ static void test_checker_finds_conflicts(void **state)
     (void)state;
     fresh();
     // Two neighbouring tiles with the same colour.
-    struct plan_set *set = &solver_plan_to_damage(tampered)->springs;
+    struct plan_set *set = &solver_plan_for_tests(tampered)->springs;
     assert_true(set->colour_count >= 2);
     set->colour_start[1] = set->colour_start[2];
     assert_found("share node");
     // A spring moved to another block: from the last block of one colour to the first of the next.
-    set = &solver_plan_to_damage(tampered)->springs;
+    set = &solver_plan_for_tests(tampered)->springs;
     struct plan_block *block = &set->blocks[set->colour_start[1] - 1];
     block->count--;
     block[1].first--;
@@ -275,13 +275,13 @@ static void test_checker_finds_wrong_colours(void **state)
 {
     (void)state;
     fresh();
-    struct plan_set *set = &solver_plan_to_damage(tampered)->springs;
+    struct plan_set *set = &solver_plan_for_tests(tampered)->springs;
     set->colour_start[set->colour_count + 1]--;
     assert_found("do not cover");
-    set = &solver_plan_to_damage(tampered)->springs;
+    set = &solver_plan_for_tests(tampered)->springs;
     set->colour_start[1] = set->block_count;
     assert_found(""); // reported as a conflict or as a wrong order
-    set = &solver_plan_to_damage(tampered)->faces;
+    set = &solver_plan_for_tests(tampered)->faces;
     set->colour_start[0] = 1;
     assert_found("do not cover");
 }
@@ -290,9 +290,9 @@ static void test_checker_finds_wrong_fragile_lists(void **state)
 {
     (void)state;
     fresh();
-    solver_plan_to_damage(tampered)->fragile[3] = solver_plan(tampered)->fragile[2];
+    solver_plan_for_tests(tampered)->fragile[3] = solver_plan(tampered)->fragile[2];
     assert_found("fragile");
-    solver_plan_to_damage(tampered)->fragile[0] =
+    solver_plan_for_tests(tampered)->fragile[0] =
         (uint32_t)solver_plan(tampered)->springs.element_count;
     assert_found("fragile");
     taut_solver_destroy(tampered);

@@ -462,11 +462,12 @@ static void test_a_line_cut_short_is_an_entry_that_is_not_there(void **state)
                          strstr(text, ": t") && all && strstr(text, "\"complete\": t") != NULL);
         if (all) {
             assert_int_equal(manifest.count, 2);
-            assert_string_equal(manifest.entries[0].name, "b\"");
-            assert_true(manifest.entries[0].checksum == 0x0123456789abcdefu);
-            assert_string_equal(manifest.entries[1].name, "a");
-            assert_false(manifest.entries[1].writing);
-            assert_int_equal(manifest.entries[1].size, 4);
+            // In the order in which they were announced, with what was said last.
+            assert_string_equal(manifest.entries[0].name, "a");
+            assert_false(manifest.entries[0].writing);
+            assert_int_equal(manifest.entries[0].size, 4);
+            assert_string_equal(manifest.entries[1].name, "b\"");
+            assert_true(manifest.entries[1].checksum == 0x0123456789abcdefu);
         }
         manifest_free(&manifest);
     }

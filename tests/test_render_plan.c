@@ -33,7 +33,7 @@ static void test_picture(void **state)
     (void)state;
     struct render_request request = {.fps = 0};
     struct render_plan plan = plan_of(&request, "a.png", &five_seconds);
-    assert_int_equal(plan.sort, RENDER_PICTURE);
+    assert_int_equal(plan.kind, RENDER_PICTURE);
     assert_int_equal(plan.count, 1);
     assert_true(plan.times[0] == 5);
     assert_int_equal(plan.width, 1280);
@@ -50,7 +50,7 @@ static void test_strip(void **state)
     (void)state;
     struct render_request request = {.times = {0, 1, 4}, .time_count = 3};
     struct render_plan plan = plan_of(&request, "a.png", &five_seconds);
-    assert_int_equal(plan.sort, RENDER_STRIP);
+    assert_int_equal(plan.kind, RENDER_STRIP);
     assert_int_equal(plan.columns, 3);
     assert_true(plan.count == 3 && plan.times[1] == 1 && plan.times[2] == 4);
     render_plan_free(&plan);
@@ -71,14 +71,14 @@ static void test_film(void **state)
     (void)state;
     struct render_request request = {.fps = 0};
     struct render_plan plan = plan_of(&request, "a.mp4", &five_seconds);
-    assert_int_equal(plan.sort, RENDER_MP4);
+    assert_int_equal(plan.kind, RENDER_MP4);
     assert_true(plan.fps == 30 && plan.speed == 1);
     assert_int_equal(plan.count, 151);
     assert_true(plan.times[150] == 5);
     render_plan_free(&plan);
     request = (struct render_request){.times = {1, 3}, .time_count = 2, .fps = 10, .speed = 0.5};
     plan = plan_of(&request, "a.gif", &five_seconds);
-    assert_int_equal(plan.sort, RENDER_GIF);
+    assert_int_equal(plan.kind, RENDER_GIF);
     assert_int_equal(plan.count, 41);
     assert_true(plan.times[0] == 1 && plan.times[40] == 3);
     render_plan_free(&plan);

@@ -81,10 +81,10 @@ static taut_scene *scene_with(const char *precision, double dt, double bend)
     return scene;
 }
 
-static taut_solver *solver_with(const char *precision, taut_kernel kernel, bool keep_numbers)
+static taut_solver *solver_with(const char *precision, taut_kernel kernel, bool keep_numbering)
 {
     struct solver_options options = {.config = {.threads = 2, .kernel = kernel},
-                                     .keep_numbers = keep_numbers};
+                                     .keep_numbering = keep_numbering};
     return solver_from(scene_with(precision, 0.0005, 0.002), &options);
 }
 
@@ -232,7 +232,7 @@ static void test_messages_name_the_users_nodes(void **state)
     struct critical_step critical[2];
     for (int keep = 0; keep < 2; keep++) {
         struct solver_options options = {.config = {.threads = 2, .kernel = TAUT_KERNEL_REFERENCE},
-                                         .keep_numbers = keep};
+                                         .keep_numbering = keep};
         taut_solver *solver = solver_from(scene_with("double", 0.2, 0.002), &options);
         taut_error error = {0};
         assert_int_equal(solver_critical_step(solver, &critical[keep], &error), TAUT_OK);

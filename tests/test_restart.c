@@ -63,7 +63,7 @@ static void test_every_integrator(void **state)
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         for (size_t s = 0; s < sample_count; s++) {
             const char *name = integrator_name((enum integrator)i);
-            const char *precision = (s + (size_t)i) % 2 ? "single" : "double";
+            const char *precision = precision_number(s + (size_t)i, (enum integrator)i);
             struct solver_options one = {.config = {.threads = 1}};
             struct solver_options three = {.config = {.threads = 3}};
             char *what = text_format("%s with %s", samples[s].name, name);
@@ -74,34 +74,15 @@ static void test_every_integrator(void **state)
         }
 }
 
-// Effects that depend on time or on the step number, and data that a step leaves for the next.
-static const char *const busy =
-    "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, steps: 1%s}\n"
-    "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
-    "  gusts: [{amplitude: [9,0,0], period: 0.02, phase: 40}]}}\n"
-    "bodies: [{name: b, type: sphere, center: [0.1,0.9,0.3], radius: 1, subdivisions: 2, mass: 2,\n"
-    "  velocity: [1,2,3], springs: {edges: {stiffness: 300, damping: 0.3, yield_at: 0.002},\n"
-    "  bend: {stiffness: 20, damping_law: full, damping: 0.1, break_at: 1.005}},\n"
-    "  pressure: {amount: 60, inflate: 0.02}, pins: [0, 5],\n"
-    "  drives: [{node: 17, velocity: [[0, [0,1,0]], [0.0102, [1,0,0]], [0.0153, [0,0,2]]]}]},\n"
-    "  {name: c, type: cloth, origin: [3,0,0], u: [1,0,0], v: [0,1,0], nodes: [20,9], mass: 1,\n"
-    "  pins: [left], velocity: [3,0,0], springs: {structural: {stiffness: 50, yield_at: 0.001,\n"
-    "  break_at: 1.06}, shear: {stiffness: 20}}},\n"
-    "  {name: e, type: pendulum, model: equation, pivot: [0,2,0], length: 1, angle: 30, mass: 1,\n"
-    "  direction: [1,0,0]}, {name: o, type: oscillator, model: closed_form, anchor: [1,0,0],\n"
-    "  axis: [0,-1,0], amplitude: 0.1, mass: 1, stiffness: 50}]\n"
-    "colliders: [{type: plane, point: [0,0.2,0], normal: [0,1,0], stiffness: 400, friction: 0.1,\n"
-    "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
-    "  velocity: [-2,0,0]}%s]\n";
-
 static const char *const project =
     ", {type: room, min: [-0.7,-3,-3], max: [9,3,3], response: project, keep: 0.9}";
 
 static taut_solver *busy_solver(int number, enum integrator integrator, int threads)
 {
     struct solver_options options = {.config = {.threads = threads}};
-    return solver_from(scene_of(busy, number % 2 ? "single" : "double", integrator_name(integrator),
-                                number & 2 ? ", keep_velocity: 0.999" : "",
+    return solver_from(scene_of(busy_text, precision_number((size_t)number, integrator),
+                                integrator_name(integrator), "0.0005",
+                                number & 2 ? ", steps: 1, keep_velocity: 0.999" : ", steps: 1",
                                 number & 4 ? project : ""),
                        &options);
 }
@@ -110,7 +91,7 @@ static void test_busy_scene(void **state)
 {
     (void)state;
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        for (int number = 0; number < 8; number++) {
+        for (int number = 0; number < 12; number++) {
             char *what = text_format("number %d with %s", number, integrator_name(i));
             taut_solver *whole = busy_solver(number, i, 1);
             assert_goes_on(whole, busy_solver(number, i, 1), busy_solver(number, i, 2), STEPS,
@@ -238,7 +219,7 @@ static void test_other_plans_and_precisions(void **state)
     (void)state;
     for (size_t s = 0; s < sample_count; s++) {
         struct solver_options plain = {.config = {.threads = 1, .kernel = TAUT_KERNEL_REFERENCE}};
-        struct solver_options kept = {.config = {.threads = 1}, .keep_numbers = true};
+        struct solver_options kept = {.config = {.threads = 1}, .keep_numbering = true};
         taut_solver *first = sample_solver(&samples[s], "double", "symplectic_euler", NULL);
         taut_solver *others[3] = {
             sample_solver(&samples[s], "double", "symplectic_euler", &plain),

@@ -109,7 +109,7 @@ static void test_columns_go_round(void **state)
 {
     (void)state;
     taut_solver *solver = solver_with(BALL("b", "0", "4"), NULL);
-    struct plan_packed *packed = &solver_plan_to_damage(solver)->packed;
+    struct plan_packed *packed = &solver_plan_for_tests(solver)->packed;
     assert_non_null(packed_ring_tiles(packed, solver_topology(solver), 0));
     assert_true(packed->alternatives_count > 0);
     uint64_t straight = 0;

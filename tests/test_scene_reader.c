@@ -435,8 +435,8 @@ static void test_set_refused(void **state)
 {
     (void)state;
     refuse_set("simulation.dt=abc",
-               "--set simulation.dt=abc:1:15: error: 'dt' must be a number, but 'abc' is not a "
-               "number\n    simulation.dt=abc\n                  ^\n");
+               "--set simulation.dt=abc:1:15: error: 'dt' must be a number, not 'abc'"
+               "\n    simulation.dt=abc\n                  ^\n");
     refuse_set("simulation.stps=4",
                "--set simulation.stps=4:1:12: error: unknown key 'stps' in 'simulation'\n"
                "    simulation.stps=4\n               ^\n    did you mean 'steps'?\n");
@@ -457,9 +457,13 @@ static void test_set_refused(void **state)
                                 "simulation.dt=0.001\n    simulation.dt\n    ^\n");
     refuse_set("simulation.dt=", "--set simulation.dt=:1:15: error: no value after '='\n"
                                  "    simulation.dt=\n                  ^\n");
+    refuse_set("simulation.dt={a: }}",
+               "--set simulation.dt={a: }}:1:20: error: unexpected text after the end of a value; "
+               "is there a bracket too many?\n    simulation.dt={a: }}\n"
+               "                       ^\n");
     refuse_set("bodies.flag.nodes=[5,",
-               "--set bodies.flag.nodes=[5,:1:22: error: did not find expected node content (while "
-               "parsing a flow node)\n    bodies.flag.nodes=[5,\n                         ^\n");
+               "--set bodies.flag.nodes=[5,:1:22: error: expected a value here\n    "
+               "bodies.flag.nodes=[5,\n                         ^\n");
     refuse_set("title=a\nb", "--set title=a?b:1:1: error: --set takes one line of UTF-8 text\n"
                              "    title=a\n    ^\n");
     refuse_set("title=\xff", "--set title=?:1:1: error: --set takes one line of UTF-8 text\n"
@@ -503,8 +507,8 @@ static void test_set_and_file(void **state)
     (void)state;
     static const char *const overrides[] = {"simulation.dt=-1", NULL};
     expect_refusal("simulation: {dt: x, steps: y}\n" ROPE, overrides,
-                   "test.yaml:1:28: error: 'steps' must be a whole number, but 'y' is not a "
-                   "number\n    simulation: {dt: x, steps: y}\n                               ^\n"
+                   "test.yaml:1:28: error: 'steps' must be a whole number, not 'y'"
+                   "\n    simulation: {dt: x, steps: y}\n                               ^\n"
                    "--set simulation.dt=-1:1:15: error: 'dt' must be > 0, not -1\n"
                    "    simulation.dt=-1\n                  ^\n");
 }

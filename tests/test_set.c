@@ -589,8 +589,10 @@ static void test_refusals(void **state)
     taut_solver *s = sample_solver(&samples[last], "double", "symplectic_euler", NULL);
     advance(s, STEPS);
     uint64_t hash = taut_solver_hash(s);
-    assert_refused(taut_solver_set_stiffness(s, 9, 0, 1, &e), TAUT_ERROR_ARGUMENT, "no body", &e);
-    assert_refused(taut_solver_set_stiffness(s, 0, 7, 1, &e), TAUT_ERROR_ARGUMENT, "material", &e);
+    assert_refused(taut_solver_set_stiffness(s, 9, 0, 1, &e), TAUT_ERROR_ARGUMENT,
+                   "there is no body 9; the scene has ", &e);
+    assert_refused(taut_solver_set_stiffness(s, 0, 7, 1, &e), TAUT_ERROR_ARGUMENT,
+                   "there is no material 7; body ", &e);
     assert_refused(taut_solver_set_stiffness(s, 0, 0, 0, &e), TAUT_ERROR_ARGUMENT, "above 0", &e);
     assert_refused(taut_solver_set_stiffness(s, 4, 0, -1, &e), TAUT_ERROR_ARGUMENT, "least 0", &e);
     assert_refused(taut_solver_set_damping(s, 4, 0, NAN, &e), TAUT_ERROR_ARGUMENT, "finite", &e);
@@ -606,6 +608,8 @@ static void test_refusals(void **state)
     assert_refused(taut_solver_set_air_drag(s, 1, &e), TAUT_ERROR_UNSUPPORTED, "formula", &e);
     assert_refused(taut_solver_set_air_drag(s, -1, &e), TAUT_ERROR_ARGUMENT, "least 0", &e);
     assert_refused(taut_solver_set_dt(s, 0, &e), TAUT_ERROR_ARGUMENT, "above 0", &e);
+    assert_refused(taut_solver_set_dt(s, INFINITY, &e), TAUT_ERROR_ARGUMENT,
+                   "dt is finite and above 0, not inf s", &e);
     taut_wind wind = {.coefficient = 1};
     taut_gas gas = {.gamma = 1, .inflate = 1};
     taut_contact contact = {.keep = 1};
@@ -701,6 +705,8 @@ static void test_range_of_precision(void **state)
     assert_refused(taut_solver_set_sphere(s, 0, down, still, &e), TAUT_ERROR_ARGUMENT, exceeds, &e);
     assert_refused(taut_solver_set_sphere_target(s, 0, still, 1e-39, &e), TAUT_ERROR_ARGUMENT,
                    exceeds, &e);
+    assert_refused(taut_solver_set_sphere_target(s, 0, still, INFINITY, &e), TAUT_ERROR_ARGUMENT,
+                   "must be finite and above 0, not inf", &e);
     taut_solver_destroy(s);
 }
 

@@ -348,7 +348,7 @@ static void test_a_reference_run_that_is_late(void **state)
     (void)state;
     static const enum integrator integrators[] = {INTEGRATOR_SYMPLECTIC_EULER};
     struct study_options options = options_of(integrators, 1);
-    options.patience = 1e-9;
+    options.time_limit = 1e-9;
     taut_scene *scene = scene_of_text(cloth_text());
     struct study *study;
     taut_error error;
@@ -377,7 +377,7 @@ static void test_a_bisection_that_is_cut_short(void **state)
         struct study_options options = options_of(integrators, 1);
         options.threads = 1;
         options.budget = 2;
-        options.patience = 1000;
+        options.time_limit = 1000;
         options.stop = count_down;
         options.context = &left;
         taut_scene *scene = scene_of(HEADER("verlet", "0.01") "bodies: [{name: o, type: network,\n"

@@ -140,7 +140,7 @@ static void test_a_frame_is_what_output_sees(void **state)
     advance(solver, 10);
     struct subject subject = subject_of(solver, UINT64_MAX);
     struct frame shown = frame_of(&subject);
-    solver_read_frame(solver, shown.room, &shown);
+    solver_read_frame(solver, shown.allocated, &shown);
     struct frame view = view_of(solver);
     const struct frame *frame = &shown;
     assert_int_equal(frame->step, 10);
@@ -168,8 +168,8 @@ static void test_a_part_of_the_springs_is_scattered_over_all(void **state)
     advance(solver, 10);
     struct subject all = subject_of(solver, UINT64_MAX), part = subject_of(solver, 60);
     struct frame whole = frame_of(&all), some = frame_of(&part);
-    solver_read_frame(solver, whole.room, &whole);
-    solver_read_frame(solver, some.room, &some);
+    solver_read_frame(solver, whole.allocated, &whole);
+    solver_read_frame(solver, some.allocated, &some);
     assert_in_range(part.spring_count, 30, 60);
     assert_int_equal(part.springs_in_all, all.spring_count);
     unsigned rows = 0, columns = 0;

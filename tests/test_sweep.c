@@ -179,7 +179,7 @@ static void test_checker_refuses_bad_tiles(void **state)
 {
     (void)state;
     taut_solver *solver = scene_with(6, "double", true, NULL);
-    struct plan_tiling *tiling = &solver_plan_to_damage(solver)->grids[1].tiling;
+    struct plan_tiling *tiling = &solver_plan_for_tests(solver)->grids[1].tiling;
     struct plan_tiling good = *tiling;
     tiling->tiles_y = tiling->ny;
     assert_int_not_equal(plan_check(solver_topology(solver), solver_plan(solver), NULL), TAUT_OK);

@@ -56,7 +56,7 @@ static void test_plans_agree(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sample_count; i++) {
-        struct solver_options plain = {.config = {.threads = 1}, .keep_numbers = true};
+        struct solver_options plain = {.config = {.threads = 1}, .keep_numbering = true};
         struct solver_options packed = plain, fast = plain;
         plain.config.kernel = TAUT_KERNEL_REFERENCE;
         packed.plan.no_grids = true;
@@ -84,8 +84,8 @@ static void test_plans_agree(void **state)
 static void test_late_springs(void **state)
 {
     (void)state;
-    struct solver_options options[2] = {{.config = {.threads = 2}, .keep_numbers = true},
-                                        {.config = {.threads = 1}, .keep_numbers = true}};
+    struct solver_options options[2] = {{.config = {.threads = 2}, .keep_numbering = true},
+                                        {.config = {.threads = 1}, .keep_numbering = true}};
     options[1].config.kernel = TAUT_KERNEL_REFERENCE;
     double *out[2][2];
     uint64_t count = 0;

@@ -189,7 +189,7 @@ def wrong_usage_is_refused(bench, folder):
                         (["--threads", "4000"], "too many for this machine"),
                         (["--suite", "step"], "steps, scaling"), (["--suite", ""], "--suite takes"),
                         (["--isa", "v9"], "base, v3 and v4"), (["--integrator", "rk5"], "--integrator"),
-                        (["--precision", "half"], "single, double"), (["--kernel", "fast"], "auto"),
+                        (["--precision", "half"], "single, mixed, double"), (["--kernel", "fast"], "auto"),
                         (["--springs", "1.5"], "--springs"), (["--energy-budget", "x"], "off, on"),
                         (["--thread", "1"], "did you mean '--threads'?"),
                         (["--full=1"], "takes no value"),

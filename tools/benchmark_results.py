@@ -149,18 +149,23 @@ class Benchmarks:
                 name = repetition.get("run_name") or repetition["name"]
                 self.rows.setdefault(name.removesuffix("/manual_time"), Row()).add(repetition)
 
-    def kinds(self, kind):
+    def kinds(self, kind, energy_budget=False):
         """(scene, integrator, precision, kernel, threads, springs or None, row) of the benchmarks
-        named KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, without energy_budget."""
+        named KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, with or without energy_budget."""
         for name, row in self.rows.items():
             parts = name.split("/")
-            if parts[0] == kind and 6 <= len(parts) <= 7 and parts[-1] != "energy_budget":
+            if ("energy_budget" in parts) != energy_budget:
+                continue
+            parts = [part for part in parts if part != "energy_budget"]
+            if parts[0] == kind and 6 <= len(parts) <= 7:
                 springs = int(parts[6].removeprefix("springs:")) if len(parts) == 7 else None
                 yield (*parts[1:5], int(parts[5].removeprefix("threads:")), springs, row)
 
-    def step(self, scene, kernel, threads, precision="single", integrator="symplectic_euler"):
+    def step(self, scene, kernel, threads, precision="single", integrator="symplectic_euler",
+             energy_budget=False):
         """The row of whole steps of a scene of default size, or None."""
-        return self.rows.get(f"step/{scene}/{integrator}/{precision}/{kernel}/threads:{threads}")
+        return self.rows.get(f"step/{scene}/{integrator}/{precision}/{kernel}/threads:{threads}"
+                             + "/energy_budget" * energy_budget)
 
     def bandwidth(self, kind, threads):
         return self.rows.get(f"bandwidth/{kind}/threads:{threads}")
@@ -213,6 +218,8 @@ def compact(result):
 SCENE_ORDER = ("rope", "cloth", "jelly26", "jelly52", "jelly-large", "ball", "network", "shuffled",
                "holes")
 KERNEL_ORDER = ("reference", "base", "v3", "v4")
+INTEGRATOR_ORDER = ("symplectic_euler", "velocity_verlet", "verlet", "explicit_euler", "midpoint",
+                    "rk4")
 
 
 def sort_key(name):
@@ -223,7 +230,8 @@ def sort_key(name):
         return 1, parts[0], numbers
     scene = next((i for i, known in enumerate(SCENE_ORDER) if parts[1].startswith(known)), 99)
     kernel = KERNEL_ORDER.index(parts[4]) if parts[4] in KERNEL_ORDER else 99
-    return (0, parts[0] != "step", parts[0], scene, len(parts[1]), parts[1], parts[2],
+    integrator = INTEGRATOR_ORDER.index(parts[2]) if parts[2] in INTEGRATOR_ORDER else 99
+    return (0, parts[0] != "step", parts[0], scene, len(parts[1]), parts[1], integrator,
             parts[3] == "double", kernel, numbers)
 
 

@@ -98,17 +98,25 @@ def write_benchmarks(path, result, failed):
 
 
 def measure_steps(words):
-    """All scenes on every instruction set; the scenes for comparison on the widest only."""
+    """All scenes on every instruction set; the scenes for comparison, other integrators and steps
+    with the energy budget on the widest only."""
     program, path = words
     isas = isas_of(os.path.join(os.path.dirname(program), "taut"))
-    widest, scene = isas[-1], "[^/]+/symplectic_euler/single"
-    wanted = (f"^step/({scene}/(reference|{widest})|[^/]+/velocity_verlet/single/{widest}"
-              f"|(rope|cloth|jelly26|jelly52|ball|network|shuffled)(-undamped)?/symplectic_euler/"
-              f"single/|(rope|cloth|jelly..)(-undamped)?/symplectic_euler/double/{widest}/threads:1/)"
-              "|^(bandwidth|peak)/")
+    widest, compared = isas[-1], "(cloth|jelly26|jelly52|ball)"
+    several = "(rope|cloth|jelly26|jelly52|ball|network|shuffled)(-undamped)?"
+    wanted = "|".join((
+        rf"[^/]+/symplectic_euler/single/(reference|{widest})/threads:[0-9]+/manual_time$",
+        rf"[^/]+/velocity_verlet/single/{widest}/threads:[0-9]+/manual_time$",
+        rf"{several}/symplectic_euler/single/[^/]+/threads:[0-9]+/manual_time$",
+        rf"(rope|cloth|jelly..)(-undamped)?/symplectic_euler/double/{widest}/threads:1/manual_time$",
+        rf"{compared}/(verlet|explicit_euler|midpoint|rk4)/single/{widest}/threads:1/manual_time$",
+        rf"{compared}/(symplectic_euler|velocity_verlet)/single/{widest}/threads:[0-9]+/"
+        "energy_budget"))
     return write_benchmarks(path, *benchmark(
         program, "--full", "--isa", "all", "--suite", "steps,limits", "--precision",
-        "single,double", f"--benchmark_filter={wanted}"))
+        "single,double", "--energy-budget", "off,on", "--integrator",
+        "symplectic_euler,velocity_verlet,verlet,explicit_euler,midpoint,rk4",
+        f"--benchmark_filter=^step/({wanted})|^(bandwidth|peak)/"))
 
 
 def measure_scaling(words):

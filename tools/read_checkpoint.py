@@ -27,7 +27,7 @@ CHUNK = struct.Struct("<4sBBH40sQQQIIQQ")
 TRAILER = struct.Struct("<4sIQQQ")
 TYPES = {1: ("u8", "B"), 2: ("u32", "I"), 3: ("u64", "Q"), 4: ("f32", "f"), 5: ("f64", "d")}
 CHUNK_MOST = 1 << 20
-PRECISIONS = {1: "single", 2: "double"}
+PRECISIONS = {1: "single", 2: "double", 3: "mixed"}
 PRIMES = (11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579,
           2870177450012600261)
 MASK = (1 << 64) - 1

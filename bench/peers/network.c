@@ -55,7 +55,7 @@ static int compare_kinds(const void *a, const void *b)
     return (x->rest_length > y->rest_length) - (x->rest_length < y->rest_length);
 }
 
-static void keep_each_once(struct kinds *kinds)
+static void remove_duplicates(struct kinds *kinds)
 {
     if (kinds->count > 0)
         qsort(kinds->items, kinds->count, sizeof *kinds->items, compare_kinds);
@@ -71,7 +71,7 @@ static void keep_each_once(struct kinds *kinds)
 static bool add_kind(struct kinds *kinds, struct kind kind)
 {
     if (kinds->count == kinds->capacity) {
-        keep_each_once(kinds);
+        remove_duplicates(kinds);
         size_t capacity = kinds->capacity ? kinds->capacity : 4096;
         if (2 * kinds->count > capacity || kinds->capacity == 0) {
             struct kind *grown = realloc(kinds->items, 2 * capacity * sizeof *grown);
@@ -93,7 +93,7 @@ static bool find_kinds(const struct topology *topology, struct kinds *kinds)
         if (!add_kind(kinds, spring_read(&reading, i, ends)))
             return false;
     }
-    keep_each_once(kinds);
+    remove_duplicates(kinds);
     return true;
 }
 

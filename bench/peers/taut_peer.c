@@ -41,7 +41,7 @@ static taut_status make(const char *name, const char *springs, enum precision pr
     return status;
 }
 
-static void introduce(const taut_solver *solver)
+static void print_sizes(const taut_solver *solver)
 {
     printf("%" PRIu64 " %" PRIu64 " %.17g %" PRIu64 "\n", taut_solver_node_count(solver),
            taut_solver_spring_count(solver), taut_solver_dt(solver), solver_bytes(solver));
@@ -67,7 +67,7 @@ static taut_status check(taut_solver *solver, const char *steps, taut_error *err
 static taut_status serve(taut_solver *solver, taut_error *error)
 {
     char line[64];
-    introduce(solver);
+    print_sizes(solver);
     while (fgets(line, sizeof line, stdin)) {
         char *end;
         unsigned long threads = strtoul(line, &end, 10);
@@ -77,7 +77,7 @@ static taut_status serve(taut_solver *solver, taut_error *error)
         taut_status status = solver_set_threads(solver, (int)threads, error);
         double before = solver_step_seconds(solver);
         if (status == TAUT_OK)
-            status = solver_advance(solver, steps, false, error);
+            status = solver_advance(solver, steps, error);
         if (status != TAUT_OK)
             return status;
         printf("%.9g\n", solver_step_seconds(solver) - before);
@@ -100,14 +100,15 @@ int main(int argc, char **argv)
     }
     taut_error error = {0};
     taut_solver *solver;
-    taut_status status = make(argv[2], argv[3], serves && in_single ? PRECISION_SINGLE : PRECISION_DOUBLE,
-                              checks || serves, &solver, &error);
+    taut_status status =
+        make(argv[2], argv[3], serves && in_single ? PRECISION_SINGLE : PRECISION_DOUBLE,
+             checks || serves, &solver, &error);
     if (status == TAUT_OK && checks)
         status = check(solver, argv[4], &error);
     else if (status == TAUT_OK && serves)
         status = serve(solver, &error);
     if (status == TAUT_OK && writes) {
-        introduce(solver);
+        print_sizes(solver);
         status = network_write_lammps(solver, argv[4], &error);
         if (status == TAUT_OK)
             status = network_write_binary(solver, argv[4], &error);

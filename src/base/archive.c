@@ -17,7 +17,7 @@
 const unsigned char archive_magic[ARCHIVE_MAGIC_BYTES] = {0x89, 'T',  'A',  'U',
                                                           'T',  '\r', 0x1a, '\n'};
 
-enum { HEAD_BYTES = 256, CHUNK_BYTES = 96, TRAILER_BYTES = 32, ALIGNMENT = 8 };
+enum { HEADER_BYTES = 256, CHUNK_BYTES = 96, TRAILER_BYTES = 32, ALIGNMENT = 8 };
 enum { CODEC_NONE, CODEC_ZSTD };
 enum { LEVEL = 1, RETRY = 8 };
 
@@ -88,8 +88,8 @@ static void emit(struct archive_writer *writer, const void *bytes, size_t count)
     writer->bytes += count;
 }
 
-taut_status archive_write_head(struct archive_writer *writer, const struct archive_head *head,
-                               archive_sink *sink, void *context, taut_error *error)
+taut_status archive_write_header(struct archive_writer *writer, const struct archive_header *header,
+                                 archive_sink *sink, void *context, taut_error *error)
 {
     *writer = (struct archive_writer){.sink = sink, .context = context};
     if (!is_little_endian())
@@ -102,24 +102,24 @@ taut_status archive_write_head(struct archive_writer *writer, const struct archi
         (void)archive_write_end(writer, NULL);
         return fail_memory(error, "a checkpoint");
     }
-    unsigned char bytes[HEAD_BYTES] = {0};
+    unsigned char bytes[HEADER_BYTES] = {0};
     put(bytes, 0, archive_magic, sizeof archive_magic);
     put_u32(bytes, 8, ARCHIVE_FORMAT);
     put_u32(bytes, 12, ORDER);
-    put_u32(bytes, 16, HEAD_BYTES);
-    put_u32(bytes, 20, head->precision);
-    put_u64(bytes, 24, head->digest);
+    put_u32(bytes, 16, HEADER_BYTES);
+    put_u32(bytes, 20, header->precision);
+    put_u64(bytes, 24, header->digest);
     memcpy(bytes + 32, TAUT_VERSION_STRING, sizeof TAUT_VERSION_STRING);
-    _Static_assert(sizeof TAUT_VERSION_STRING <= sizeof head->version, "it fits");
-    put(bytes, 48, head->integrator, sizeof head->integrator);
-    put_u64(bytes, 72, head->step);
-    put(bytes, 80, &head->time, sizeof head->time);
-    put(bytes, 88, &head->dt, sizeof head->dt);
-    put_u64(bytes, 96, head->nodes);
-    put_u64(bytes, 104, head->springs);
-    put_u64(bytes, 112, head->faces);
-    put_u64(bytes, 120, head->bodies);
-    put_u64(bytes, HEAD_BYTES - 8, hash_of(bytes, HEAD_BYTES - 8));
+    _Static_assert(sizeof TAUT_VERSION_STRING <= sizeof header->version, "it fits");
+    put(bytes, 48, header->integrator, sizeof header->integrator);
+    put_u64(bytes, 72, header->step);
+    put(bytes, 80, &header->time, sizeof header->time);
+    put(bytes, 88, &header->dt, sizeof header->dt);
+    put_u64(bytes, 96, header->nodes);
+    put_u64(bytes, 104, header->springs);
+    put_u64(bytes, 112, header->faces);
+    put_u64(bytes, 120, header->bodies);
+    put_u64(bytes, HEADER_BYTES - 8, hash_of(bytes, HEADER_BYTES - 8));
     emit(writer, bytes, sizeof bytes);
     return TAUT_OK;
 }
@@ -234,37 +234,38 @@ static bool is_text(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
-static taut_status check_head(struct archive_reader *reader, const unsigned char *bytes,
-                              taut_error *error)
+static taut_status check_header(struct archive_reader *reader, const unsigned char *bytes,
+                                taut_error *error)
 {
-    struct archive_head *head = &reader->head;
+    struct archive_header *header = &reader->header;
     if (get_u32(bytes, 12) != ORDER)
         return altered(reader, "the header", "the byte order", error);
-    head->format = get_u32(bytes, 8);
-    memcpy(head->version, bytes + 32, sizeof head->version);
-    if (!is_text(head->version, sizeof head->version))
+    header->format = get_u32(bytes, 8);
+    memcpy(header->version, bytes + 32, sizeof header->version);
+    if (!is_text(header->version, sizeof header->version))
         return altered(reader, "the header", "the version", error);
     // In every format the header has this length and this checksum at its end.
-    if (get_u64(bytes, HEAD_BYTES - 8) != hash_of(bytes, HEAD_BYTES - 8))
+    if (get_u64(bytes, HEADER_BYTES - 8) != hash_of(bytes, HEADER_BYTES - 8))
         return altered(reader, "the header", "the checksum", error);
-    if (head->format > ARCHIVE_FORMAT)
+    if (header->format > ARCHIVE_FORMAT)
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "'%.400s' has format %" PRIu32 ", written by taut %s, and this is taut %s, "
                     "which reads formats up to %d: use a newer taut",
-                    reader->path, head->format, head->version, TAUT_VERSION_STRING, ARCHIVE_FORMAT);
-    memcpy(head->integrator, bytes + 48, sizeof head->integrator);
-    if (head->format == 0 || get_u32(bytes, 16) != HEAD_BYTES ||
-        !is_text(head->integrator, sizeof head->integrator))
+                    reader->path, header->format, header->version, TAUT_VERSION_STRING,
+                    ARCHIVE_FORMAT);
+    memcpy(header->integrator, bytes + 48, sizeof header->integrator);
+    if (header->format == 0 || get_u32(bytes, 16) != HEADER_BYTES ||
+        !is_text(header->integrator, sizeof header->integrator))
         return altered(reader, "the header", "the content", error);
-    head->precision = get_u32(bytes, 20);
-    head->digest = get_u64(bytes, 24);
-    head->step = get_u64(bytes, 72);
-    head->time = get_f64(bytes, 80);
-    head->dt = get_f64(bytes, 88);
-    head->nodes = get_u64(bytes, 96);
-    head->springs = get_u64(bytes, 104);
-    head->faces = get_u64(bytes, 112);
-    head->bodies = get_u64(bytes, 120);
+    header->precision = get_u32(bytes, 20);
+    header->digest = get_u64(bytes, 24);
+    header->step = get_u64(bytes, 72);
+    header->time = get_f64(bytes, 80);
+    header->dt = get_f64(bytes, 88);
+    header->nodes = get_u64(bytes, 96);
+    header->springs = get_u64(bytes, 104);
+    header->faces = get_u64(bytes, 112);
+    header->bodies = get_u64(bytes, 120);
     return TAUT_OK;
 }
 
@@ -279,7 +280,7 @@ taut_status archive_open(struct archive_reader *reader, archive_source *source, 
     reader->numbers = memory_allocate(NULL, ARCHIVE_CHUNK, 1);
     if (!reader->packed || !reader->numbers)
         return fail_memory(error, "reading a checkpoint");
-    unsigned char bytes[HEAD_BYTES];
+    unsigned char bytes[HEADER_BYTES];
     const size_t got = source(context, bytes, sizeof archive_magic, &reader->failure);
     reader->bytes = got;
     if (!reader->failure && (got == 0 || memcmp(bytes, archive_magic, got) != 0))
@@ -288,9 +289,9 @@ taut_status archive_open(struct archive_reader *reader, archive_source *source, 
     if (got < sizeof archive_magic || reader->failure)
         status = fetch(reader, bytes + got, sizeof archive_magic - got, "its header", error);
     if (status == TAUT_OK)
-        status = fetch(reader, bytes + sizeof archive_magic, HEAD_BYTES - sizeof archive_magic,
+        status = fetch(reader, bytes + sizeof archive_magic, HEADER_BYTES - sizeof archive_magic,
                        "its header", error);
-    return status == TAUT_OK ? check_head(reader, bytes, error) : status;
+    return status == TAUT_OK ? check_header(reader, bytes, error) : status;
 }
 
 static taut_status check_trailer(struct archive_reader *reader, const unsigned char *bytes,

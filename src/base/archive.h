@@ -29,7 +29,7 @@ enum archive_type { ARCHIVE_U8 = 1, ARCHIVE_U32, ARCHIVE_U64, ARCHIVE_F32, ARCHI
 size_t archive_type_bytes(unsigned type);
 
 // What the header says of the run.
-struct archive_head {
+struct archive_header {
     uint32_t format;     // set by the writer
     uint32_t precision;  // enum precision, counted from 1
     uint64_t digest;     // of the scene's model (scene/bodies.h)
@@ -57,13 +57,25 @@ struct archive_writer {
 };
 
 // TAUT_ERROR_MEMORY, or TAUT_ERROR_UNSUPPORTED on a machine whose numbers are not little endian.
-taut_status archive_write_head(struct archive_writer *writer, const struct archive_head *head,
-                               archive_sink *sink, void *context, taut_error *error);
+taut_status archive_write_header(struct archive_writer *writer, const struct archive_header *header,
+                                 archive_sink *sink, void *context, taut_error *error);
 
 // Adds elements [first, first + count) of an array that has `total` in all. The pieces of an array
 // come in order. Failures are reported by archive_write_end.
 void archive_write(struct archive_writer *writer, const char *name, enum archive_type type,
                    uint64_t total, uint64_t first, const void *numbers, uint64_t count);
+
+// Arrays whose names begin with this are of the program that runs the solver (where its output
+// stands); restoring a solver passes over them.
+#define ARCHIVE_OUTPUT "output."
+
+// A whole array, for callers that pass several of them on.
+struct archive_array {
+    const char *name;
+    enum archive_type type;
+    const void *numbers;
+    uint64_t count;
+};
 
 // Writes the trailer. Releases the writer in any case.
 taut_status archive_write_end(struct archive_writer *writer, taut_error *error);
@@ -85,7 +97,7 @@ struct archive_reader {
     archive_source *source;
     void *context;
     const char *path; // for messages
-    struct archive_head head;
+    struct archive_header header;
     uint64_t bytes, chunks;
     int failure;
     unsigned char *packed, *numbers;

@@ -262,8 +262,9 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
 
 const char *nearest_name(const char *word, const char *const *candidates, size_t count)
 {
-    size_t length = strlen(word), least = SIZE_MAX;
-    const char *nearest = NULL;
+    enum { BEGINNING_MIN = 3 };
+    size_t length = strlen(word), least = SIZE_MAX, beginnings = 0;
+    const char *nearest = NULL, *beginning = NULL;
     if (length > LONGEST_NAME)
         return NULL;
     for (size_t i = 0; i < count; i++) {
@@ -276,6 +277,10 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
             least = distance;
             nearest = candidates[i];
         }
+        if (strncmp(candidates[i], word, length) == 0) {
+            beginning = candidates[i];
+            beginnings++;
+        }
     }
-    return nearest;
+    return !nearest && beginnings == 1 && length >= BEGINNING_MIN ? beginning : nearest;
 }

@@ -62,8 +62,9 @@ void diagnostics_sort(struct diagnostics *list, size_t first);
 
 void diagnostics_free(struct diagnostics *list);
 
-// The candidate nearest to `word` by edit distance (insert, delete, substitute, swap), or NULL if
-// none is near enough to suggest (more than a third of the letters differ).
+// The candidate nearest to `word` by edit distance (insert, delete, substitute, swap), if at most a
+// third of the letters differ; otherwise the only one that begins with `word`, of at least three
+// letters; otherwise NULL.
 const char *nearest_name(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -11,20 +11,21 @@ enum command_kind {
     COMMAND_EXTERNAL = 4,  // starts another program, which parses its own options
     COMMAND_STUDIES = 8,   // runs a scene with all integrators, in double precision
     COMMAND_DRAWS = 16,    // draws a scene or a finished run
-    COMMAND_VIEWS = 32     // shows a scene in a window
+    COMMAND_VIEWS = 32,    // shows a scene in a window
+    COMMAND_RESUMES = 64   // continues a run
 };
 
 struct command {
     const char *name;
     const char *does;    // description: one sentence, no full stop
-    const char *operand; // "SCENE"; NULL: none
+    const char *operand; // "SCENE" or "RUN"; NULL: none
     enum command_kind kind;
     int (*run)(const struct options *options); // returns the exit code
     // For external commands, instead of run: argv[0] is the name of the command.
     int (*execute)(int argc, char **argv);
 };
 
-extern const struct command check_command, info_command, run_command, bench_command,
+extern const struct command check_command, info_command, run_command, resume_command, bench_command,
     stability_command, render_command, view_command;
 
 // The commands of graphics.c, which a build may lack.

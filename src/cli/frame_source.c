@@ -90,7 +90,7 @@ static taut_status prepare_frames(const struct render_request *request, struct f
     bool strains = coloured || solver_topology(source->session.solver)->any_breaks;
     if (status == TAUT_OK)
         status = subject_make_frame(&source->subject, strains, &source->frame, error);
-    source->fields = source->frame.room;
+    source->fields = source->frame.allocated;
     return status;
 }
 
@@ -187,8 +187,8 @@ static taut_status simulate(struct frame_source *source, double time, taut_error
            status == TAUT_OK) {
         uint64_t steps = batch_steps(&source->batch, target - step);
         double begin = clock_seconds();
-        status = solver_advance(solver, steps, step + steps == target, error);
-        batch_learn(&source->batch, steps, clock_seconds() - begin);
+        status = solver_advance(solver, steps, error);
+        batch_update(&source->batch, steps, clock_seconds() - begin);
         if (status == TAUT_OK)
             status = frame_source_interrupted(error);
         show_progress(source, time);

@@ -61,8 +61,7 @@ static void print_heading(const struct info *info)
     printf("  run        %g s in %s of %g s\n", solver_planned_time(solver),
            human_counted(taut_solver_steps_planned(solver), "step").text, taut_solver_dt(solver));
     printf("  computed   %s, %s precision, instruction set %s, %s\n",
-           integrator_name(solver_integrator(solver)),
-           solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single",
+           integrator_name(solver_integrator(solver)), precision_name(solver_precision(solver)),
            isa_name(solver_isa(solver)),
            human_counted((uint64_t)taut_solver_threads(solver), "thread").text);
     uint64_t springs = taut_solver_spring_count(solver);
@@ -136,9 +135,9 @@ static void print_bodies(const struct info *info)
         print_kinds(body);
         if (plan->coloured)
             print_colours(plan, width);
-        if (plan->late > 0)
+        if (plan->overflow_ends > 0)
             printf("  %*s  %s of springs found no lane and are computed one by one\n", width, "",
-                   human_counted(plan->late, "end").text);
+                   human_counted(plan->overflow_ends, "end").text);
     }
 }
 
@@ -264,11 +263,6 @@ static void print_table(const struct info *info)
 
 // ---- JSON.
 
-static const char *precision_name(const taut_solver *solver)
-{
-    return solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single";
-}
-
 static void write_kinds(struct json *json, const struct topology_body *body)
 {
     json_open_object(json, "springs_by_kind");
@@ -311,7 +305,7 @@ static void write_body(struct json *json, const struct info *info, size_t index)
     json_count(json, "tiles", plan->tiles);
     if (plan->lanes > 0)
         json_number(json, "lanes_filled", (double)plan->filled / (double)plan->lanes);
-    json_count(json, "late_springs", plan->late);
+    json_count(json, "late_springs", plan->overflow_ends);
     if (plan->coloured) {
         json_open_array(json, "blocks_per_colour");
         for (int colour = 0; colour < plan->colours; colour++)
@@ -405,7 +399,7 @@ static void print_json(const struct info *info)
     write_critical(&json, info);
 
     json_string(&json, "integrator", integrator_name(solver_integrator(solver)));
-    json_string(&json, "precision", precision_name(solver));
+    json_string(&json, "precision", precision_name(solver_precision(solver)));
     json_number(&json, "dt", taut_solver_dt(solver));
     json_count(&json, "steps", taut_solver_steps_planned(solver));
     json_count(&json, "threads", (uint64_t)taut_solver_threads(solver));
@@ -430,7 +424,7 @@ static taut_status gather(struct info *info, taut_error *error)
     return status;
 }
 
-static double memory_beside_info(const struct options *options, const taut_scene *scene)
+static double memory_of_info(const struct options *options, const taut_scene *scene)
 {
     (void)options;
     struct memory_estimate estimate;
@@ -441,7 +435,7 @@ static double memory_beside_info(const struct options *options, const taut_scene
 static int info_run(const struct options *options)
 {
     struct session session;
-    int code = session_open(options, memory_beside_info, &session);
+    int code = session_open(options, memory_of_info, &session);
     if (code != EXIT_CODE_DONE) {
         session_close(&session);
         return code;

@@ -11,9 +11,9 @@
 #include "simd/isa.h"
 #include "version_info.h"
 
-static const struct command *const commands[] = {&check_command,     &info_command,   &run_command,
-                                                 &stability_command, &render_command, &view_command,
-                                                 &bench_command};
+static const struct command *const commands[] = {
+    &check_command,     &info_command,   &run_command,  &resume_command,
+    &stability_command, &render_command, &view_command, &bench_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -64,8 +64,8 @@ static int refuse(const char *word)
         complain("there is no option '%s' before the command", word);
         nearest = nearest_name(word, options, 2);
     } else {
-        complain("there is no command '%s'; the commands are check, info, run, stability, "
-                 "render, view and bench",
+        complain("there is no command '%s'; the commands are check, info, run, resume, "
+                 "stability, render, view and bench",
                  word);
         nearest = nearest_name(word, names, COMMAND_COUNT);
     }
@@ -87,7 +87,7 @@ static int run_command_line(const struct command *command, int argc, char **argv
 
 int main(int argc, char **argv)
 {
-    terminal_hold_streams();
+    terminal_open_missing_streams();
     signals_ignore_writes();
     // If /sys is not mounted, hwloc would print its own message; machine.c works without it.
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);

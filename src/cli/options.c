@@ -33,6 +33,7 @@ enum option_key {
     KEY_DURATION,
     KEY_STATE,
     KEY_HASH,
+    KEY_CHECKPOINT_EVERY,
     KEY_INTEGRATORS,
     KEY_MAP,
     KEY_BUDGET,
@@ -66,10 +67,12 @@ struct option_entry {
 
 enum {
     RUN = COMMAND_SIMULATES,
+    RESUME = COMMAND_RESUMES,
     STUDY = COMMAND_STUDIES,
     RENDER = COMMAND_DRAWS,
     VIEW = COMMAND_VIEWS,
-    SCENE = COMMAND_READS | RUN | STUDY | RENDER // every command with a scene, except the window
+    SCENE = COMMAND_READS | RUN | STUDY | RENDER, // every command with a scene, except the window
+    ANY = SCENE | VIEW | RESUME
 };
 
 static const struct option_entry option_entries[] = {
@@ -118,28 +121,33 @@ static const struct option_entry option_entries[] = {
     {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},
     {"steps", "N", KEY_STEPS, RUN, "perform N steps; overrides the scene"},
     {"duration", "T", KEY_DURATION, RUN, "simulate T seconds; overrides the scene"},
-    {"state", "FILE", KEY_STATE, RUN, "write the final state to FILE, as CSV"},
-    {"hash", NULL, KEY_HASH, RUN, "print the hash of the final state"},
+    {"steps", "N", KEY_STEPS, RESUME, "go on to step N instead of the scene's end"},
+    {"duration", "T", KEY_DURATION, RESUME, "go on to T seconds instead of the scene's end"},
+    {"checkpoint-every", "S", KEY_CHECKPOINT_EVERY, RUN | RESUME,
+     "seconds of wall time between checkpoints, from which\n'taut resume' continues; 0: none "
+     "(default: 60)"},
+    {"state", "FILE", KEY_STATE, RUN | RESUME, "write the final state to FILE, as CSV"},
+    {"hash", NULL, KEY_HASH, RUN | RESUME, "print the hash of the final state"},
     {"set", "PATH=VALUE", KEY_SET, SCENE | VIEW,
      "change a key of the scene (repeatable), e.g.\n--set simulation.dt=0.001 or\n"
      "--set bodies.flag.nodes=[500,400]"},
-    {"threads", "N", KEY_THREADS, SCENE | VIEW,
+    {"threads", "N", KEY_THREADS, ANY,
      "threads to use (default: the physical cores that\nthis process may use)"},
-    {"no-pin", NULL, KEY_NO_PIN, (SCENE & ~STUDY) | VIEW,
+    {"no-pin", NULL, KEY_NO_PIN, ANY & ~STUDY,
      "let threads run anywhere, also on machines with\nseveral memory nodes"},
-    {"isa", "NAME", KEY_ISA, SCENE | VIEW,
+    {"isa", "NAME", KEY_ISA, ANY,
      "instruction set: auto, base, v3 or v4 (default:\nauto, or the environment variable "
      "TAUT_ISA)"},
-    {"kernel", "NAME", KEY_KERNEL, SCENE | VIEW,
+    {"kernel", "NAME", KEY_KERNEL, ANY,
      "how springs are computed: auto (the fastest), grid,\npacked, coloured, or reference, plain "
      "serial\nloops (default: auto)"},
     {"precision", "NAME", KEY_PRECISION, (SCENE & ~STUDY) | VIEW,
-     "single or double; overrides the scene"},
+     "single, mixed or double; overrides the scene"},
     {"strict", NULL, KEY_STRICT, SCENE, "treat warnings as errors, e.g. that dt is not stable"},
-    {"json", NULL, KEY_JSON, SCENE, "print the results as one JSON object"},
-    {"quiet", NULL, KEY_QUIET, SCENE,
+    {"json", NULL, KEY_JSON, SCENE | RESUME, "print the results as one JSON object"},
+    {"quiet", NULL, KEY_QUIET, SCENE | RESUME,
      "no progress and no table: only errors, and what\n--json or --hash ask for"},
-    {"help", NULL, KEY_HELP, SCENE | VIEW, "print this and exit"},
+    {"help", NULL, KEY_HELP, ANY, "print this and exit"},
     {0},
 };
 
@@ -152,6 +160,30 @@ static bool refuse_value(const struct command *command, const char *option, cons
                          const char *wanted)
 {
     complain("%s: --%s takes %s, not '%s'", command->name, option, wanted, value);
+    return false;
+}
+
+// The same for a word, with the nearest of the words that are possible.
+static bool refuse_word(const struct command *command, const char *option, const char *value,
+                        const char *wanted, const char *nearest)
+{
+    complain("%s: --%s takes %s, not '%s'", command->name, option, wanted, value);
+    if (nearest)
+        fprintf(stderr, "    did you mean '%s'?\n", nearest);
+    return false;
+}
+
+// The same for a number: a decimal comma and the like are named.
+static bool refuse_number(const struct command *command, const char *option, const char *value,
+                          const char *wanted)
+{
+    double number;
+    const enum number_fault fault = number_parse(value, strlen(value), &number);
+    if (fault != NUMBER_COMMA && fault != NUMBER_UNDERSCORE && fault != NUMBER_HEXADECIMAL &&
+        fault != NUMBER_OCTAL)
+        return refuse_value(command, option, value, wanted);
+    complain("%s: --%s takes %s, but '%s' %s", command->name, option, wanted, value,
+             number_fault_text(fault));
     return false;
 }
 
@@ -197,18 +229,28 @@ static bool set_isa(const char *source, const char *value, struct options *optio
         complain("%s: this machine cannot run the instruction set '%s'", source, value);
         return false;
     }
+    static const char *const names[] = {"auto", "base", "v3", "v4"};
+    const char *nearest = nearest_name(value, names, sizeof names / sizeof names[0]);
     complain("%s: there is no instruction set '%s'; choose auto, base, v3 or v4", source, value);
+    if (nearest)
+        fprintf(stderr, "    did you mean '%s'?\n", nearest);
     return false;
 }
 
 static bool set_kernel(const struct command *command, const char *value, struct options *options)
 {
-    for (int kernel = 0; kernel_choice_name(kernel); kernel++)
+    enum { NAMES_MAX = 8 };
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    for (int kernel = 0; count < NAMES_MAX && kernel_choice_name(kernel); kernel++) {
+        names[count++] = kernel_choice_name(kernel);
         if (strcmp(value, kernel_choice_name(kernel)) == 0) {
             options->kernel = (taut_kernel)kernel;
             return true;
         }
-    return refuse_value(command, "kernel", value, "auto, reference, packed, grid or coloured");
+    }
+    return refuse_word(command, "kernel", value, "auto, reference, packed, grid or coloured",
+                       nearest_name(value, names, count));
 }
 
 static bool set_steps(const struct command *command, const char *value, struct options *options)
@@ -224,7 +266,7 @@ static bool set_duration(const struct command *command, const char *value, struc
 {
     double seconds;
     if (number_parse(value, strlen(value), &seconds) != NUMBER_OK || !(seconds > 0))
-        return refuse_value(command, "duration", value, "seconds above 0");
+        return refuse_number(command, "duration", value, "seconds above 0");
     return add_override(options, text_format("simulation.duration=%s", value));
 }
 
@@ -232,25 +274,37 @@ static bool set_seconds(const struct command *command, const char *option, const
                         double *seconds)
 {
     if (number_parse(value, strlen(value), seconds) != NUMBER_OK || !(*seconds > 0))
-        return refuse_value(command, option, value, "seconds above 0");
+        return refuse_number(command, option, value, "seconds above 0");
+    return true;
+}
+
+static bool set_interval(const struct command *command, const char *value, double *seconds)
+{
+    if (number_parse(value, strlen(value), seconds) != NUMBER_OK || !(*seconds >= 0))
+        return refuse_value(command, "checkpoint-every", value, "seconds, or 0 for none");
     return true;
 }
 
 static bool set_map(const struct command *command, const char *value, struct options *options)
 {
-    for (int kind = 0; kind < STUDY_MAP_KINDS; kind++)
-        if (strcmp(value, study_map_name((enum study_map_kind)kind)) == 0) {
+    const char *names[STUDY_MAP_KINDS];
+    for (int kind = 0; kind < STUDY_MAP_KINDS; kind++) {
+        names[kind] = study_map_name((enum study_map_kind)kind);
+        if (strcmp(value, names[kind]) == 0) {
             options->map = (enum study_map_kind)kind;
             return true;
         }
-    return refuse_value(command, "map", value, "stiffness, damping or none");
+    }
+    return refuse_word(command, "map", value, "stiffness, damping or none",
+                       nearest_name(value, names, STUDY_MAP_KINDS));
 }
 
 static bool set_precision(const struct command *command, const char *value, struct options *options)
 {
-    if (strcmp(value, "single") != 0 && strcmp(value, "double") != 0)
-        return refuse_value(command, "precision", value, "single or double");
-    options->double_precision = strcmp(value, "double") == 0;
+    static const char *const names[] = {"single", "mixed", "double"};
+    if (strcmp(value, "single") != 0 && strcmp(value, "mixed") != 0 && strcmp(value, "double") != 0)
+        return refuse_word(command, "precision", value, "single, mixed or double",
+                           nearest_name(value, names, 3));
     return add_override(options, text_format("precision=%s", value));
 }
 
@@ -285,7 +339,7 @@ static bool set_positive(const struct command *command, const char *option, cons
                          double *number)
 {
     if (number_parse(value, strlen(value), number) != NUMBER_OK || !(*number > 0))
-        return refuse_value(command, option, value, "a number above 0");
+        return refuse_number(command, option, value, "a number above 0");
     return true;
 }
 
@@ -367,12 +421,16 @@ static bool set_target(const struct command *command, const char *value,
 static bool set_colouring(const struct command *command, const char *value,
                           struct render_request *request)
 {
-    for (int i = 0; i < COLOURING_COUNT; i++)
-        if (strcmp(value, colouring_name((enum colouring)i)) == 0) {
+    const char *names[COLOURING_COUNT];
+    for (int i = 0; i < COLOURING_COUNT; i++) {
+        names[i] = colouring_name((enum colouring)i);
+        if (strcmp(value, names[i]) == 0) {
             request->colouring = (enum colouring)i;
             return true;
         }
-    return refuse_value(command, "colour", value, "plain, kind, strain or tension");
+    }
+    return refuse_word(command, "colour", value, "plain, kind, strain or tension",
+                       nearest_name(value, names, COLOURING_COUNT));
 }
 
 static bool set_range(const struct command *command, const char *value,
@@ -397,6 +455,23 @@ static unsigned layer_of(const char *name, size_t length)
                                                                                 : 0;
 }
 
+static bool refuse_layer(const struct command *command, const char *option, const char *value,
+                         const char *layer, size_t length)
+{
+    enum { NAMES_MAX = 16 };
+    const char *names[NAMES_MAX] = {"caption"};
+    size_t count = 1;
+    for (int i = 0; count < NAMES_MAX && layer_name(i); i++)
+        names[count++] = layer_name(i);
+    char *name = text_format("%.*s", (int)length, layer);
+    refuse_word(command, option, value,
+                "faces, springs, nodes, pins, colliders, wind, ground, legend or caption, "
+                "separated by commas",
+                name ? nearest_name(name, names, count) : NULL);
+    free(name);
+    return false;
+}
+
 static bool set_layers(const struct command *command, const char *option, const char *value,
                        unsigned *layers)
 {
@@ -404,9 +479,7 @@ static bool set_layers(const struct command *command, const char *option, const 
         size_t length = strcspn(at, ",");
         unsigned layer = layer_of(at, length);
         if (layer == 0)
-            return refuse_value(command, option, value,
-                                "faces, springs, nodes, pins, colliders, wind, ground, legend or "
-                                "caption, separated by commas");
+            return refuse_layer(command, option, value, at, length);
         *layers |= layer;
         at += length;
         if (*at == '\0')
@@ -455,6 +528,8 @@ static bool apply_option(const struct command *command, enum option_key key, con
         return options->strict = true;
     case KEY_NO_PIN:
         return options->no_pin = true;
+    case KEY_CHECKPOINT_EVERY:
+        return set_interval(command, value, &options->checkpoint_every);
     case KEY_NO_OUTPUT:
         return options->no_output = true;
     case KEY_HASH:
@@ -501,7 +576,7 @@ static bool apply_option(const struct command *command, enum option_key key, con
 
 // ---- Help
 
-static bool takes(const struct command *command, const struct option_entry *entry)
+static bool accepts_option(const struct command *command, const struct option_entry *entry)
 {
     return (entry->kinds & (int)command->kind) != 0;
 }
@@ -529,7 +604,7 @@ void options_help(const struct command *command)
         bool titled = false;
         for (const struct option_entry *entry = option_entries; entry->name; entry++) {
             bool is_own = entry->kinds == (int)command->kind;
-            if (is_own != (own == 1) || !takes(command, entry))
+            if (is_own != (own == 1) || !accepts_option(command, entry))
                 continue;
             if (!titled)
                 printf(own ? "\nOptions of taut %s:\n" : "\nCommon options:\n", command->name);
@@ -549,7 +624,7 @@ static const char *find_similar(const struct command *command, const char *name)
     const char *names[OPTION_ENTRY_COUNT], *beginning = NULL;
     size_t count = 0, beginnings = 0, length = strlen(name);
     for (const struct option_entry *entry = option_entries; entry->name; entry++) {
-        if (!takes(command, entry))
+        if (!accepts_option(command, entry))
             continue;
         names[count++] = entry->name;
         if (length > 0 && strncmp(entry->name, name, length) == 0) {
@@ -603,6 +678,13 @@ static bool check_combinations(const struct command *command, const bool *given,
         return false;
     }
 
+    if (options->no_output && options->checkpoint_every > 0) {
+        complain("%s: checkpoints are in the folder of the output, so --no-output excludes "
+                 "--checkpoint-every",
+                 command->name);
+        return false;
+    }
+
     // The operand.
     if (!command->operand) {
         if (operand_count > 0)
@@ -610,10 +692,13 @@ static bool check_combinations(const struct command *command, const bool *given,
         return operand_count == 0;
     }
     if (operand_count == 0)
-        complain("%s: which scene? Give the path of a scene file%s", command->name,
-                 command->kind == COMMAND_DRAWS ? ", or of a run's folder" : "");
+        complain(command->kind == COMMAND_RESUMES
+                     ? "%s: which run? Give the path of its folder%s"
+                     : "%s: which scene? Give the path of a scene file%s",
+                 command->name, command->kind == COMMAND_DRAWS ? ", or of a run's folder" : "");
     else if (operand_count > 1)
-        complain("%s: one scene at a time; '%s' is a second one", command->name, operands[1]);
+        complain("%s: one %s at a time; '%s' is a second one", command->name,
+                 command->kind == COMMAND_RESUMES ? "run" : "scene", operands[1]);
     return operand_count == 1;
 }
 
@@ -626,7 +711,7 @@ static const struct option_entry *find_option(const struct command *command, con
     if (word[1] != '-' && name == word + 2)
         return NULL;
     for (const struct option_entry *entry = option_entries; entry->name; entry++)
-        if (takes(command, entry) && strlen(entry->name) == length &&
+        if (accepts_option(command, entry) && strlen(entry->name) == length &&
             strncmp(entry->name, name, length) == 0)
             return entry;
     return NULL;
@@ -634,8 +719,8 @@ static const struct option_entry *find_option(const struct command *command, con
 
 // The value of the option argv[*at], given as --NAME=VALUE or --NAME VALUE; *at advances to the
 // last word used. *value is empty for an option without one.
-static bool take_value(const struct command *command, const struct option_entry *entry, int argc,
-                       char **argv, int *at, const char **value)
+static bool option_value(const struct command *command, const struct option_entry *entry, int argc,
+                         char **argv, int *at, const char **value)
 {
     const char *equals = strchr(argv[*at], '=');
     *value = NULL;
@@ -664,6 +749,7 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
     *options = (struct options){
         .map = STUDY_MAP_STIFFNESS,
         .budget = 30,
+        .checkpoint_every = -1,
         .render = {.zoom = 1, .colouring = COLOURING_PLAIN},
     };
 
@@ -685,7 +771,7 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
             refuse_unknown(command, word);
             return wrong(command, exit_code);
         }
-        if (!take_value(command, entry, argc, argv, &at, &value))
+        if (!option_value(command, entry, argc, argv, &at, &value))
             return wrong(command, exit_code);
         if (entry->key == KEY_HELP) {
             options_help(command);

@@ -45,15 +45,18 @@ struct options {
     taut_kernel kernel;
     taut_isa isa;
     bool no_pin;
-    bool double_precision; // set by --precision double; among the overrides too
-    bool strict;           // warnings are errors
+    bool strict; // warnings are errors
     bool json, quiet;
     // For `run`, `stability` and `render`:
     bool force;
     const char *output; // NULL: out/SCENE-NAME, with the suffix that the command adds
-    // For `run` only:
+    // For `run` and `resume`:
     const char *state; // NULL: none
     bool no_output, hash;
+    double checkpoint_every; // s of wall time; 0: none; negative: not given
+    // For `resume` only, which sets them itself:
+    const char *name;       // of the scene; NULL: its file's
+    const char *checkpoint; // that the solver continues; NULL: none
     // For `stability` only:
     const char *integrators; // names separated by commas; NULL: all
     enum study_map_kind map;

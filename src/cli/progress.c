@@ -27,6 +27,7 @@ void progress_begin(struct progress *progress, taut_solver *solver, bool silent)
         .shown = now,
         .mark_time = now,
         .mark_step = taut_solver_step_count(solver),
+        .first_step = taut_solver_step_count(solver),
         .energy = NAN,
     };
 }
@@ -126,7 +127,8 @@ void progress_end(struct progress *progress)
     double now = clock_seconds(), elapsed = now - progress->begun;
     const taut_solver *solver = progress->solver;
     if (elapsed > 0 && solver_step_seconds(solver) > 0) {
-        progress->steps_per_second = (double)taut_solver_step_count(solver) / elapsed;
+        progress->steps_per_second =
+            (double)(taut_solver_step_count(solver) - progress->first_step) / elapsed;
         progress->spring_rate = solver_spring_updates(solver) / solver_step_seconds(solver);
     }
     show(progress, now);

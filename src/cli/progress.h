@@ -8,6 +8,7 @@ struct progress {
     taut_solver *solver;
     bool silent, live;
     double begun, shown; // wall time
+    uint64_t first_step;
     // The current speed, measured since a mark some seconds ago.
     double mark_time;
     uint64_t mark_step;

@@ -102,7 +102,7 @@ static void append(struct messages *messages, const char *more, size_t count)
 // once.
 static enum outcome follow(const struct python_tool *tool, int from, struct messages *messages)
 {
-    enum { LOOK_AGAIN = 200 }; // ms
+    enum { POLL_INTERVAL = 200 }; // ms
     double begun = clock_seconds();
     for (;;) {
         if (tool->stop && tool->stop(tool->context))
@@ -110,7 +110,7 @@ static enum outcome follow(const struct python_tool *tool, int from, struct mess
         if (clock_seconds() - begun > tool->seconds_most)
             return OUTCOME_LATE;
         struct pollfd end = {.fd = from, .events = POLLIN};
-        if (poll(&end, 1, LOOK_AGAIN) <= 0)
+        if (poll(&end, 1, POLL_INTERVAL) <= 0)
             continue;
         char bytes[512];
         ssize_t count = read(from, bytes, sizeof bytes);

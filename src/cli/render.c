@@ -226,7 +226,7 @@ static taut_status draw_frame(struct render *render, struct target *target, size
     show_drawing(render, number);
     taut_status status = frame_at(render, number, &frame, error);
     struct render_options look = target->look;
-    if (plan->sort == RENDER_STRIP && number + 1 < plan->count)
+    if (plan->kind == RENDER_STRIP && number + 1 < plan->count)
         look.layers &= ~(unsigned)LAYER_LEGEND; // one legend is enough
     if (status == TAUT_OK)
         status = renderer_draw(target->renderer, frame, &target->camera, &look,
@@ -237,7 +237,7 @@ static taut_status draw_frame(struct render *render, struct target *target, size
         return status;
     if (target->film)
         return film_add(target->film, &target->image, error);
-    if (plan->sort == RENDER_STRIP)
+    if (plan->kind == RENDER_STRIP)
         strip_put(&target->strip, (int)number, &target->image);
     return TAUT_OK;
 }
@@ -248,13 +248,13 @@ static taut_status prepare_target(struct render *render, struct target *target, 
     taut_status status = renderer_make(&target->renderer, error);
     if (status == TAUT_OK)
         status = renderer_set_subject(target->renderer, &render->source.subject, error);
-    if (status == TAUT_OK && plan->sort == RENDER_STRIP)
+    if (status == TAUT_OK && plan->kind == RENDER_STRIP)
         status = strip_make((int)plan->count, plan->columns, plan->width, plan->height,
                             target->look.dark ? 0 : 255, &target->strip, error);
-    if (status == TAUT_OK && render_is_film(plan->sort)) {
+    if (status == TAUT_OK && render_is_film(plan->kind)) {
         const struct film_options film = {
             .path = render->path,
-            .format = plan->sort == RENDER_GIF ? FILM_GIF : FILM_MP4,
+            .format = plan->kind == RENDER_GIF ? FILM_GIF : FILM_MP4,
             .width = plan->width,
             .height = plan->height,
             .frames_per_second = plan->fps,
@@ -278,7 +278,7 @@ static taut_status draw_all(struct render *render, struct target *target, taut_e
     if (target->film)
         return film_close(target->film, error);
     const struct image *image =
-        render->plan.sort == RENDER_STRIP ? &target->strip.image : &target->image;
+        render->plan.kind == RENDER_STRIP ? &target->strip.image : &target->image;
     render->width = image->width;
     render->height = image->height;
     return image_write_png(image, render->path, error);
@@ -298,7 +298,7 @@ static taut_status draw_frames(struct render *render, taut_error *error)
         return fail_memory(error, "the times of a picture");
 
     // Checked first, so that nobody waits for a simulation that cannot be drawn.
-    taut_status status = render_is_film(plan->sort) ? film_possible(error) : TAUT_OK;
+    taut_status status = render_is_film(plan->kind) ? film_possible(error) : TAUT_OK;
     if (status == TAUT_OK)
         status = canvas_make(plan->width, plan->height, &render->canvas, error);
 
@@ -326,11 +326,11 @@ static void print_line(const struct render *render)
 {
     const struct render_plan *plan = &render->plan;
     printf("%s: %d x %d pixels, ", render->path, render->width, render->height);
-    if (render_is_film(plan->sort))
+    if (render_is_film(plan->kind))
         printf("%zu frames, %.4g a second, t = %.4g to %.4g s (%.4g simulated seconds a second)\n",
                plan->count, plan->fps, render->times[0], render->times[plan->count - 1],
                plan->speed);
-    else if (plan->sort == RENDER_STRIP)
+    else if (plan->kind == RENDER_STRIP)
         printf("%zu frames, t = %.4g to %.4g s\n", plan->count, render->times[0],
                render->times[plan->count - 1]);
     else
@@ -360,7 +360,7 @@ static void print_json(const struct render *render)
 
 // The first bytes of files of these kinds, after `skipped` bytes.
 static const struct {
-    const char *opening;
+    const char *signature;
     size_t skipped;
 } signatures[] = {
     [RENDER_PICTURE] = {"\x89PNG", 0},
@@ -370,7 +370,7 @@ static const struct {
 };
 
 // A picture may replace an older one, but no other file.
-static taut_status check_output(const char *path, enum render_sort sort, bool force,
+static taut_status check_output(const char *path, enum render_kind kind, bool force,
                                 taut_error *error)
 {
     if (finished_run_is_folder(path))
@@ -385,7 +385,7 @@ static taut_status check_output(const char *path, enum render_sort sort, bool fo
     char begins[8] = {0};
     size_t count = fread(begins, 1, sizeof begins, file);
     (void)fclose(file);
-    if (count == 0 || memcmp(begins + signatures[sort].skipped, signatures[sort].opening, 4) == 0)
+    if (count == 0 || memcmp(begins + signatures[kind].skipped, signatures[kind].signature, 4) == 0)
         return TAUT_OK;
     return fail(error, TAUT_ERROR_IO,
                 "'%s' exists and is no such picture: replace it with --force, or choose "
@@ -416,7 +416,7 @@ static taut_status plan_and_draw(struct render *render, taut_error *error)
     taut_status status =
         render_plan_make(render->request, render->path, &span, &render->plan, error);
     if (status == TAUT_OK)
-        status = check_output(render->path, render->plan.sort, render->options->force, error);
+        status = check_output(render->path, render->plan.kind, render->options->force, error);
     if (status == TAUT_OK)
         status = make_parent_folder(render->path, error);
     return status == TAUT_OK ? draw_frames(render, error) : status;
@@ -432,9 +432,9 @@ static int exit_code(taut_status status)
 static int check_options(const struct options *options)
 {
     taut_error error = {0};
-    enum render_sort sort;
-    taut_status status = render_sort_of(
-        &options->render, options->output ? options->output : "default.png", &sort, &error);
+    enum render_kind kind;
+    taut_status status = render_kind_of(
+        &options->render, options->output ? options->output : "default.png", &kind, &error);
     if (status != TAUT_OK)
         complain("render: %s", error.text);
     return exit_code(status);

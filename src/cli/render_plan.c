@@ -13,9 +13,9 @@
 static const double FILM_SHORTEST = 1, FILM_LONGEST = 60, FILM_SECONDS = 8;
 static const double FILM_FPS = 30, GIF_FPS = 25;
 
-bool render_is_film(enum render_sort sort)
+bool render_is_film(enum render_kind kind)
 {
-    return sort == RENDER_MP4 || sort == RENDER_GIF;
+    return kind == RENDER_MP4 || kind == RENDER_GIF;
 }
 
 static bool ends_with(const char *text, const char *ending)
@@ -24,18 +24,18 @@ static bool ends_with(const char *text, const char *ending)
     return length > tail && strcmp(text + length - tail, ending) == 0;
 }
 
-taut_status render_sort_of(const struct render_request *request, const char *path,
-                           enum render_sort *sort, taut_error *error)
+taut_status render_kind_of(const struct render_request *request, const char *path,
+                           enum render_kind *kind, taut_error *error)
 {
     bool several = request->time_count > 1 || request->frames > 1;
 
     // The suffix determines the kind.
     if (ends_with(path, ".png"))
-        *sort = several ? RENDER_STRIP : RENDER_PICTURE;
+        *kind = several ? RENDER_STRIP : RENDER_PICTURE;
     else if (ends_with(path, ".mp4"))
-        *sort = RENDER_MP4;
+        *kind = RENDER_MP4;
     else if (ends_with(path, ".gif"))
-        *sort = RENDER_GIF;
+        *kind = RENDER_GIF;
     else
         return fail(
             error, TAUT_ERROR_ARGUMENT,
@@ -44,7 +44,7 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
             path);
 
     // H.264 cannot store half a pixel of colour, and padding would change the requested size.
-    if (*sort == RENDER_MP4 && (request->width % 2 != 0 || request->height % 2 != 0))
+    if (*kind == RENDER_MP4 && (request->width % 2 != 0 || request->height % 2 != 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "an .mp4 video has an even width and height (H.264 stores one colour for 2 x 2 "
                     "pixels), not %dx%d: use %dx%d, or an output that ends in .gif, which may "
@@ -53,15 +53,15 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
                     request->height + request->height % 2);
 
     // Options for another kind.
-    if (!render_is_film(*sort) && (request->fps > 0 || request->speed > 0))
+    if (!render_is_film(*kind) && (request->fps > 0 || request->speed > 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--fps and --speed are for videos: let the output end in .mp4 or .gif");
-    if (*sort != RENDER_STRIP && request->columns > 0)
+    if (*kind != RENDER_STRIP && request->columns > 0)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--columns is only for strips: give several times with --time, or --frames");
 
     // Times that contradict each other.
-    if (render_is_film(*sort) && request->time_count == 1)
+    if (render_is_film(*kind) && request->time_count == 1)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "a video has two times, its beginning and its end: --time FROM,TO");
     if (request->frames > 0 && request->time_count != 0 && request->time_count != 2)
@@ -70,7 +70,7 @@ taut_status render_sort_of(const struct render_request *request, const char *pat
     if (request->frames > 0 && request->speed > 0)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "--frames and --speed exclude each other: give one");
-    if (*sort == RENDER_STRIP && request->frames > RENDER_TIMES_MAX)
+    if (*kind == RENDER_STRIP && request->frames > RENDER_TIMES_MAX)
         return fail(error, TAUT_ERROR_ARGUMENT, "a strip has at most %d frames", RENDER_TIMES_MAX);
     return TAUT_OK;
 }
@@ -97,7 +97,7 @@ static void choose_rates(const struct render_request *request, const struct rend
                          double seconds, struct render_plan *plan)
 {
     double own = span->times ? rate_of(span) : 0;
-    double usual = own > 0 ? own : plan->sort == RENDER_GIF ? GIF_FPS : FILM_FPS;
+    double usual = own > 0 ? own : plan->kind == RENDER_GIF ? GIF_FPS : FILM_FPS;
     plan->fps = request->fps > 0 ? request->fps : usual;
     bool suits = seconds >= FILM_SHORTEST && seconds <= FILM_LONGEST;
     plan->speed = request->speed > 0 ? request->speed : suits ? 1 : seconds / FILM_SECONDS;
@@ -122,12 +122,12 @@ static taut_status plan_times(const struct render_request *request, const struct
 {
     double from = request->time_count == 2 ? request->times[0] : 0;
     double to = request->time_count == 2 ? request->times[1] : span->end;
-    if (render_is_film(plan->sort))
+    if (render_is_film(plan->kind))
         choose_rates(request, span, to - from, plan);
     if (request->frames > 1)
         return list_times(plan, NULL, request->frames, from,
                           (to - from) / (double)(request->frames - 1), to, error);
-    if (!render_is_film(plan->sort))
+    if (!render_is_film(plan->kind))
         return request->time_count > 0
                    ? list_times(plan, request->times, (size_t)request->time_count, 0, 0, 0, error)
                    : list_times(plan, NULL, 1, span->end, 0, span->end, error);
@@ -146,14 +146,14 @@ taut_status render_plan_make(const struct render_request *request, const char *p
                              taut_error *error)
 {
     *plan = (struct render_plan){0};
-    taut_status status = render_sort_of(request, path, &plan->sort, error);
+    taut_status status = render_kind_of(request, path, &plan->kind, error);
     if (status == TAUT_OK)
         status = check_times(request, span->end, error);
     if (status == TAUT_OK)
         status = plan_times(request, span, plan, error);
     if (status != TAUT_OK)
         return status;
-    bool strip = plan->sort == RENDER_STRIP;
+    bool strip = plan->kind == RENDER_STRIP;
     plan->width = request->width > 0 ? request->width : strip ? 480 : 1280;
     plan->height = request->height > 0 ? request->height : strip ? 360 : 720;
     plan->columns = request->columns > 0 ? request->columns : strip_columns((int)plan->count);

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "cli/options.h"
 
-enum render_sort { RENDER_PICTURE, RENDER_STRIP, RENDER_MP4, RENDER_GIF };
+enum render_kind { RENDER_PICTURE, RENDER_STRIP, RENDER_MP4, RENDER_GIF };
 
 // The duration of what is drawn, and the times of its frames.
 struct render_span {
@@ -15,7 +15,7 @@ struct render_span {
 };
 
 struct render_plan {
-    enum render_sort sort;
+    enum render_kind kind;
     double *times; // s, ascending
     size_t count;
     int width, height; // of each frame
@@ -30,10 +30,10 @@ taut_status render_plan_make(const struct render_request *request, const char *p
                              taut_error *error);
 
 // Depends only on the request and the path, so that it is known before a scene is read.
-taut_status render_sort_of(const struct render_request *request, const char *path,
-                           enum render_sort *sort, taut_error *error);
+taut_status render_kind_of(const struct render_request *request, const char *path,
+                           enum render_kind *kind, taut_error *error);
 
-bool render_is_film(enum render_sort sort);
+bool render_is_film(enum render_kind kind);
 
 void render_plan_free(struct render_plan *plan);
 

@@ -78,7 +78,14 @@ static double output_memory(const struct options *options, const taut_scene *sce
     double lists = !options->no_output && scene->output.vtp
                        ? 12 * estimate.nodes // vtp.c: strains of each node
                        : 0;
-    return memory_of_frame(&estimate, all_fields_of(options, &scene->output)) + lists;
+    const double beside =
+        memory_of_frame(&estimate, all_fields_of(options, &scene->output)) + lists;
+    // Without memory for it the run is possible, and its checkpoints perhaps not.
+    const bool copies =
+        !options->no_output && options->checkpoint_every != 0 &&
+        memory_check(fmax(estimate.making, estimate.solver + beside + estimate.copy), "it", NULL) ==
+            TAUT_OK;
+    return beside + (copies ? estimate.copy : 0);
 }
 
 static struct recording_probe *list_probes(const struct run *run)
@@ -130,13 +137,20 @@ static char *resolve(const char *path)
     return NULL;
 }
 
+static taut_status name_folder(struct run *run)
+{
+    run->folder = run->options->output ? text_format("%s", run->options->output)
+                                       : text_format("out/%s", run->scene->name);
+    return run->folder ? run->status : fail_without_memory(run, "the name of a folder");
+}
+
 // The name of the --state file within the run's folder, which the caller frees; NULL if it is
 // elsewhere or there is none.
 static char *state_name_in_folder(const struct run *run)
 {
-    if (!run->options->state || !run->folder)
+    if (!run->state || !run->folder)
         return NULL;
-    char *state = resolve(run->options->state), *folder = resolve(run->folder), *name = NULL;
+    char *state = resolve(run->state), *folder = resolve(run->folder), *name = NULL;
     size_t length = folder ? strlen(folder) : 0;
     if (state && folder && strncmp(state, folder, length) == 0 && state[length] == '/' &&
         !strchr(state + length + 1, '/'))
@@ -144,6 +158,12 @@ static char *state_name_in_folder(const struct run *run)
     free(state);
     free(folder);
     return name;
+}
+
+char *run_state_name(const struct run *run)
+{
+    char *name = state_name_in_folder(run);
+    return name ? name : resolve(run->state);
 }
 
 // The state must not replace a file that the run itself writes.
@@ -154,16 +174,9 @@ static taut_status refuse_own_file(struct run *run, const struct recording_optio
         run->status = fail(&run->error, TAUT_ERROR_IO,
                            "cannot write the state to '%s': the run writes a file of that name "
                            "itself; choose another one with --state",
-                           run->options->state);
+                           run->state);
     free(name);
     return run->status;
-}
-
-static taut_status name_folder(struct run *run)
-{
-    run->folder = run->options->output ? text_format("%s", run->options->output)
-                                       : text_format("out/%s", run->scene->name);
-    return run->folder ? run->status : fail_without_memory(run, "the name of a folder");
 }
 
 static taut_status open_recording(struct run *run)
@@ -174,13 +187,18 @@ static taut_status open_recording(struct run *run)
     size_t input_count;
     const char **inputs = scene_inputs(run->scene, &input_count);
 
-    if (!probes || !yaml || !inputs)
+    const bool auto_kernel = run->options->kernel == TAUT_KERNEL_AUTO;
+    char *state = run->state ? run_state_name(run) : NULL;
+
+    if (!probes || !yaml || !inputs || (run->state && !state))
         run->status = fail_memory(&run->error, "the recording");
     if (run->status == TAUT_OK) {
         struct recording_options options = {
             .folder = run->folder,
             .name = run->scene->name,
             .resolved_yaml = yaml,
+            .kernel = auto_kernel ? NULL : kernel_choice_name((int)run->options->kernel),
+            .state = state,
             .force = run->options->force,
             .inputs = inputs,
             .input_count = input_count,
@@ -191,18 +209,25 @@ static taut_status open_recording(struct run *run)
             .probes = probes,
             .probe_count = output->probe_count,
         };
+        struct resumption *again = run->resumption;
         if (refuse_own_file(run, &options) == TAUT_OK)
-            run->status = recording_open(&options, &run->frame, &run->recording, &run->error);
+            run->status = again
+                              ? recording_resume(&options, &run->frame,
+                                                 again->checkpoint ? &again->position.files : NULL,
+                                                 again->prolongs, again->checkpoint,
+                                                 &again->manifest, &run->recording, &run->error)
+                              : recording_open(&options, &run->frame, &run->recording, &run->error);
     }
 
     free(probes);
     free(inputs);
     free(yaml);
+    free(state);
     return run->status;
 }
 
-// Opens the folder of the run and writes the output of t = 0. The files stay open. These functions
-// return run->status, and set it and the error if it was TAUT_OK.
+// Opens the folder of the run and, if it begins, writes the output of t = 0. The files stay open.
+// These functions return run->status, and set it and the error if it was TAUT_OK.
 static taut_status open_output(struct run *run)
 {
     run->frame_fields = fields_of(run->options, &run->scene->output);
@@ -211,11 +236,16 @@ static taut_status open_output(struct run *run)
     if (run->status != TAUT_OK)
         return run->status;
     read_frame(run, run->options->no_output ? FRAME_ENERGY : run->frame_fields | FRAME_NODES);
-    run->first_energy = run->frame.energy;
+    const bool continues = run->resumption && run->resumption->checkpoint;
+    run->first_energy = continues ? run->resumption->position.energy_at_start : run->frame.energy;
     if (run->options->no_output)
         return TAUT_OK;
     double begin = clock_seconds();
-    if (open_recording(run) == TAUT_OK)
+    if (open_recording(run) == TAUT_OK && continues) {
+        run->output_seconds += clock_seconds() - begin;
+        return TAUT_OK;
+    }
+    if (run->status == TAUT_OK)
         run->status = recording_frame(run->recording, &run->frame, &run->error);
     if (run->status == TAUT_OK && recording_wants_probe(run->recording, 0))
         run->status = recording_probe(run->recording, &run->frame, &run->error);
@@ -252,12 +282,9 @@ static taut_status output_probe(struct run *run)
     return run->status;
 }
 
-// Closes all files, also after a failure; then energies and volumes of run->frame are those of the
-// end.
+// Closes all files, also after a failure.
 static taut_status close_output(struct run *run)
 {
-    if (run->frame.bodies && run->energy_step != taut_solver_step_count(run->solver))
-        read_frame(run, FRAME_ENERGY);
     if (!run->recording)
         return run->status;
     double begin = clock_seconds();
@@ -300,7 +327,7 @@ static taut_status refuse_inputs(struct run *run, const char *path)
 // for the end of its data.
 static taut_status try_state_file(struct run *run)
 {
-    const char *path = run->options->state;
+    const char *path = run->state;
     struct stat there;
     if (!run->options->no_output && name_folder(run) != TAUT_OK)
         return run->status;
@@ -337,13 +364,13 @@ static taut_status add_file(struct run *run, const char *path)
 
 static taut_status write_state(struct run *run)
 {
-    if (!run->options->state || run->status != TAUT_OK)
+    if (!run->state || run->status != TAUT_OK)
         return run->status;
     double begin = clock_seconds();
     solver_read_frame(run->solver, FRAME_NODES, &run->frame);
-    run->status = state_csv_write(run->options->state, &run->frame, &run->error);
+    run->status = state_csv_write(run->state, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
-    return run->status == TAUT_OK ? add_file(run, run->options->state) : run->status;
+    return run->status;
 }
 
 static void free_run(struct run *run)
@@ -352,6 +379,7 @@ static void free_run(struct run *run)
         free(run->files[i]);
     free(run->files);
     free(run->folder);
+    free(run->state);
     frame_free(&run->frame);
 }
 
@@ -373,10 +401,9 @@ static void warn_of_unsolved(struct run *run)
                  taut_solver_time(run->solver), statistics->worst_residual);
 }
 
-// Steps up to `target`, batch by batch. The solver checks for divergence beyond its own interval
-// only if a frame is due, so that no frame shows a run that has failed. Stops early if dt changes,
-// since the target may change with it.
-static void step_to(struct run *run, uint64_t target, bool frame, struct batch *batch)
+// Steps up to `target`, batch by batch. Stops early if dt changes, since the target may change with
+// it.
+static void step_to(struct run *run, uint64_t target, struct batch *batch)
 {
     uint64_t step = taut_solver_step_count(run->solver);
     double dt = taut_solver_dt(run->solver);
@@ -386,57 +413,132 @@ static void step_to(struct run *run, uint64_t target, bool frame, struct batch *
             return;
         uint64_t steps = batch_steps(batch, target - step);
         double begin = clock_seconds();
-        run->status =
-            solver_advance(run->solver, steps, frame && step + steps == target, &run->error);
-        batch_learn(batch, steps, clock_seconds() - begin);
+        run->status = solver_advance(run->solver, steps, &run->error);
+        batch_update(batch, steps, clock_seconds() - begin);
         warn_of_unsolved(run);
         progress_update(&run->progress);
         step = taut_solver_step_count(run->solver);
+        if (step < target && run->status == TAUT_OK)
+            checkpoints_update(run);
     }
 }
 
 // The step of the next frame. A frame that a growing dt has passed is due at once.
-static uint64_t next_frame(struct run *run, uint64_t last_frame, uint64_t step)
+static uint64_t next_frame(struct run *run, uint64_t step)
 {
-    uint64_t due = schedule_next_frame(&run->schedule, last_frame);
+    uint64_t due = schedule_next_frame(&run->schedule, run->last_frame);
     return due > step ? due : step + 1;
 }
 
-// Steps to the end, or until a signal or a fault, and writes frames and probe rows when they are
-// due. run->status and run->signal_number tell how it ended.
-static void take_steps(struct run *run)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    struct batch batch = batch_make();
-    uint64_t step = 0, last_frame = 0;
-    while (step < taut_solver_steps_planned(run->solver)) {
-        uint64_t frame = next_frame(run, last_frame, step);
-        uint64_t probe = run->recording ? schedule_next_probe(&run->schedule, step) : UINT64_MAX;
-        step_to(run, probe < frame ? probe : frame, frame <= probe, &batch);
-        step = taut_solver_step_count(run->solver);
-        if (run->status != TAUT_OK || run->signal_number != 0)
-            return;
-        bool is_frame = step == frame || step >= taut_solver_steps_planned(run->solver);
-        if (is_frame && output_frame(run) != TAUT_OK)
-            return;
-        if (step == probe && output_probe(run) != TAUT_OK)
-            return;
-        if (is_frame)
-            last_frame = step;
+    return a < b ? a : b;
+}
+
+// Writes the output that is due at the present step.
+static void write_due(struct run *run)
+{
+    if (run->status == TAUT_OK && run->due & DUE_FRAME && output_frame(run) == TAUT_OK) {
+        run->due &= ~(uint32_t)DUE_FRAME;
+        run->last_frame = taut_solver_step_count(run->solver);
+    }
+    if (run->status == TAUT_OK && run->due & DUE_PROBE && output_probe(run) == TAUT_OK)
+        run->due &= ~(uint32_t)DUE_PROBE;
+}
+
+// At the end: the last frame, and the checkpoint that a scene with output.checkpoint keeps. A run
+// that is prolonged has no frame here unless the schedule has one, so the checkpoint comes first.
+static void write_end(struct run *run)
+{
+    const bool keeps = run->checkpoints.enabled && run->scene->output.checkpoint_every > 0;
+    const uint64_t step = taut_solver_step_count(run->solver);
+    const bool scheduled = schedule_frame_due(&run->schedule, run->last_frame) <= step;
+    if (scheduled)
+        run->due |= DUE_FRAME;
+    write_due(run);
+    if (keeps && run->status == TAUT_OK) {
+        checkpoints_write(run);
+        checkpoints_finish(run);
+        if (run->checkpoints.failing)
+            run->status = fail(&run->error, TAUT_ERROR_IO,
+                               "the checkpoint of the end of the run could not be written");
+        else
+            recording_retain_checkpoint(run->recording);
+    }
+    if (run->status == TAUT_OK && run->last_frame < step) {
+        run->due |= DUE_FRAME;
+        write_due(run);
     }
 }
 
+// Steps to the end, or until a signal or a fault, and writes frames, probe rows and checkpoints when
+// they are due. run->status and run->signal_number tell how it ended.
+static void step_to_end(struct run *run)
+{
+    struct batch batch = batch_make();
+    uint64_t step = taut_solver_step_count(run->solver);
+    write_due(run); // of a run that was interrupted there
+    while (run->status == TAUT_OK && step < taut_solver_steps_planned(run->solver)) {
+        const uint64_t frame = next_frame(run, step);
+        const uint64_t probe =
+            run->recording ? schedule_next_probe(&run->schedule, step) : UINT64_MAX;
+        const uint64_t checkpoint = schedule_next_checkpoint(&run->schedule, step);
+        const uint64_t target = least(frame, least(probe, checkpoint));
+        step_to(run, target, &batch);
+        step = taut_solver_step_count(run->solver);
+        if (run->status != TAUT_OK || run->signal_number != 0)
+            return;
+        if (step == probe)
+            run->due |= DUE_PROBE;
+        if (step >= taut_solver_steps_planned(run->solver))
+            break;
+        if (step == frame)
+            run->due |= DUE_FRAME;
+        write_due(run);
+        if (run->status == TAUT_OK && step == checkpoint)
+            checkpoints_write(run);
+        else if (run->status == TAUT_OK)
+            checkpoints_update(run);
+    }
+    if (run->status == TAUT_OK && step > 0)
+        write_end(run);
+}
+
 // ---- The command
+
+// A failure of the computer, not of the run itself, which would fail again.
+static bool can_continue(const struct run *run)
+{
+    return run->status == TAUT_OK || run->status == TAUT_ERROR_IO ||
+           run->status == TAUT_ERROR_MEMORY;
+}
+
+static void leave_checkpoint(struct run *run)
+{
+    const bool ended = run->status == TAUT_OK && run->signal_number == 0;
+    if (!ended && can_continue(run) && taut_solver_step_count(run->solver) > 0)
+        checkpoints_write_last(run);
+    else
+        checkpoints_finish(run);
+}
 
 static void simulate(struct run *run)
 {
     signals_watch();
     progress_begin(&run->progress, run->solver, run->options->quiet);
     if (try_state_file(run) == TAUT_OK && open_output(run) == TAUT_OK) {
-        take_steps(run);
+        checkpoints_begin(run);
+        step_to_end(run);
         progress_end(&run->progress);
     }
+    // Energies and volumes of run->frame are those of the end.
+    if (run->frame.bodies && run->energy_step != taut_solver_step_count(run->solver))
+        read_frame(run, FRAME_ENERGY);
+    const bool has_state = write_state(run) == TAUT_OK && run->state;
+    leave_checkpoint(run);
     (void)close_output(run);
-    (void)write_state(run);
+    if (has_state && run->status == TAUT_OK)
+        (void)add_file(run, run->state);
 }
 
 // Checks dt against the final state: springs that have become taut, contacts and pressure can make
@@ -461,11 +563,14 @@ static void report_end(const struct run *run)
                  signals_name(run->signal_number), taut_solver_time(run->solver),
                  taut_solver_step_count(run->solver), taut_solver_steps_planned(run->solver),
                  options->no_output ? "" : "; the files written are complete");
-    if (run->status == TAUT_OK)
-        return;
-    complain("%s", run->error.text);
-    if (run->file_count > 0 && taut_solver_step_count(run->solver) > 0)
+    if (run->status != TAUT_OK)
+        complain("%s", run->error.text);
+    if (run->status != TAUT_OK && run->file_count > 0 && taut_solver_step_count(run->solver) > 0)
         complain("the files written to '%s' until then are complete", run->folder);
+    const bool ended = run->status == TAUT_OK && run->signal_number == 0;
+    if (!ended && can_continue(run) && run->checkpoint_time >= 0)
+        complain("continue it from t = %g s with: taut resume %s", run->checkpoint_time,
+                 run->folder);
 }
 
 static void print_results(struct run *run)
@@ -478,10 +583,33 @@ static void print_results(struct run *run)
         printf("%016" PRIx64 "\n", taut_solver_hash(run->solver));
 }
 
-static int run_scene(const struct options *options)
+// A run is not continued to where it has been.
+static int check_end(const struct options *options, const taut_solver *solver)
+{
+    if (taut_solver_step_count(solver) <= taut_solver_steps_planned(solver))
+        return EXIT_CODE_DONE;
+    complain("resume: the checkpoint '%s' is of step %" PRIu64 ", t = %g s, beyond that end",
+             options->checkpoint, taut_solver_step_count(solver), taut_solver_time(solver));
+    return EXIT_CODE_WRONG;
+}
+
+// Where the schedule and the output of the run stand.
+static void take_position(struct run *run)
+{
+    const struct run_position *position = &run->resumption->position;
+    run->schedule.frame_steps = position->frame_steps;
+    run->schedule.frame_seconds = position->frame_seconds;
+    run->schedule.frame_count = position->frame_number;
+    run->last_frame = position->last_frame;
+    run->due = position->due;
+}
+
+int run_or_resume(const struct options *options, struct resumption *resumption)
 {
     struct session session;
     int code = session_open(options, output_memory, &session);
+    if (code == EXIT_CODE_DONE && resumption)
+        code = check_end(options, session.solver);
     if (code != EXIT_CODE_DONE) {
         session_close(&session);
         return code;
@@ -492,7 +620,15 @@ static int run_scene(const struct options *options)
         .solver = session.solver,
         .schedule = schedule_make(session.scene, session.solver),
         .setup_seconds = session.seconds,
+        .first_step = taut_solver_step_count(session.solver),
+        .checkpoint_time = -1,
+        .resumption = resumption,
+        .state = options->state ? text_format("%s", options->state) : NULL,
     };
+    if (options->state && !run.state)
+        (void)fail_without_memory(&run, "the name of the final state");
+    if (resumption && resumption->checkpoint)
+        take_position(&run);
     simulate(&run);
     if (options->json || !options->quiet)
         check_dt(&run);
@@ -504,6 +640,11 @@ static int run_scene(const struct options *options)
     free_run(&run);
     session_close(&session);
     return output_finish(code);
+}
+
+static int run_scene(const struct options *options)
+{
+    return run_or_resume(options, NULL);
 }
 
 const struct command run_command = {

@@ -25,7 +25,7 @@ static double run_spring_rate(const struct run *run)
 static double run_node_rate(const struct run *run)
 {
     double seconds = solver_step_seconds(run->solver);
-    double steps = (double)taut_solver_step_count(run->solver);
+    double steps = (double)(taut_solver_step_count(run->solver) - run->first_step);
     return seconds > 0 ? (double)taut_solver_node_count(run->solver) * steps / seconds : NAN;
 }
 
@@ -56,6 +56,17 @@ static uint64_t run_peak_bytes(void)
 // other forces. So over the run the residual is half of the sum of the second differences of the
 // kinetic energy (with sign), plus terms of the same kind and O(h^2). For explicit and implicit
 // Euler on an oscillator the energy gained or lost is pi/4 = 0.79 of R.
+//
+// A method of order 2 that takes a step of implicit Euler, as bdf2 does at its start, has in it the
+// error of order 1, so that the second differences around this step are added: a free fall with
+// bdf2 loses 3/4 m g^2 h^2 by it, while all third differences of K are 0.
+//
+// A run of n steps has n - p differences of order p + 1, so that R is n / (n - p) times their sum. If
+// n is not above p there is no estimate, and the residual is only known to be at most the sum of
+// the magnitudes of all terms of the balance.
+//
+// Linear systems of implicit steps are solved to `tolerance`, so that this part of a velocity, and of
+// the kinetic energy, is uncertain even where R is less, as at the start of a slow motion.
 //
 // Projection moves nodes back to the surface at the end of steps. The energy that a step lost by
 // moving them into the surface then appears as work of the projection, so that work is added to R.
@@ -148,12 +159,42 @@ static double total_mass(const taut_solver *solver)
 static double verlet_rounding(const struct run *run, double epsilon)
 {
     const taut_solver *solver = run->solver;
-    if (solver_integrator(solver) != INTEGRATOR_VERLET)
+    if (solver_integrator(solver) != INTEGRATOR_VERLET ||
+        solver_precision(solver) == PRECISION_MIXED)
         return 0;
     const double kinetic = fmax(run->frame.energy.kinetic, run->first_energy.kinetic);
     const double steps = (double)taut_solver_step_count(solver);
     const double speed = 0.5 * epsilon * greatest_coordinate(solver) / taut_solver_dt(solver);
     return 16 * speed * sqrt(steps * 2 * kinetic * total_mass(solver));
+}
+
+// The sum of the stiffnesses of all springs, N/m.
+static double total_stiffness(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    double stiffness = 0;
+    for (uint64_t spring = 0; spring < topology->spring_count;) {
+        const struct spring_run these = topology_run(topology, spring, topology->spring_count);
+        stiffness += (double)these.count * topology->materials[these.material].stiffness;
+        spring += these.count;
+    }
+    return stiffness;
+}
+
+// What rounding of positions stores in springs, J, also in those of a body at rest, whose energies
+// are nothing else. With u the spacing of numbers at the greatest coordinate, the length of a
+// spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2 is uncertain in either of the two
+// elastic energies that are compared; and rounding each new position adds k u^2 / 12 on average
+// (docs/numerics.md, Divergence).
+static double strain_rounding(const struct run *run, double epsilon)
+{
+    const taut_solver *solver = run->solver;
+    const struct scene_simulation *simulation = &run->scene->simulation;
+    const double substeps =
+        solver_integrator(solver) == INTEGRATOR_XPBD ? (double)simulation->substeps : 1;
+    const double positions = substeps * (double)taut_solver_step_count(solver);
+    const double spacing = epsilon * greatest_coordinate(solver);
+    return total_stiffness(solver) * spacing * spacing * (3 + positions / 12);
 }
 
 // The residual from rounding: energies are rounded in each step, with random signs.
@@ -166,7 +207,19 @@ static double rounding(const struct run *run)
                   now->elastic + first->elastic + fabs(now->gas) + fabs(first->gas) + now->contact +
                   first->contact;
     return 4 * epsilon * size * sqrt((double)taut_solver_step_count(run->solver) + 1) +
-           verlet_rounding(run, epsilon);
+           strain_rounding(run, epsilon) + verlet_rounding(run, epsilon);
+}
+
+// The sum of the magnitudes of all terms of the balance, J.
+static double sum_of_terms(const struct run *run)
+{
+    const taut_energy *now = &run->frame.energy, *first = &run->first_energy;
+    double sum = fabs(now->kinetic - first->kinetic) + fabs(now->elastic - first->elastic) +
+                 fabs(now->gravity - first->gravity) + fabs(now->gas - first->gas) +
+                 fabs(now->contact - first->contact);
+    for (int cause = 0; cause < WORK_CAUSES; cause++)
+        sum += fabs(run->frame.work[cause]);
+    return sum;
 }
 
 // The cause of a residual: terms that the energy budget lacks, and gains or losses of energy that
@@ -230,8 +283,16 @@ static struct balance run_balance(const struct run *run)
     };
 
     balance.residual = balance.change - balance.accounted;
-    balance.allowed =
-        budget->difference_sums[balance.order - 1] + fabs(work[WORK_PROJECTION]) + rounding(run);
+    const double steps = (double)taut_solver_step_count(solver), lacking = (double)balance.order;
+    const bool brief = steps <= lacking;
+    const double explained =
+        brief ? sum_of_terms(run)
+              : budget->difference_sums[balance.order - 1] * steps / (steps - lacking);
+    balance.allowed = explained + fabs(work[WORK_PROJECTION]) + rounding(run);
+    if (integrator_is_implicit(solver_integrator(solver)))
+        balance.allowed =
+            fmax(balance.allowed, run->scene->simulation.implicit.tolerance *
+                                      (now->energy.kinetic + run->first_energy.kinetic));
 
     const double size = fabs(balance.residual);
     if (!(size <= balance.allowed))
@@ -243,9 +304,11 @@ static struct balance run_balance(const struct run *run)
 
     if (size > small * balance.exchanged || balance.verdict == BALANCE_OPEN)
         balance.cause = cause_of(run, balance.residual);
+    if (brief && balance.verdict == BALANCE_COARSE)
+        balance.cause = "too few steps for an estimate";
     if (!balance.cause && balance.verdict == BALANCE_OPEN)
         balance.cause = solver_precision(solver) == PRECISION_SINGLE
-                            ? "not known, perhaps rounding: try precision: double"
+                            ? "not known, perhaps rounding: try precision: mixed or double"
                             : "not known";
     return balance;
 }
@@ -298,8 +361,7 @@ static void print_run(const struct run *run)
            human_counted(steps, "step").text, taut_solver_dt(solver),
            steps < taut_solver_steps_planned(run->solver) ? " (cut short)" : "");
     printf("  computed   %s, %s precision, instruction set %s, %s\n",
-           integrator_name(solver_integrator(solver)),
-           solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single",
+           integrator_name(solver_integrator(solver)), precision_name(solver_precision(solver)),
            isa_name(solver_isa(solver)),
            human_counted((uint64_t)taut_solver_threads(solver), "thread").text);
 }
@@ -628,8 +690,7 @@ static void write_counts(struct json *json, const struct run *run)
     json_number(json, "dt", taut_solver_dt(solver));
     json_count(json, "threads", (uint64_t)taut_solver_threads(solver));
     json_string(json, "isa", isa_name(solver_isa(run->solver)));
-    json_string(json, "precision",
-                solver_precision(solver) == PRECISION_DOUBLE ? "double" : "single");
+    json_string(json, "precision", precision_name(solver_precision(solver)));
     json_string(json, "integrator", integrator_name(solver_integrator(solver)));
     json_number(json, "setup_seconds", run->setup_seconds);
     json_number(json, "step_seconds", solver_step_seconds(solver));

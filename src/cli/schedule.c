@@ -14,6 +14,7 @@ struct schedule schedule_make(const taut_scene *scene, const taut_solver *solver
         .solver = solver,
         .frame_steps = output->every_steps,
         .frame_count = 1,
+        .checkpoint_seconds = output->checkpoint_every,
         .probes = output->probes,
         .probe_count = output->probe_count,
     };
@@ -46,26 +47,42 @@ static uint64_t next_multiple(uint64_t step, uint64_t interval)
     return due > UINT64_MAX / interval ? UINT64_MAX : due * interval;
 }
 
-// The step nearest to the time of the next frame.
-static uint64_t next_by_time(struct schedule *schedule, uint64_t step)
+// The first step after `step` that is nearest to a multiple of `interval` (s), counted from
+// *number on; *number becomes that multiple's.
+static uint64_t next_by_time(const struct schedule *schedule, double interval, uint64_t step,
+                             uint64_t *number)
 {
+    const double most = 1e18;
     double due;
-    for (;; schedule->frame_count++) {
-        due = solver_steps_until(schedule->solver,
-                                 (double)schedule->frame_count * schedule->frame_seconds);
+    for (;; ++*number) {
+        due = solver_steps_until(schedule->solver, (double)*number * interval);
         if (due > (double)step)
             break;
     }
-    return due < (double)taut_solver_steps_planned(schedule->solver) ? (uint64_t)due : UINT64_MAX;
+    return due < most ? (uint64_t)due : UINT64_MAX;
+}
+
+uint64_t schedule_frame_due(struct schedule *schedule, uint64_t step)
+{
+    return schedule->frame_steps > 0
+               ? next_multiple(step, schedule->frame_steps)
+               : next_by_time(schedule, schedule->frame_seconds, step, &schedule->frame_count);
 }
 
 uint64_t schedule_next_frame(struct schedule *schedule, uint64_t step)
 {
-    uint64_t due = schedule->frame_steps > 0 ? next_multiple(step, schedule->frame_steps)
-                                             : next_by_time(schedule, step);
-    return due < taut_solver_steps_planned(schedule->solver)
-               ? due
-               : taut_solver_steps_planned(schedule->solver);
+    const uint64_t due = schedule_frame_due(schedule, step);
+    const uint64_t planned = taut_solver_steps_planned(schedule->solver);
+    return due < planned ? due : planned;
+}
+
+uint64_t schedule_next_checkpoint(const struct schedule *schedule, uint64_t step)
+{
+    if (!(schedule->checkpoint_seconds > 0))
+        return UINT64_MAX;
+    const double passed = solver_time_of(schedule->solver, step) / schedule->checkpoint_seconds;
+    uint64_t number = passed > 2 && passed < 1e15 ? (uint64_t)passed - 1 : 1;
+    return next_by_time(schedule, schedule->checkpoint_seconds, step, &number);
 }
 
 uint64_t schedule_next_probe(const struct schedule *schedule, uint64_t step)
@@ -94,7 +111,7 @@ uint64_t batch_steps(const struct batch *batch, uint64_t remaining)
     return remaining < batch->steps ? remaining : batch->steps;
 }
 
-void batch_learn(struct batch *batch, uint64_t steps, double elapsed)
+void batch_update(struct batch *batch, uint64_t steps, double elapsed)
 {
     double each = elapsed / (double)steps;
     batch->step_seconds = batch->step_seconds > 0 ? (3 * batch->step_seconds + each) / 4 : each;

@@ -19,6 +19,17 @@ static void show_reading(const struct options *options)
     free(text);
 }
 
+// The scene that `taut run` has resolved has another name than its file.
+static bool rename_scene(taut_scene *scene, const char *name)
+{
+    char *copy = text_format("%s", name);
+    if (!copy)
+        return false;
+    free(scene->name);
+    scene->name = copy;
+    return true;
+}
+
 static taut_scene *read_scene(const struct options *options, struct diagnostics *findings)
 {
     struct scene_override *overrides = calloc(options->override_count + 1, sizeof *overrides);
@@ -31,6 +42,13 @@ static taut_scene *read_scene(const struct options *options, struct diagnostics 
     taut_scene *scene =
         scene_read_file(options->scene, overrides, options->override_count, findings);
     free(overrides);
+    // The state is the checkpoint's, and the file may be gone or be another one now.
+    if (scene && options->checkpoint) {
+        free(scene->initial);
+        scene->initial = NULL;
+    }
+    if (scene && options->name && !rename_scene(scene, options->name))
+        diagnostics_fail(findings, TAUT_ERROR_MEMORY, options->scene, "out of memory");
     return scene;
 }
 
@@ -90,7 +108,23 @@ static taut_status refuse_warnings(struct session *session)
     return findings->error_count > 0 ? TAUT_ERROR_SCENE : TAUT_OK;
 }
 
-int session_open(const struct options *options, memory_beside beside, struct session *session)
+static taut_status create_solver(const struct options *options, const struct solver_options *wanted,
+                                 struct session *session, taut_error *error)
+{
+    const char *path = options->checkpoint, *reason;
+    if (!path)
+        return solver_create(session->scene, wanted, &session->solver, error);
+    FILE *file = open_to_read(path, &reason);
+    if (!file)
+        return fail(error, TAUT_ERROR_IO, "cannot read '%.400s': %s", path, reason);
+    taut_status status = solver_create_from_checkpoint(session->scene, wanted, archive_file_source,
+                                                       file, path, &session->solver, error);
+    fclose(file);
+    return status;
+}
+
+int session_open(const struct options *options, extra_memory_function extra,
+                 struct session *session)
 {
     *session = (struct session){0};
     show_reading(options);
@@ -106,8 +140,8 @@ int session_open(const struct options *options, memory_beside beside, struct ses
         wanted.config.kernel = options->kernel;
         wanted.config.isa = options->isa;
         wanted.config.no_pin = options->no_pin;
-        wanted.beside = beside ? beside(options, session->scene) : 0;
-        status = solver_create(session->scene, &wanted, &session->solver, &error);
+        wanted.extra_bytes = extra ? extra(options, session->scene) : 0;
+        status = create_solver(options, &wanted, session, &error);
         if (status == TAUT_OK)
             status = check_probes(session);
         if (status == TAUT_OK && !options->quiet && wanted.config.kernel != TAUT_KERNEL_REFERENCE &&

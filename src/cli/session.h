@@ -13,11 +13,12 @@ struct session {
 };
 
 // Bytes that a command needs in addition to the solver of a scene.
-typedef double (*memory_beside)(const struct options *options, const taut_scene *scene);
+typedef double (*extra_memory_function)(const struct options *options, const taut_scene *scene);
 
-// `beside` may be NULL if the command needs little. Returns EXIT_CODE_DONE, or the exit code after
+// `extra` may be NULL if the command needs little. Returns EXIT_CODE_DONE, or the exit code after
 // printing what is wrong. Call session_close in either case.
-int session_open(const struct options *options, memory_beside beside, struct session *session);
+int session_open(const struct options *options, extra_memory_function extra,
+                 struct session *session);
 
 // Prints the findings of a scene: errors always, warnings and notes unless `quiet`.
 void print_findings(const struct diagnostics *findings, bool quiet);

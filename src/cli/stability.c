@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diagnostics.h"
 #include "base/text.h"
 #include "cli/human.h"
 #include "cli/signals.h"
@@ -225,8 +226,16 @@ static size_t read_integrators(const char *list, enum integrator chosen[INTEGRAT
         if (!find_integrator(at, length, &integrator) || taken[integrator]) {
             complain("stability: --integrators takes names from this list, each once, separated by "
                      "commas:");
-            for (int i = 0; i < INTEGRATOR_COUNT; i++)
-                fprintf(stderr, "    %s\n", integrator_name((enum integrator)i));
+            const char *names[INTEGRATOR_COUNT];
+            for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+                names[i] = integrator_name((enum integrator)i);
+                fprintf(stderr, "    %s\n", names[i]);
+            }
+            char *name = text_format("%.*s", (int)length, at);
+            const char *nearest = name ? nearest_name(name, names, INTEGRATOR_COUNT) : NULL;
+            if (nearest && strcmp(nearest, name) != 0)
+                fprintf(stderr, "did you mean '%s'?\n", nearest);
+            free(name);
             return 0;
         }
         taken[integrator] = true;
@@ -269,7 +278,7 @@ static taut_status choose_threads(const struct options *options, struct study_op
 
 // Each thread has a solver of a variant in double precision; at most about one of them is being
 // created at a time.
-static double memory_beside_study(const struct options *options, const taut_scene *scene)
+static double memory_of_study(const struct options *options, const taut_scene *scene)
 {
     enum integrator chosen[INTEGRATOR_COUNT];
     size_t count = options->integrators ? read_integrators(options->integrators, chosen) : 0;
@@ -358,7 +367,7 @@ static int finish(const struct stability *stability)
 static int study_scene(const struct options *options, const struct study_options *wanted)
 {
     struct session session;
-    int code = session_open(options, memory_beside_study, &session);
+    int code = session_open(options, memory_of_study, &session);
     if (code != EXIT_CODE_DONE) {
         session_close(&session);
         return code;

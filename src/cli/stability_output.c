@@ -520,7 +520,7 @@ taut_status stability_open_folder(struct stability *stability, taut_error *error
 {
     taut_status status = claim(stability, folder_clear, error);
     return status == TAUT_OK ? manifest_begin(stability->folder, "study", stability->scene->name,
-                                              &stability->manifest, error)
+                                              NULL, NULL, &stability->manifest, error)
                              : status;
 }
 

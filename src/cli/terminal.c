@@ -12,7 +12,7 @@
 
 static bool line_shown;
 
-void terminal_hold_streams(void)
+void terminal_open_missing_streams(void)
 {
     for (int stream = 0; stream <= 2; stream++)
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)

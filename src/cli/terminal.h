@@ -15,7 +15,7 @@ enum exit_code {
 
 // Opens standard streams that the caller closed (taut >&-), so that no file of ours takes their
 // descriptors; writing to them then fails, as it should.
-void terminal_hold_streams(void);
+void terminal_open_missing_streams(void);
 
 // Prints "taut: TEXT" and a newline on standard error, after clearing a live line.
 void complain(const char *format, ...) PRINTF_FORMAT(1, 2);

@@ -104,24 +104,27 @@ int REAL_NAME(collider_contacts)(const struct system *system, size_t collider, d
 // ---- Broad phase
 
 // Inline, because fmax would be a call.
-static inline double larger_of(double a, double b)
+static inline double max_of(double a, double b)
 {
     return a > b ? a : b;
 }
 
 static inline double greatest_component(vec3 v)
 {
-    return larger_of(fabs(v.x), larger_of(fabs(v.y), fabs(v.z)));
+    return max_of(fabs(v.x), max_of(fabs(v.y), fabs(v.z)));
 }
 
-static struct block_box block_box_of(const struct node_box *found)
+// `origin` of the coordinates found (state.h).
+static struct block_box block_box_of(const struct node_box *found, vec3 origin)
 {
+    const double from[3] = {origin.x, origin.y, origin.z};
     struct block_box box = {.reach = 0};
     for (int axis = 0; axis < 3; axis++) {
-        const double least = (double)found->least[axis], most = (double)found->most[axis];
+        const double least = from[axis] + (double)found->least[axis];
+        const double most = from[axis] + (double)found->most[axis];
         box.least[axis] = least;
         box.most[axis] = most;
-        box.reach = larger_of(box.reach, larger_of(fabs(least), fabs(most)));
+        box.reach = max_of(box.reach, max_of(fabs(least), fabs(most)));
     }
     return box;
 }
@@ -131,7 +134,7 @@ static struct block_box box_of(const struct system *system, const real *x, const
 {
     struct node_box found;
     system->kernels->node_box(x, y, z, nodes, &found);
-    return block_box_of(&found);
+    return block_box_of(&found, vec3_make(0, 0, 0));
 }
 
 static struct node_box find_node_box(const struct system *system, struct range nodes)
@@ -145,7 +148,7 @@ static struct node_box find_node_box(const struct system *system, struct range n
 static struct block_box box_of_nodes(const struct system *system, struct range nodes)
 {
     const struct node_box found = find_node_box(system, nodes);
-    return block_box_of(&found);
+    return block_box_of(&found, system->state->origin);
 }
 
 double REAL_NAME(contact_greatest_length)(const struct system *system, const real *x, const real *y,
@@ -154,7 +157,7 @@ double REAL_NAME(contact_greatest_length)(const struct system *system, const rea
     const struct block_box box = box_of(system, x, y, z, nodes);
     double square = 0;
     for (int axis = 0; axis < 3; axis++) {
-        double size = larger_of(fabs(box.least[axis]), fabs(box.most[axis]));
+        double size = max_of(fabs(box.least[axis]), fabs(box.most[axis]));
         square += size * size;
     }
     return sqrt(square);
@@ -177,7 +180,7 @@ static double square_distance(const struct block_box *box, vec3 point)
     double square = 0;
     for (int axis = 0; axis < 3; axis++) {
         const double away =
-            larger_of(0, larger_of(box->least[axis] - p[axis], p[axis] - box->most[axis]));
+            max_of(0, max_of(box->least[axis] - p[axis], p[axis] - box->most[axis]));
         square += away * away;
     }
     return square;
@@ -205,9 +208,9 @@ static bool box_is_near(const struct surface *surface, const struct block_box *b
 }
 
 // The shape with which the nodes of a box are tested, in the run's precision, with a margin that
-// covers the rounding of the test.
+// covers the rounding of the test, from the state's origin.
 static struct near_shape shape_of(const struct surface *surface, const struct block_box *box,
-                                  double slack)
+                                  double slack, vec3 origin)
 {
     const struct scene_collider *it = surface->it;
     struct near_shape shape = {.type = it->type};
@@ -215,16 +218,16 @@ static struct near_shape shape_of(const struct surface *surface, const struct bl
     double digits = 16 * (double)REAL_EPSILON, reach = box->reach;
     if (it->type == COLLIDER_PLANE) {
         double margin = slack + digits * (reach + greatest_component(it->point));
-        shape.limit = (real)(vec3_dot(it->point, it->normal) + margin);
+        shape.limit = (real)(vec3_dot(vec3_subtract(it->point, origin), it->normal) + margin);
     } else if (it->type == COLLIDER_SPHERE) {
-        a = surface->centre;
-        double radius =
-            surface->radius + slack + digits * (reach + greatest_component(a) + surface->radius);
+        double radius = surface->radius + slack +
+                        digits * (reach + greatest_component(surface->centre) + surface->radius);
+        a = vec3_subtract(surface->centre, origin);
         shape.limit = (real)(radius * radius * (1 + digits));
     } else {
-        a = it->min;
-        b = it->max;
-        double size = larger_of(greatest_component(a), greatest_component(b));
+        double size = max_of(greatest_component(it->min), greatest_component(it->max));
+        a = vec3_subtract(it->min, origin);
+        b = vec3_subtract(it->max, origin);
         shape.limit = (real)(slack + digits * (reach + size));
     }
     shape.a[0] = (real)a.x, shape.a[1] = (real)a.y, shape.a[2] = (real)a.z;
@@ -248,8 +251,7 @@ static double block_slack(const struct block_box *box)
 
 // `slack` is in addition to that of rounding, which every clear box includes. False if it is not a
 // number.
-static inline bool stays_clear(const struct clear_box *clear, const struct node_box *box,
-                               double slack)
+static inline bool is_clear(const struct clear_box *clear, const struct node_box *box, double slack)
 {
     bool inside = clear->known & (slack <= clear->slack);
     for (int axis = 0; axis < 3; axis++)
@@ -259,7 +261,7 @@ static inline bool stays_clear(const struct clear_box *clear, const struct node_
 
 // Approximately the distance by which each side of a box can be moved outwards until it reaches the
 // surface; below 0: not known.
-static double room_to_grow(const struct surface *surface, const struct block_box *box)
+static double clearance_of(const struct surface *surface, const struct block_box *box)
 {
     const double *most = box->most, *least = box->least;
     const struct scene_collider *it = surface->it;
@@ -289,22 +291,23 @@ static void make_clear(const struct system *system, enum collider_response respo
         const struct surface surface = surface_at(system, c, time);
         if (!(vec3_length(surface.velocity) == 0))
             return;
-        room = fmin(room, room_to_grow(&surface, box));
+        room = fmin(room, clearance_of(&surface, box));
     }
     if (!(room > 0))
         return;
 
     // Part of the room is reserved for slack: the displacement of nodes in a step.
     const double grows = 0.4 * room;
+    const vec3 origin = system->state->origin;
+    const double from[3] = {origin.x, origin.y, origin.z};
     struct block_box grown = {.reach = 0};
     clear->slack = 0.5 * room;
     for (int axis = 0; axis < 3; axis++) {
-        clear->least[axis] = (real)(box->least[axis] - grows);
-        clear->most[axis] = (real)(box->most[axis] + grows);
-        grown.least[axis] = (double)clear->least[axis];
-        grown.most[axis] = (double)clear->most[axis];
-        grown.reach =
-            larger_of(grown.reach, larger_of(fabs(grown.least[axis]), fabs(grown.most[axis])));
+        clear->least[axis] = (real)(box->least[axis] - from[axis] - grows);
+        clear->most[axis] = (real)(box->most[axis] - from[axis] + grows);
+        grown.least[axis] = from[axis] + (double)clear->least[axis];
+        grown.most[axis] = from[axis] + (double)clear->most[axis];
+        grown.reach = max_of(grown.reach, max_of(fabs(grown.least[axis]), fabs(grown.most[axis])));
     }
     bool known = block_slack(&grown) <= clear->slack && box->least[0] <= box->most[0];
     for (size_t c = 0; c < topology->collider_count && known; c++) {
@@ -337,7 +340,7 @@ static bool find_near(const struct system *system, const struct surface *surface
                       const struct block_box *box, double slack, struct range nodes,
                       uint64_t near[BLOCK_WORDS])
 {
-    const struct near_shape shape = shape_of(surface, box, slack);
+    const struct near_shape shape = shape_of(surface, box, slack, system->state->origin);
     uint64_t any = 0;
     for (int word = 0; word < BLOCK_WORDS; word++) {
         size_t first = nodes.first + 64 * (size_t)word;
@@ -485,9 +488,9 @@ bool REAL_NAME(contacts_within)(const struct system *system, enum collider_respo
     bool any = false;
     for (int word = 0; word < BLOCK_WORDS; word++)
         near[word] = 0;
-    if (stays_clear(clear, &found, slack))
+    if (is_clear(clear, &found, slack))
         return false;
-    const struct block_box box = block_box_of(&found);
+    const struct block_box box = block_box_of(&found, system->state->origin);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t of_this[BLOCK_WORDS];
@@ -508,9 +511,9 @@ static bool block_may_touch(const struct system *system, double time, struct ran
 {
     const struct node_box found = find_node_box(system, nodes);
     struct clear_box *clear = clear_box_of(system, nodes, RESPONSE_PENALTY);
-    if (stays_clear(clear, &found, 0))
+    if (is_clear(clear, &found, 0))
         return false;
-    const struct block_box box = block_box_of(&found);
+    const struct block_box box = block_box_of(&found, system->state->origin);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t near[BLOCK_WORDS];
@@ -557,7 +560,8 @@ static void add_block(struct system *system, double time, struct range nodes)
         if (!find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near))
             continue;
         const int count = touch_surfaces(&surface, &box, 0, walls);
-        const bool side_by_side = system->kernels->touch_forces && box.reach <= (double)REAL_HUGE;
+        const bool side_by_side = system->kernels->touch_forces && box.reach <= (double)REAL_HUGE &&
+                                  !state_is_mixed(system->state);
         for (int word = 0; word < BLOCK_WORDS; word++) {
             const struct range some = word_nodes(nodes, word);
             if (!side_by_side || bit_count(near[word]) < TOUCH_LEAST)
@@ -589,12 +593,19 @@ struct projection {
     double time, step; // s: the end of the step, and its length
 };
 
+// The relative rounding error of coordinates; with low parts, the product of those of both parts.
+static double coordinate_epsilon(const struct state *s)
+{
+    const double epsilon = (double)REAL_EPSILON;
+    return state_is_mixed(s) ? epsilon * epsilon : epsilon;
+}
+
 // The distance from a surface within which a node counts as touching: the rounding of its
 // coordinates.
-static double touching_slack(vec3 position)
+static double touching_slack(const struct state *s, vec3 position)
 {
     const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
-    return 4 * (double)REAL_EPSILON * size + (double)REAL_TINY;
+    return 4 * coordinate_epsilon(s) * size + (double)REAL_TINY;
 }
 
 // A surface near a block, and the flags of the state of the nodes that touch it.
@@ -670,7 +681,8 @@ static double rounding_speed(const struct projection *it, vec3 normal, vec3 posi
 {
     const double size =
         fabs(normal.x * position.x) + fabs(normal.y * position.y) + fabs(normal.z * position.z);
-    return 0.5 * (double)REAL_EPSILON * size / (it->system->settings.position_ratio * it->step);
+    const double epsilon = coordinate_epsilon(it->system->state);
+    return 0.5 * epsilon * size / (it->system->settings.position_ratio * it->step);
 }
 
 // An approach is an impact if the node did not touch the surface before, approaches at a slope of
@@ -740,9 +752,9 @@ static double free_size(const struct projection *it, const struct projected *mov
 // sphere along which it moved. The motion without the contact shows whether this is an impact, and
 // with which velocity the node leaves. A node outside stays there, because moving it would strain
 // springs more; it falls back in the next step.
-static bool meet_solved(const struct projection *it, const struct surface *surface,
-                        const struct contact *contact, bool touched, size_t node, vec3 *relative,
-                        double *out, struct projected *moving)
+static bool collide_solved(const struct projection *it, const struct surface *surface,
+                           const struct contact *contact, bool touched, size_t node, vec3 *relative,
+                           double *out, struct projected *moving)
 {
     const vec3 free = vec3_subtract(moving->free_velocity, surface->velocity);
     const double speed = -vec3_dot(free, contact->normal);
@@ -761,12 +773,12 @@ static bool meet_solved(const struct projection *it, const struct surface *surfa
 }
 
 // Applies one collider to a node. Returns which of its surfaces the node touches now.
-static uint8_t meet_surface(const struct projection *it, const struct surface *surface,
-                            uint8_t touched, size_t node, struct projected *moving)
+static uint8_t collide_with_surface(const struct projection *it, const struct surface *surface,
+                                    uint8_t touched, size_t node, struct projected *moving)
 {
     const struct scene_collider *collider = surface->it;
     struct contact contacts[6];
-    const double slack = touching_slack(moving->position);
+    const double slack = touching_slack(it->system->state, moving->position);
     int count =
         surface_contacts(surface, moving->position, moving->solved ? HUGE_VAL : slack, contacts);
     uint8_t touches = 0;
@@ -785,7 +797,7 @@ static uint8_t meet_surface(const struct projection *it, const struct surface *s
         touches |= bit;
         if (solved) {
             impact =
-                meet_solved(it, surface, contact, touched & bit, node, &relative, &out, moving);
+                collide_solved(it, surface, contact, touched & bit, node, &relative, &out, moving);
         } else {
             if (contact->depth > 0)
                 moving->position =
@@ -833,21 +845,17 @@ static void follow_verlet(struct system *system, size_t i)
     struct state *s = system->state;
     real h = (real)system->settings.dt;
     real half = h * h * system->constants->inverse_mass[i] / 2;
-    s->x0[i] = s->x[i] - h * s->vx[i] + half * s->fx[i];
-    s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
-    s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
+    real_set_sum(s->x0, s->x0_low, s->x, s->x_low, i, -(h * s->vx[i]), half * s->fx[i]);
+    real_set_sum(s->y0, s->y0_low, s->y, s->y_low, i, -(h * s->vy[i]), half * s->fy[i]);
+    real_set_sum(s->z0, s->z0_low, s->z, s->z_low, i, -(h * s->vz[i]), half * s->fz[i]);
 }
 
 static void put_node(struct system *system, size_t i, const struct projected *moved)
 {
     struct state *s = system->state;
     const vec3 position = node_position(s, i), velocity = node_velocity(s, i);
-    s->x[i] = (real)moved->position.x;
-    s->y[i] = (real)moved->position.y;
-    s->z[i] = (real)moved->position.z;
-    s->vx[i] = (real)moved->velocity.x;
-    s->vy[i] = (real)moved->velocity.y;
-    s->vz[i] = (real)moved->velocity.z;
+    state_put(s, i, moved->position);
+    state_put_velocity(s, i, moved->velocity);
     if (system->settings.integrator == INTEGRATOR_VERLET)
         follow_verlet(system, i);
     if (system->settings.integrator == INTEGRATOR_BDF2)
@@ -869,14 +877,15 @@ static bool rest_on_plane(const struct projection *it, const struct near_surface
     const struct scene_collider *plane = near->surface.it;
     if (plane->type != COLLIDER_PLANE || plane->friction != 0 || !near->touching[node])
         return false;
-    const double x = (double)s->x[node], y = (double)s->y[node], z = (double)s->z[node];
-    const double vx = (double)s->vx[node], vy = (double)s->vy[node], vz = (double)s->vz[node];
+    const vec3 position = node_position(s, node), velocity = node_velocity(s, node);
+    const double x = position.x, y = position.y, z = position.z;
+    const double vx = velocity.x, vy = velocity.y, vz = velocity.z;
     const double nx = plane->normal.x, ny = plane->normal.y, nz = plane->normal.z;
     const double depth =
         -((x - plane->point.x) * nx + (y - plane->point.y) * ny + (z - plane->point.z) * nz);
     const double speed = -(vx * nx + vy * ny + vz * nz);
     const double lift = depth > 0 ? depth : 0, stop = speed > 0 ? speed : 0;
-    if (!(depth > -touching_slack(vec3_make(x, y, z))))
+    if (!(depth > -touching_slack(s, position)))
         return false;
     *moved = lift > 0 || stop > 0;
     if (!*moved)
@@ -892,7 +901,7 @@ static bool rest_on_plane(const struct projection *it, const struct near_surface
 
 static void recall_free(const struct contact_constraints *all, size_t i, struct projected *moving)
 {
-    const struct node_vectors place = all->free_place, velocity = all->free_velocity;
+    const struct node_vectors place = all->free_position, velocity = all->free_velocity;
     moving->solved = &all->nodes[i];
     moving->free_position = vec3_make((double)place.x[i], (double)place.y[i], (double)place.z[i]);
     moving->free_velocity =
@@ -921,7 +930,7 @@ static bool project_node(const struct projection *it, struct near_surface *near,
         recall_free(all, node, &moving);
     for (int n = 0; n < count; n++) {
         uint8_t *touching = &near[n].touching[node];
-        *touching = meet_surface(it, &near[n].surface, *touching, node, &moving);
+        *touching = collide_with_surface(it, &near[n].surface, *touching, node, &moving);
     }
     work[0] += moving.taken;
     work[1] += moving.driven;
@@ -1008,8 +1017,8 @@ static void clear_touching(const struct near_surface *near, int count, size_t fi
             near[n].touching[first + (size_t)lowest_bit(left)] = 0;
 }
 
-static void find_slows(const struct projection *it, const struct scene_collider *collider,
-                       const struct projected_word *word, double slows[TOUCH_NODES])
+static void find_friction_speeds(const struct projection *it, const struct scene_collider *collider,
+                                 const struct projected_word *word, double slows[TOUCH_NODES])
 {
     const int count = (int)(word->nodes.end - word->nodes.first);
     for (int i = 0; i < TOUCH_NODES; i++) {
@@ -1036,7 +1045,7 @@ static uint64_t project_touching(const struct projection *it, struct near_surfac
     if (rests && !system->kernels->touch_rests)
         return nodes;
     if (collider->friction != 0)
-        find_slows(it, collider, word, slows);
+        find_friction_speeds(it, collider, word, slows);
     const struct touch_word touch = {
         .first = first,
         .count = (int)(word->nodes.end - first),
@@ -1098,7 +1107,8 @@ static bool project_word(const struct projection *it, struct near_surface *near,
 
     uint64_t left = any;
     const bool side_by_side = touched && system->kernels->touch_project && !(all && all->present) &&
-                              system->settings.integrator != INTEGRATOR_BDF2;
+                              system->settings.integrator != INTEGRATOR_BDF2 &&
+                              !state_is_mixed(system->state);
     for (int n = 0; n < count && side_by_side; n++) {
         const uint64_t own = near[n].near[word->number] & ~several;
         if (bit_count(own) >= TOUCH_LEAST)
@@ -1139,7 +1149,7 @@ static bool pass_block(const struct projection *it, size_t block, const struct n
     struct system *system = it->system;
     struct contacts *all = &system->contacts;
     if (system->state->block_touches[block] || knows_contacts(system) ||
-        !stays_clear(&all->clear[block][RESPONSE_PROJECT], found, 0))
+        !is_clear(&all->clear[block][RESPONSE_PROJECT], found, 0))
         return false;
     double *work = all->work[block];
     work[0] = work[1] = work[2] = 0;
@@ -1156,7 +1166,7 @@ static void project_block(const struct projection *it, size_t block)
     const struct node_box found = find_node_box(system, nodes);
     if (pass_block(it, block, &found))
         return;
-    const struct block_box box = block_box_of(&found);
+    const struct block_box box = block_box_of(&found, system->state->origin);
     const bool touched = s->block_touches[block];
     const double slack = block_slack(&box) + solved_slack(it, nodes);
     struct near_surface near[SURFACES_AT_ONCE];
@@ -1207,7 +1217,7 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
         all->near[block] = PASSED;
         if (pass_block(&it, block, &found))
             continue;
-        const struct block_box box = block_box_of(&found);
+        const struct block_box box = block_box_of(&found, system->state->origin);
         const double slack = block_slack(&box) + solved_slack(&it, nodes);
         struct near_surface near[SURFACES_AT_ONCE];
         size_t collider = 0, number = 0;
@@ -1232,8 +1242,8 @@ void REAL_NAME(colliders_project)(struct system *system, double time, const stru
 // Stores the velocities at the start of the next step, for blocks that may touch in it: from a
 // greater distance, nodes would have to be four times as fast as now. `box`: NULL if the block is
 // in its clear box.
-static void remember_velocities(struct system *system, double time, struct range nodes,
-                                const struct block_box *box, size_t block)
+static void store_velocities(struct system *system, double time, struct range nodes,
+                             const struct block_box *box, size_t block)
 {
     const double step = projection_step(system);
     struct state *s = system->state;
@@ -1262,7 +1272,7 @@ static void remember_velocities(struct system *system, double time, struct range
     }
 }
 
-static void remember_block(struct system *system, double time, size_t block)
+static void store_block(struct system *system, double time, size_t block)
 {
     const struct contacts *all = &system->contacts;
     const struct range nodes = contact_block_nodes(system, block);
@@ -1271,16 +1281,16 @@ static void remember_block(struct system *system, double time, size_t block)
         all->boxes_known[block] = 1;
     }
     const struct block_box *box = all->boxes_known[block] ? &all->boxes[block] : NULL;
-    remember_velocities(system, time, nodes, box, block);
+    store_velocities(system, time, nodes, box, block);
 }
 
-void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker)
+void REAL_NAME(colliders_store)(struct system *system, double time, const struct worker *worker)
 {
     if (!system->state->start_known)
         return;
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
-        remember_block(system, time, block);
+        store_block(system, time, block);
 }
 
 // A third of the stiffness of the springs at a node: its average over directions.
@@ -1324,7 +1334,7 @@ void REAL_NAME(colliders_start)(struct system *system, double time, const struct
                 vec3 position = node_position(s, i);
                 vec3 relative = vec3_subtract(node_velocity(s, i), surface.velocity);
                 int count =
-                    surface_contacts(&surface, position, touching_slack(position), contacts);
+                    surface_contacts(&surface, position, touching_slack(s, position), contacts);
                 touching[i] = 0;
                 for (int k = 0; k < count; k++)
                     if (!(vec3_dot(relative, contacts[k].normal) < 0))
@@ -1349,7 +1359,7 @@ void REAL_NAME(colliders_restart)(struct system *system, double time, const stru
         s->block_touches[block] = 1;       // at worst some bytes that are 0 are cleared
         system->contacts.moved[block] = 1; // its box is not known
     }
-    REAL_NAME(colliders_remember)(system, time, worker);
+    REAL_NAME(colliders_store)(system, time, worker);
     if (s->spring_rate && worker->index == 0)
         find_spring_rates(system);
     worker_barrier(worker);

@@ -26,9 +26,9 @@ struct constrained_node {
 struct contact_constraints {
     struct constrained_node *nodes;
     // Positions and velocities at the end of the step without constraints, m and m/s.
-    struct node_vectors free_place, free_velocity;
+    struct node_vectors free_position, free_velocity;
     struct node_vectors impulse; // kg m/s, minus the impulse of the surfaces in the stage
-    struct node_vectors taken;   // the part of a product that an iteration of the solver removed
+    struct node_vectors removed; // the part of a product that an iteration of the solver removed
     uint8_t *changed;            // for each block: whether its constraints have changed
     bool present;                // some node has a constraint in this step
     double (*work)[2];           // J, of the impulses on a node, and of moving surfaces

@@ -26,8 +26,8 @@ int REAL_NAME(collider_contacts_within)(const struct system *system, size_t coll
 // The action of a penalty collider on a node: k p n - c_t v_t, and on approach - c_n (v.n) n (NeHe
 // lesson 40); and the power taken by friction and absorption.
 struct contact_action {
-    vec3 force;         // N
-    double power_taken; // W
+    vec3 force;              // N
+    double power_dissipated; // W
 };
 
 static inline struct contact_action contact_action(const struct scene_collider *collider,
@@ -41,7 +41,7 @@ static inline struct contact_action contact_action(const struct scene_collider *
     return (struct contact_action){
         .force = vec3_subtract(vec3_scale(push, contact->normal),
                                vec3_scale(collider->friction, sliding)),
-        .power_taken = collider->friction * vec3_dot(sliding, sliding) + absorbed * approach,
+        .power_dissipated = collider->friction * vec3_dot(sliding, sliding) + absorbed * approach,
     };
 }
 
@@ -98,7 +98,7 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
 void REAL_NAME(colliders_changed)(struct system *system);
 
 // Stores what the projection needs of the start of a step, once all velocities are known.
-void REAL_NAME(colliders_remember)(struct system *system, double time, const struct worker *worker);
+void REAL_NAME(colliders_store)(struct system *system, double time, const struct worker *worker);
 
 // Determines which surfaces nodes touch at the start of a run.
 void REAL_NAME(colliders_start)(struct system *system, double time, const struct worker *worker);

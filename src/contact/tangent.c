@@ -124,7 +124,7 @@ void REAL_NAME(contact_tangent_update)(struct contact_tangent *tangent, double t
     REAL_NAME(contacts_visit)(tangent->system, time, nodes, visit_contact, tangent);
 }
 
-static void weigh(const struct contact_blocks *blocks, real stiffness, real damping, real b[6])
+static void combine(const struct contact_blocks *blocks, real stiffness, real damping, real b[6])
 {
     for (int i = 0; i < 6; i++)
         b[i] = stiffness * blocks->stiffness[i] + damping * blocks->damping[i];
@@ -140,7 +140,7 @@ void REAL_NAME(contact_tangent_apply)(const struct contact_tangent *tangent, rea
         if (!tangent->touching[node])
             continue;
         real b[6], x = in.x[node], y = in.y[node], z = in.z[node];
-        weigh(&tangent->contacts[node], stiffness, damping, b);
+        combine(&tangent->contacts[node], stiffness, damping, b);
         out.x[node] += b[0] * x + b[3] * y + b[4] * z;
         out.y[node] += b[3] * x + b[1] * y + b[5] * z;
         out.z[node] += b[4] * x + b[5] * y + b[2] * z;
@@ -156,7 +156,7 @@ void REAL_NAME(contact_tangent_blocks)(const struct contact_tangent *tangent, re
         if (!tangent->touching[node])
             continue;
         real b[6];
-        weigh(&tangent->contacts[node], stiffness, damping, b);
+        combine(&tangent->contacts[node], stiffness, damping, b);
         for (int i = 0; i < 6; i++)
             blocks[node][i] += b[i];
     }

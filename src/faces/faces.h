@@ -5,7 +5,8 @@
 #include "faces/face.h"
 #include "kernels/kernels.h"
 
-// Adds the wind, except on rows whose wind is computed by the sweep with this finish (sweep_blows).
+// Adds the wind, except on rows whose wind is computed by the sweep with this finish
+// (sweep_computes_wind).
 void REAL_NAME(wind_add)(struct system *system, struct evaluation evaluation,
                          enum sweep_finish finish, const struct worker *worker);
 
@@ -89,8 +90,8 @@ void REAL_NAME(pressure_apply)(const struct system *system, struct range nodes);
 // nRT of the gas in the body in the step of that number, J.
 double REAL_NAME(gas_amount)(const struct system *system, size_t body, uint64_t gas_step);
 
-// After a change of `amount` or `inflate`, pumping continues from the present gas. `before`, `start`
-// and `since`: the pressure, gas_start and gas_since (state/arrays.h) before the change.
+// After a change of `amount` or `inflate`, pumping continues from the present gas. `before`,
+// `start` and `since`: the pressure, gas_start and gas_since (state/arrays.h) before the change.
 void REAL_NAME(gas_continue)(struct system *system, size_t body,
                              const struct scene_pressure *before, double start, double since);
 

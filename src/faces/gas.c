@@ -236,13 +236,13 @@ void REAL_NAME(gas_continue)(struct system *system, size_t body,
 {
     struct state *s = system->state;
     const struct scene_pressure *gas = &system->topology->bodies[body].pressure;
-    const bool goes_on = before->present == gas->present && before->amount == gas->amount &&
-                         before->inflate == gas->inflate;
+    const bool continues = before->present == gas->present && before->amount == gas->amount &&
+                           before->inflate == gas->inflate;
     const double step = (double)s->step;
-    s->gas_start[body] = goes_on           ? start
+    s->gas_start[body] = continues         ? start
                          : before->present ? pumped(before, start, fmax(0, step - since))
                                            : 0;
-    s->gas_since[body] = goes_on ? since : step;
+    s->gas_since[body] = continues ? since : step;
 }
 
 double REAL_NAME(gas_pumped_at)(const struct system *system)

@@ -287,7 +287,7 @@ void rings_free(const taut_allocator *allocator, struct plan_rings *rings)
     memory_release(allocator, rings->entries, (size_t)rings->entry_count, sizeof *rings->entries);
 }
 
-void rings_forget(const taut_allocator *allocator, struct plan_rings *rings)
+void rings_clear(const taut_allocator *allocator, struct plan_rings *rings)
 {
     rings_free(allocator, rings);
     *rings = (struct plan_rings){.body = rings->body, .found = rings->found};
@@ -346,7 +346,7 @@ static bool node_at(const struct plan_rings *rings, const struct ring_tile *tile
 }
 
 // Removes the corner (node, from, to) from the remaining ones; false if it is not among them.
-static bool take_corner(struct ring_corners *left, uint64_t i, struct ring_corner corner)
+static bool remove_corner(struct ring_corners *left, uint64_t i, struct ring_corner corner)
 {
     for (uint64_t at = left->starts[i]; at < left->starts[i + 1]; at++)
         if (left->items[at].from == corner.from && left->items[at].to == corner.to) {
@@ -368,7 +368,7 @@ static bool check_node(const struct plan_rings *rings, const struct ring_tile *t
         if (!node_at(rings, tile, entries[position * RING_GROUP], &corner.from) ||
             !node_at(rings, tile, entries[next * RING_GROUP], &corner.to))
             return false;
-        if (corner.from != corner.to && !take_corner(left, node - body_first, corner))
+        if (corner.from != corner.to && !remove_corner(left, node - body_first, corner))
             return false;
     }
     return true;

@@ -72,7 +72,7 @@ taut_status rings_make(const struct topology *topology, size_t index,
                        taut_error *error);
 
 // Frees the rings, but remembers that the body has them.
-void rings_forget(const taut_allocator *allocator, struct plan_rings *rings);
+void rings_clear(const taut_allocator *allocator, struct plan_rings *rings);
 
 void rings_free(const taut_allocator *allocator, struct plan_rings *rings);
 

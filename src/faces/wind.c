@@ -227,7 +227,7 @@ static void add_to_grids(const struct system *system, const struct wind_now *now
     for (size_t g = 0; g < system->plan->face_grid_count; g++) {
         const struct plan_face_grid *grid = &system->plan->face_grids[g];
         const struct sweep *sweep = sweep_of_faces(system, grid);
-        if (sweep && REAL_NAME(sweep_blows)(system, sweep, now, finish)) {
+        if (sweep && REAL_NAME(sweep_computes_wind)(system, sweep, now, finish)) {
             add_between(system, now, sweep, powers, part, worker);
             worker_barrier(worker);
             part += parts_of(system, grid);

@@ -30,7 +30,7 @@ static void contact_power(const struct system *system, const struct scene_collid
     double *sums = to;
     struct contact_action action =
         contact_action(collider, contact, node_velocity(system->state, node));
-    sums[WORK_FRICTION] += action.power_taken;
+    sums[WORK_FRICTION] += action.power_dissipated;
     sums[WORK_DRIVES] += vec3_dot(action.force, contact->surface_velocity);
 }
 
@@ -240,15 +240,15 @@ static void collect_powers(struct system *system, double power[SUM_WIDTH])
 
 // ---- Measured by loops
 
-struct outside_power REAL_NAME(outside_power)(struct system *system, double time,
-                                              const struct worker *worker)
+struct external_power REAL_NAME(external_power)(struct system *system, double time,
+                                                const struct worker *worker)
 {
     const struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
     double power[SUM_WIDTH] = {0};
     add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
-    return (struct outside_power){power[WORK_WIND] + power[WORK_DRIVES], power[MOVED_KINETIC]};
+    return (struct external_power){power[WORK_WIND] + power[WORK_DRIVES], power[MOVED_KINETIC]};
 }
 
 static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
@@ -277,8 +277,19 @@ static double inflation_work(const struct system *system, uint64_t from, uint64_
     return work;
 }
 
+// Whether the last step or the one before it was a step of implicit Euler in a method of order 2:
+// with this bdf2 starts, and implicit midpoint takes steps that would gain energy. Its error is of
+// the order of the second difference of K, not of the third.
+static bool follows_euler(const struct system *system, struct evaluation evaluation)
+{
+    const enum integrator integrator = system->settings.integrator;
+    const uint64_t step = evaluation.gas_step - 1, from = system->state->previous_state_from;
+    return (integrator == INTEGRATOR_BDF2 && step <= from + 2) ||
+           (integrator == INTEGRATOR_IMPLICIT_MIDPOINT && from > 0 && step <= from + 1);
+}
+
 // Updates the differences of the kinetic energy from step to step, and the exchanged energy.
-static void record_exchange(struct energy_budget *work, double elapsed,
+static void record_exchange(struct energy_budget *work, double elapsed, bool euler,
                             const double power[SUM_WIDTH])
 {
     if (work->sampled && !(elapsed > 0)) // the same time again
@@ -291,6 +302,8 @@ static void record_exchange(struct energy_budget *work, double elapsed,
             work->exchanged += elapsed * fabs(power[cause]);
         if (work->differences_present >= 1)
             work->difference_sums[0] += fabs(second);
+        if (work->differences_present >= 1 && euler)
+            work->difference_sums[1] += fabs(second);
         if (work->differences_present >= 2)
             work->difference_sums[1] += fabs(third);
         work->difference[0] = first;
@@ -321,7 +334,7 @@ void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, dou
 }
 
 // Adds all work since the last count to what was exchanged.
-static void count_lumps(struct energy_budget *work, bool adds)
+static void count_finite_work(struct energy_budget *work, bool adds)
 {
     for (int cause = 0; cause < WORK_CAUSES; cause++) {
         if (adds)
@@ -345,12 +358,30 @@ static double weight_of_now(const struct energy_budget *work, int cause, bool la
     return lags && work->lags && cause == WORK_DAMPING ? 0.75 : 0.5;
 }
 
+// Whether a drive has changed its velocity between two times, and not just at one of them. The
+// trapezoid then has the velocities of the wrong part of the step at one of its ends.
+static bool drive_changes_between(const struct system *system, double from, double to)
+{
+    const struct topology *topology = system->topology;
+    const double rounding = 1e-9 * system->settings.dt;
+    for (size_t p = 0; p < topology->drive_piece_count; p++)
+        if (topology->drive_pieces[p].start > from + rounding &&
+            topology->drive_pieces[p].start < to - rounding)
+            return true;
+    return false;
+}
+
 static void record(const struct system *system, struct energy_budget *work,
                    struct evaluation evaluation, const double power[SUM_WIDTH], bool lags)
 {
     double elapsed = evaluation.time - work->sampled_time;
-    count_lumps(work, work->sampled); // of projections and impacts, between samples
-    record_exchange(work, elapsed, power);
+    count_finite_work(work, work->sampled); // of projections and impacts, between samples
+    record_exchange(work, elapsed, follows_euler(system, evaluation), power);
+    if (work->sampled && drive_changes_between(system, work->sampled_time, evaluation.time)) {
+        const double missed = elapsed * fabs(power[WORK_DRIVES] - work->power[WORK_DRIVES]) / 2;
+        work->difference_sums[0] += missed;
+        work->difference_sums[1] += missed;
+    }
     for (int cause = 0; cause < WORK_POWERS; cause++) {
         const double weight = weight_of_now(work, cause, lags);
         if (work->sampled)
@@ -361,7 +392,7 @@ static void record(const struct system *system, struct energy_budget *work,
     if (work->sampled)
         work->done[WORK_DRIVES] += power[MOVED_KINETIC] - work->moved_kinetic;
     work->moved_kinetic = power[MOVED_KINETIC];
-    count_lumps(work, false); // powers are included already, and so is all kinetic energy
+    count_finite_work(work, false); // powers are included already, and so is all kinetic energy
     if (work->sampled && evaluation.gas_step > work->sampled_gas_step)
         work->done[WORK_INFLATION] +=
             inflation_work(system, work->sampled_gas_step, evaluation.gas_step);
@@ -369,7 +400,7 @@ static void record(const struct system *system, struct energy_budget *work,
     for (size_t chunk = 0; chunk < chunk_count((size_t)plan_fragile_total(system->plan)); chunk++)
         lost += system->fragile_losses[chunk];
     work->done[WORK_BREAKING] = lost;
-    count_lumps(work, work->sampled);
+    count_finite_work(work, work->sampled);
     work->sampled_time = evaluation.time;
     work->sampled_gas_step = evaluation.gas_step;
     work->sampled = true;
@@ -392,19 +423,6 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
     if (topology_has_gas(system->topology)) // other workers may measure its volumes again
         worker_barrier(worker);
     stage_count(&system->clock, STAGE_WORK, worker);
-}
-
-void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
-                          const struct worker *worker)
-{
-    if (worker->index == 0) {
-        double power[SUM_WIDTH];
-        collect_powers(system, power);
-        system->work_shown = system->work;
-        system->work_shown_step = system->state->step;
-        record(system, &system->work_shown, evaluation, power, false);
-    }
-    worker_barrier(worker);
 }
 
 // ---- Impacts within implicit steps
@@ -468,15 +486,32 @@ bool REAL_NAME(work_follows_impact)(struct system *system, const struct worker *
 // A step with an impact is inelastic. It loses energy, except if a bounce returns what implicit
 // Euler's steps in free flight have lost, or if nodes that were inside at its start are moved onto
 // the surface, against springs; any other gain is the error of the trapezoid with strong damping.
-static void close_impact(struct system *system, double energy)
+static void close_impact(struct energy_budget *work, bool bounces, double energy)
 {
-    struct energy_budget *work = &system->work;
     const double others = work_of_causes(work) - work->work_before;
     const double taken = others - (energy - work->energy_before);
-    const bool bounces = any_restitution(system->topology);
     work->done[WORK_PROJECTION] += bounces ? taken : fmax(taken, -work->lifted);
     work->lifted = 0;
     work->closes = false;
+}
+
+// ---- Samples by loops, and output
+
+// Into the budget itself, or into the copy of it that is shown.
+static void sample(struct system *system, struct energy_budget *to, struct evaluation evaluation,
+                   const struct worker *worker)
+{
+    double power[SUM_WIDTH] = {0};
+    measure_powers(system, evaluation.time, power, worker);
+    const bool closes = system->work.closes && evaluation.time > system->work.sampled_time;
+    const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;
+    worker_barrier(worker); // all have read whether it closes
+    if (worker->index == 0) {
+        *to = system->work;
+        record(system, to, evaluation, power, false);
+        if (closes)
+            close_impact(to, any_restitution(system->topology), energy);
+    }
 }
 
 void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
@@ -484,14 +519,24 @@ void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
 {
     if (!system->settings.keep_energy_budget)
         return;
-    double power[SUM_WIDTH] = {0};
-    measure_powers(system, evaluation.time, power, worker);
-    const bool closes = system->work.closes && evaluation.time > system->work.sampled_time;
-    const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;
-    worker_barrier(worker); // all have read whether it closes
-    if (worker->index == 0)
-        record(system, &system->work, evaluation, power, false);
-    if (worker->index == 0 && closes)
-        close_impact(system, energy);
+    sample(system, &system->work, evaluation, worker);
     stage_end(&system->clock, STAGE_WORK, worker);
+}
+
+void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
+                          const struct worker *worker)
+{
+    if (!system->settings.keep_energy_budget)
+        return;
+    if (!evaluation.powers) {
+        sample(system, &system->work_shown, evaluation, worker);
+    } else if (worker->index == 0) {
+        double power[SUM_WIDTH];
+        collect_powers(system, power);
+        system->work_shown = system->work;
+        record(system, &system->work_shown, evaluation, power, false);
+    }
+    if (worker->index == 0)
+        system->work_shown_step = system->state->step;
+    worker_barrier(worker);
 }

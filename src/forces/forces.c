@@ -85,10 +85,10 @@ static void finish_nodes(struct system *system, enum sweep_finish finish, bool p
     REAL_NAME(springs_reduce)(system, finish, powers, worker);
     finish_loose(system, finish, powers, worker);
     if (worker->index == 0) {
-        system->state->forces_zero = !finish_keeps_forces(finish);
-        system->state->grid_forces_zero = !finish_keeps_forces(finish) && sweep_is_loaded(system);
+        system->state->forces_zero = !finish_stores_forces(finish);
+        system->state->grid_forces_zero = !finish_stores_forces(finish) && sweep_is_loaded(system);
     }
-    stage_end(&system->clock, finish_keeps_forces(finish) ? STAGE_GRAVITY_DRAG : STAGE_INTEGRATE,
+    stage_end(&system->clock, finish_stores_forces(finish) ? STAGE_GRAVITY_DRAG : STAGE_INTEGRATE,
               worker);
 }
 

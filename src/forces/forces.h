@@ -72,26 +72,27 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
 // Whether that has been done at the time of an evaluation. The same on every worker.
 bool REAL_NAME(work_is_recorded)(const struct system *system, struct evaluation evaluation);
 
-// The same for output at the present time, into system->work_shown, because the next step makes its
-// own record.
-void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
-                          const struct worker *worker);
-
 // Updates the energy budget to the present time by loops of its own. Forces must be those of the
 // present state.
 void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker);
 
+// The same for output, after an evaluation with powers or by loops, into system->work_shown: reading
+// the budget does not change it. The next step makes its own sample, which may differ: springs yield
+// and break before it, and with verlet velocities are those of damping.
+void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
+                          const struct worker *worker);
+
 // External actions on the present state: the power of wind and of the motion of kinematic nodes and
 // penalty spheres, W. The power that accelerates kinematic nodes is not included; their kinetic
 // energy, J, is returned separately. Forces, and for wind of law `node` the normals, must be those
 // of the present state. The same on every worker.
-struct outside_power {
+struct external_power {
     double power;
     double moved_kinetic;
 };
-struct outside_power REAL_NAME(outside_power)(struct system *system, double time,
-                                              const struct worker *worker);
+struct external_power REAL_NAME(external_power)(struct system *system, double time,
+                                                const struct worker *worker);
 
 // A loss of kinetic energy, J, between two evaluations of forces (friction on a projecting surface,
 // keep_velocity): updates the budget's estimate of what steps do not resolve. Called before the

@@ -145,19 +145,19 @@ static void sum_image(const struct system *system, const void *argument, struct 
 }
 
 // A nodewise P is applied within each loop; with lines, z = P r is computed here.
-static bool goes_by_node(const struct linear_solver *solver)
+static bool is_nodewise(const struct linear_solver *solver)
 {
     return !solver->preconditioner.lines;
 }
 
 // Removes the constrained components from the vectors.
-static void take_normals(const struct linear_solver *it, struct node_vectors vectors,
-                         struct node_vectors taken, const struct worker *worker)
+static void remove_constrained(const struct linear_solver *it, struct node_vectors vectors,
+                               struct node_vectors removed, const struct worker *worker)
 {
     if (!it->constraints)
         return;
     REAL_NAME(constraints_project_out)
-    (it->constraints, worker_share(worker, (size_t)it->nodes, 16), vectors, taken);
+    (it->constraints, worker_share(worker, (size_t)it->nodes, 16), vectors, removed);
     worker_barrier(worker);
 }
 
@@ -165,11 +165,11 @@ static void take_normals(const struct linear_solver *it, struct node_vectors vec
 static double find_square(struct system *system, struct linear_solver *solver,
                           const struct worker *worker)
 {
-    if (goes_by_node(solver))
+    if (is_nodewise(solver))
         return sum_of(system, solver, sum_square, solver, worker);
     REAL_NAME(preconditioner_apply)
     (&solver->preconditioner, solver->residual, solver->image, worker);
-    take_normals(solver, solver->image, (struct node_vectors){0}, worker);
+    remove_constrained(solver, solver->image, (struct node_vectors){0}, worker);
     return sum_of(system, solver, sum_image, solver, worker);
 }
 
@@ -231,7 +231,7 @@ static void advance(const struct system *system, const void *argument, struct ra
     (void)system;
     const struct advance *step = argument;
     const struct linear_solver *it = step->solver;
-    const bool by_node = goes_by_node(it);
+    const bool by_node = is_nodewise(it);
     double lanes[LANES] = {0};
     for (size_t g = range.first / LANES; g < group_end(range); g++) {
         struct group p = load(&it->direction, g), q = load(&it->product, g), z = {{{0}}};
@@ -248,18 +248,18 @@ static void advance(const struct system *system, const void *argument, struct ra
 }
 
 // Makes a step of that length; returns r' P r after it.
-static double go(struct system *system, struct linear_solver *solver, double length,
-                 const struct worker *worker)
+static double move_along(struct system *system, struct linear_solver *solver, double length,
+                         const struct worker *worker)
 {
     struct advance step = {solver, (real)length};
     double square = sum_of(system, solver, advance, &step, worker);
-    return goes_by_node(solver) ? square : find_square(system, solver, worker);
+    return is_nodewise(solver) ? square : find_square(system, solver, worker);
 }
 
 // p := P r + beta p
 static void update_direction(const struct linear_solver *it, real beta, const struct worker *worker)
 {
-    const bool by_node = goes_by_node(it);
+    const bool by_node = is_nodewise(it);
     struct range share = worker_share(worker, groups_of(it->nodes), 2);
     for (size_t g = share.first; g < share.end; g++) {
         struct group r = load(&it->residual, g), p = load(&it->direction, g);
@@ -275,7 +275,7 @@ static void update_direction(const struct linear_solver *it, real beta, const st
 // ---- The start
 
 // Treats the initial guess, which is the last solution or 0, as the first direction.
-static void offer_start(const struct linear_solver *it, bool warm, const struct worker *worker)
+static void start_from_guess(const struct linear_solver *it, bool warm, const struct worker *worker)
 {
     const struct node_vectors d = it->solution, p = it->direction;
     struct range share = worker_share(worker, (size_t)it->nodes, 16);
@@ -323,12 +323,12 @@ static double start(struct system *system, struct linear_solver *solver,
                     struct linear_weights weights, double first, bool warm,
                     const struct worker *worker)
 {
-    offer_start(solver, warm, worker);
+    start_from_guess(solver, warm, worker);
     if (!warm)
         return first;
     multiply(solver, weights, worker);
     sum_of(system, solver, finish_product, solver, worker);
-    bool by_node = goes_by_node(solver);
+    bool by_node = is_nodewise(solver);
     if (!by_node)
         shift(solver, -1, worker);
     double square = by_node ? sum_of(system, solver, sum_start, solver, worker)
@@ -336,7 +336,7 @@ static double start(struct system *system, struct linear_solver *solver,
     bool better = square < first;
     if (better == by_node) // not applied yet, or to be undone
         shift(solver, better ? -1 : 1, worker);
-    offer_start(solver, better, worker);
+    start_from_guess(solver, better, worker);
     return better ? square : find_square(system, solver, worker);
 }
 
@@ -351,7 +351,7 @@ static uint64_t iterate(struct system *system, struct linear_solver *solver,
     for (; *square > goal && done < task->iterations; done++) {
         multiply(solver, task->weights, worker);
         if (solver->constraints)
-            take_normals(solver, solver->product, solver->constraints->taken, worker);
+            remove_constrained(solver, solver->product, solver->constraints->removed, worker);
         double curvature = sum_of(system, solver, finish_product, solver, worker);
         if (!(curvature > 0))
             break;
@@ -360,7 +360,7 @@ static uint64_t iterate(struct system *system, struct linear_solver *solver,
         if (solver->constraints)
             REAL_NAME(constraints_advance)
         (solver->constraints, worker_share(worker, (size_t)solver->nodes, 16), length);
-        double next = go(system, solver, length, worker);
+        double next = move_along(system, solver, length, worker);
         update_direction(solver, (real)(next / *square), worker);
         *square = next;
     }
@@ -390,7 +390,7 @@ void REAL_NAME(linear_solver_begin)(struct system *system, struct linear_solver 
                                     struct linear_weights weights, bool warm,
                                     const struct worker *worker)
 {
-    offer_start(solver, warm, worker);
+    start_from_guess(solver, warm, worker);
     if (!warm)
         return;
     multiply(solver, weights, worker);
@@ -403,7 +403,7 @@ void REAL_NAME(linear_solver_shift)(struct system *system, struct linear_solver 
 {
     multiply(solver, weights, worker);
     sum_of(system, solver, finish_product, solver, worker);
-    go(system, solver, 1, worker);
+    move_along(system, solver, 1, worker);
 }
 
 struct linear_result REAL_NAME(linear_solver_continue)(struct system *system,

@@ -39,10 +39,10 @@ taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error
         memory_allocate(system->allocator, system->contacts.blocks, sizeof *all->changed);
     all->work = memory_allocate(system->allocator, (size_t)system->state->nodes, sizeof *all->work);
     if (!all->nodes || !all->changed || !all->work ||
-        !REAL_NAME(node_vectors_make)(system, &all->free_place) ||
+        !REAL_NAME(node_vectors_make)(system, &all->free_position) ||
         !REAL_NAME(node_vectors_make)(system, &all->free_velocity) ||
         !REAL_NAME(node_vectors_make)(system, &all->impulse) ||
-        !REAL_NAME(node_vectors_make)(system, &all->taken))
+        !REAL_NAME(node_vectors_make)(system, &all->removed))
         return fail_memory(error, "the contacts of the implicit integrator");
     return TAUT_OK;
 }
@@ -55,10 +55,10 @@ void REAL_NAME(constraints_free)(struct system *system)
     memory_release(system->allocator, all->nodes, (size_t)system->state->nodes, sizeof *all->nodes);
     memory_release(system->allocator, all->changed, system->contacts.blocks, sizeof *all->changed);
     memory_release(system->allocator, all->work, (size_t)system->state->nodes, sizeof *all->work);
-    REAL_NAME(node_vectors_free)(system, &all->free_place);
+    REAL_NAME(node_vectors_free)(system, &all->free_position);
     REAL_NAME(node_vectors_free)(system, &all->free_velocity);
     REAL_NAME(node_vectors_free)(system, &all->impulse);
-    REAL_NAME(node_vectors_free)(system, &all->taken);
+    REAL_NAME(node_vectors_free)(system, &all->removed);
     memory_release(system->allocator, all, 1, sizeof *all);
     system->contacts.constraints = NULL;
 }
@@ -223,7 +223,7 @@ static void find_impulses(const struct constrained_node *it, vec3 impulse,
 }
 
 // Releases the contacts that pull by more than the error of the solution.
-static bool drop_contacts(struct constrained_node *it, vec3 impulse, double least)
+static bool release_contacts(struct constrained_node *it, vec3 impulse, double least)
 {
     double s[NODE_CONSTRAINTS];
     find_impulses(it, impulse, s);
@@ -283,7 +283,8 @@ static uint8_t find_in_block(struct system *system, const struct end_rule *rule,
         if (solver && drops && it->count > 0) {
             vec3 velocity = node_velocity(s, i), change = vector_at(solver->solution, i);
             double speed = vec3_length(velocity) + vec3_length(change) + gravity * rule->g;
-            changed |= drop_contacts(it, vector_at(all->impulse, i), 1e-6 * speed / inverse_mass);
+            changed |=
+                release_contacts(it, vector_at(all->impulse, i), 1e-6 * speed / inverse_mass);
         }
         if ((near[bit / 64] >> (bit % 64) & 1) && inverse_mass != 0)
             changed |= add_contacts(system, rule, it, i, end_of(system, rule, solver, i));
@@ -382,7 +383,7 @@ static double quadratic(const double m[6], vec3 a, vec3 b)
 
 // Removes n from the block m: m becomes 0 along n, and across n the inverse of the restriction of
 // its own inverse.
-static void take_out(double m[6], vec3 n)
+static void project_block_out(double m[6], vec3 n)
 {
     const double size = quadratic(m, n, n);
     if (!(size > 0))
@@ -417,7 +418,7 @@ static void filter_node(struct constrained_node *it, union block_group *group, s
         m[k] = (double)it->inverse[k];
     orthonormal(it, q);
     for (int k = 0; k < it->count; k++)
-        take_out(m, q[k]);
+        project_block_out(m, q[k]);
     for (int k = 0; k < 6; k++)
         group->entries[k][lane] = it->count == NODE_CONSTRAINTS ? 0 : (real)m[k];
 }
@@ -468,7 +469,7 @@ void REAL_NAME(constraints_filter)(struct system *system, struct linear_solver *
 }
 
 void REAL_NAME(constraints_project_out)(const struct contact_constraints *all, struct range nodes,
-                                        struct node_vectors vectors, struct node_vectors taken)
+                                        struct node_vectors vectors, struct node_vectors removed)
 {
     for (size_t i = nodes.first; i < nodes.end; i++) {
         const struct constrained_node *it = &all->nodes[i];
@@ -476,8 +477,8 @@ void REAL_NAME(constraints_project_out)(const struct contact_constraints *all, s
             continue;
         const vec3 v = vector_at(vectors, i), n = along_normals(it, v);
         write_vector(vectors, i, vec3_subtract(v, n));
-        if (taken.x)
-            write_vector(taken, i, n);
+        if (removed.x)
+            write_vector(removed, i, n);
     }
 }
 
@@ -488,5 +489,5 @@ void REAL_NAME(constraints_advance)(const struct contact_constraints *all, struc
         if (all->nodes[i].count > 0)
             write_vector(all->impulse, i,
                          vec3_subtract(vector_at(all->impulse, i),
-                                       vec3_scale(length, vector_at(all->taken, i))));
+                                       vec3_scale(length, vector_at(all->removed, i))));
 }

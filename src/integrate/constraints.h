@@ -52,9 +52,10 @@ void REAL_NAME(constraints_finish)(struct system *system, const struct end_rule 
                                    const struct worker *worker);
 
 // For a range of nodes, without a barrier: removes the components along normals from the vectors,
-// stores them in `taken` unless that is empty, and subtracts `length` times them from the impulses.
+// stores them in `removed` unless that is empty, and subtracts `length` times them from the
+// impulses.
 void REAL_NAME(constraints_project_out)(const struct contact_constraints *all, struct range nodes,
-                                        struct node_vectors vectors, struct node_vectors taken);
+                                        struct node_vectors vectors, struct node_vectors removed);
 void REAL_NAME(constraints_advance)(const struct contact_constraints *all, struct range nodes,
                                     double length);
 

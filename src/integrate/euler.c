@@ -4,7 +4,7 @@
 
 // Whether nodes move as soon as their forces are known: if the energy budget is not kept, or if the
 // kernels measure its powers. The serial reference computes forces and motion in separate passes.
-static bool moves_at_once(const struct system *system)
+static bool moves_in_sweep(const struct system *system)
 {
     return !plan_is_reference(system->plan) &&
            (!system->settings.keep_energy_budget || REAL_NAME(work_is_measured)(system));
@@ -35,7 +35,7 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
 {
     struct state *s = system->state;
     const real *inverse_mass = system->constants->inverse_mass;
-    if (moves_at_once(system)) {
+    if (moves_in_sweep(system)) {
         evaluate_and_move(system, SWEEP_EXPLICIT_EULER, worker);
         return;
     }
@@ -43,13 +43,13 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        s->x[i] += h * s->vx[i];
-        s->y[i] += h * s->vy[i];
-        s->z[i] += h * s->vz[i];
+        real_accumulate(s->x, s->x_low, i, h * s->vx[i]);
+        real_accumulate(s->y, s->y_low, i, h * s->vy[i]);
+        real_accumulate(s->z, s->z_low, i, h * s->vz[i]);
         real factor = h * inverse_mass[i];
-        s->vx[i] += factor * s->fx[i];
-        s->vy[i] += factor * s->fy[i];
-        s->vz[i] += factor * s->fz[i];
+        real_accumulate(s->vx, s->vx_low, i, factor * s->fx[i]);
+        real_accumulate(s->vy, s->vy_low, i, factor * s->fy[i]);
+        real_accumulate(s->vz, s->vz_low, i, factor * s->fz[i]);
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
@@ -60,7 +60,7 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
 {
     struct state *s = system->state;
     const real *inverse_mass = system->constants->inverse_mass;
-    if (moves_at_once(system)) {
+    if (moves_in_sweep(system)) {
         evaluate_and_move(system, SWEEP_SYMPLECTIC_EULER, worker);
         return;
     }
@@ -69,12 +69,12 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         real factor = h * inverse_mass[i];
-        s->vx[i] += factor * s->fx[i];
-        s->vy[i] += factor * s->fy[i];
-        s->vz[i] += factor * s->fz[i];
-        s->x[i] += h_x * s->vx[i];
-        s->y[i] += h_x * s->vy[i];
-        s->z[i] += h_x * s->vz[i];
+        real_accumulate(s->vx, s->vx_low, i, factor * s->fx[i]);
+        real_accumulate(s->vy, s->vy_low, i, factor * s->fy[i]);
+        real_accumulate(s->vz, s->vz_low, i, factor * s->fz[i]);
+        real_accumulate(s->x, s->x_low, i, h_x * s->vx[i]);
+        real_accumulate(s->y, s->y_low, i, h_x * s->vy[i]);
+        real_accumulate(s->z, s->z_low, i, h_x * s->vz[i]);
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);

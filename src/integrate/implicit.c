@@ -278,7 +278,7 @@ static void begin(struct system *system, const struct worker *worker)
 }
 
 // x* = x, v* = v
-static void start_here(struct system *system, const struct worker *worker)
+static void start_from_state(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
     const struct node_vectors base = system->implicit->base, start = system->implicit->velocity;
@@ -362,7 +362,7 @@ static void remember_free(struct system *system, const struct end_rule *rule,
                           const struct worker *worker)
 {
     const struct state *s = system->state;
-    const struct node_vectors end = system->contacts.constraints->free_place;
+    const struct node_vectors end = system->contacts.constraints->free_position;
     const struct node_vectors free = system->contacts.constraints->free_velocity;
     const real travel = (real)rule->travel;
     const struct node_vectors start = rule->start_velocity;
@@ -411,7 +411,7 @@ static struct constrained_result solve_constrained(struct system *system, struct
                                                    double least, const struct worker *worker)
 {
     // Releasing constraints ends earlier, so that the rounds cannot cycle.
-    enum { ROUNDS = 8, ROUNDS_THAT_DROP = 4 };
+    enum { ROUNDS = 8, ROUNDS_THAT_RELEASE = 4 };
     const struct scene_implicit *wanted = &system->settings.implicit;
     struct linear_solver *solver = &system->implicit->solver;
     struct linear_weights weights = {stage.g * stage.g, stage.g};
@@ -425,8 +425,8 @@ static struct constrained_result solve_constrained(struct system *system, struct
     double residual = 0, first = 0;
     uint64_t iterations = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        const bool drops = round > 0 && round <= ROUNDS_THAT_DROP;
-        if (round > 0 && !REAL_NAME(constraints_find)(system, rule, solver, drops, worker))
+        const bool releases = round > 0 && round <= ROUNDS_THAT_RELEASE;
+        if (round > 0 && !REAL_NAME(constraints_find)(system, rule, solver, releases, worker))
             break;
         found.same = round == 0;
         REAL_NAME(constraints_find_direction)(system, rule, solver, worker);
@@ -563,14 +563,14 @@ static void sample_energy(struct system *system, uint64_t step, struct energy_sa
 {
     const struct evaluation evaluation = {step_time(system, step), system->state->step + 1, false};
     const struct scene_wind *wind = &system->topology->environment.wind;
-    struct outside_power outside = {0, 0};
+    struct external_power external = {0, 0};
     if (moves_nodes(system) || (wind->present && wind->law == WIND_NODE))
         REAL_NAME(forces_evaluate_without_breaking)(system, evaluation, worker);
     if (moves_nodes(system) || wind->present || any_moving_sphere(system, RESPONSE_PENALTY))
-        outside = REAL_NAME(outside_power)(system, evaluation.time, worker);
+        external = REAL_NAME(external_power)(system, evaluation.time, worker);
     REAL_NAME(energy_measure_without_fault)(system, evaluation, &sample->energy, worker);
     if (worker->index == 0)
-        sample->outside = outside;
+        sample->external = external;
     worker_barrier(worker);
 }
 
@@ -635,7 +635,7 @@ static double external_work(struct system *system, struct stage_rule stage,
                             const struct worker *worker)
 {
     const struct implicit *it = system->implicit;
-    const struct outside_power *start = &it->start.outside, *end = &it->end.outside;
+    const struct external_power *start = &it->start.external, *end = &it->end.external;
     const double more = 0.1, h = system->settings.dt;
     const bool middle = is_midpoint(system) && !is_euler(system, stage);
     const double work = middle ? h * (start->power + end->power) / 2 : h * end->power;
@@ -722,9 +722,9 @@ static struct stage_rule euler_instead(struct system *system, uint64_t steps,
 {
     const double h = system->settings.dt;
     const uint64_t from = system->state->step + steps;
-    start_here(system, worker);
-    if (worker->index == 0 && system->state->memory_from < from)
-        system->state->memory_from = from;
+    start_from_state(system, worker);
+    if (worker->index == 0 && system->state->previous_state_from < from)
+        system->state->previous_state_from = from;
     worker_barrier(worker);
     return (struct stage_rule){.elapsed = h, .g = h};
 }
@@ -792,7 +792,7 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
 static void remember_end(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
-    const struct node_vectors place = system->contacts.constraints->free_place;
+    const struct node_vectors place = system->contacts.constraints->free_position;
     const struct node_vectors velocity = system->contacts.constraints->free_velocity;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
@@ -867,7 +867,7 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
 {
     double h = system->settings.dt;
     begin(system, worker);
-    start_here(system, worker);
+    start_from_state(system, worker);
     struct stage_rule stage = {.elapsed = h, .g = h};
     const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
@@ -879,9 +879,9 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
 void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
-    const bool after_impact = system->state->step < system->state->memory_from;
+    const bool after_impact = system->state->step < system->state->previous_state_from;
     begin(system, worker);
-    start_here(system, worker);
+    start_from_state(system, worker);
     const double g = after_impact ? h : h / 2;
     struct stage_rule stage = {.elapsed = g, .g = g};
     const bool same = solve_stage(system, stage, worker);
@@ -913,10 +913,10 @@ static void start_from_two(struct system *system, const struct worker *worker)
 void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
-    bool first = system->state->step == system->state->memory_from;
+    bool first = system->state->step == system->state->previous_state_from;
     begin(system, worker);
     if (first)
-        start_here(system, worker);
+        start_from_state(system, worker);
     else
         start_from_two(system, worker);
     REAL_NAME(save_start)(system, worker);

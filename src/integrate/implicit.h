@@ -8,7 +8,7 @@
 // The energy and the external power at one time.
 struct energy_sample {
     taut_energy energy;
-    struct outside_power outside;
+    struct external_power external;
 };
 
 struct implicit {

@@ -7,7 +7,7 @@
 
 #include "integrate/mouse_spring.h"
 
-struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
+struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator, bool mixed,
                                                const struct topology *topology)
 {
     const struct scene_wind *wind = &topology->environment.wind;
@@ -24,6 +24,9 @@ struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
     }
     return (struct state_needs){
         .restitution = restitution,
+        .low_positions = mixed,
+        .low_velocities = mixed && integrator != INTEGRATOR_VERLET,
+        .low_previous = mixed && integrator == INTEGRATOR_VERLET,
         .projections = projections,
         .base_positions = start || integrator == INTEGRATOR_VERLET,
         .base_velocities = start,
@@ -46,6 +49,12 @@ struct evaluation REAL_NAME(evaluation_now)(const struct system *system)
 {
     uint64_t step = system->state->step;
     return (struct evaluation){step_time(system, step), step + 1, false};
+}
+
+struct evaluation REAL_NAME(evaluation_at_end)(const struct system *system)
+{
+    const uint64_t step = system->state->step;
+    return (struct evaluation){step_time(system, step + 1), step + 2, false};
 }
 
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker)
@@ -145,13 +154,22 @@ static void keep_velocity(struct system *system, const struct worker *worker)
         if (system->constants->inverse_mass[i] == 0)
             continue;
         const real lost_x = lost * s->vx[i], lost_y = lost * s->vy[i], lost_z = lost * s->vz[i];
-        s->vx[i] *= keep;
-        s->vy[i] *= keep;
-        s->vz[i] *= keep;
+        if (s->vx_low) {
+            real_accumulate(s->vx, s->vx_low, i, -lost_x);
+            real_accumulate(s->vy, s->vy_low, i, -lost_y);
+            real_accumulate(s->vz, s->vz_low, i, -lost_z);
+        } else {
+            s->vx[i] *= keep;
+            s->vy[i] *= keep;
+            s->vz[i] *= keep;
+        }
         if (verlet) {
-            s->x0[i] = s->x[i] - keep * (s->x[i] - s->x0[i]);
-            s->y0[i] = s->y[i] - keep * (s->y[i] - s->y0[i]);
-            s->z0[i] = s->z[i] - keep * (s->z[i] - s->z0[i]);
+            const real x = keep * real_difference(s->x, s->x_low, s->x0, s->x0_low, i);
+            const real y = keep * real_difference(s->y, s->y_low, s->y0, s->y0_low, i);
+            const real z = keep * real_difference(s->z, s->z_low, s->z0, s->z0_low, i);
+            real_set_sum(s->x0, s->x0_low, s->x, s->x_low, i, -x, 0);
+            real_set_sum(s->y0, s->y0_low, s->y, s->y_low, i, -y, 0);
+            real_set_sum(s->z0, s->z0_low, s->z, s->z_low, i, -z, 0);
         }
         if (bdf2) {
             s->x0[i] += h * lost_x;
@@ -224,7 +242,7 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
     }
 }
 
-static void keep_and_count(struct system *system, const struct worker *worker)
+static void keep_velocity_and_count(struct system *system, const struct worker *worker)
 {
     bool counts_work = system->settings.keep_energy_budget;
     double before = counts_work ? REAL_NAME(kinetic_energy)(system, worker) : 0;
@@ -241,6 +259,35 @@ static void keep_and_count(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_WORK, worker);
 }
 
+// Where drives change their velocities at the end of a step, so do all powers. The trapezoid of this
+// step ends with those of the velocities before, and the next sample, at the same time, starts
+// another with those after. Forces of the end of the step that are known already, as with Verlet
+// integrators, are kept.
+static void sample_before_jump(struct system *system, const struct worker *worker)
+{
+    if (!system->settings.keep_energy_budget ||
+        !REAL_NAME(kinematic_swap_velocities)(system, worker))
+        return;
+    struct evaluation end = REAL_NAME(evaluation_at_end)(system);
+    const struct fault found = system->fault; // an evaluation for the budget does not end a run
+    const bool lags = system->state->half_kick_due, known = system->state->forces_current;
+    end.powers = !known && !lags && REAL_NAME(work_is_measured)(system);
+    worker_barrier(worker); // all have read the state
+    if (!known)
+        REAL_NAME(forces_evaluate_without_breaking)(system, end, worker);
+    if (lags)
+        REAL_NAME(verlet_complete_aside)(system, true, worker);
+    if (end.powers)
+        REAL_NAME(work_record)(system, end, false, worker);
+    else
+        REAL_NAME(work_sample)(system, end, worker);
+    if (lags)
+        REAL_NAME(verlet_complete_aside)(system, false, worker);
+    if (worker->index == 0)
+        system->fault = found;
+    REAL_NAME(kinematic_swap_velocities)(system, worker);
+}
+
 // xpbd projects after each of its substeps.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
 {
@@ -253,11 +300,12 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
     else if (projects)
         worker_barrier(worker);
     if (system->settings.keep_velocity != 1)
-        keep_and_count(system, worker);
+        keep_velocity_and_count(system, worker);
     // xpbd has done so already, unless velocities have changed since
     if (projects &&
         (system->settings.integrator != INTEGRATOR_XPBD || system->settings.keep_velocity != 1))
-        REAL_NAME(colliders_remember)(system, end, worker);
+        REAL_NAME(colliders_store)(system, end, worker);
+    sample_before_jump(system, worker);
     if (worker->index == 0)
         system->state->step++;
     if (!projects || system->state->start_known) // otherwise the last stage has just ended

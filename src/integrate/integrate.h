@@ -5,8 +5,8 @@
 
 #include "forces/forces.h"
 
-// Which arrays the integrator needs besides x, v and f.
-struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator,
+// Which arrays the integrator needs besides x, v and f, in precision mixed or not.
+struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator, bool mixed,
                                                const struct topology *topology);
 
 // The number of passes over the springs per step.
@@ -33,8 +33,10 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
 // Ends a step after the integrator: projection, keep_velocity; then the step is counted.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 
-// The evaluation at the start of the present step.
+// The evaluations at the start and at the end of the present step, the latter with the gas of the
+// next step.
 struct evaluation REAL_NAME(evaluation_now)(const struct system *system);
+struct evaluation REAL_NAME(evaluation_at_end)(const struct system *system);
 
 // x0 and v0 := x and v, for this worker's share of the nodes.
 void REAL_NAME(save_start)(struct system *system, const struct worker *worker);
@@ -50,6 +52,11 @@ void REAL_NAME(kinematic_place)(struct system *system, double elapsed, const str
 void REAL_NAME(kinematic_advance)(struct system *system, double elapsed,
                                   const struct worker *worker);
 
+// If a drive changes its velocity at the end of the step, swaps the velocities of all driven nodes
+// for those up to there, or back again; otherwise returns false. The same on every worker. Called
+// after kinematic_advance.
+bool REAL_NAME(kinematic_swap_velocities)(struct system *system, const struct worker *worker);
+
 // Sets the velocities with which moving kinematic nodes reach, within `step` seconds, their
 // positions `elapsed` seconds after the start of the step.
 void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, double step,
@@ -62,6 +69,10 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker);
 void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct worker *worker);
 void REAL_NAME(verlet_complete)(struct system *system, const struct worker *worker);
+// Completes the velocities of integrated nodes, whose half kick is due, for a sample of the energy
+// budget, and puts those before aside in place of the forces; then takes them back.
+void REAL_NAME(verlet_complete_aside)(struct system *system, bool begins,
+                                      const struct worker *worker);
 void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *worker);
 void REAL_NAME(midpoint)(struct system *system, const struct worker *worker);
 void REAL_NAME(rk4)(struct system *system, const struct worker *worker);

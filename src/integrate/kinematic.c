@@ -112,12 +112,8 @@ static void block_by_planes(const struct topology *topology, struct placement *p
 
 static void write_node(struct state *s, uint32_t node, const struct placement *placement)
 {
-    s->x[node] = (real)placement->position.x;
-    s->y[node] = (real)placement->position.y;
-    s->z[node] = (real)placement->position.z;
-    s->vx[node] = (real)placement->velocity.x;
-    s->vy[node] = (real)placement->velocity.y;
-    s->vz[node] = (real)placement->velocity.z;
+    state_put(s, node, placement->position);
+    state_put_velocity(s, node, placement->velocity);
 }
 
 // ---- All moving kinematic nodes: those with a motion of the scene, and then those with a target,
@@ -155,6 +151,62 @@ static struct placement moving_placement(const struct system *system, size_t ind
     return placement;
 }
 
+// ---- Changes of velocity, at which powers jump
+
+static struct kinematic_target *target_of(struct system *system, uint32_t node)
+{
+    for (size_t i = 0; i < system->kinematic_targets.count; i++)
+        if (system->kinematic_targets.items[i].node == node)
+            return &system->kinematic_targets.items[i];
+    return NULL;
+}
+
+// Stores the velocity of a node up to the end of the step. Returns whether its drive changes it
+// there.
+static bool note_jump(struct system *system, size_t index, const struct placement *end,
+                      double elapsed)
+{
+    const struct topology *topology = system->topology;
+    const struct motion *motion = &topology->motions[index];
+    if (index >= topology->motion_count || motion->type != MOTION_DRIVE ||
+        target_of(system, motion->node))
+        return false;
+    const double time = step_time(system, system->state->step) + elapsed;
+    const double tolerance = 1e-9 * system->settings.dt;
+    vec3 before = drive_velocity(motion, time, -tolerance);
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *plane = &topology->colliders[c];
+        if (plane->type != COLLIDER_PLANE || !plane->blocks_drives)
+            continue;
+        const double into = vec3_dot(before, plane->normal);
+        const double height = vec3_dot(vec3_subtract(end->position, plane->point), plane->normal);
+        if (into < 0 && height <= -into * tolerance)
+            before = vec3_subtract(before, vec3_scale(into, plane->normal));
+    }
+    system->state->motion_velocity[index] = before;
+    const vec3 change = vec3_subtract(end->velocity, before);
+    return vec3_dot(change, change) > 0;
+}
+
+bool REAL_NAME(kinematic_swap_velocities)(struct system *system, const struct worker *worker)
+{
+    if (!system->drives_jump)
+        return false;
+    const struct topology *topology = system->topology;
+    struct state *s = system->state;
+    worker_barrier(worker); // all have read the velocities
+    for (size_t i = 0; worker->index == 0 && i < topology->motion_count; i++) {
+        const uint32_t node = topology->motions[i].node;
+        if (topology->motions[i].type != MOTION_DRIVE || target_of(system, node))
+            continue;
+        const vec3 now = node_velocity(s, node), other = s->motion_velocity[i];
+        state_put_velocity(s, node, other);
+        s->motion_velocity[i] = now;
+    }
+    worker_barrier(worker);
+    return true;
+}
+
 static void store_placement(struct system *system, size_t index, const struct placement *placement)
 {
     const size_t motion_count = system->topology->motion_count;
@@ -174,12 +226,17 @@ static void place_all(struct system *system, double elapsed, bool advance,
     const size_t count = moving_count(system);
     if (count == 0)
         return;
+    bool jumps = false;
     for (size_t i = 0; worker->index == 0 && i < count; i++) {
         struct placement placement = moving_placement(system, i, elapsed);
         write_node(system->state, moving_node(system, i), &placement);
-        if (advance)
+        if (advance) {
+            jumps |= note_jump(system, i, &placement, elapsed);
             store_placement(system, i, &placement);
+        }
     }
+    if (worker->index == 0 && advance)
+        system->drives_jump = jumps;
     stage_end(&system->clock, STAGE_MOTIONS, worker);
 }
 
@@ -213,14 +270,6 @@ void REAL_NAME(kinematic_advance)(struct system *system, double elapsed,
 
 // ---- Targets
 
-static struct kinematic_target *target_of(struct system *system, uint32_t node)
-{
-    for (size_t i = 0; i < system->kinematic_targets.count; i++)
-        if (system->kinematic_targets.items[i].node == node)
-            return &system->kinematic_targets.items[i];
-    return NULL;
-}
-
 bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 velocity)
 {
     struct kinematic_targets *targets = &system->kinematic_targets;
@@ -234,8 +283,6 @@ bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 
         *target = (struct kinematic_target){.node = node, .position = node_position(s, node)};
     }
     target->velocity = velocity;
-    s->vx[node] = (real)velocity.x; // for damping at the start of the next step
-    s->vy[node] = (real)velocity.y;
-    s->vz[node] = (real)velocity.z;
+    state_put_velocity(s, node, velocity); // for damping at the start of the next step
     return true;
 }

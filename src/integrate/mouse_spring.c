@@ -97,11 +97,21 @@ static vec3 find_kick(struct system *system, double h, double left)
     return kick;
 }
 
-static void add(real *const to[3], size_t node, double factor, vec3 change)
+// A vector field of the state, with its low parts (NULL: none).
+struct field {
+    real *x, *y, *z, *x_low, *y_low, *z_low;
+};
+
+static struct field velocities_of(const struct state *s)
 {
-    to[0][node] += (real)(factor * change.x);
-    to[1][node] += (real)(factor * change.y);
-    to[2][node] += (real)(factor * change.z);
+    return (struct field){s->vx, s->vy, s->vz, s->vx_low, s->vy_low, s->vz_low};
+}
+
+static void add(struct field to, size_t node, double factor, vec3 change)
+{
+    real_accumulate(to.x, to.x_low, node, (real)(factor * change.x));
+    real_accumulate(to.y, to.y_low, node, (real)(factor * change.y));
+    real_accumulate(to.z, to.z_low, node, (real)(factor * change.z));
 }
 
 // Adds what each integrator would have computed with the constant force F = m dv / h during the
@@ -115,7 +125,9 @@ static void kick_after_step(struct system *system)
     const size_t node = system->mouse_spring.node;
     const double h = settings->dt;
     const vec3 kick = find_kick(system, h, 0);
-    real *const positions[3] = {s->x, s->y, s->z}, *const velocities[3] = {s->vx, s->vy, s->vz};
+    const struct field positions = {s->x, s->y, s->z, s->x_low, s->y_low, s->z_low};
+    const struct field before = {s->x0, s->y0, s->z0, s->x0_low, s->y0_low, s->z0_low};
+    const struct field velocities = velocities_of(s);
     switch (settings->integrator) {
     case INTEGRATOR_EXPLICIT_EULER:
         break;
@@ -123,7 +135,7 @@ static void kick_after_step(struct system *system)
         add(positions, node, settings->position_step, kick);
         break;
     case INTEGRATOR_VERLET:
-        add((real *const[3]){s->x0, s->y0, s->z0}, node, -h, kick);
+        add(before, node, -h, kick);
         add(velocities, node, 0.5, kick);
         return;
     default:
@@ -158,7 +170,7 @@ void REAL_NAME(mouse_spring_substep)(struct system *system, double h, const stru
     if (!mouse_spring->pulls)
         return;
     if (worker->index == 0) {
-        add((real *const[3]){s->vx, s->vy, s->vz}, mouse_spring->node, 1, find_kick(system, h, h));
+        add(velocities_of(s), mouse_spring->node, 1, find_kick(system, h, h));
         vec3 moves = vec3_scale(h, node_velocity(s, mouse_spring->node));
         count_work(system, vec3_dot(mouse_spring->force, moves));
     }

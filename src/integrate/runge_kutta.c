@@ -3,13 +3,11 @@
 #include "integrate/integrate.h"
 
 // (x, v) := (x0, v0) + h (v, a), with v and a of the stage just evaluated.
-static void from_start(struct system *system, double h_seconds, const struct worker *worker)
+static void advance_from_start(struct state *s, const real *inverse_mass, real h,
+                               struct range share)
 {
-    struct state *s = system->state;
-    real h = (real)h_seconds;
-    struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        real factor = h * system->constants->inverse_mass[i];
+        real factor = h * inverse_mass[i];
         s->x[i] = s->x0[i] + h * s->vx[i];
         s->y[i] = s->y0[i] + h * s->vy[i];
         s->z[i] = s->z0[i] + h * s->vz[i];
@@ -17,6 +15,44 @@ static void from_start(struct system *system, double h_seconds, const struct wor
         s->vy[i] = s->vy0[i] + factor * s->fy[i];
         s->vz[i] = s->vz0[i] + factor * s->fz[i];
     }
+}
+
+// to := from + increment of a number with a low part, which stays that of the start until the step
+// `ends`.
+static void advance_parts(real *to, const real *from, real *low, size_t i, real increment,
+                          bool ends)
+{
+    to[i] = from[i];
+    if (ends)
+        real_accumulate(to, low, i, increment);
+    else
+        to[i] += low[i] + increment;
+}
+
+// The same in precision mixed. Loops of their own, because compilers do not vectorise the others
+// with the choice inside: midpoint took 1.4 times as long.
+static void advance_mixed_from_start(struct state *s, const real *inverse_mass, real h, bool ends,
+                                     struct range share)
+{
+    for (size_t i = share.first; i < share.end; i++) {
+        real factor = h * inverse_mass[i];
+        advance_parts(s->x, s->x0, s->x_low, i, h * s->vx[i], ends);
+        advance_parts(s->y, s->y0, s->y_low, i, h * s->vy[i], ends);
+        advance_parts(s->z, s->z0, s->z_low, i, h * s->vz[i], ends);
+        advance_parts(s->vx, s->vx0, s->vx_low, i, factor * s->fx[i], ends);
+        advance_parts(s->vy, s->vy0, s->vy_low, i, factor * s->fy[i], ends);
+        advance_parts(s->vz, s->vz0, s->vz_low, i, factor * s->fz[i], ends);
+    }
+}
+
+static void from_start(struct system *system, double h, bool ends, const struct worker *worker)
+{
+    const real *inverse_mass = system->constants->inverse_mass;
+    struct range share = node_share(system, worker);
+    if (state_is_mixed(system->state))
+        advance_mixed_from_start(system->state, inverse_mass, (real)h, ends, share);
+    else
+        advance_from_start(system->state, inverse_mass, (real)h, share);
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
@@ -39,10 +75,10 @@ void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
     double h = system->settings.dt;
     REAL_NAME(save_start)(system, worker);
     evaluate_stage(system, 0, worker);
-    from_start(system, h / 2, worker);
+    from_start(system, h / 2, false, worker);
     REAL_NAME(kinematic_place)(system, h / 2, worker);
     evaluate_stage(system, h / 2, worker);
-    from_start(system, h, worker);
+    from_start(system, h, true, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -68,13 +104,24 @@ static void apply_slopes(struct system *system, const struct worker *worker)
     struct state *s = system->state;
     real sixth = (real)(system->settings.dt / 6);
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    const struct range none = {0, 0};
+    const struct range plain = state_is_mixed(s) ? none : share;
+    const struct range mixed = state_is_mixed(s) ? share : none;
+    for (size_t i = plain.first; i < plain.end; i++) {
         s->x[i] = s->x0[i] + sixth * s->sx[i];
         s->y[i] = s->y0[i] + sixth * s->sy[i];
         s->z[i] = s->z0[i] + sixth * s->sz[i];
         s->vx[i] = s->vx0[i] + sixth * s->svx[i];
         s->vy[i] = s->vy0[i] + sixth * s->svy[i];
         s->vz[i] = s->vz0[i] + sixth * s->svz[i];
+    }
+    for (size_t i = mixed.first; i < mixed.end; i++) {
+        advance_parts(s->x, s->x0, s->x_low, i, sixth * s->sx[i], true);
+        advance_parts(s->y, s->y0, s->y_low, i, sixth * s->sy[i], true);
+        advance_parts(s->z, s->z0, s->z_low, i, sixth * s->sz[i], true);
+        advance_parts(s->vx, s->vx0, s->vx_low, i, sixth * s->svx[i], true);
+        advance_parts(s->vy, s->vy0, s->vy_low, i, sixth * s->svy[i], true);
+        advance_parts(s->vz, s->vz0, s->vz_low, i, sixth * s->svz[i], true);
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
@@ -87,7 +134,7 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
     REAL_NAME(save_start)(system, worker);
     for (int stage = 0; stage < 4; stage++) {
         if (stage > 0) {
-            from_start(system, fraction[stage] * h, worker);
+            from_start(system, fraction[stage] * h, false, worker);
             REAL_NAME(kinematic_place)(system, fraction[stage] * h, worker);
         }
         evaluate_stage(system, fraction[stage] * h, worker);

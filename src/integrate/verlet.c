@@ -73,9 +73,9 @@ void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker)
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         real half = h * h * system->constants->inverse_mass[i] / 2;
-        s->x0[i] = s->x[i] - h * s->vx[i] + half * s->fx[i];
-        s->y0[i] = s->y[i] - h * s->vy[i] + half * s->fy[i];
-        s->z0[i] = s->z[i] - h * s->vz[i] + half * s->fz[i];
+        real_set_sum(s->x0, s->x0_low, s->x, s->x_low, i, -(h * s->vx[i]), half * s->fx[i]);
+        real_set_sum(s->y0, s->y0_low, s->y, s->y_low, i, -(h * s->vy[i]), half * s->fy[i]);
+        real_set_sum(s->z0, s->z0_low, s->z, s->z_low, i, -(h * s->vz[i]), half * s->fz[i]);
     }
     forces_are_current(system, worker);
 }
@@ -91,9 +91,12 @@ void REAL_NAME(verlet_change_dt)(struct system *system, double dt, const struct 
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         real factor = lag * system->constants->inverse_mass[i];
-        s->x0[i] = s->x[i] - ratio * (s->x[i] - s->x0[i]) + factor * s->fx[i];
-        s->y0[i] = s->y[i] - ratio * (s->y[i] - s->y0[i]) + factor * s->fy[i];
-        s->z0[i] = s->z[i] - ratio * (s->z[i] - s->z0[i]) + factor * s->fz[i];
+        const real x = real_difference(s->x, s->x_low, s->x0, s->x0_low, i);
+        real_set_sum(s->x0, s->x0_low, s->x, s->x_low, i, -(ratio * x), factor * s->fx[i]);
+        const real y = real_difference(s->y, s->y_low, s->y0, s->y0_low, i);
+        real_set_sum(s->y0, s->y0_low, s->y, s->y_low, i, -(ratio * y), factor * s->fy[i]);
+        const real z = real_difference(s->z, s->z_low, s->z0, s->z0_low, i);
+        real_set_sum(s->z0, s->z0_low, s->z, s->z_low, i, -(ratio * z), factor * s->fz[i]);
     }
 }
 
@@ -106,14 +109,31 @@ static void backward_velocities(struct system *system, const struct worker *work
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
-        s->vx[i] = (s->x[i] - s->x0[i]) * inverse_h;
-        s->vy[i] = (s->y[i] - s->y0[i]) * inverse_h;
-        s->vz[i] = (s->z[i] - s->z0[i]) * inverse_h;
+        s->vx[i] = real_difference(s->x, s->x_low, s->x0, s->x0_low, i) * inverse_h;
+        s->vy[i] = real_difference(s->y, s->y_low, s->y0, s->y0_low, i) * inverse_h;
+        s->vz[i] = real_difference(s->z, s->z_low, s->z0, s->z0_low, i) * inverse_h;
     }
     worker_barrier(worker);
 }
 
-// x+ = 2 x - x- + h^2 a
+// x+ = 2 x - x- + h^2 a of one component of node i. With low parts the difference of the high ones,
+// which is exact, is added first, and then everything that is small.
+static void advance_by_positions(real *x, real *x_low, real *x0, real *x0_low, size_t i,
+                                 real change)
+{
+    const real place = x[i], before = x0[i];
+    x0[i] = place;
+    if (!x_low) {
+        x[i] = 2 * place - before + change;
+        return;
+    }
+    const real low = x_low[i], small = ((low - x0_low[i]) + change) + low;
+    x0_low[i] = low;
+    x_low[i] = 0;
+    real_accumulate(x, x_low, i, place - before);
+    real_accumulate(x, x_low, i, small);
+}
+
 static void advance_positions(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -123,13 +143,9 @@ static void advance_positions(struct system *system, const struct worker *worker
         if (system->constants->inverse_mass[i] == 0)
             continue;
         real factor = h * h * system->constants->inverse_mass[i];
-        real x = s->x[i], y = s->y[i], z = s->z[i];
-        s->x[i] = 2 * x - s->x0[i] + factor * s->fx[i];
-        s->y[i] = 2 * y - s->y0[i] + factor * s->fy[i];
-        s->z[i] = 2 * z - s->z0[i] + factor * s->fz[i];
-        s->x0[i] = x;
-        s->y0[i] = y;
-        s->z0[i] = z;
+        advance_by_positions(s->x, s->x_low, s->x0, s->x0_low, i, factor * s->fx[i]);
+        advance_by_positions(s->y, s->y_low, s->y0, s->y0_low, i, factor * s->fy[i]);
+        advance_by_positions(s->z, s->z_low, s->z0, s->z0_low, i, factor * s->fz[i]);
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
@@ -141,7 +157,14 @@ static void half_kick(struct system *system, const struct worker *worker)
     struct state *s = system->state;
     real half = (real)system->settings.dt / 2;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    const bool mixed = s->vx_low != NULL;
+    for (size_t i = share.first; mixed && i < share.end; i++) {
+        real factor = half * system->constants->inverse_mass[i];
+        real_accumulate(s->vx, s->vx_low, i, factor * s->fx[i]);
+        real_accumulate(s->vy, s->vy_low, i, factor * s->fy[i]);
+        real_accumulate(s->vz, s->vz_low, i, factor * s->fz[i]);
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
         real factor = half * system->constants->inverse_mass[i];
         s->vx[i] += factor * s->fx[i];
         s->vy[i] += factor * s->fy[i];
@@ -166,11 +189,23 @@ static void complete(struct system *system, struct evaluation evaluation,
     forces_are_current(system, worker);
 }
 
-// The end of the present step, with the gas of the next one.
-static struct evaluation end_of_step(const struct system *system)
+void REAL_NAME(verlet_complete_aside)(struct system *system, bool begins,
+                                      const struct worker *worker)
 {
-    const uint64_t step = system->state->step;
-    return (struct evaluation){step_time(system, step + 1), step + 2, false};
+    struct state *s = system->state;
+    const real half = (real)system->settings.dt / 2;
+    real *const velocities[3] = {s->vx, s->vy, s->vz}, *const forces[3] = {s->fx, s->fy, s->fz};
+    struct range share = node_share(system, worker);
+    for (int axis = 0; axis < 3; axis++)
+        for (size_t i = share.first; i < share.end; i++) {
+            const real factor = half * system->constants->inverse_mass[i];
+            const real now = velocities[axis][i], other = forces[axis][i];
+            if (factor == 0)
+                continue;
+            velocities[axis][i] = begins ? now + factor * other : other;
+            forces[axis][i] = now;
+        }
+    worker_barrier(worker);
 }
 
 void REAL_NAME(verlet_complete)(struct system *system, const struct worker *worker)
@@ -196,7 +231,13 @@ static void kick_and_drift(struct system *system, const struct worker *worker)
     half_kick(system, worker);
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++) {
+        real_accumulate(s->x, s->x_low, i, h * s->vx[i]);
+        real_accumulate(s->y, s->y_low, i, h * s->vy[i]);
+        real_accumulate(s->z, s->z_low, i, h * s->vz[i]);
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
         s->x[i] += h * s->vx[i];
         s->y[i] += h * s->vy[i];
         s->z[i] += h * s->vz[i];
@@ -217,7 +258,7 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
         half_kick_is_due(system, worker);
         return;
     }
-    complete(system, end_of_step(system), worker);
+    complete(system, REAL_NAME(evaluation_at_end)(system), worker);
 }
 
 void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
@@ -237,5 +278,5 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
         half_kick_is_due(system, worker);
         return;
     }
-    complete(system, end_of_step(system), worker);
+    complete(system, REAL_NAME(evaluation_at_end)(system), worker);
 }

@@ -256,20 +256,20 @@ static vec3 project_node(const struct system *system, size_t i, double h, double
     return velocity;
 }
 
-static bool keeps_changes(const struct system *system)
+static bool records_changes(const struct system *system)
 {
     return system->settings.penalises &&
            (system->settings.iterations > 1 || system->contacts.constraints);
 }
 
 // Stores the motion of the node without projecting colliders, for the projection.
-static void remember_free(const struct system *system, size_t i, double h, vec3 free)
+static void store_free(const struct system *system, size_t i, double h, vec3 free)
 {
     struct contact_constraints *all = system->contacts.constraints;
     const vec3 position = vec3_add(node_position(system->state, i), vec3_scale(h, free));
-    all->free_place.x[i] = (real)position.x;
-    all->free_place.y[i] = (real)position.y;
-    all->free_place.z[i] = (real)position.z;
+    all->free_position.x[i] = (real)position.x;
+    all->free_position.y[i] = (real)position.y;
+    all->free_position.z[i] = (real)position.z;
     all->free_velocity.x[i] = (real)free.x;
     all->free_velocity.y[i] = (real)free.y;
     all->free_velocity.z[i] = (real)free.z;
@@ -284,7 +284,7 @@ static void solve_penalties_of(struct system *system, size_t i, double h, double
     vec3 given = first ? vec3_make(0, 0, 0) : node_force(s, i), before = node_velocity(s, i);
     vec3 free = vec3_subtract(before, given);
     vec3 change = vec3_subtract(solve_node(system, i, h, end, free), free);
-    if (keeps_changes(system)) {
+    if (records_changes(system)) {
         s->fx[i] = (real)change.x;
         s->fy[i] = (real)change.y;
         s->fz[i] = (real)change.z;
@@ -312,7 +312,7 @@ static bool solve_contacts_of(struct system *system, size_t i, double h, double 
     if (all->nodes[i].count == 0)
         return false;
     if (!all->nodes[i].saved)
-        remember_free(system, i, h, before);
+        store_free(system, i, h, before);
     all->nodes[i].saved = true;
     s->vx[i] = (real)after.x;
     s->vy[i] = (real)after.y;
@@ -344,8 +344,8 @@ static bool solve_block(struct system *system, double h, double end, bool first,
 {
     struct state *s = system->state;
     struct contact_constraints *all = system->contacts.constraints;
-    const bool clears = first && keeps_changes(system);
-    double given = first || !keeps_changes(system)
+    const bool clears = first && records_changes(system);
+    double given = first || !records_changes(system)
                        ? 0
                        : REAL_NAME(contact_greatest_length)(system, s->fx, s->fy, s->fz, nodes);
     double speed = REAL_NAME(contact_greatest_length)(system, s->vx, s->vy, s->vz, nodes) + given;
@@ -387,7 +387,7 @@ static bool solve_contacts(struct system *system, double h, double end, bool fir
 }
 
 // Removes the contacts whose accumulated impulse is 0.
-static void drop_idle(struct constrained_node *it)
+static void remove_idle(struct constrained_node *it)
 {
     int kept = 0;
     for (int k = 0; k < it->count; k++) {
@@ -412,13 +412,14 @@ static bool is_new(const struct system *system, size_t i, size_t collider, int w
 }
 
 // The work of projecting surfaces on a node, for the energy budget: that of an impulse with the
-// mean of the velocities before, in `taken`, and after. Returns whether it is an impact.
+// mean of the velocities before, in `removed`, and after. Returns whether it is an impact.
 static bool measure_node(const struct system *system, size_t i)
 {
     struct contact_constraints *all = system->contacts.constraints;
     const struct state *s = system->state;
     const struct constrained_node *it = &all->nodes[i];
-    const vec3 before = {(double)all->taken.x[i], (double)all->taken.y[i], (double)all->taken.z[i]};
+    const vec3 before = {(double)all->removed.x[i], (double)all->removed.y[i],
+                         (double)all->removed.z[i]};
     const vec3 mean = vec3_scale(0.5, vec3_add(before, node_velocity(s, i)));
     const double mass = topology_mass(system->topology, i);
     bool impact = false;
@@ -445,7 +446,7 @@ static void measure_contacts(struct system *system, const struct worker *worker)
             continue;
         for (size_t i = nodes.first; i < nodes.end; i++) {
             all->work[i][0] = all->work[i][1] = 0;
-            drop_idle(&all->nodes[i]);
+            remove_idle(&all->nodes[i]);
             if (all->nodes[i].count > 0 && measure_node(system, i))
                 all->changed[block] |= IMPACT;
         }
@@ -490,7 +491,7 @@ static void sum_changes(const struct system *system, const void *unused, struct 
     }
 }
 
-static bool still_changes(struct system *system, double h, const struct worker *worker)
+static bool has_changed(struct system *system, double h, const struct worker *worker)
 {
     double sums[SUM_WIDTH];
     const double added = h * vec3_length(system->topology->environment.gravity);
@@ -504,16 +505,16 @@ static void solve_constraints(struct system *system, double h, double end,
                               const struct worker *worker)
 {
     const bool touches = system->settings.penalises || system->settings.projects;
-    bool goes_on = true, contact = false;
-    for (int i = 0; goes_on; i++) {
+    bool continues = true, contact = false;
+    for (int i = 0; continues; i++) {
         REAL_NAME(constraints_iterate)(system, h, i == 0, worker);
         if (touches) {
             stage_end(&system->clock, STAGE_SPRINGS, worker);
             contact = solve_contacts(system, h, end, i == 0, worker);
         }
-        goes_on = i + 1 < system->settings.iterations;
+        continues = i + 1 < system->settings.iterations;
         if (contact && i + 1 < CONTACT_ITERATIONS)
-            goes_on |= still_changes(system, h, worker);
+            continues |= has_changed(system, h, worker);
     }
     if (!touches)
         stage_end(&system->clock, STAGE_SPRINGS, worker);
@@ -528,15 +529,15 @@ static void solve_constraints(struct system *system, double h, double end,
 }
 
 // Velocities at the start of a substep, for measure_contacts.
-static void remember_velocities(struct system *system, const struct worker *worker)
+static void store_velocities(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
     struct contact_constraints *all = system->contacts.constraints;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; all && system->settings.keep_energy_budget && i < share.end; i++) {
-        all->taken.x[i] = s->vx[i];
-        all->taken.y[i] = s->vy[i];
-        all->taken.z[i] = s->vz[i];
+        all->removed.x[i] = s->vx[i];
+        all->removed.y[i] = s->vy[i];
+        all->removed.z[i] = s->vz[i];
     }
 }
 
@@ -549,7 +550,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     const double begin = dt * number / count, end = dt * (number + 1) / count;
     const double end_time = evaluation.time + end;
     evaluation.time += begin;
-    remember_velocities(system, worker);
+    store_velocities(system, worker);
     if (system->sweeps->loaded) { // other forces than gravity and drag may act on nodes
         REAL_NAME(forces_outside)(system, evaluation, worker);
         if (strong_drag)
@@ -573,7 +574,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     if (system->settings.projects) {
         REAL_NAME(project)(system, end_time, worker);
         if (system->state->start_known) {
-            REAL_NAME(colliders_remember)(system, end_time, worker);
+            REAL_NAME(colliders_store)(system, end_time, worker);
             worker_barrier(worker);
         }
     }

@@ -34,7 +34,7 @@ enum sweep_finish {
 };
 
 // Whether the forces are stored, and nodes stay where they are.
-static inline bool finish_keeps_forces(enum sweep_finish finish)
+static inline bool finish_stores_forces(enum sweep_finish finish)
 {
     return finish == SWEEP_FORCES || finish == SWEEP_HALF_KICK;
 }

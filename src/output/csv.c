@@ -15,7 +15,7 @@ static taut_status write_header(struct energy_csv *table, const struct frame *fi
                                 taut_error *error)
 {
     struct file *file = &table->file;
-    file_print(file, ENERGY_CSV_OPENING);
+    file_print(file, ENERGY_CSV_HEADER);
     if (table->has_work)
         file_print(file, ",work_damping,work_drag,work_friction,work_keep,work_projection,"
                          "work_breaking,work_wind,work_drives,work_inflation");
@@ -41,6 +41,25 @@ taut_status energy_csv_open(struct energy_csv *table, const char *path, const st
         status = write_header(table, first, error);
     if (status != TAUT_OK) {
         file_abandon(&table->file);
+        free(table->volume_bodies);
+        memset(table, 0, sizeof *table);
+    }
+    return status;
+}
+
+taut_status energy_csv_resume(struct energy_csv *table, const char *path, uint64_t length,
+                              bool has_work, const uint64_t *bodies, size_t count,
+                              taut_error *error)
+{
+    memset(table, 0, sizeof *table);
+    table->has_work = has_work;
+    table->volume_bodies = calloc(count + 1, sizeof *table->volume_bodies);
+    if (!table->volume_bodies)
+        return fail_memory(error, "the energy table");
+    for (size_t i = 0; i < count; i++)
+        table->volume_bodies[table->volume_count++] = (size_t)bodies[i];
+    taut_status status = file_resume(&table->file, path, length, error);
+    if (status != TAUT_OK) {
         free(table->volume_bodies);
         memset(table, 0, sizeof *table);
     }
@@ -103,9 +122,8 @@ static void write_node(struct file *file, const struct frame *now, const struct 
 // would be written in the middle of a row.
 enum { WAITING_MAX = 16 * 1024 };
 
-taut_status probes_csv_open(struct probes_csv *table, const char *path,
-                            const struct recording_probe *probes, size_t probe_count,
-                            taut_error *error)
+static taut_status list_probes(struct probes_csv *table, const struct recording_probe *probes,
+                               size_t probe_count, taut_error *error)
 {
     memset(table, 0, sizeof *table);
     table->probes = calloc(probe_count + 1, sizeof *table->probes);
@@ -117,13 +135,36 @@ taut_status probes_csv_open(struct probes_csv *table, const char *path,
             table->probes[i].every_steps = 1;
     }
     table->probe_count = probe_count;
-    taut_status status = file_grow(&table->file, path, error);
+    return TAUT_OK;
+}
+
+taut_status probes_csv_open(struct probes_csv *table, const char *path,
+                            const struct recording_probe *probes, size_t probe_count,
+                            taut_error *error)
+{
+    taut_status status = list_probes(table, probes, probe_count, error);
+    if (status == TAUT_OK)
+        status = file_grow(&table->file, path, error);
     if (status == TAUT_OK) {
-        file_print(&table->file, PROBES_CSV_OPENING "\n");
+        file_print(&table->file, PROBES_CSV_HEADER "\n");
         status = file_end_record(&table->file, error);
     }
     if (status != TAUT_OK) {
         file_abandon(&table->file);
+        free(table->probes);
+        memset(table, 0, sizeof *table);
+    }
+    return status;
+}
+
+taut_status probes_csv_resume(struct probes_csv *table, const char *path,
+                              const struct recording_probe *probes, size_t probe_count,
+                              uint64_t length, taut_error *error)
+{
+    taut_status status = list_probes(table, probes, probe_count, error);
+    if (status == TAUT_OK)
+        status = file_resume(&table->file, path, length, error);
+    if (status != TAUT_OK) {
         free(table->probes);
         memset(table, 0, sizeof *table);
     }

@@ -9,7 +9,7 @@
 // ---- energy.csv: one row per frame with time, energies, work and volumes.
 
 // The first bytes of every energy.csv that taut writes.
-#define ENERGY_CSV_OPENING "step,time,kinetic,elastic,gravity,gas,contact,total"
+#define ENERGY_CSV_HEADER "step,time,kinetic,elastic,gravity,gas,contact,total"
 
 struct energy_csv {
     struct file file;
@@ -23,6 +23,12 @@ struct energy_csv {
 taut_status energy_csv_open(struct energy_csv *table, const char *path, const struct frame *first,
                             taut_error *error);
 
+// Continues the table after its first `length` bytes; the columns are those of the volumes of
+// `bodies`, as the table began with.
+taut_status energy_csv_resume(struct energy_csv *table, const char *path, uint64_t length,
+                              bool has_work, const uint64_t *bodies, size_t count,
+                              taut_error *error);
+
 // Adds a row and writes it. A row that cannot be written entirely is removed.
 taut_status energy_csv_add(struct energy_csv *table, const struct frame *now, taut_error *error);
 
@@ -34,7 +40,7 @@ taut_status energy_csv_close(struct energy_csv *table, taut_error *error);
 #define NODE_COLUMNS "body,node,x,y,z,vx,vy,vz"
 
 // The first bytes of every probes.csv that taut writes.
-#define PROBES_CSV_OPENING "step,time," NODE_COLUMNS
+#define PROBES_CSV_HEADER "step,time," NODE_COLUMNS
 
 struct recording_probe {
     size_t body;
@@ -52,6 +58,11 @@ struct probes_csv {
 taut_status probes_csv_open(struct probes_csv *table, const char *path,
                             const struct recording_probe *probes, size_t probe_count,
                             taut_error *error);
+
+// Continues the table after its first `length` bytes.
+taut_status probes_csv_resume(struct probes_csv *table, const char *path,
+                              const struct recording_probe *probes, size_t probe_count,
+                              uint64_t length, taut_error *error);
 
 // Whether any probe is due at this step; all are due at step 0.
 bool probes_csv_wants(const struct probes_csv *table, uint64_t step);

@@ -152,7 +152,7 @@ static int open_named(struct file *file)
 
 // Gives the new file the permissions of the regular file that it replaces and, if the system allows
 // it, its owner and group. If the group changes, the new group does not get the old group's rights.
-static void take_mode(const struct file *file)
+static void copy_mode(const struct file *file)
 {
     struct stat present;
     if (lstat(file->target, &present) != 0 || !S_ISREG(present.st_mode))
@@ -168,16 +168,16 @@ static void take_mode(const struct file *file)
 }
 
 // Opens a whole file whose target is known.
-static taut_status open_whole(struct file *file, enum file_sort sort, taut_error *error)
+static taut_status open_whole(struct file *file, enum file_kind kind, taut_error *error)
 {
-    file->sort = sort;
+    file->kind = kind;
     file->descriptor = open_unnamed(file->target);
     if (file->descriptor < 0)
         file->descriptor = open_named(file);
     if (file->descriptor < 0)
         return open_failed(file, errno, error);
-    if (sort == FILE_REPLACING)
-        take_mode(file);
+    if (kind == FILE_REPLACING)
+        copy_mode(file);
     file->open = true;
     return TAUT_OK;
 }
@@ -187,7 +187,7 @@ static taut_status open_whole(struct file *file, enum file_sort sort, taut_error
 static taut_status open_direct(struct file *file, taut_error *error)
 {
     struct stat present;
-    file->sort = FILE_DIRECT;
+    file->kind = FILE_DIRECT;
     file->descriptor = open(file->path, O_WRONLY | O_CLOEXEC);
     if (file->descriptor < 0)
         return open_failed(file, errno, error);
@@ -220,7 +220,7 @@ taut_status file_create(struct file *file, const char *path, taut_error *error)
     return open_whole(file, FILE_REPLACING, error);
 }
 
-static taut_status create_as(struct file *file, const char *path, enum file_sort sort,
+static taut_status create_as(struct file *file, const char *path, enum file_kind kind,
                              taut_error *error)
 {
     taut_status status = prepare(file, path, error);
@@ -231,7 +231,7 @@ static taut_status create_as(struct file *file, const char *path, enum file_sort
         release(file);
         return fail_memory(error, "an output file");
     }
-    return open_whole(file, sort, error);
+    return open_whole(file, kind, error);
 }
 
 taut_status file_create_new(struct file *file, const char *path, taut_error *error)
@@ -249,7 +249,7 @@ static taut_status open_growing(struct file *file, const char *path, int flags, 
     taut_status status = prepare(file, path, error);
     if (status != TAUT_OK)
         return status;
-    file->sort = FILE_GROWING;
+    file->kind = FILE_GROWING;
     file->target = text_format("%s", path);
     if (!file->target) {
         release(file);
@@ -280,6 +280,60 @@ taut_status file_extend(struct file *file, const char *path, taut_error *error)
     }
     file->flushed = file->record_end = (uint64_t)length;
     return TAUT_OK;
+}
+
+taut_status file_cut(struct file *file, uint64_t length, taut_error *error)
+{
+    int result;
+    while ((result = ftruncate(file->descriptor, (off_t)length)) != 0 && errno == EINTR)
+        continue;
+    if (result != 0 || lseek(file->descriptor, (off_t)length, SEEK_SET) < 0)
+        return fail_write(file, errno, error);
+    file->used = 0;
+    file->flushed = file->record_end = length;
+    return TAUT_OK;
+}
+
+taut_status file_resume(struct file *file, const char *path, uint64_t length, taut_error *error)
+{
+    taut_status status = file_extend(file, path, error);
+    if (status != TAUT_OK)
+        return status;
+    if (file->flushed < length)
+        status = fail(error, TAUT_ERROR_IO,
+                      "'%s' is shorter than when the checkpoint was written: %llu bytes, not %llu",
+                      path, (unsigned long long)file->flushed, (unsigned long long)length);
+    else
+        status = file_cut(file, length, error);
+    if (status != TAUT_OK) {
+        (void)close(file->descriptor);
+        release(file);
+    }
+    return status;
+}
+
+taut_status file_synchronise(const struct file *file, taut_error *error)
+{
+    while (file->open && fsync(file->descriptor) != 0)
+        if (errno != EINTR)
+            return fail_write(file, errno, error);
+    return TAUT_OK;
+}
+
+taut_status file_synchronise_folder(const char *path, taut_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), reason = 0;
+    while (descriptor >= 0 && fsync(descriptor) != 0)
+        if ((reason = errno) != EINTR)
+            break;
+    if (descriptor < 0)
+        reason = errno;
+    else
+        (void)close(descriptor);
+    // EINVAL: a file system that cannot do so, or need not.
+    if (reason == 0 || reason == EINTR || reason == EINVAL)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_IO, "cannot write the folder '%s': %s", path, strerror(reason));
 }
 
 static void write_through(struct file *file, const unsigned char *bytes, size_t count)
@@ -336,7 +390,7 @@ static bool name_unnamed(struct file *file)
 {
     if (link_as(file->descriptor, file->target))
         return true;
-    for (int i = 0; errno == EEXIST && file->sort == FILE_REPLACING && i < 16; i++) {
+    for (int i = 0; errno == EEXIST && file->kind == FILE_REPLACING && i < 16; i++) {
         free(file->temporary);
         file->temporary = temporary_name(file->target);
         if (!file->temporary)
@@ -353,7 +407,7 @@ static bool name_unnamed(struct file *file)
 
 static bool rename_to_target(const struct file *file)
 {
-    if (file->sort == FILE_REPLACING)
+    if (file->kind == FILE_REPLACING)
         return rename(file->temporary, file->target) == 0;
     if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_NOREPLACE) == 0)
         return true;
@@ -363,9 +417,9 @@ static bool rename_to_target(const struct file *file)
     return link(file->temporary, file->target) == 0 && unlink(file->temporary) == 0;
 }
 
-static void give_name(struct file *file)
+static void name_file(struct file *file)
 {
-    if (file->failure || file->sort == FILE_DIRECT)
+    if (file->failure || file->kind == FILE_DIRECT)
         return;
     if (!(file->temporary ? rename_to_target(file) : name_unnamed(file)))
         file->failure = errno;
@@ -373,10 +427,10 @@ static void give_name(struct file *file)
 
 taut_status file_commit(struct file *file, taut_error *error)
 {
-    assert(file->open && file->sort != FILE_GROWING);
+    assert(file->open && file->kind != FILE_GROWING);
     write_buffer(file);
     synchronise(file);
-    give_name(file);
+    name_file(file);
     close_descriptor(file);
     taut_status status = TAUT_OK;
     if (file->failure) {
@@ -395,7 +449,7 @@ void file_abandon(struct file *file)
     close_descriptor(file);
     if (file->temporary)
         (void)unlink(file->temporary);
-    else if (file->sort == FILE_GROWING)
+    else if (file->kind == FILE_GROWING)
         (void)unlink(file->target);
     release(file);
 }
@@ -414,7 +468,7 @@ static void cut_back(struct file *file)
 
 taut_status file_end_record(struct file *file, taut_error *error)
 {
-    assert(file->open && file->sort == FILE_GROWING);
+    assert(file->open && file->kind == FILE_GROWING);
     write_buffer(file);
     struct stat present;
     if (!file->failure && fstat(file->descriptor, &present) != 0)

@@ -25,7 +25,7 @@
 
 #include "base/status.h"
 
-enum file_sort {
+enum file_kind {
     FILE_DIRECT,    // a device or a pipe
     FILE_GROWING,   // written in place
     FILE_NEW,       // whole, at a path that must not exist
@@ -39,7 +39,7 @@ struct file {
     int failure;    // errno of the first failed write; 0: none failed
     char *path;     // as the caller passed it, for messages
     char *target;   // `path` with symbolic links followed; NULL: a device or a pipe
-    enum file_sort sort;
+    enum file_kind kind;
     char *temporary; // name of a whole file until it is renamed; NULL: it has none
     unsigned char *buffer;
     size_t used;         // bytes in the buffer
@@ -67,6 +67,9 @@ taut_status file_replace(struct file *file, const char *path, taut_error *error)
 // the file that was at the path is unchanged.
 taut_status file_commit(struct file *file, taut_error *error);
 
+// Synchronises a folder to the disk: the names of the files in it.
+taut_status file_synchronise_folder(const char *path, taut_error *error);
+
 // For tests: whole files have temporary names from the beginning, as on file systems that need it.
 void file_name_temporaries(bool always);
 
@@ -78,6 +81,16 @@ taut_status file_grow(struct file *file, const char *path, taut_error *error);
 
 // Continues an existing growing file at its end.
 taut_status file_extend(struct file *file, const char *path, taut_error *error);
+
+// Continues an existing growing file after its first `length` bytes, and removes the others. Fails,
+// and leaves the file as it is, if it is shorter.
+taut_status file_resume(struct file *file, const char *path, uint64_t length, taut_error *error);
+
+// Removes what a growing file has after its first `length` bytes.
+taut_status file_cut(struct file *file, uint64_t length, taut_error *error);
+
+// Synchronises what has been written of a growing file to the disk. Any thread may do so.
+taut_status file_synchronise(const struct file *file, taut_error *error);
 
 // Ends a record: everything since the last one is written to the system, or truncated on failure.
 // Also fails if the file has been deleted meanwhile, since its rows would be lost with it. The file

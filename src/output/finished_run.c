@@ -245,7 +245,7 @@ static taut_status read_samples(struct finished_run *run, size_t number, float *
 taut_status finished_run_read(struct finished_run *run, size_t number, unsigned fields,
                               struct frame *frame, taut_error *error)
 {
-    fields &= frame->room;
+    fields &= frame->allocated;
     frame->fields = 0;
     frame->time = run->times[number];
     if (run->caches) {

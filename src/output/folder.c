@@ -241,6 +241,11 @@ static taut_status check_kind(const struct folder_claim *claim, const struct man
         return fail(error, TAUT_ERROR_IO,
                     "'%s' contains a %s (%s): choose another folder with --output", claim->folder,
                     manifest->kind, manifest->name);
+    if (!claim->force && !manifest->complete && strcmp(manifest->kind, "run") == 0)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' already contains an interrupted run (%s): continue it with 'taut resume "
+                    "%s', replace it with --force, or choose another folder with --output",
+                    claim->folder, manifest->name, claim->folder);
     if (!claim->force)
         return fail(error, TAUT_ERROR_IO,
                     "'%s' already contains %s %s (%s): replace it with --force, or choose another "
@@ -254,12 +259,12 @@ static taut_status check_kind(const struct folder_claim *claim, const struct man
 
 static bool is_older_run(const struct folder_claim *claim, const char *name)
 {
-    char text[sizeof SCENE_YAML_OPENING];
+    char text[sizeof SCENE_YAML_HEADER];
     char *path = strcmp(name, "scene.yaml") == 0 ? path_in(claim, name) : NULL;
     int descriptor = path ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    size_t length = strlen(SCENE_YAML_OPENING);
+    size_t length = strlen(SCENE_YAML_HEADER);
     bool older = descriptor >= 0 && read(descriptor, text, length) == (ssize_t)length &&
-                 memcmp(text, SCENE_YAML_OPENING, length) == 0;
+                 memcmp(text, SCENE_YAML_HEADER, length) == 0;
     if (descriptor >= 0)
         (void)close(descriptor);
     free(path);
@@ -267,7 +272,8 @@ static bool is_older_run(const struct folder_claim *claim, const char *name)
 }
 
 // Finds files in the folder that the run would overwrite but the manifest does not list.
-static taut_status check_strangers(struct findings *findings, bool has_manifest, taut_error *error)
+static taut_status check_foreign_files(struct findings *findings, bool has_manifest,
+                                       taut_error *error)
 {
     const struct folder_claim *claim = findings->claim;
     DIR *folder = opendir(claim->folder);
@@ -323,7 +329,7 @@ static taut_status check_files(const struct folder_claim *claim, const struct ma
     struct findings findings;
     taut_status status = prepare_findings(claim, manifest, &findings, error);
     if (status == TAUT_OK)
-        status = check_strangers(&findings, manifest != NULL, error);
+        status = check_foreign_files(&findings, manifest != NULL, error);
     if (status == TAUT_OK && manifest)
         check_entries(manifest, &findings);
     if (status == TAUT_OK)

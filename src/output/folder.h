@@ -12,7 +12,7 @@
 #include "base/status.h"
 
 // The first bytes of every scene.yaml that taut writes.
-#define SCENE_YAML_OPENING "# taut: the scene of this run, resolved.\n"
+#define SCENE_YAML_HEADER "# taut: the scene of this run, resolved.\n"
 
 struct folder_claim {
     const char *folder;

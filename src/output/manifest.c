@@ -20,16 +20,21 @@
 #include "base/text.h"
 #include "output/scan.h"
 
-enum { VERSION = 1, NAME_BYTES_MAX = 256 };
+enum { VERSION = 1, STRING_BYTES_MAX = 4096 }; // as long as a path
 
 void manifest_free(struct manifest *manifest)
 {
     for (size_t i = 0; i < manifest->count; i++)
         free(manifest->entries[i].name);
+    for (size_t i = 0; i < manifest->earlier_count; i++)
+        free(manifest->earlier[i].name);
     free(manifest->entries);
+    free(manifest->earlier);
     free(manifest->folder);
     free(manifest->kind);
     free(manifest->name);
+    free(manifest->kernel);
+    free(manifest->state);
     *manifest = (struct manifest){0};
 }
 
@@ -97,16 +102,30 @@ static void put_string(struct file *file, const char *text)
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
             file_print(file, "\\");
-        file_write(file, text, 1);
+        if ((unsigned char)*text < ' ')
+            file_print(file, "\\u%04x", (unsigned)*text);
+        else
+            file_write(file, text, 1);
     }
     file_print(file, "\"");
 }
 
-static void put_head(struct file *file, const struct manifest *manifest)
+static void put_member(struct file *file, const char *name, const char *text)
+{
+    if (!text)
+        return;
+    file_print(file, ",\n\"%s\": ", name);
+    put_string(file, text);
+}
+
+// A run that is complete does not begin again, and its folder does not depend on where the state is.
+static void write_header(struct file *file, const struct manifest *manifest, bool complete)
 {
     file_print(file, "{\n\"taut_manifest\": %d,\n\"kind\": \"%s\",\n\"name\": ", VERSION,
                manifest->kind);
     put_string(file, manifest->name);
+    put_member(file, "kernel", complete ? NULL : manifest->kernel);
+    put_member(file, "state", complete ? NULL : manifest->state);
     file_print(file, ",\n\"checksum\": \"XXH64\",\n\"files\": [");
 }
 
@@ -121,6 +140,11 @@ static void put_entry(struct file *file, const struct manifest_entry *entry, boo
                    entry->checksum);
 }
 
+static void put_tail(struct file *file, bool complete)
+{
+    file_print(file, "\n],\n\"complete\": %s\n}\n", complete ? "true" : "false");
+}
+
 taut_status manifest_fail_busy(const char *folder, taut_error *error)
 {
     return fail(error, TAUT_ERROR_IO,
@@ -129,25 +153,35 @@ taut_status manifest_fail_busy(const char *folder, taut_error *error)
                 folder);
 }
 
+// False: another process holds it.
+static bool lock(const struct file *log)
+{
+    return flock(log->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
 taut_status manifest_begin(const char *folder, const char *kind, const char *name,
-                           struct manifest *manifest, taut_error *error)
+                           const char *kernel, const char *state, struct manifest *manifest,
+                           taut_error *error)
 {
     *manifest = (struct manifest){.folder = text_format("%s", folder),
                                   .kind = text_format("%s", kind),
-                                  .name = text_format("%s", name)};
+                                  .name = text_format("%s", name),
+                                  .kernel = kernel ? text_format("%s", kernel) : NULL,
+                                  .state = state ? text_format("%s", state) : NULL};
 
     char *path = manifest->folder ? path_of(manifest) : NULL;
     taut_status status = TAUT_OK;
-    if (!path || !manifest->kind || !manifest->name)
+    if (!path || !manifest->kind || !manifest->name || (kernel && !manifest->kernel) ||
+        (state && !manifest->state))
         status = fail_memory(error, "the manifest");
 
     // Created whole: a process killed here must not leave an empty manifest.
-    struct file head = {0};
+    struct file header = {0};
     if (status == TAUT_OK)
-        status = file_create_new(&head, path, error);
+        status = file_create_new(&header, path, error);
     if (status == TAUT_OK) {
-        put_head(&head, manifest);
-        status = file_commit(&head, error);
+        write_header(&header, manifest, false);
+        status = file_commit(&header, error);
         // It did not exist when the folder was checked (folder.c).
         if (status != TAUT_OK && access(path, F_OK) == 0)
             status = manifest_fail_busy(folder, error);
@@ -159,10 +193,12 @@ taut_status manifest_begin(const char *folder, const char *kind, const char *nam
             (void)unlink(path);
     }
 
-    // The lock is held until the process ends (see manifest_read). If locking fails, the log is
-    // used without it.
-    if (status == TAUT_OK)
-        (void)flock(manifest->log.descriptor, LOCK_EX | LOCK_NB);
+    // The lock is held until the process ends (see manifest_read). On a file system that has no
+    // locks the log is used without one.
+    if (status == TAUT_OK && !lock(&manifest->log)) {
+        status = manifest_fail_busy(folder, error);
+        (void)file_close(&manifest->log, NULL); // it is the other process's now
+    }
     free(path);
     return status;
 }
@@ -173,10 +209,13 @@ static const char *name_in(const char *path)
     return slash ? slash + 1 : path;
 }
 
-taut_status manifest_announce(struct manifest *manifest, const char *path, taut_error *error)
+static taut_status announce(struct manifest *manifest, const char *path, bool passing,
+                            taut_error *error)
 {
-    struct manifest_entry entry = {.name = text_format("%s", name_in(path)), .writing = true};
+    struct manifest_entry entry = {
+        .name = text_format("%s", name_in(path)), .writing = true, .passing = passing};
     bool first = manifest->count == 0;
+    manifest->announced_at = file_length(&manifest->log);
     if (!add_entry(manifest, entry))
         return fail_memory(error, "the manifest");
     put_entry(&manifest->log, &manifest->entries[manifest->count - 1], first);
@@ -184,6 +223,11 @@ taut_status manifest_announce(struct manifest *manifest, const char *path, taut_
     if (status != TAUT_OK)
         free(manifest->entries[--manifest->count].name);
     return status;
+}
+
+taut_status manifest_announce(struct manifest *manifest, const char *path, taut_error *error)
+{
+    return announce(manifest, path, false, error);
 }
 
 static taut_status measure_entry(const struct manifest *manifest, struct manifest_entry *entry,
@@ -198,14 +242,59 @@ static taut_status measure_entry(const struct manifest *manifest, struct manifes
     return status;
 }
 
+// NULL if there is none.
+static struct manifest_entry *find_entry(const struct manifest *manifest, const char *path)
+{
+    for (size_t i = manifest->count; i > 0; i--)
+        if (strcmp(manifest->entries[i - 1].name, name_in(path)) == 0)
+            return &manifest->entries[i - 1];
+    return NULL;
+}
+
+taut_status manifest_announce_passing(struct manifest *manifest, const char *path,
+                                      taut_error *error)
+{
+    return find_entry(manifest, path) ? TAUT_OK : announce(manifest, path, true, error);
+}
+
+static void forget_entry(struct manifest *manifest, struct manifest_entry *entry)
+{
+    free(entry->name);
+    for (manifest->count--; entry < manifest->entries + manifest->count; entry++)
+        *entry = entry[1];
+}
+
+void manifest_withdraw(struct manifest *manifest, const char *path)
+{
+    struct manifest_entry *last = manifest->entries + manifest->count;
+    if (manifest->count == 0 || strcmp((--last)->name, name_in(path)) != 0)
+        return;
+    // If this fails, the list that is written at the end is still without it.
+    (void)file_cut(&manifest->log, manifest->announced_at, NULL);
+    forget_entry(manifest, last);
+}
+
+static taut_status remove_file(const char *path, taut_error *error)
+{
+    if (unlink(path) == 0 || errno == ENOENT)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_IO, "cannot remove '%s': %s", path, strerror(errno));
+}
+
+taut_status manifest_remove(struct manifest *manifest, const char *path, taut_error *error)
+{
+    struct manifest_entry *entry = find_entry(manifest, path);
+    taut_status status = remove_file(path, error);
+    if (status == TAUT_OK && entry)
+        forget_entry(manifest, entry);
+    return status;
+}
+
 taut_status manifest_add(struct manifest *manifest, const char *path, taut_error *error)
 {
-    size_t i = manifest->count;
-    while (i > 0 && strcmp(manifest->entries[i - 1].name, name_in(path)) != 0)
-        i--;
-    if (i == 0)
+    struct manifest_entry *entry = find_entry(manifest, path);
+    if (!entry)
         return fail(error, TAUT_ERROR_ARGUMENT, "'%s' was not announced", path);
-    struct manifest_entry *entry = &manifest->entries[i - 1];
     taut_status status = measure_entry(manifest, entry, error);
     if (status != TAUT_OK)
         return status;
@@ -213,7 +302,100 @@ taut_status manifest_add(struct manifest *manifest, const char *path, taut_error
     return file_end_record(&manifest->log, error);
 }
 
-static bool is_there(const struct manifest *manifest, const char *name)
+taut_status manifest_retain(struct manifest *manifest, const char *path, taut_error *error)
+{
+    taut_status status = manifest_add(manifest, path, error);
+    if (status == TAUT_OK)
+        find_entry(manifest, path)->passing = false;
+    return status;
+}
+
+// ---- Continuing
+
+taut_status manifest_continue(struct manifest *manifest, taut_error *error)
+{
+    return file_cut(&manifest->log, manifest->log_bytes, error);
+}
+
+static struct manifest_entry *find_earlier(const struct manifest *manifest, const char *name)
+{
+    for (size_t i = 0; i < manifest->earlier_count; i++)
+        if (manifest->earlier[i].name && strcmp(manifest->earlier[i].name, name) == 0)
+            return &manifest->earlier[i];
+    return NULL;
+}
+
+bool manifest_lists_earlier(const struct manifest *manifest, const char *name)
+{
+    return find_earlier(manifest, name) != NULL;
+}
+
+taut_status manifest_check(const struct manifest *manifest, const char *path,
+                           enum manifest_keep keep, uint64_t length, taut_error *error)
+{
+    const struct manifest_entry *entry = find_earlier(manifest, name_in(path));
+    struct stat present;
+    if (!entry)
+        return fail(error, TAUT_ERROR_IO, "'%s' is not among the files that the manifest lists",
+                    path);
+    if (lstat(path, &present) != 0 && errno == ENOENT)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' is missing: restore the file, or run the scene again with --force", path);
+    if (lstat(path, &present) != 0)
+        return fail_read(path, errno, error);
+    // --force would replace none of the files.
+    if (!S_ISREG(present.st_mode) ||
+        (keep == KEEP_WHOLE && !entry->writing && (uint64_t)present.st_size != entry->size))
+        return fail(
+            error, TAUT_ERROR_IO,
+            "'%s' has changed since taut wrote it: restore the file, or move it and run the "
+            "scene again with --force",
+            path);
+    if ((uint64_t)present.st_size < length)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s' is shorter than when the checkpoint was written, %" PRIu64
+                    " bytes, not %" PRIu64
+                    ": restore the file, or run the scene again with --force",
+                    path, (uint64_t)present.st_size, length);
+    return TAUT_OK;
+}
+
+taut_status manifest_keep(struct manifest *manifest, const char *path, enum manifest_keep keep,
+                          taut_error *error)
+{
+    const bool writing = keep != KEEP_WHOLE;
+    taut_status status = manifest_check(manifest, path, keep, 0, error);
+    if (status != TAUT_OK)
+        return status;
+    struct manifest_entry *entry = find_earlier(manifest, name_in(path));
+    struct manifest_entry kept = *entry;
+    entry->name = NULL; // it has another owner now
+    kept.writing |= writing;
+    kept.passing = keep == KEEP_PASSING;
+    if (!add_entry(manifest, kept))
+        return fail_memory(error, "the manifest");
+    if (!writing)
+        return TAUT_OK;
+    put_entry(&manifest->log, &kept, false);
+    return file_end_record(&manifest->log, error);
+}
+
+taut_status manifest_drop_earlier(struct manifest *manifest, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < manifest->earlier_count && status == TAUT_OK; i++) {
+        if (!manifest->earlier[i].name)
+            continue;
+        char *path = text_format("%s/%s", manifest->folder, manifest->earlier[i].name);
+        status = path ? remove_file(path, error) : fail_memory(error, "the name of a file");
+        free(path);
+    }
+    return status;
+}
+
+// ---- The end
+
+static bool is_listed(const struct manifest *manifest, const char *name)
 {
     struct stat status;
     char *path = text_format("%s/%s", manifest->folder, name);
@@ -229,7 +411,7 @@ static taut_status list_finished_files(struct manifest *manifest, taut_error *er
     size_t kept = 0;
     for (size_t i = 0; i < manifest->count; i++) {
         struct manifest_entry *entry = &manifest->entries[i];
-        if (!is_there(manifest, entry->name)) {
+        if (!is_listed(manifest, entry->name)) {
             free(entry->name);
             continue;
         }
@@ -249,13 +431,40 @@ static taut_status write_whole(const struct manifest *manifest, bool complete, t
     struct file file;
     taut_status status = file_replace(&file, path, error);
     if (status == TAUT_OK) {
-        put_head(&file, manifest);
+        write_header(&file, manifest, complete);
         for (size_t i = 0; i < manifest->count; i++)
             put_entry(&file, &manifest->entries[i], i == 0);
-        file_print(&file, "\n],\n\"complete\": %s\n}\n", complete ? "true" : "false");
+        put_tail(&file, complete);
         status = file_commit(&file, error);
     }
     free(path);
+    return status;
+}
+
+static bool is_any_passing(const struct manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        if (manifest->entries[i].passing)
+            return true;
+    return false;
+}
+
+// Says in the log that the run is complete, and then removes its passing files.
+static taut_status remove_passing(struct manifest *manifest, taut_error *error)
+{
+    if (!is_any_passing(manifest))
+        return TAUT_OK;
+    put_tail(&manifest->log, true);
+    taut_status status = file_end_record(&manifest->log, error);
+    if (status == TAUT_OK)
+        status = file_synchronise(&manifest->log, error);
+    for (size_t i = 0; i < manifest->count && status == TAUT_OK; i++) {
+        if (!manifest->entries[i].passing)
+            continue;
+        char *path = text_format("%s/%s", manifest->folder, manifest->entries[i].name);
+        status = path ? remove_file(path, error) : fail_memory(error, "the name of a file");
+        free(path);
+    }
     return status;
 }
 
@@ -265,7 +474,10 @@ taut_status manifest_end(struct manifest *manifest, bool complete, taut_error *e
     struct stat there;
     // If the folder has been removed there is nothing to list.
     if (manifest->log.open && stat(manifest->folder, &there) == 0) {
-        status = list_finished_files(manifest, error);
+        if (complete)
+            status = remove_passing(manifest, error);
+        if (status == TAUT_OK)
+            status = list_finished_files(manifest, error);
         taut_status written =
             write_whole(manifest, complete && status == TAUT_OK, status == TAUT_OK ? error : NULL);
         status = status == TAUT_OK ? written : status;
@@ -285,18 +497,37 @@ void manifest_abandon(struct manifest *manifest)
 
 // ---- Reading
 
-// Reads a string after its opening quote; a backslash stands for the character that follows it.
+// Reads the four digits of a control character.
+static int read_code(struct scan *scan)
+{
+    char digits[5] = {0};
+    for (int i = 0; i < 4 && !scan->failed; i++) {
+        const int next = getc(scan->file);
+        scan->failed = next == EOF || !strchr("0123456789abcdef", next);
+        digits[i] = (char)next;
+    }
+    const long code = scan->failed ? 0 : strtol(digits, NULL, 16);
+    scan->failed |= code <= 0 || code >= ' ';
+    return (int)code;
+}
+
+// Reads a string after its opening quote; a backslash stands for the character that follows it, or
+// before u and four digits for a control character.
 static char *read_string(struct scan *scan)
 {
-    char text[4 * NAME_BYTES_MAX];
+    char text[STRING_BYTES_MAX];
     size_t length = 0;
     while (!scan->failed) {
         int next = getc(scan->file);
         if (next == '"')
             break;
-        if (next == '\\')
+        const bool escaped = next == '\\';
+        if (escaped)
             next = getc(scan->file);
-        if (next == EOF || next < ' ' || length + 1 == sizeof text)
+        const bool control = escaped && next == 'u';
+        if (control)
+            next = read_code(scan);
+        if (next == EOF || (next < ' ' && !control) || length + 1 == sizeof text)
             scan->failed = true;
         else
             text[length++] = (char)next;
@@ -361,20 +592,24 @@ static int by_line(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-// Keeps only the last of the lines about the same file.
+// Keeps only the last of the lines about the same file, in the order of the first ones: that in
+// which the files were announced.
 static void drop_outdated_lines(struct manifest *manifest)
 {
     if (manifest->count == 0)
         return;
     struct manifest_entry *entries = manifest->entries;
     qsort(entries, manifest->count, sizeof *entries, by_name_and_line);
-    size_t kept = 0;
+    size_t kept = 0, line = entries[0].line;
     for (size_t i = 0; i < manifest->count; i++) {
         bool last = i + 1 == manifest->count || strcmp(entries[i].name, entries[i + 1].name) != 0;
-        if (last)
-            entries[kept++] = entries[i];
-        else
+        if (last) {
+            entries[kept] = entries[i];
+            entries[kept++].line = line;
+            line = i + 1 < manifest->count ? entries[i + 1].line : 0;
+        } else {
             free(entries[i].name);
+        }
     }
     manifest->count = kept;
     qsort(entries, kept, sizeof *entries, by_line);
@@ -396,7 +631,18 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
     manifest->kind = read_string(&scan);
     scan_expect(&scan, ",\n\"name\": \"");
     manifest->name = read_string(&scan);
-    scan_expect(&scan, ",\n\"checksum\": \"XXH64\",\n\"files\": [");
+    scan_expect(&scan, ",\n\"");
+    if (scan_next_is(&scan, 'k')) {
+        scan_expect(&scan, "kernel\": \"");
+        manifest->kernel = read_string(&scan);
+        scan_expect(&scan, ",\n\"");
+    }
+    if (scan_next_is(&scan, 's')) {
+        scan_expect(&scan, "state\": \"");
+        manifest->state = read_string(&scan);
+        scan_expect(&scan, ",\n\"");
+    }
+    scan_expect(&scan, "checksum\": \"XXH64\",\n\"files\": [");
     if (scan.failed)
         return fail(error, TAUT_ERROR_IO,
                     "'%s' exists and was not written by taut: move it, or choose another "
@@ -404,11 +650,14 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
                     path);
 
     // One entry per line; the log of a killed process may end anywhere.
+    manifest->log_bytes = scan_position(&scan);
     scan_expect(&scan, "\n");
     while (!scan.failed && scan_next_is(&scan, '{')) {
         scan_expect(&scan, "{");
         if (!read_entry(&scan, manifest))
             return fail_memory(error, "the manifest");
+        if (!scan.failed)
+            manifest->log_bytes = scan_position(&scan);
         if (scan_next_is(&scan, ','))
             scan_expect(&scan, ",");
         scan_expect(&scan, "\n");
@@ -461,4 +710,52 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
         manifest_free(manifest);
     free(path);
     return result;
+}
+
+taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_error *error)
+{
+    *manifest = (struct manifest){.folder = text_format("%s", folder)};
+    char *path = manifest->folder ? path_of(manifest) : NULL;
+    struct stat named, opened;
+    taut_status status = path ? TAUT_OK : fail_memory(error, "the manifest");
+    if (status == TAUT_OK && lstat(path, &named) != 0)
+        status = errno == ENOENT || errno == ENOTDIR
+                     ? fail(error, TAUT_ERROR_IO,
+                            "'%s' is not the folder of a run: there is no " MANIFEST_NAME " in it",
+                            folder)
+                     : fail_read(path, errno, error);
+    if (status == TAUT_OK)
+        status = file_extend(&manifest->log, path, error);
+    if (status == TAUT_OK && !lock(&manifest->log))
+        status = fail(error, TAUT_ERROR_IO, "'%s' is being written by another taut", folder);
+
+    // A run that has just ended has replaced the file since.
+    if (status == TAUT_OK &&
+        (lstat(path, &named) != 0 || fstat(manifest->log.descriptor, &opened) != 0 ||
+         !S_ISREG(opened.st_mode) || named.st_ino != opened.st_ino ||
+         named.st_dev != opened.st_dev))
+        status = fail(error, TAUT_ERROR_IO, "'%s' has just been replaced: try again", path);
+
+    int copy = status == TAUT_OK ? dup(manifest->log.descriptor) : -1;
+    FILE *file = copy >= 0 ? fdopen(copy, "rb") : NULL;
+    if (status == TAUT_OK && !file) {
+        status = fail_read(path, errno, error);
+        if (copy >= 0)
+            (void)close(copy);
+    }
+    if (file) {
+        rewind(file);
+        status = read_all(file, path, manifest, error);
+        (void)fclose(file);
+    }
+    manifest->earlier = manifest->entries;
+    manifest->earlier_count = manifest->count;
+    manifest->entries = NULL;
+    manifest->count = manifest->capacity = 0;
+    if (status != TAUT_OK) {
+        (void)file_close(&manifest->log, NULL);
+        manifest_free(manifest);
+    }
+    free(path);
+    return status;
 }

@@ -59,7 +59,7 @@ taut_status obj_write(const char *path, const struct frame *frame, size_t number
     taut_status status = file_create_new(&file, path, error);
     if (status == TAUT_OK) {
         bool faces = body->face_arity == 3 && body->face_count > 0;
-        file_print(&file, OBJ_OPENING "%s\no %s\n", body->name, body->name);
+        file_print(&file, OBJ_HEADER "%s\no %s\n", body->name, body->name);
         write_vertices(&file, body, frame->positions + 3 * body->first_node);
         if (faces)
             write_faces(&file, body, drawn);

@@ -14,7 +14,7 @@
 #include "state/frame.h"
 
 // The first bytes of every .obj that taut writes.
-#define OBJ_OPENING "# taut: rest mesh of body "
+#define OBJ_HEADER "# taut: rest mesh of body "
 
 // Writes body `number` of the frame to a file, completely or not at all.
 taut_status obj_write(const char *path, const struct frame *frame, size_t number,

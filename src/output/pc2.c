@@ -8,7 +8,15 @@
 #include "base/os.h"
 #include "base/text.h"
 
-enum { SAMPLE_COUNT_OFFSET = 28 };
+enum { SAMPLE_COUNT_OFFSET = 28, HEADER_BYTES = 32 };
+
+// The number of samples in the header.
+static void patch_count(struct pc2 *cache, uint32_t count)
+{
+    unsigned char bytes[4] = {(unsigned char)count, (unsigned char)(count >> 8),
+                              (unsigned char)(count >> 16), (unsigned char)(count >> 24)};
+    file_patch(&cache->file, SAMPLE_COUNT_OFFSET, bytes, sizeof bytes);
+}
 
 taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, double start,
                      double sample_seconds, taut_error *error)
@@ -33,6 +41,27 @@ taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, d
     return status;
 }
 
+uint64_t pc2_bytes(uint64_t node_count, uint64_t samples)
+{
+    return HEADER_BYTES + 12 * node_count * samples;
+}
+
+taut_status pc2_resume(struct pc2 *cache, const char *path, uint64_t node_count, uint64_t samples,
+                       taut_error *error)
+{
+    memset(cache, 0, sizeof *cache);
+    if (samples > INT32_MAX || node_count > INT32_MAX)
+        return fail(error, TAUT_ERROR_IO, "'%s' cannot have %llu samples", path,
+                    (unsigned long long)samples);
+    taut_status status = file_resume(&cache->file, path, pc2_bytes(node_count, samples), error);
+    if (status != TAUT_OK)
+        return status;
+    cache->node_count = node_count;
+    cache->sample_count = (uint32_t)samples;
+    patch_count(cache, cache->sample_count);
+    return file_end_record(&cache->file, error);
+}
+
 taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error)
 {
     if (cache->sample_count == INT32_MAX)
@@ -41,10 +70,8 @@ taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *erro
                     cache->file.path);
     for (uint64_t i = 0; i < 3 * cache->node_count; i++)
         file_put_f32(&cache->file, positions[i]);
-    uint32_t count = cache->sample_count + 1;
-    unsigned char bytes[4] = {(unsigned char)count, (unsigned char)(count >> 8),
-                              (unsigned char)(count >> 16), (unsigned char)(count >> 24)};
-    file_patch(&cache->file, SAMPLE_COUNT_OFFSET, bytes, sizeof bytes);
+    const uint32_t count = cache->sample_count + 1;
+    patch_count(cache, count);
     taut_status status = file_end_record(&cache->file, error);
     if (status == TAUT_OK)
         cache->sample_count = count;
@@ -58,15 +85,13 @@ taut_status pc2_close(struct pc2 *cache, taut_error *error)
 
 // ---- Reading.
 
-enum { HEAD_BYTES = 32 };
-
 // Bytes of one sample.
 static uint64_t sample_bytes(const struct pc2_reader *reader)
 {
     return 12 * reader->node_count;
 }
 
-static taut_status read_head(struct pc2_reader *reader, taut_error *error)
+static taut_status read_header(struct pc2_reader *reader, taut_error *error)
 {
     struct scan *scan = &reader->scan;
     scan_expect(scan, "POINTCACHE2");
@@ -81,7 +106,7 @@ static taut_status read_head(struct pc2_reader *reader, taut_error *error)
         reader->sample_count > INT32_MAX || !(reader->rate > 0))
         return fail(error, TAUT_ERROR_IO, "'%s' is not a point cache", reader->path);
     // It may be longer, if the run was killed while it wrote a sample.
-    if (scan_length(scan) < HEAD_BYTES + reader->sample_count * sample_bytes(reader) ||
+    if (scan_length(scan) < HEADER_BYTES + reader->sample_count * sample_bytes(reader) ||
         scan->failed)
         return fail(error, TAUT_ERROR_IO, "'%s' is shorter than its header states", reader->path);
     return TAUT_OK;
@@ -95,7 +120,7 @@ taut_status pc2_reader_open(const char *path, struct pc2_reader *reader, taut_er
         return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, reason);
     reader->path = text_format("%s", path);
     taut_status status =
-        reader->path ? read_head(reader, error) : fail_memory(error, "the name of a point cache");
+        reader->path ? read_header(reader, error) : fail_memory(error, "the name of a point cache");
     if (status != TAUT_OK)
         pc2_reader_close(reader);
     return status;
@@ -104,7 +129,7 @@ taut_status pc2_reader_open(const char *path, struct pc2_reader *reader, taut_er
 taut_status pc2_reader_sample(struct pc2_reader *reader, uint64_t number, float *positions,
                               taut_error *error)
 {
-    scan_seek(&reader->scan, HEAD_BYTES + number * sample_bytes(reader));
+    scan_seek(&reader->scan, HEADER_BYTES + number * sample_bytes(reader));
     scan_reals(&reader->scan, true, positions, 3 * reader->node_count);
     if (reader->scan.failed)
         return fail(error, TAUT_ERROR_IO,

@@ -22,6 +22,13 @@ struct pc2 {
 taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, double start,
                      double sample_seconds, taut_error *error);
 
+// The length of a cache with so many samples.
+uint64_t pc2_bytes(uint64_t node_count, uint64_t samples);
+
+// Continues a cache after its first `samples` samples.
+taut_status pc2_resume(struct pc2 *cache, const char *path, uint64_t node_count, uint64_t samples,
+                       taut_error *error);
+
 // Adds a sample, 3 doubles per node, and then counts it in the header, so that the file always has
 // the samples that its header states.
 taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error);

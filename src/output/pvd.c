@@ -83,7 +83,7 @@ static void expect_escaped(struct scan *scan, const char *name)
 }
 
 // Reads "    <DataSet ..." without the leading blanks, which it shares with the end of the list.
-static double pass_entry(struct scan *scan, const char *name, size_t number)
+static double parse_entry(struct scan *scan, const char *name, size_t number)
 {
     char file[32];
     snprintf(file, sizeof file, "_%06zu.vtp\"/>\n", number);
@@ -104,7 +104,7 @@ static taut_status read_entries(struct scan *scan, const char *name, double **ti
     while (!scan->failed && scan_next_is(scan, ' ')) {
         if (!array_reserve((void **)times, &capacity, *count + 1, sizeof **times))
             return fail_memory(error, "the list of frames");
-        double time = pass_entry(scan, name, *count);
+        double time = parse_entry(scan, name, *count);
         if (*count > 0 && !(time > (*times)[*count - 1]))
             scan->failed = true;
         (*times)[(*count)++] = time;

@@ -2,9 +2,12 @@
 // are left to the files named after them.
 #include "output/recording.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -17,26 +20,35 @@
 #include "output/pvd.h"
 #include "output/vtp.h"
 
+enum { CHECKPOINTS_KEPT = 2 };
+
 struct recording {
     char *folder, *name;
     struct vtp_writer *vtp; // NULL: no .vtp frames
     const char *collection; // path of the .pvd
-    double *times;          // s, times of the frames in the collection
+    double *times;          // s, times of the frames
     size_t frame_count, time_capacity;
+    // What the last whole frame left, before which nothing is cut back.
+    uint64_t whole_frames, whole_energy;
+    bool lost_rows; // of probes, which could not be written
     struct energy_csv energy;
     struct probes_csv probes;
     struct pc2 *caches; // one per body; NULL: not requested
     size_t cache_count;
     struct manifest manifest;
+    // Paths of the checkpoints that are whole; the last is the newest.
+    char *checkpoints[CHECKPOINTS_KEPT];
+    bool retains_checkpoint;
     bool complete;
     char **files; // paths of all existing files
     size_t file_count, file_capacity;
 };
 
-// Adds the path of a file of the run to the list of files, which owns it, and to the manifest,
-// before the file is created.
-static taut_status add_path(struct recording *recording, const char *stem, const char *ending,
-                            const char **added, taut_error *error)
+// Adds the path of a file of the run to the list of files, which owns it, and to the manifest: before
+// the file is created or, if `kept` is not NULL, as one that is there.
+static taut_status add_kept_path(struct recording *recording, const char *stem, const char *ending,
+                                 const enum manifest_keep *kept, const char **added,
+                                 taut_error *error)
 {
     char *path = text_format("%s/%s%s", recording->folder, stem, ending);
     taut_status status = TAUT_OK;
@@ -44,7 +56,8 @@ static taut_status add_path(struct recording *recording, const char *stem, const
                                 recording->file_count + 1, sizeof *recording->files))
         status = fail_memory(error, "the list of files");
     if (status == TAUT_OK)
-        status = manifest_announce(&recording->manifest, path, error);
+        status = kept ? manifest_keep(&recording->manifest, path, *kept, error)
+                      : manifest_announce(&recording->manifest, path, error);
     if (status == TAUT_OK)
         recording->files[recording->file_count++] = path;
     else
@@ -53,9 +66,16 @@ static taut_status add_path(struct recording *recording, const char *stem, const
     return status;
 }
 
+static taut_status add_path(struct recording *recording, const char *stem, const char *ending,
+                            const char **added, taut_error *error)
+{
+    return add_kept_path(recording, stem, ending, NULL, added, error);
+}
+
 // Removes the newest path, whose file could not be created.
 static taut_status drop_path(struct recording *recording, taut_status status)
 {
+    manifest_withdraw(&recording->manifest, recording->files[recording->file_count - 1]);
     free(recording->files[--recording->file_count]);
     return status;
 }
@@ -69,7 +89,7 @@ static taut_status write_scene(struct recording *recording, const char *yaml, ta
     struct file file;
     status = file_create_new(&file, path, error);
     if (status == TAUT_OK) {
-        file_print(&file, SCENE_YAML_OPENING);
+        file_print(&file, SCENE_YAML_HEADER);
         file_write(&file, yaml, strlen(yaml));
         status = file_commit(&file, error);
     }
@@ -138,6 +158,113 @@ static taut_status open_caches(struct recording *recording, const struct frame *
     return status;
 }
 
+// ---- Checkpoints
+
+static const char CHECKPOINT_STEM[] = "checkpoint_", CHECKPOINT_ENDING[] = ".taut";
+
+bool recording_is_checkpoint(const char *name, uint64_t *step)
+{
+    enum { DIGITS = 15 }; // steps are up to 1e15
+    const size_t stem = strlen(CHECKPOINT_STEM);
+    if (strncmp(name, CHECKPOINT_STEM, stem) != 0)
+        return false;
+    const size_t digits = strspn(name + stem, "0123456789");
+    if (digits < DIGITS || digits > DIGITS + 1 ||
+        strcmp(name + stem + digits, CHECKPOINT_ENDING) != 0)
+        return false;
+    *step = strtoull(name + stem, NULL, 10);
+    return true;
+}
+
+taut_status recording_announce_checkpoint(struct recording *recording, uint64_t step, char **path,
+                                          taut_error *error)
+{
+    *path = text_format("%s/%s%015" PRIu64 "%s", recording->folder, CHECKPOINT_STEM, step,
+                        CHECKPOINT_ENDING);
+    taut_status status = *path ? manifest_announce_passing(&recording->manifest, *path, error)
+                               : fail_memory(error, "the name of a checkpoint");
+    if (status != TAUT_OK) {
+        free(*path);
+        *path = NULL;
+    }
+    return status;
+}
+
+taut_status recording_keep_checkpoint(struct recording *recording, const char *path,
+                                      taut_error *error)
+{
+    char **last = &recording->checkpoints[CHECKPOINTS_KEPT - 1];
+    if (*last && strcmp(*last, path) == 0)
+        return TAUT_OK;
+    char *copy = text_format("%s", path);
+    if (!copy)
+        return fail_memory(error, "the name of a checkpoint");
+    char *oldest = recording->checkpoints[0];
+    for (size_t i = 1; i < CHECKPOINTS_KEPT; i++)
+        recording->checkpoints[i - 1] = recording->checkpoints[i];
+    *last = copy;
+    taut_status status = oldest ? manifest_remove(&recording->manifest, oldest, error) : TAUT_OK;
+    free(oldest);
+    return status;
+}
+
+void recording_retain_checkpoint(struct recording *recording)
+{
+    recording->retains_checkpoint = true;
+}
+
+bool recording_has_checkpoint(const struct recording *recording)
+{
+    return recording->checkpoints[CHECKPOINTS_KEPT - 1] != NULL;
+}
+
+taut_status recording_synchronise(const struct recording *recording, taut_error *error)
+{
+    taut_status status = file_synchronise(&recording->energy.file, error);
+    if (status == TAUT_OK)
+        status = file_synchronise(&recording->probes.file, error);
+    for (size_t b = 0; b < recording->cache_count && status == TAUT_OK; b++)
+        status = file_synchronise(&recording->caches[b].file, error);
+    if (status == TAUT_OK)
+        status = file_synchronise(&recording->manifest.log, error);
+    return status == TAUT_OK ? file_synchronise_folder(recording->folder, error) : status;
+}
+
+taut_status recording_position(struct recording *recording, struct recording_position *position,
+                               taut_error *error)
+{
+    *position = (struct recording_position){.frames = recording->whole_frames,
+                                            .energy_bytes = recording->whole_energy,
+                                            .volume_count = recording->energy.volume_count};
+    if (recording->lost_rows)
+        return fail(error, TAUT_ERROR_IO, "rows of probes.csv have been lost");
+    taut_status status = probes_csv_flush(&recording->probes, error);
+    recording->lost_rows = status != TAUT_OK;
+    if (status != TAUT_OK)
+        return status;
+    position->probe_bytes = recording->probes.file.open ? file_length(&recording->probes.file) : 0;
+    const size_t frames = recording->whole_frames, volumes = recording->energy.volume_count;
+    position->times = calloc(frames + 1, sizeof *position->times);
+    position->volume_bodies = calloc(volumes + 1, sizeof *position->volume_bodies);
+    if (!position->times || !position->volume_bodies) {
+        recording_position_free(position);
+        return fail_memory(error, "a checkpoint");
+    }
+    if (frames > 0)
+        memcpy(position->times, recording->times, frames * sizeof *position->times);
+    for (size_t i = 0; i < volumes; i++)
+        position->volume_bodies[i] = recording->energy.volume_bodies[i];
+    return TAUT_OK;
+}
+
+void recording_position_free(struct recording_position *position)
+{
+    free(position->times);
+    free(position->volume_bodies);
+    position->times = NULL;
+    position->volume_bodies = NULL;
+}
+
 // ---- The folder
 
 static bool is_pair(const struct frame *first, const char *file)
@@ -168,6 +295,36 @@ static bool is_frame(const char *name, const char *file)
     return count >= 6 && strcmp(digits + count, ".vtp") == 0;
 }
 
+// A name of this form, of a file that a killed process had no time to give its own (file.h).
+static bool is_temporary(const char *name)
+{
+    enum { DIGITS = 16 };
+    const char *digits = name + strlen(".taut-");
+    return strncmp(name, ".taut-", strlen(".taut-")) == 0 &&
+           strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ".tmp") == 0;
+}
+
+// Nobody else writes to a folder whose manifest we have locked.
+static taut_status remove_temporaries(const char *name, taut_error *error)
+{
+    DIR *folder = opendir(name);
+    taut_status status = TAUT_OK;
+    struct dirent *entry;
+    while (folder && status == TAUT_OK && (entry = readdir(folder)) != NULL) {
+        if (!is_temporary(entry->d_name))
+            continue;
+        char *path = text_format("%s/%s", name, entry->d_name);
+        if (!path)
+            status = fail_memory(error, "the name of a file");
+        else
+            (void)unlink(path);
+        free(path);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return status;
+}
+
 struct plan_of_files {
     const struct recording_options *options;
     const struct frame *first;
@@ -178,7 +335,9 @@ static bool writes(const void *context, const char *file)
 {
     const struct plan_of_files *plan = context;
     const struct recording_options *options = plan->options;
-    if (strcmp(file, "scene.yaml") == 0 || strcmp(file, "energy.csv") == 0)
+    uint64_t step;
+    if (strcmp(file, "scene.yaml") == 0 || strcmp(file, "energy.csv") == 0 ||
+        recording_is_checkpoint(file, &step))
         return true;
     if (strcmp(file, "probes.csv") == 0)
         return options->probe_count > 0;
@@ -206,8 +365,23 @@ static taut_status open_folder(struct recording *recording, const struct recordi
                                        .context = &plan};
     taut_status status = folder_clear(&claim, error);
     return status == TAUT_OK
-               ? manifest_begin(options->folder, "run", options->name, &recording->manifest, error)
+               ? manifest_begin(options->folder, "run", options->name, options->kernel,
+                                options->state, &recording->manifest, error)
                : status;
+}
+
+// All files but the scene's, in the order in which they are listed.
+static taut_status open_files(struct recording *recording, const struct recording_options *options,
+                              const struct frame *first, taut_error *error)
+{
+    taut_status status = open_tables(recording, options, first, error);
+    if (status == TAUT_OK && options->vtp)
+        status = vtp_writer_make(&options->vtp_options, &recording->vtp, error);
+    if (status == TAUT_OK && options->vtp)
+        status = open_collection(recording, error);
+    if (status == TAUT_OK && options->pc2)
+        status = open_caches(recording, first, options->frame_seconds, error);
+    return status;
 }
 
 static taut_status open_all(struct recording *recording, const struct recording_options *options,
@@ -217,16 +391,325 @@ static taut_status open_all(struct recording *recording, const struct recording_
     if (status == TAUT_OK)
         status = write_scene(recording, options->resolved_yaml, error);
     if (status == TAUT_OK)
-        status = open_tables(recording, options, first, error);
-    if (status == TAUT_OK && options->vtp)
-        status = vtp_writer_make(&options->vtp_options, &recording->vtp, error);
-    if (status == TAUT_OK && options->vtp)
-        status = open_collection(recording, error);
-    if (status == TAUT_OK && options->pc2)
-        status = open_caches(recording, first, options->frame_seconds, error);
+        status = open_files(recording, options, first, error);
     // The scene file is complete; the others are listed when they are closed.
     if (status == TAUT_OK)
         status = manifest_add(&recording->manifest, recording->files[0], error);
+    return status;
+}
+
+// ---- Continuing
+
+static const enum manifest_keep whole = KEEP_WHOLE, writing = KEEP_WRITING;
+
+static taut_status resume_scene(struct recording *recording, const char *yaml, taut_error *error)
+{
+    const char *path;
+    struct file file;
+    taut_status status =
+        add_kept_path(recording, "scene", ".yaml", yaml ? &writing : &whole, &path, error);
+    if (status != TAUT_OK || !yaml)
+        return status;
+    status = file_replace(&file, path, error);
+    if (status != TAUT_OK)
+        return status;
+    file_print(&file, SCENE_YAML_HEADER);
+    file_write(&file, yaml, strlen(yaml));
+    status = file_commit(&file, error);
+    return status == TAUT_OK ? manifest_add(&recording->manifest, path, error) : status;
+}
+
+static taut_status resume_tables(struct recording *recording,
+                                 const struct recording_options *options,
+                                 const struct frame *present,
+                                 const struct recording_position *position, taut_error *error)
+{
+    const char *path;
+    taut_status status = add_kept_path(recording, "energy", ".csv", &writing, &path, error);
+    for (uint64_t i = 0; i < position->volume_count && status == TAUT_OK; i++)
+        if (position->volume_bodies[i] >= present->shape.body_count)
+            status = fail(error, TAUT_ERROR_IO, "the checkpoint has columns of other bodies");
+    if (status == TAUT_OK)
+        status =
+            energy_csv_resume(&recording->energy, path, position->energy_bytes, present->has_work,
+                              position->volume_bodies, (size_t)position->volume_count, error);
+    if (status != TAUT_OK || options->probe_count == 0)
+        return status;
+    status = add_kept_path(recording, "probes", ".csv", &writing, &path, error);
+    return status == TAUT_OK ? probes_csv_resume(&recording->probes, path, options->probes,
+                                                 options->probe_count, position->probe_bytes, error)
+                             : status;
+}
+
+static taut_status resume_caches(struct recording *recording, const struct frame *present,
+                                 const struct recording_position *position, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    recording->caches = calloc(present->shape.body_count + 1, sizeof *recording->caches);
+    if (!recording->caches)
+        return fail_memory(error, "the point caches");
+    recording->cache_count = present->shape.body_count;
+    for (size_t b = 0; b < present->shape.body_count && status == TAUT_OK; b++) {
+        const char *path, *name = present->bodies[b].name;
+        status = add_kept_path(recording, name, ".obj", &whole, &path, error);
+        if (status == TAUT_OK)
+            status = add_kept_path(recording, name, ".pc2", &writing, &path, error);
+        if (status == TAUT_OK)
+            status = pc2_resume(&recording->caches[b], path, present->bodies[b].node_count,
+                                position->frames, error);
+    }
+    return status;
+}
+
+static taut_status resume_collection(struct recording *recording,
+                                     const struct recording_options *options, taut_error *error)
+{
+    taut_status status = vtp_writer_make(&options->vtp_options, &recording->vtp, error);
+    if (status == TAUT_OK)
+        status = add_kept_path(recording, recording->name, ".pvd", &writing, &recording->collection,
+                               error);
+    return status == TAUT_OK ? pvd_write(recording->collection, recording->name, recording->times,
+                                         recording->frame_count, error)
+                             : status;
+}
+
+static taut_status resume_frames(struct recording *recording, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < recording->frame_count && status == TAUT_OK; i++) {
+        const char *path;
+        char *stem = text_format("%s_%06zu", recording->name, i);
+        status = stem ? add_kept_path(recording, stem, ".vtp", &whole, &path, error)
+                      : fail_memory(error, "the name of a frame");
+        free(stem);
+    }
+    return status;
+}
+
+static taut_status resume_files(struct recording *recording,
+                                const struct recording_options *options,
+                                const struct frame *present,
+                                const struct recording_position *position, taut_error *error)
+{
+    const size_t frames = (size_t)position->frames;
+    if (!array_reserve((void **)&recording->times, &recording->time_capacity, frames + 1,
+                       sizeof *recording->times))
+        return fail_memory(error, "the list of frames");
+    if (frames > 0)
+        memcpy(recording->times, position->times, frames * sizeof *recording->times);
+    recording->frame_count = frames;
+    recording->whole_frames = position->frames;
+    recording->whole_energy = position->energy_bytes;
+    taut_status status = resume_tables(recording, options, present, position, error);
+    if (status == TAUT_OK && options->vtp)
+        status = resume_collection(recording, options, error);
+    if (status == TAUT_OK && options->pc2)
+        status = resume_caches(recording, present, position, error);
+    if (status == TAUT_OK && options->vtp)
+        status = resume_frames(recording, error);
+    return status;
+}
+
+static taut_status check_file(const struct recording *recording, const char *stem,
+                              const char *ending, enum manifest_keep keep, uint64_t length,
+                              taut_error *error)
+{
+    char *path = text_format("%s/%s%s", recording->folder, stem, ending);
+    taut_status status = path ? manifest_check(&recording->manifest, path, keep, length, error)
+                              : fail_memory(error, "the name of a file");
+    free(path);
+    return status;
+}
+
+static taut_status check_caches(const struct recording *recording, const struct frame *present,
+                                uint64_t samples, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    for (size_t b = 0; b < present->shape.body_count && status == TAUT_OK; b++) {
+        const struct frame_body *body = &present->bodies[b];
+        status = check_file(recording, body->name, ".obj", KEEP_WHOLE, 0, error);
+        if (status == TAUT_OK)
+            status = check_file(recording, body->name, ".pc2", KEEP_WRITING,
+                                pc2_bytes(body->node_count, samples), error);
+    }
+    return status;
+}
+
+static taut_status check_frames(const struct recording *recording, uint64_t frames,
+                                taut_error *error)
+{
+    taut_status status = check_file(recording, recording->name, ".pvd", KEEP_WRITING, 0, error);
+    for (uint64_t i = 0; i < frames && status == TAUT_OK; i++) {
+        char *stem = text_format("%s_%06" PRIu64, recording->name, i);
+        status = stem ? check_file(recording, stem, ".vtp", KEEP_WHOLE, 0, error)
+                      : fail_memory(error, "the name of a frame");
+        free(stem);
+    }
+    return status;
+}
+
+// Whether all that the run continues is there, before anything is cut.
+static taut_status check_files(const struct recording *recording,
+                               const struct recording_options *options, const struct frame *present,
+                               const struct recording_position *position, bool rewrites_scene,
+                               taut_error *error)
+{
+    taut_status status = check_file(recording, "scene", ".yaml",
+                                    rewrites_scene ? KEEP_WRITING : KEEP_WHOLE, 0, error);
+    if (!position || status != TAUT_OK)
+        return status;
+    status = check_file(recording, "energy", ".csv", KEEP_WRITING, position->energy_bytes, error);
+    if (status == TAUT_OK && options->probe_count > 0)
+        status =
+            check_file(recording, "probes", ".csv", KEEP_WRITING, position->probe_bytes, error);
+    if (status == TAUT_OK && options->vtp)
+        status = check_frames(recording, position->frames, error);
+    if (status == TAUT_OK && options->pc2)
+        status = check_caches(recording, present, position->frames, error);
+    return status;
+}
+
+// Files of others that have the name of one that the run may write.
+static taut_status check_foreign_files(const struct recording *recording,
+                                       const struct recording_options *options,
+                                       const struct frame *present, taut_error *error)
+{
+    const struct plan_of_files plan = {options, present};
+    DIR *folder = opendir(recording->folder);
+    if (!folder)
+        return fail(error, TAUT_ERROR_IO, "cannot read the folder '%s': %s", recording->folder,
+                    strerror(errno));
+    taut_status status = TAUT_OK;
+    struct dirent *entry;
+    while (status == TAUT_OK && (entry = readdir(folder)) != NULL)
+        if (writes(&plan, entry->d_name) &&
+            !manifest_lists_earlier(&recording->manifest, entry->d_name))
+            status =
+                fail(error, TAUT_ERROR_IO,
+                     "'%s/%s' is not a file of the run, which may write one of that name: move "
+                     "it",
+                     recording->folder, entry->d_name);
+    (void)closedir(folder);
+    return status;
+}
+
+static taut_status resume_checkpoint(struct recording *recording, const char *name,
+                                     taut_error *error)
+{
+    char *path = text_format("%s/%s", recording->folder, name);
+    taut_status status = path ? manifest_keep(&recording->manifest, path, KEEP_PASSING, error)
+                              : fail_memory(error, "the name of a checkpoint");
+    if (status == TAUT_OK)
+        status = recording_keep_checkpoint(recording, path, error);
+    free(path);
+    return status;
+}
+
+// The files that are kept are listed first: what is not listed then is removed.
+static taut_status resume_all(struct recording *recording, const struct recording_options *options,
+                              const struct frame *present,
+                              const struct recording_position *position, bool rewrites_scene,
+                              const char *checkpoint, taut_error *error)
+{
+    taut_status status = check_files(recording, options, present, position, rewrites_scene, error);
+    if (status == TAUT_OK)
+        status = check_foreign_files(recording, options, present, error);
+    if (status == TAUT_OK)
+        status = manifest_continue(&recording->manifest, error);
+    if (status == TAUT_OK)
+        status = remove_temporaries(options->folder, error);
+    if (status == TAUT_OK)
+        status = resume_scene(recording, rewrites_scene ? options->resolved_yaml : NULL, error);
+    if (status == TAUT_OK && position)
+        status = resume_files(recording, options, present, position, error);
+    if (status == TAUT_OK && checkpoint)
+        status = resume_checkpoint(recording, checkpoint, error);
+    if (status == TAUT_OK)
+        status = manifest_drop_earlier(&recording->manifest, error);
+    if (status == TAUT_OK && !position)
+        status = open_files(recording, options, present, error);
+    return status;
+}
+
+taut_status recording_resume(const struct recording_options *options, const struct frame *present,
+                             const struct recording_position *position, bool rewrites_scene,
+                             const char *checkpoint, struct manifest *manifest,
+                             struct recording **recording, taut_error *error)
+{
+    *recording = NULL;
+    struct recording *opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        (void)file_close(&manifest->log, NULL);
+        manifest_free(manifest);
+        return fail_memory(error, "the recording");
+    }
+    opened->manifest = *manifest;
+    *manifest = (struct manifest){0};
+    opened->folder = text_format("%s", options->folder);
+    opened->name = text_format("%s", options->name);
+    taut_status status =
+        opened->folder && opened->name
+            ? resume_all(opened, options, present, position, rewrites_scene, checkpoint, error)
+            : fail_memory(error, "the recording");
+    if (status == TAUT_OK) {
+        *recording = opened;
+        return TAUT_OK;
+    }
+    // The manifest stays a log, which lists all files, kept or not.
+    (void)file_close(&opened->manifest.log, NULL);
+    manifest_free(&opened->manifest);
+    (void)recording_close(opened, NULL, NULL, NULL);
+    return status;
+}
+
+// Whether a finished run has the files that its manifest lists. *tidy is false if it was killed while
+// it removed its checkpoints: what it had not measured by then is still announced only.
+static taut_status check_finished(const struct manifest *manifest, bool *tidy, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    *tidy = true;
+    for (size_t i = 0; i < manifest->earlier_count && status == TAUT_OK; i++) {
+        const struct manifest_entry *entry = &manifest->earlier[i];
+        *tidy &= !entry->writing;
+        if (entry->writing)
+            continue;
+        char *path = text_format("%s/%s", manifest->folder, entry->name);
+        status = path ? manifest_check(manifest, path, KEEP_WHOLE, 0, error)
+                      : fail_memory(error, "the name of a file");
+        free(path);
+    }
+    return status;
+}
+
+taut_status recording_tidy(struct manifest *manifest, taut_error *error)
+{
+    bool tidy;
+    taut_status status = check_finished(manifest, &tidy, error);
+    if (status == TAUT_OK && tidy)
+        return TAUT_OK;
+    if (status == TAUT_OK)
+        status = manifest_continue(manifest, error);
+    if (status == TAUT_OK)
+        status = remove_temporaries(manifest->folder, error);
+    for (size_t i = 0; i < manifest->earlier_count && status == TAUT_OK; i++) {
+        const struct manifest_entry *entry = &manifest->earlier[i];
+        uint64_t step;
+        const bool passes = entry->writing && recording_is_checkpoint(entry->name, &step);
+        char *path = text_format("%s/%s", manifest->folder, entry->name);
+        struct stat present;
+        if (!path)
+            status = fail_memory(error, "the manifest");
+        else if (passes)
+            status = manifest_remove(manifest, path, error);
+        else if (lstat(path, &present) == 0)
+            status =
+                manifest_keep(manifest, path, entry->writing ? KEEP_WRITING : KEEP_WHOLE, error);
+        free(path);
+    }
+    if (status == TAUT_OK)
+        return manifest_end(manifest, true, error);
+    (void)file_close(&manifest->log, NULL);
+    manifest_free(manifest);
     return status;
 }
 
@@ -276,10 +759,6 @@ taut_status recording_open(const struct recording_options *options, const struct
 
 static taut_status add_vtp(struct recording *recording, const struct frame *now, taut_error *error)
 {
-    if (!array_reserve((void **)&recording->times, &recording->time_capacity,
-                       recording->frame_count + 1, sizeof *recording->times))
-        return fail_memory(error, "the list of frames");
-
     char *stem = text_format("%s_%06zu", recording->name, recording->frame_count);
     if (!stem)
         return fail_memory(error, "the name of a frame");
@@ -294,32 +773,40 @@ static taut_status add_vtp(struct recording *recording, const struct frame *now,
         return drop_path(recording, status);
 
     status = manifest_add(&recording->manifest, path, error);
-    recording->times[recording->frame_count] = now->time;
     if (status == TAUT_OK)
         status = pvd_write(recording->collection, recording->name, recording->times,
                            recording->frame_count + 1, error);
-    if (status == TAUT_OK) {
-        recording->frame_count++;
+    if (status == TAUT_OK)
         return TAUT_OK;
-    }
 
     // A frame that no collection lists would be mistaken for one of the next run.
     (void)unlink(path);
-    return drop_path(recording, status);
+    free(recording->files[--recording->file_count]);
+    return status;
 }
 
 taut_status recording_frame(struct recording *recording, const struct frame *now, taut_error *error)
 {
     taut_status status = TAUT_OK;
+    if (!array_reserve((void **)&recording->times, &recording->time_capacity,
+                       recording->frame_count + 1, sizeof *recording->times))
+        return fail_memory(error, "the list of frames");
+    recording->times[recording->frame_count] = now->time;
     if (recording->vtp)
         status = add_vtp(recording, now, error);
+    if (status == TAUT_OK)
+        recording->frame_count++;
     for (size_t b = 0; b < recording->cache_count && status == TAUT_OK; b++)
         status =
             pc2_add(&recording->caches[b], now->positions + 3 * now->bodies[b].first_node, error);
     if (status == TAUT_OK)
         status = energy_csv_add(&recording->energy, now, error);
-    if (status == TAUT_OK)
-        status = probes_csv_flush(&recording->probes, error);
+    if (status != TAUT_OK)
+        return status;
+    recording->whole_frames = recording->frame_count;
+    recording->whole_energy = file_length(&recording->energy.file);
+    status = probes_csv_flush(&recording->probes, error);
+    recording->lost_rows |= status != TAUT_OK;
     return status;
 }
 
@@ -330,7 +817,9 @@ bool recording_wants_probe(const struct recording *recording, uint64_t step)
 
 taut_status recording_probe(struct recording *recording, const struct frame *now, taut_error *error)
 {
-    return probes_csv_add(&recording->probes, now, error);
+    taut_status status = probes_csv_add(&recording->probes, now, error);
+    recording->lost_rows |= status != TAUT_OK;
+    return status;
 }
 
 // Keeps the first failure with its message.
@@ -349,17 +838,32 @@ void recording_complete(struct recording *recording)
     recording->complete = true;
 }
 
-// manifest.json is the last in the list of files.
-static taut_status close_manifest(struct recording *recording, taut_error *error)
+// Takes ownership of the path; false without memory.
+static bool list_file(struct recording *recording, char *path)
 {
-    char *path = text_format("%s/" MANIFEST_NAME, recording->folder);
     bool listed = path && array_reserve((void **)&recording->files, &recording->file_capacity,
                                         recording->file_count + 1, sizeof *recording->files);
     if (listed)
         recording->files[recording->file_count++] = path;
     else
         free(path);
-    taut_status status = manifest_end(&recording->manifest, recording->complete, error);
+    return listed;
+}
+
+// manifest.json is the last in the list of files.
+static taut_status close_manifest(struct recording *recording, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    bool listed = true;
+    const char *newest = recording->checkpoints[CHECKPOINTS_KEPT - 1];
+    if (recording->complete && recording->retains_checkpoint && newest) {
+        status = manifest_retain(&recording->manifest, newest, error);
+        listed = list_file(recording, text_format("%s", newest));
+    }
+    listed = list_file(recording, text_format("%s/" MANIFEST_NAME, recording->folder)) && listed;
+    taut_status ended = manifest_end(&recording->manifest, recording->complete && status == TAUT_OK,
+                                     status == TAUT_OK ? error : NULL);
+    status = status == TAUT_OK ? ended : status;
     return status == TAUT_OK && !listed ? fail_memory(error, "the list of files") : status;
 }
 
@@ -374,6 +878,8 @@ taut_status recording_close(struct recording *recording, char ***files, size_t *
     status = first_of(status, probes_csv_close(&recording->probes, &later), &later, error);
     if (recording->manifest.folder)
         status = first_of(status, close_manifest(recording, &later), &later, error);
+    for (size_t i = 0; i < CHECKPOINTS_KEPT; i++)
+        free(recording->checkpoints[i]);
     if (files) {
         *files = recording->files;
         *file_count = recording->file_count;

@@ -8,14 +8,16 @@
 #include "state/frame.h"
 #include "output/vtp.h"
 
+struct manifest;
 struct recording;
 
 struct recording_options {
-    const char *folder;        // created with its parents
-    const char *name;          // the scene's name: NAME.pvd, NAME_000000.vtp, BODY.obj, BODY.pc2
-    const char *resolved_yaml; // written as scene.yaml
-    bool force;                // replace an existing run; otherwise an existing run is an error
-    const char *const *inputs; // files that the scene is read from, which are never removed
+    const char *folder;         // created with its parents
+    const char *name;           // the scene's name: NAME.pvd, NAME_000000.vtp, BODY.obj, BODY.pc2
+    const char *resolved_yaml;  // written as scene.yaml
+    const char *kernel, *state; // for the manifest (manifest.h); may be NULL
+    bool force;                 // replace an existing run; otherwise an existing run is an error
+    const char *const *inputs;  // files that the scene is read from, which are never removed
     size_t input_count;
     bool vtp, pc2;
     struct vtp_options vtp_options;
@@ -32,6 +34,63 @@ bool recording_writes(const struct recording_options *options, const struct fram
 // they are removed first, provided that none has changed. Other files are never touched (folder.h).
 taut_status recording_open(const struct recording_options *options, const struct frame *first,
                            struct recording **recording, taut_error *error);
+
+// ---- Checkpoints
+//
+// They are files checkpoint_STEP.taut of the run's folder, of which the last two are kept until the
+// run is complete (run_checkpoint.h has their content).
+
+// How much of the run's files belongs to a state.
+struct recording_position {
+    uint64_t frames;                    // in all files
+    uint64_t energy_bytes, probe_bytes; // of energy.csv and probes.csv; 0: no such file
+    double *times;                      // s, of each frame
+    uint64_t *volume_bodies;            // bodies whose volume has a column in energy.csv
+    uint64_t volume_count;
+};
+
+// The present position: whole frames, and all rows of probes, which are written first. Fails if rows
+// have been lost (a disk was full). Call recording_position_free after success.
+taut_status recording_position(struct recording *recording, struct recording_position *position,
+                               taut_error *error);
+void recording_position_free(struct recording_position *position);
+
+// Continues the run whose folder `manifest` has reopened (manifest_reopen), whose files must be
+// those of `options`: cuts its files back to `position`, and removes what belongs to none. Without a
+// position the run begins again, with its first frame; only scene.yaml stays. `rewrites_scene`:
+// scene.yaml is replaced by options->resolved_yaml. `checkpoint` is the name of the checkpoint that
+// is continued; NULL: none. Takes the manifest over, also after a failure.
+taut_status recording_resume(const struct recording_options *options, const struct frame *present,
+                             const struct recording_position *position, bool rewrites_scene,
+                             const char *checkpoint, struct manifest *manifest,
+                             struct recording **recording, taut_error *error);
+
+// The path of the checkpoint of a step, which the manifest lists from now on; the caller frees it.
+taut_status recording_announce_checkpoint(struct recording *recording, uint64_t step, char **path,
+                                          taut_error *error);
+
+// Synchronises all files and the folder to the disk, before a checkpoint that refers to them gets its name. Any
+// thread may do so, while another one writes to them.
+taut_status recording_synchronise(const struct recording *recording, taut_error *error);
+
+// Records that a checkpoint is whole, and removes those before the last two.
+taut_status recording_keep_checkpoint(struct recording *recording, const char *path,
+                                      taut_error *error);
+
+// The newest checkpoint stays when the run is complete, and is listed among its files.
+void recording_retain_checkpoint(struct recording *recording);
+
+// Whether there is a checkpoint.
+bool recording_has_checkpoint(const struct recording *recording);
+
+// Whether a file of this name is a checkpoint, and of which step.
+bool recording_is_checkpoint(const char *name, uint64_t *step);
+
+// Removes what a run that was killed after its completion had no time to remove, and writes its
+// manifest. Takes the manifest over.
+taut_status recording_tidy(struct manifest *manifest, taut_error *error);
+
+// ---- Frames
 
 // Adds a frame: a row of energy.csv, and .vtp and .pc2 samples if requested. Each .vtp is written
 // under a temporary name and renamed; the .pvd and the headers of the .pc2 are valid after every

@@ -460,7 +460,7 @@ static const struct array arrays[] = {
 
 enum { ARRAY_COUNT = sizeof arrays / sizeof arrays[0] };
 
-static bool is_there(const struct array *array, const struct content *content)
+static bool is_present(const struct array *array, const struct content *content)
 {
     switch (array->condition) {
     case ALWAYS:
@@ -741,11 +741,11 @@ static void write_field_data(struct file *file, const struct content *content)
 }
 
 // Space for any offset, padded with blanks.
-enum { OFFSET_ROOM = 21 };
+enum { OFFSET_WIDTH = 21 };
 
 // offsets[i] is the position at which the offset of array i is to be written.
-static void write_head(struct file *file, const struct content *content,
-                       uint64_t offsets[ARRAY_COUNT])
+static void write_header(struct file *file, const struct content *content,
+                         uint64_t offsets[ARRAY_COUNT])
 {
     file_print(file, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                      "byte_order=\"LittleEndian\" header_type=\"UInt64\" "
@@ -759,7 +759,7 @@ static void write_head(struct file *file, const struct content *content,
     const char *section = NULL;
     for (size_t i = 0; i < ARRAY_COUNT; i++) {
         const struct array *array = &arrays[i];
-        if (!is_there(array, content))
+        if (!is_present(array, content))
             continue;
         if (!section || strcmp(section, array->section) != 0) {
             if (section)
@@ -775,7 +775,7 @@ static void write_head(struct file *file, const struct content *content,
                    "format=\"appended\" offset=\"",
                    type_name(array, content), array->name, array->components);
         offsets[i] = file_length(file);
-        file_print(file, "%*s/>\n", OFFSET_ROOM, "");
+        file_print(file, "%*s/>\n", OFFSET_WIDTH, "");
     }
     file_print(file, "      </%s>\n    </Piece>\n  </PolyData>\n", section);
 }
@@ -784,14 +784,14 @@ static taut_status write_all(struct vtp_writer *writer, struct file *file,
                              const struct content *content, taut_error *error)
 {
     uint64_t offsets[ARRAY_COUNT] = {0};
-    write_head(file, content, offsets);
+    write_header(file, content, offsets);
     file_print(file, "  <AppendedData encoding=\"raw\">\n   _");
     uint64_t data = file_length(file);
     taut_status status = TAUT_OK;
     for (size_t i = 0; i < ARRAY_COUNT && status == TAUT_OK && !file->failure; i++) {
-        if (!is_there(&arrays[i], content))
+        if (!is_present(&arrays[i], content))
             continue;
-        char text[OFFSET_ROOM + 1];
+        char text[OFFSET_WIDTH + 1];
         int length = snprintf(text, sizeof text, "%" PRIu64 "\"", file_length(file) - data);
         file_patch(file, offsets[i], text, (size_t)length);
         status = write_array(writer, file, content, i, error);

@@ -19,10 +19,10 @@ static taut_status refuse(const struct vtp_frame *frame, const char *what, taut_
     return fail(error, TAUT_ERROR_IO, "'%s' %s", frame->path, what);
 }
 
-// ---- The head
+// ---- The header
 
 // One digit per line. Earlier versions wrote all springs and no such list.
-static taut_status pass_body_springs(struct vtp_frame *frame, taut_error *error)
+static taut_status parse_body_springs(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
     size_t capacity = 0;
@@ -42,7 +42,7 @@ static taut_status pass_body_springs(struct vtp_frame *frame, taut_error *error)
 }
 
 // Each name is a line of numbers.
-static taut_status pass_field_data(struct vtp_frame *frame, taut_error *error)
+static taut_status parse_field_data(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
     scan_expect(scan, "    <FieldData>\n      <DataArray type=\"Float64\" Name=\"TimeValue\" "
@@ -59,12 +59,12 @@ static taut_status pass_field_data(struct vtp_frame *frame, taut_error *error)
     }
     scan_expect(scan, "      </Array>\n");
     if (frame->compressed)
-        return pass_body_springs(frame, error);
+        return parse_body_springs(frame, error);
     scan_expect(scan, "    </FieldData>\n");
     return TAUT_OK;
 }
 
-static void pass_counts(struct vtp_frame *frame)
+static void parse_counts(struct vtp_frame *frame)
 {
     struct scan *scan = &frame->scan;
     scan_expect(scan, "    <Piece NumberOfPoints=\"");
@@ -81,7 +81,7 @@ static void pass_counts(struct vtp_frame *frame)
         scan->failed = true;
 }
 
-// An array as the head describes it.
+// An array as the header describes it.
 struct line {
     char type[16], name[24];
     uint64_t components, offset;
@@ -89,7 +89,7 @@ struct line {
 
 enum { LINES_MAX = 20 };
 
-struct head {
+struct header {
     struct line lines[LINES_MAX];
     int sections[LINES_MAX];
     int count;
@@ -99,15 +99,15 @@ static const char *const sections[] = {"PointData", "CellData", "Points",
                                        "Verts",     "Lines",    "Polys"};
 enum { POINT_DATA, CELL_DATA, POINTS, VERTS, LINES, POLYS, SECTION_COUNT };
 
-static void pass_line(struct vtp_frame *frame, int section, struct head *head)
+static void parse_line(struct vtp_frame *frame, int section, struct header *header)
 {
     struct scan *scan = &frame->scan;
-    if (head->count == LINES_MAX) {
+    if (header->count == LINES_MAX) {
         scan->failed = true;
         return;
     }
-    struct line *line = &head->lines[head->count];
-    head->sections[head->count++] = section;
+    struct line *line = &header->lines[header->count];
+    header->sections[header->count++] = section;
     scan_expect(scan, "  <DataArray type=\"");
     scan_until(scan, '"', line->type, sizeof line->type);
     scan_expect(scan, " Name=\"");
@@ -121,7 +121,7 @@ static void pass_line(struct vtp_frame *frame, int section, struct head *head)
     scan_expect(scan, "/>\n");
 }
 
-static void pass_sections(struct vtp_frame *frame, struct head *head)
+static void parse_sections(struct vtp_frame *frame, struct header *header)
 {
     struct scan *scan = &frame->scan;
     for (int section = 0; section < SECTION_COUNT && !scan->failed; section++) {
@@ -131,7 +131,7 @@ static void pass_sections(struct vtp_frame *frame, struct head *head)
             scan_expect(scan, " TCoords=\"TextureCoordinates\"");
         scan_expect(scan, ">\n      ");
         while (!scan->failed && scan_next_is(scan, ' ')) {
-            pass_line(frame, section, head);
+            parse_line(frame, section, header);
             scan_expect(scan, "      ");
         }
         scan_expect(scan, "</");
@@ -206,10 +206,10 @@ static uint64_t unit_bytes(int section, const struct line *line)
     return values * type_bytes(line->type);
 }
 
-// Reads the header before the values of an array, which must match the head of the file. Returns
+// Reads the header before the values of an array, which must match the header of the file. Returns
 // the bytes of header and values in the file.
-static uint64_t pass_values(struct vtp_frame *frame, uint64_t offset, uint64_t length,
-                            struct vtp_array *array)
+static uint64_t parse_values(struct vtp_frame *frame, uint64_t offset, uint64_t length,
+                             struct vtp_array *array)
 {
     struct scan *scan = &frame->scan;
     scan_seek(scan, offset);
@@ -237,14 +237,14 @@ static uint64_t pass_values(struct vtp_frame *frame, uint64_t offset, uint64_t l
 }
 
 // Finds the arrays, which follow each other without gaps. Returns the end of the last one.
-static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, uint64_t data,
+static uint64_t find_arrays(struct vtp_frame *frame, const struct header *header, uint64_t data,
                             uint64_t length)
 {
     struct scan *scan = &frame->scan;
     uint64_t end = data;
-    for (int i = 0; i < head->count && !scan->failed; i++) {
-        const struct line *line = &head->lines[i];
-        int section = head->sections[i];
+    for (int i = 0; i < header->count && !scan->failed; i++) {
+        const struct line *line = &header->lines[i];
+        int section = header->sections[i];
         uint64_t unit = unit_bytes(section, line);
         scan->failed |= unit == 0 || end - data != line->offset ||
                         line->components != known_components(section, line->name);
@@ -258,7 +258,7 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, ui
                 tuples_of(frame, section, line->name) * line->components * type_bytes(line->type),
             .block = VTP_BLOCK_BYTES / unit * unit,
         };
-        uint64_t taken = pass_values(frame, end, length, &array);
+        uint64_t consumed = parse_values(frame, end, length, &array);
         bool real = strncmp(line->type, "Float", 5) == 0;
 
         if (section == POINTS) {
@@ -273,8 +273,8 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, ui
             scan->failed |= line->components != 1 || strcmp(line->type, "UInt8") != 0;
         }
 
-        scan->failed |= taken > length - end;
-        end += taken;
+        scan->failed |= consumed > length - end;
+        end += consumed;
     }
 
     // The arrays present must be complete.
@@ -286,26 +286,26 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct head *head, ui
     return end;
 }
 
-static taut_status pass_head(struct vtp_frame *frame, taut_error *error)
+static taut_status parse_header(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
-    struct head head = {.count = 0};
+    struct header header = {.count = 0};
     uint64_t length = scan_length(scan);
     scan_expect(scan, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                       "byte_order=\"LittleEndian\" header_type=\"UInt64\"");
     frame->compressed = !scan->failed && scan_next_is(scan, ' ');
     scan_expect(scan, frame->compressed ? " compressor=\"vtkZLibDataCompressor\">\n  <PolyData>\n"
                                         : ">\n  <PolyData>\n");
-    taut_status status = pass_field_data(frame, error);
+    taut_status status = parse_field_data(frame, error);
     if (status != TAUT_OK)
         return status;
-    pass_counts(frame);
-    pass_sections(frame, &head);
+    parse_counts(frame);
+    parse_sections(frame, &header);
     uint64_t data = scan_position(scan);
     if (scan->failed)
-        return refuse(frame, "is not a frame that taut wrote: its head is another", error);
+        return refuse(frame, "is not a frame that taut wrote: its header is different", error);
     static const char tail[] = "\n  </AppendedData>\n</VTKFile>\n";
-    uint64_t end = find_arrays(frame, &head, data, length);
+    uint64_t end = find_arrays(frame, &header, data, length);
     scan_seek(scan, end);
     scan_expect(scan, tail);
     if (scan->failed || length != end + strlen(tail))
@@ -313,11 +313,12 @@ static taut_status pass_head(struct vtp_frame *frame, taut_error *error)
     return TAUT_OK;
 }
 
-taut_status vtp_frame_take(FILE *file, const char *path, struct vtp_frame *frame, taut_error *error)
+taut_status vtp_frame_read_file(FILE *file, const char *path, struct vtp_frame *frame,
+                                taut_error *error)
 {
     *frame = (struct vtp_frame){.scan = {.file = file}, .path = text_format("%s", path)};
     taut_status status =
-        frame->path ? pass_head(frame, error) : fail_memory(error, "the name of a frame");
+        frame->path ? parse_header(frame, error) : fail_memory(error, "the name of a frame");
     if (status != TAUT_OK)
         vtp_frame_close(frame);
     return status;
@@ -329,7 +330,7 @@ taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error
     FILE *file = open_to_read(path, &reason);
     if (!file)
         return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, reason);
-    return vtp_frame_take(file, path, frame, error);
+    return vtp_frame_read_file(file, path, frame, error);
 }
 
 // ---- Values
@@ -373,7 +374,7 @@ static void read_bytes(struct scan *scan, unsigned char *bytes, size_t count)
         scan->failed = fread(bytes, 1, count, scan->file) != count;
 }
 
-// Reads the next block. Its uncompressed size follows from the head, not from the block.
+// Reads the next block. Its uncompressed size follows from the header, not from the block.
 static void stream_fill(struct stream *stream)
 {
     struct scan *scan = &stream->frame->scan;
@@ -412,10 +413,10 @@ static size_t stream_next(struct stream *stream, uint64_t count, const unsigned 
     if (stream->frame->scan.failed)
         return 0;
     size_t there = stream->count - stream->used;
-    size_t taken = count < there ? (size_t)count : there;
+    size_t consumed = count < there ? (size_t)count : there;
     *bytes += stream->used;
-    stream->used += taken;
-    return taken;
+    stream->used += consumed;
+    return consumed;
 }
 
 static void stream_skip(struct stream *stream, uint64_t count)

@@ -1,5 +1,5 @@
 // Reads frames that vtp.c wrote, and nothing else: compressed ones, and uncompressed ones of
-// earlier versions. Sizes in a head must match the file exactly. A block larger than those that
+// earlier versions. Sizes in a header must match the file exactly. A block larger than those that
 // vtp.c writes is an error.
 #ifndef TAUT_OUTPUT_VTP_READER_H
 #define TAUT_OUTPUT_VTP_READER_H
@@ -27,12 +27,12 @@ struct vtp_frame {
     struct vtp_array positions, strains, broken;
 };
 
-// Opens a frame and reads its head. Call vtp_frame_close after success.
+// Opens a frame and reads its header. Call vtp_frame_close after success.
 taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error *error);
 
 // The same for a seekable stream, which then belongs to the frame (also after a failure).
-taut_status vtp_frame_take(FILE *file, const char *path, struct vtp_frame *frame,
-                           taut_error *error);
+taut_status vtp_frame_read_file(FILE *file, const char *path, struct vtp_frame *frame,
+                                taut_error *error);
 
 // Reads positions, 3 per node.
 taut_status vtp_frame_positions(struct vtp_frame *frame, float *positions, taut_error *error);

@@ -168,8 +168,9 @@ int machine_default_threads(const struct machine *machine)
 
 int machine_threads_max(const struct machine *machine)
 {
-    enum { ALWAYS = 16, A_PROCESSOR = 4 };
-    int most = machine->logical <= INT_MAX / A_PROCESSOR ? A_PROCESSOR * machine->logical : INT_MAX;
+    enum { ALWAYS = 16, PER_PROCESSOR = 4 };
+    int most =
+        machine->logical <= INT_MAX / PER_PROCESSOR ? PER_PROCESSOR * machine->logical : INT_MAX;
     return most > ALWAYS ? most : ALWAYS;
 }
 

@@ -213,7 +213,7 @@ static const char *const source_texts[] = {
     [MEMORY_GROUP] = "left by the limit of its control group",
     [MEMORY_ADDRESSES] = "left by its address-space limit, ulimit -v",
     [MEMORY_DATA] = "left by its data limit, ulimit -d",
-    [MEMORY_WISHED] = "by TAUT_MEMORY_LIMIT",
+    [MEMORY_REQUESTED] = "by TAUT_MEMORY_LIMIT",
 };
 
 const char *memory_source_text(enum memory_source source)
@@ -288,12 +288,12 @@ struct memory_left memory_left_to_this_process(void)
 {
     struct memory_left left = {INFINITY, MEMORY_UNKNOWN};
     char membership[TEXT_CAPACITY];
-    double wished;
-    const char *wish = getenv("TAUT_MEMORY_LIMIT");
-    if (wish && strcmp(wish, "none") == 0)
+    double requested;
+    const char *setting = getenv("TAUT_MEMORY_LIMIT");
+    if (setting && strcmp(setting, "none") == 0)
         return left;
-    if (wish && memory_size_read(wish, &wished)) {
-        tighten(&left, wished, MEMORY_WISHED);
+    if (setting && memory_size_read(setting, &requested)) {
+        tighten(&left, requested, MEMORY_REQUESTED);
         return left;
     }
     enum { STATM_DATA = 5 };

@@ -27,7 +27,7 @@ enum memory_source {
     MEMORY_GROUP,     // quota_memory
     MEMORY_ADDRESSES, // RLIMIT_AS
     MEMORY_DATA,      // RLIMIT_DATA
-    MEMORY_WISHED,    // TAUT_MEMORY_LIMIT
+    MEMORY_REQUESTED, // TAUT_MEMORY_LIMIT
 };
 
 // The memory that this process may still allocate, and the source of that limit: the tightest one.

@@ -48,13 +48,13 @@ struct member {
 
     // For parking. Written by the worker, or by the last worker to arrive at a barrier while the
     // others wait there.
-    bool measured;              // `loss` has been measured since the group was last formed
-    double loss;                // fraction of the last window lost to other processes
-    double parked_for;          // s, duration of the last parking; 0: little loss since then
-    double parked_until;        // s, time of the clock
-    double wall, cpu;           // s, times of the clocks at the last reading
-    double slept;               // s asleep at barriers since the last reading
-    double watched, taken_away; // s in the current window
+    bool measured;          // `loss` has been measured since the group was last formed
+    double loss;            // fraction of the last window lost to other processes
+    double parked_for;      // s, duration of the last parking; 0: little loss since then
+    double parked_until;    // s, time of the clock
+    double wall, cpu;       // s, times of the clocks at the last reading
+    double slept;           // s asleep at barriers since the last reading
+    double watched, stolen; // s in the current window
 };
 
 struct team {
@@ -147,7 +147,7 @@ static bool arrive(const struct worker *worker, unsigned *phase)
 
 // A group of one has nobody to wait for, and for small scenes the atomic operations of a barrier
 // would be a considerable part of a step.
-static void pass_alone(const struct worker *worker)
+static void pass_barrier_alone(const struct worker *worker)
 {
     struct team *team = worker->team;
     const unsigned next = atomic_load_explicit(&team->phase, memory_order_relaxed) + 1;
@@ -160,7 +160,7 @@ void worker_barrier(const struct worker *worker)
 {
     unsigned phase;
     if (worker->count == 1) {
-        pass_alone(worker);
+        pass_barrier_alone(worker);
         return;
     }
     if (arrive(worker, &phase))
@@ -219,7 +219,7 @@ static void extend_window(struct member *member, double now)
     read_clocks(member, now);
     member->watched += now - wall;
     if (cpu >= 0 && member->cpu >= 0)
-        member->taken_away += fmax(0, now - wall - (member->cpu - cpu) - slept);
+        member->stolen += fmax(0, now - wall - (member->cpu - cpu) - slept);
 }
 
 // Called before a barrier at which the group may change: closes a window that is long enough.
@@ -229,8 +229,8 @@ static void measure_loss(struct team *team, struct member *member)
     if (member->watched + (now - member->wall) < WINDOW)
         return;
     extend_window(member, now);
-    member->loss = member->taken_away / member->watched;
-    member->watched = member->taken_away = 0;
+    member->loss = member->stolen / member->watched;
+    member->watched = member->stolen = 0;
     if (member->measured)
         return;
     member->measured = true;
@@ -289,7 +289,7 @@ static void restart_windows(struct team *team)
     for (int i = 0; i < team->group_size; i++) {
         struct member *member = group_member(team, i);
         member->measured = false;
-        member->watched = member->taken_away = 0;
+        member->watched = member->stolen = 0;
     }
     atomic_store_explicit(&team->measured, 0, memory_order_relaxed);
 }
@@ -350,7 +350,7 @@ bool worker_regroup(const struct worker *worker)
 // blocks; at OpenMP's barrier after it all threads have arrived. If there are several NUMA nodes
 // and the user binds no threads, the thread is bound to a node during the region only, because
 // OpenMP's threads also serve the application's own regions.
-static void do_part(struct team *team, int index, int count, bool binds)
+static void run_member(struct team *team, int index, int count, bool binds)
 {
     struct worker worker = {index, count, team};
     struct member *member = group_member(team, index);
@@ -446,7 +446,7 @@ static void run_region(struct team *team)
     {
 #    pragma omp single
         team->group_size = omp_get_num_threads(); // ends with a barrier
-        do_part(team, omp_get_thread_num(), omp_get_num_threads(), binds);
+        run_member(team, omp_get_thread_num(), omp_get_num_threads(), binds);
     }
 }
 
@@ -476,13 +476,13 @@ struct region_thread {
     int index;
 };
 
-static void *serve(void *argument)
+static void *run_thread(void *argument)
 {
     struct region_thread *it = argument;
     pthread_mutex_lock(it->gate);
     int count = it->team->group_size;
     pthread_mutex_unlock(it->gate);
-    do_part(it->team, it->index, count, true);
+    run_member(it->team, it->index, count, true);
     return NULL;
 }
 
@@ -494,12 +494,12 @@ static void run_region(struct team *team)
     pthread_mutex_lock(&gate);
     for (; threads && count < team->group_size; count++) {
         threads[count] = (struct region_thread){.team = team, .gate = &gate, .index = count};
-        if (pthread_create(&threads[count].thread, NULL, serve, &threads[count]) != 0)
+        if (pthread_create(&threads[count].thread, NULL, run_thread, &threads[count]) != 0)
             break; // results do not depend on the number of threads
     }
     team->group_size = count;
     pthread_mutex_unlock(&gate);
-    do_part(team, 0, count, true);
+    run_member(team, 0, count, true);
     for (int i = 1; i < count; i++)
         pthread_join(threads[i].thread, NULL);
     pthread_mutex_destroy(&gate);
@@ -572,7 +572,7 @@ static void work(struct team *team, team_function function, void *context)
         if (team->group_size > 1)
             run_region(team);
         else
-            do_part(team, 0, 1, true);
+            run_member(team, 0, 1, true);
     } while (team->regroups);
 }
 
@@ -601,6 +601,8 @@ void team_run(int threads, team_function function, void *context)
 
 static struct range share_of(size_t index, size_t workers, size_t count, size_t grain)
 {
+    if (workers == 1) // without the divisions, which take a tenth of a small scene's step
+        return (struct range){0, count};
     size_t grains = count / grain + (count % grain != 0);
     size_t each = grains / workers, rest = grains % workers;
     size_t first = index * each + (index < rest ? index : rest);
@@ -625,7 +627,13 @@ static bool claim_from(const struct worker *worker, size_t owner, size_t count, 
     atomic_size_t *claimed = &group_member(team, (int)owner)->claimed[phase % 2];
     if (atomic_load_explicit(claimed, memory_order_relaxed) >= length)
         return false;
-    size_t first = atomic_fetch_add_explicit(claimed, batch, memory_order_relaxed);
+    size_t first;
+    if (worker->count > 1) {
+        first = atomic_fetch_add_explicit(claimed, batch, memory_order_relaxed);
+    } else { // nobody else claims: small scenes need no locked instruction
+        first = atomic_load_explicit(claimed, memory_order_relaxed);
+        atomic_store_explicit(claimed, first + batch, memory_order_relaxed);
+    }
     if (first >= length)
         return false;
     size_t end = length - first > batch ? first + batch : length;
@@ -636,8 +644,8 @@ static bool claim_from(const struct worker *worker, size_t owner, size_t count, 
 bool worker_claim(const struct worker *worker, size_t count, size_t batch, struct range *range)
 {
     size_t shares = (size_t)worker->count, own = (size_t)worker->index;
-    for (size_t i = 0; i < shares; i++)
-        if (claim_from(worker, (own + i) % shares, count, batch, range))
+    for (size_t i = 0, owner = own; i < shares; i++, owner = owner + 1 < shares ? owner + 1 : 0)
+        if (claim_from(worker, owner, count, batch, range))
             return true;
     return false;
 }

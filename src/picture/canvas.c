@@ -191,7 +191,7 @@ static bool make_current(struct canvas *canvas)
 }
 
 // OpenGL's first row is the lowest.
-static void turn_upside_down(struct image *image)
+static void flip_rows(struct image *image)
 {
     size_t row = 3 * (size_t)image->width;
     for (int y = 0; y < image->height / 2; y++) {
@@ -228,7 +228,7 @@ taut_status canvas_read(struct canvas *canvas, struct image *image, taut_error *
     if (wrong != GL_NO_ERROR)
         return fail(error, TAUT_ERROR_IO, "cannot read the picture from '%s': OpenGL error 0x%x",
                     canvas->device, wrong);
-    turn_upside_down(image);
+    flip_rows(image);
     return TAUT_OK;
 }
 

@@ -12,13 +12,13 @@
 // fontconfig, which cairo uses for text, never frees what it has read; leak checkers must ignore
 // that.
 #if defined(__SANITIZE_ADDRESS__)
-#    define LEAKS_ARE_SOUGHT
+#    define HAS_LEAK_CHECKER
 #elif defined(__has_feature)
 #    if __has_feature(address_sanitizer)
-#        define LEAKS_ARE_SOUGHT
+#        define HAS_LEAK_CHECKER
 #    endif
 #endif
-#ifdef LEAKS_ARE_SOUGHT
+#ifdef HAS_LEAK_CHECKER
 
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void)
 {

@@ -187,7 +187,7 @@ void colliders_free(struct colliders *colliders)
 
 // Faces whose nodes lie on a sphere dip into it; they are drawn over the sphere down to this
 // fraction of the radius below its surface.
-static const double SUNK = 0.06;
+static const double SINK_DEPTH = 0.06;
 
 void colliders_draw_spheres(const struct solids *solids, const struct render_context *context)
 {
@@ -200,7 +200,7 @@ void colliders_draw_spheres(const struct solids *solids, const struct render_con
         if (context->subject->colliders[i].type == COLLIDER_SPHERE && sphere->radius > 0.0f)
             solids_sphere(solids,
                           vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]),
-                          sphere->radius, SUNK * sphere->radius);
+                          sphere->radius, SINK_DEPTH * sphere->radius);
     }
 }
 

@@ -26,16 +26,16 @@
 
 // Whether a spring is one of every n-th. They are scattered by multiples of the golden ratio, since
 // every n-th spring of a regular grid would be whole rows of it.
-static bool is_kept(uint64_t number, uint64_t every)
+static bool is_sampled(uint64_t number, uint64_t every)
 {
     return every == 1 || (uint32_t)(number * 2654435769u) < UINT32_MAX / every - 1;
 }
 
-static uint64_t count_kept(uint64_t first, uint64_t count, uint64_t every)
+static uint64_t count_sampled(uint64_t first, uint64_t count, uint64_t every)
 {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < count; i++)
-        kept += is_kept(first + i, every);
+        kept += is_sampled(first + i, every);
     return kept;
 }
 
@@ -51,7 +51,7 @@ static void number_kept(struct subject *subject)
 {
     uint64_t next = 0;
     for (uint64_t number = 0; next < subject->number_count; number++)
-        if (is_kept(number, subject->every))
+        if (is_sampled(number, subject->every))
             subject->spring_numbers[next++] = (uint32_t)number;
 }
 
@@ -71,7 +71,7 @@ static void fill_springs(const struct topology *topology, const struct topology_
         struct spring_run run = topology_run(topology, spring, end);
         for (uint32_t i = 0; i < run.count; i++) {
             uint64_t number = topology_builder_spring(topology, spring + i);
-            if (!is_kept(number, subject->every))
+            if (!is_sampled(number, subject->every))
                 continue;
             uint64_t slot = slot_of(subject, number);
             uint32_t *ends = subject->springs[slot];
@@ -152,7 +152,7 @@ static taut_status fill_body(const struct topology_body *body, uint64_t every, u
         .first_node = body->first_node,
         .node_count = body->node_count,
         .first_spring = kept_before,
-        .spring_count = count_kept(body->first_spring, body->spring_count, every),
+        .spring_count = count_sampled(body->first_spring, body->spring_count, every),
         .first_face = body->first_face,
         .face_count = body->face_count,
         .face_arity = body->face_arity,
@@ -238,7 +238,7 @@ static void fill_stiffnesses(const struct topology *topology, struct subject *su
         struct spring_run run = topology_run(topology, spring, topology->spring_count);
         for (uint32_t i = 0; i < run.count; i++) {
             uint64_t number = topology_builder_spring(topology, spring + i);
-            if (is_kept(number, subject->every))
+            if (is_sampled(number, subject->every))
                 subject->stiffnesses[slot_of(subject, number)] =
                     (float)topology->materials[run.material].stiffness;
         }

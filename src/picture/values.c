@@ -116,7 +116,7 @@ static double most_below(const float *values, uint64_t count, uint64_t every, do
 
 // The same with enough resolution for any extreme values: these must not leave the others without
 // colours.
-static double most_of(const float *values, uint64_t count, uint64_t every, double greatest)
+static double robust_max(const float *values, uint64_t count, uint64_t every, double greatest)
 {
     enum { ROUNDS = 4 };
     double most = greatest;
@@ -141,7 +141,7 @@ static void find_scale(struct values *values, const float *shown, uint64_t count
         most = fmax(most, (double)shown[i]);
     }
     double greatest = fmax(-least, most);
-    double end = greatest > 0.0 ? round_up(most_of(shown, count, every, greatest)) : 1.0;
+    double end = greatest > 0.0 ? round_up(robust_max(shown, count, every, greatest)) : 1.0;
     bool one_sign = tension && -least < 0.02 * greatest;
     values->least = one_sign ? 0.0 : -end;
     values->most = end;

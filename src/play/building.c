@@ -69,7 +69,7 @@ static bool copy_order(struct building *building, const struct building_order *o
 {
     const struct request empty_stroke = {.type = REQUEST_CUT};
     building->order = *order;
-    building->order.base = order->base ? setting_hold(order->base) : NULL;
+    building->order.base = order->base ? setting_retain(order->base) : NULL;
     building->path = order->path ? text_format("%s", order->path) : NULL;
     building->order.path = building->path;
     bool copied = (!order->path || building->path) &&
@@ -173,8 +173,8 @@ static taut_status admit(struct building *building, const taut_scene *scene,
 {
     struct memory_estimate estimate;
     memory_estimate_make(scene, options, &estimate);
-    options->beside = bytes_to_show(&estimate);
-    double bytes = fmax(estimate.making, estimate.solver + options->beside);
+    options->extra_bytes = bytes_to_show(&estimate);
+    double bytes = fmax(estimate.making, estimate.solver + options->extra_bytes);
     taut_status status = memory_check_scene(scene, options, error);
     if (status != TAUT_OK)
         return status;
@@ -383,7 +383,7 @@ bool building_was_cancelled(const struct building *building)
     return atomic_load(&building->task.cancelled);
 }
 
-bool building_take(struct building *building, struct simulation *simulation, taut_error *error)
+bool building_result(struct building *building, struct simulation *simulation, taut_error *error)
 {
     *error = building->error;
     if (!building->made || building_was_cancelled(building))

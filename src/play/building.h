@@ -51,7 +51,7 @@ bool building_was_cancelled(const struct building *building);
 
 // Passes the simulation to the caller; false if none was built. `error` tells what failed; it may
 // be set beside a simulation, if only some of the changes failed.
-bool building_take(struct building *building, struct simulation *simulation, taut_error *error);
+bool building_result(struct building *building, struct simulation *simulation, taut_error *error);
 
 // Cancels the build if it is not done, and waits for its end.
 void building_free(struct building *building);

@@ -27,14 +27,14 @@ void changes_free(struct changes *changes)
 static bool add(struct changes *changes, char *text)
 {
     void *texts = changes->texts;
-    bool room =
+    bool reserved =
         text && array_reserve(&texts, &changes->capacity, changes->count + 1, sizeof(char *));
     changes->texts = texts;
-    if (room)
+    if (reserved)
         changes->texts[changes->count++] = text;
     else
         free(text);
-    return room;
+    return reserved;
 }
 
 bool changes_copy(const struct changes *from, struct changes *to)

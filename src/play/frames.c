@@ -40,13 +40,13 @@ struct published_slot *published_slot(struct published *published, struct settin
                                       bool strains, taut_error *error)
 {
     struct published_slot *slot = &published->slots[published->filled];
-    if (slot->setting == setting && slot->has_room == strains)
+    if (slot->setting == setting && slot->has_strains == strains)
         return slot;
     empty(slot);
     if (subject_make_frame(setting->subject, strains, &slot->frame, error) != TAUT_OK)
         return NULL;
-    slot->setting = setting_hold(setting);
-    slot->has_room = strains;
+    slot->setting = setting_retain(setting);
+    slot->has_strains = strains;
     return slot;
 }
 
@@ -85,7 +85,7 @@ bool history_make(struct history *history, size_t budget)
     return false;
 }
 
-static void forget(struct history *history)
+static void history_clear(struct history *history)
 {
     for (size_t i = 0; i < history->capacity; i++)
         frame_free(&history->frames[i]);
@@ -98,7 +98,7 @@ static void forget(struct history *history)
 
 void history_free(struct history *history)
 {
-    forget(history);
+    history_clear(history);
     frame_free(&history->read);
     free(history->rows);
     pthread_mutex_destroy(&history->lock);
@@ -110,7 +110,7 @@ static const unsigned HISTORY_FIELDS = FRAME_DRAWN_POSITIONS | FRAME_SPHERES | F
 void history_begin(struct history *history, const struct frame_shape *shape)
 {
     pthread_mutex_lock(&history->lock);
-    forget(history);
+    history_clear(history);
     history->shape = *shape;
     size_t bytes = (size_t)frame_bytes(shape, HISTORY_FIELDS) + sizeof *history->frames;
     size_t capacity = history->budget / bytes;
@@ -183,7 +183,7 @@ double history_time(struct history *history, size_t index)
 static bool make_readable(struct history *history)
 {
     const struct frame_shape *now = &history->shape, *before = &history->read.shape;
-    if (history->read.room && now->node_count == before->node_count &&
+    if (history->read.allocated && now->node_count == before->node_count &&
         now->collider_count == before->collider_count && now->body_count == before->body_count)
         return true;
     frame_free(&history->read);
@@ -229,7 +229,7 @@ size_t history_rows(struct history *history, struct player_row *rows, size_t mos
 // Copying frames may take a thirtieth of the elapsed time, or a tenth with strains, since a body
 // may have many more springs than coordinates. Energies, whose evaluation costs about as much as a
 // step, may take a hundredth.
-static const double FRAMES_TAKE = 30, STRAINS_TAKE = 10, ENERGIES_TAKE = 100;
+static const double FRAMES_INTERVAL = 30, STRAINS_INTERVAL = 10, ENERGIES_INTERVAL = 100;
 
 // ---- Publishing a frame
 
@@ -238,7 +238,7 @@ static bool brings_energy(enum work_cause cause)
     return cause == WORK_WIND || cause == WORK_DRIVES || cause == WORK_INFLATION;
 }
 
-static void take_budget(struct player *player)
+static void copy_budget(struct player *player)
 {
     const taut_solver *solver = player->simulation.solver;
     const struct energy_budget *work = solver_energy_budget(solver);
@@ -268,14 +268,14 @@ void player_begin_budget(struct player *player)
     memcpy(player->budget_work, work->done, sizeof player->budget_work);
 }
 
-static void take_energies(struct player *player)
+static void measure_energies(struct player *player)
 {
     double begin = clock_seconds();
     taut_solver *solver = player->simulation.solver;
     solver_evaluate(solver, false, &player->energy);
-    take_budget(player);
+    copy_budget(player);
     double cost = clock_seconds() - begin;
-    player->next_evaluation = begin + fmax(player->frame_seconds, ENERGIES_TAKE * cost);
+    player->next_evaluation = begin + fmax(player->frame_seconds, ENERGIES_INTERVAL * cost);
     player->volume = 0;
     for (size_t b = 0; b < player->simulation.setting->subject->body_count; b++)
         player->volume += solver_body_volume(solver, b);
@@ -299,7 +299,7 @@ static void add_mouse_spring(const struct player *player, struct frame *frame)
 static void fill(struct player *player, struct frame *frame)
 {
     taut_solver *solver = player->simulation.solver;
-    unsigned fields = frame->room;
+    unsigned fields = frame->allocated;
     if (!player->strains && taut_solver_broken_count(solver) == 0)
         fields &= ~(unsigned)(FRAME_SPRINGS | FRAME_DRAWN_SPRINGS);
     solver_read_frame(solver, fields, frame);
@@ -313,15 +313,15 @@ void player_publish(struct player *player)
     double now = clock_seconds();
     struct simulation *simulation = &player->simulation;
     uint64_t step = taut_solver_step_count(simulation->solver);
-    bool goes = player->playing || player->steps_asked > 0;
-    bool looks = player->energies || player->budget.kept;
-    if (looks && (now >= player->next_evaluation || !goes))
-        take_energies(player);
+    bool running = player->playing || player->steps_asked > 0;
+    bool needs_energy = player->energies || player->budget.kept;
+    if (needs_energy && (now >= player->next_evaluation || !running))
+        measure_energies(player);
     double begin = clock_seconds();
-    bool room = player->strains || solver_topology(simulation->solver)->any_breaks;
+    bool strains = player->strains || solver_topology(simulation->solver)->any_breaks;
     taut_error error = {0};
     struct published_slot *slot =
-        published_slot(&player->published, simulation->setting, room, &error);
+        published_slot(&player->published, simulation->setting, strains, &error);
     if (slot) {
         fill(player, &slot->frame);
         if (step != player->published_step)
@@ -333,7 +333,7 @@ void player_publish(struct player *player)
     player->published_step = step;
     player->changed = false;
     double cost = clock_seconds() - begin;
-    double share = player->strains ? STRAINS_TAKE : FRAMES_TAKE;
+    double share = player->strains ? STRAINS_INTERVAL : FRAMES_INTERVAL;
     double least = fmax(player->frame_seconds, share * cost);
     player->next_frame = fmax(player->next_frame + least, now);
     if (player->on_frame)

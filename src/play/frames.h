@@ -16,7 +16,7 @@
 
 struct published_slot {
     struct setting *setting; // reference held; NULL: never filled
-    bool has_room;           // for strains
+    bool has_strains;        // arrays for them
     struct frame frame;
 };
 

@@ -30,7 +30,7 @@ void pace_begin(struct pace *pace, double now, double time)
     pace->since_time = time;
 }
 
-void pace_forget(struct pace *pace)
+void pace_reset(struct pace *pace)
 {
     pace->count = 0;
     pace->reached_speed = pace->reached_updates = 0;
@@ -99,7 +99,7 @@ static double step_seconds(const struct player *player)
     return player->seconds_per_step > 0 ? player->seconds_per_step : guess * springs;
 }
 
-void player_forget_critical(struct player *player)
+void player_reset_critical(struct player *player)
 {
     player->critical = (struct critical){CRITICAL_UNKNOWN, 0, clock_seconds()};
     if (BOUND_STEPS * step_seconds(player) < BOUND_AT_ONCE)
@@ -113,8 +113,8 @@ double player_critical_wait(const struct player *player, double now)
         return INFINITY;
     if (critical->stage == CRITICAL_UNKNOWN)
         return fmax(0, critical->since + BOUND_AFTER - now);
-    bool goes = player->playing || player->steps_asked > 0;
-    if (SHARP_STEPS * step_seconds(player) > (goes ? SHARP_AT_PLAY : SHARP_AT_REST))
+    bool running = player->playing || player->steps_asked > 0;
+    if (SHARP_STEPS * step_seconds(player) > (running ? SHARP_AT_PLAY : SHARP_AT_REST))
         return INFINITY;
     return fmax(0, critical->since + SHARP_AFTER - now);
 }
@@ -148,7 +148,7 @@ void player_find_critical(struct player *player)
 static const double BATCH_SECONDS = 0.004;
 
 // The interval at which a build in the background is polled, s.
-static const double LOOK_SECONDS = 0.02;
+static const double POLL_SECONDS = 0.02;
 
 // The number of steps to make now.
 static uint64_t steps_due(struct player *player, double now)
@@ -164,11 +164,11 @@ static uint64_t steps_due(struct player *player, double now)
 static void note_failure(struct player *player, const taut_error *error)
 {
     player->failed = true;
-    player->played_when_failed = player->playing;
+    player->was_playing = player->playing;
     player->playing = false;
     player->steps_asked = 0;
     player->changed = true;
-    pace_forget(&player->pace);
+    pace_reset(&player->pace);
     player_report(player, error->text);
 }
 
@@ -188,9 +188,7 @@ static void advance(struct player *player, uint64_t due)
     double begin = clock_seconds(), time = taut_solver_time(solver);
     double updates = solver_spring_updates(solver);
     taut_error error = {0};
-    // No check at the end of the batch, so that the step at which a run is found to diverge does
-    // not depend on the clock.
-    taut_status status = solver_advance(solver, min_steps(due, batch), false, &error);
+    taut_status status = solver_advance(solver, min_steps(due, batch), &error);
     uint64_t done = taut_solver_step_count(solver) - step;
     if (!player->playing)
         player->steps_asked -= done < player->steps_asked ? done : player->steps_asked;
@@ -219,7 +217,7 @@ static double rest(struct player *player, double now)
 {
     double seconds = player_critical_wait(player, now);
     if (player->building)
-        seconds = fmin(seconds, building_is_done(player->building) ? 0 : LOOK_SECONDS);
+        seconds = fmin(seconds, building_is_done(player->building) ? 0 : POLL_SECONDS);
     if (player->scene_is_outdated)
         seconds = fmin(seconds, fmax(player->record_at - now, 0));
     double frame = fmax(player->next_frame - now, 0);
@@ -497,7 +495,7 @@ void player_grab(struct player *player, uint64_t node, const double target[3])
     ask(player, (struct request){.type = REQUEST_GRAB,
                                  .wanted = true,
                                  .number = node,
-                                 .place = {target[0], target[1], target[2]}});
+                                 .position = {target[0], target[1], target[2]}});
 }
 
 void player_release(struct player *player)
@@ -510,7 +508,7 @@ void player_move_sphere(struct player *player, size_t collider, const double cen
     ask(player, (struct request){.type = REQUEST_SPHERE,
                                  .wanted = held,
                                  .number = collider,
-                                 .place = {centre[0], centre[1], centre[2]}});
+                                 .position = {centre[0], centre[1], centre[2]}});
 }
 
 void player_scale_sphere(struct player *player, size_t collider, double radius)
@@ -580,9 +578,9 @@ taut_status player_save_scene(struct player *player, const char *path, taut_erro
 {
     // A sphere that is still being dragged has not been written into the scene yet.
     ask(player, (struct request){.type = REQUEST_RECORD});
-    requests_settle(&player->requests);
+    requests_wait_until_done(&player->requests);
     pthread_mutex_lock(&player->lock);
-    struct setting *setting = setting_hold(player->latest);
+    struct setting *setting = setting_retain(player->latest);
     pthread_mutex_unlock(&player->lock);
     char *text = scene_resolved_yaml(setting->scene);
     setting_release(setting);

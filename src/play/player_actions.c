@@ -17,7 +17,7 @@
 // While a slider is dragged, changes arrive all the time, and in a large scene each takes longer
 // than many steps. Steps get half of the time, up to this many seconds per change, so that the
 // effect of the change is visible.
-static const double CHANGE_WAITS_MOST = 0.25;
+static const double CHANGE_DELAY_MAX = 0.25;
 
 // ---- A sphere that is dragged
 //
@@ -98,7 +98,7 @@ static void replace_simulation(struct player *player, struct simulation *next, b
         continues && before->subject->collider_count == next->setting->subject->collider_count;
     pthread_mutex_lock(&player->lock);
     setting_release(player->latest);
-    player->latest = setting_hold(next->setting);
+    player->latest = setting_retain(next->setting);
     pthread_mutex_unlock(&player->lock);
     simulation_close(&player->simulation);
     player->simulation = *next;
@@ -111,13 +111,13 @@ static void replace_simulation(struct player *player, struct simulation *next, b
     restore_grab(player, continues);
     player->drag.present = player->drag.present && continues;
     if (player->failed)
-        player->playing = player->played_when_failed;
+        player->playing = player->was_playing;
     player->failed = false;
     if (!continues)
         player->steps_asked = 0;
     player->next_evaluation = player->next_frame = 0;
     player_begin_budget(player);
-    player_forget_critical(player);
+    player_reset_critical(player);
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->simulation.solver));
 }
 
@@ -163,11 +163,11 @@ static void report_outcome(struct player *player, const taut_error *error)
 static void play(struct player *player, bool wanted)
 {
     if (player->failed) {
-        player->played_when_failed = wanted;
+        player->was_playing = wanted;
         return;
     }
     if (player->playing != wanted)
-        pace_forget(&player->pace);
+        pace_reset(&player->pace);
     player->playing = wanted;
     player->steps_asked = 0;
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(player->simulation.solver));
@@ -213,7 +213,7 @@ static void finish(struct player *player, struct building *building)
     taut_error error;
     const struct building_order *order = building_order(building);
     bool opens = order->type == REQUEST_OPEN;
-    bool made = building_take(building, &next, &error);
+    bool made = building_result(building, &next, &error);
     if (made && start_simulation(player, &next, order->continues, &error) == TAUT_OK) {
         if (opens)
             play(player, false);
@@ -330,7 +330,7 @@ static void pull(struct player *player, const struct request *request)
 {
     taut_error error = {0};
     player->grab = (struct player_grab){.pulls = request->wanted, .node = request->number};
-    memcpy(player->grab.target, request->place, sizeof player->grab.target);
+    memcpy(player->grab.target, request->position, sizeof player->grab.target);
     if (request->wanted)
         grab_node(player, &error);
     if (!player->grab.pulls)
@@ -367,7 +367,7 @@ static void use_setting(struct player *player, struct setting *setting)
 {
     pthread_mutex_lock(&player->lock);
     setting_release(player->latest);
-    player->latest = setting_hold(setting);
+    player->latest = setting_retain(setting);
     pthread_mutex_unlock(&player->lock);
     setting_release(player->simulation.setting);
     player->simulation.setting = setting;
@@ -488,7 +488,7 @@ static bool set_constants(struct player *player, const struct request *sets, siz
     player->simulation.changes = next;
     player->next_evaluation = player->next_frame = 0;
     player_begin_budget(player);
-    player_forget_critical(player);
+    player_reset_critical(player);
     return true;
 }
 
@@ -516,15 +516,15 @@ static void drag_sphere(struct player *player, size_t number, const double targe
 {
     taut_solver *solver = player->simulation.solver;
     struct player_drag *drag = &player->drag;
-    const bool goes = !player->failed && (player->playing || player->steps_asked > 0);
+    const bool running = !player->failed && (player->playing || player->steps_asked > 0);
     const bool dragged = drag->present && drag->collider == number;
     const double time = taut_solver_time(solver);
-    const double duration = goes ? drag_duration(player, dragged) : 0;
+    const double duration = running ? drag_duration(player, dragged) : 0;
     if (drag->moves && drag->collider != number)
         put_sphere(player, NULL);
 
     *drag = (struct player_drag){.present = held,
-                                 .moves = goes,
+                                 .moves = running,
                                  .collider = number,
                                  .asked = time,
                                  .arrives = time + duration};
@@ -532,7 +532,7 @@ static void drag_sphere(struct player *player, size_t number, const double targe
         drag->target[axis] = target[axis] + duration * velocity[axis];
         drag->velocity[axis] = velocity[axis];
     }
-    if (!goes)
+    if (!running)
         put_sphere(player, error);
     else if (taut_solver_set_sphere_target(solver, number, drag->target, duration, error) !=
              TAUT_OK)
@@ -552,7 +552,7 @@ static void move_sphere(struct player *player, const struct request *request)
         const double still[3] = {0};
         bool moves = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
         for (int axis = 0; axis < 3; axis++) {
-            double at_first = request->place[axis] - time * velocity[axis];
+            double at_first = request->position[axis] - time * velocity[axis];
             centre[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
             now[axis] = centre[axis] + time * velocity[axis];
         }
@@ -618,7 +618,7 @@ static void set(struct player *player, const struct request *sets, size_t count)
                                                .cuts = &player->simulation.cuts,
                                                .continues = true});
     double end = clock_seconds();
-    player->next_change = end + fmin(end - begin, CHANGE_WAITS_MOST);
+    player->next_change = end + fmin(end - begin, CHANGE_DELAY_MAX);
 }
 
 static void act(struct player *player, const struct request *request)
@@ -713,7 +713,7 @@ static bool sets_same(const struct building_order *order, const struct request *
 // Cancels the present build if the request replaces it: another scene always does, and a second
 // value of the same key does if the build takes long, because otherwise a slider in motion would
 // show no effect until it stops.
-static void give_up_for(struct player *player, const struct request *request)
+static void cancel_if_replaced(struct player *player, const struct request *request)
 {
     const double long_enough = 2; // s
     struct player_building progress;
@@ -735,10 +735,10 @@ static bool queue_request(struct player *player, struct request *request)
             request_free(&player->waiting[i]);
         player->waiting_count = 0;
     }
-    bool room = array_reserve(&waiting, &player->waiting_capacity, player->waiting_count + 1,
-                              sizeof *player->waiting);
+    bool reserved = array_reserve(&waiting, &player->waiting_capacity, player->waiting_count + 1,
+                                  sizeof *player->waiting);
     player->waiting = waiting;
-    if (!room) {
+    if (!reserved) {
         player_report(player, "out of memory for a request");
         return false;
     }
@@ -749,7 +749,7 @@ static bool queue_request(struct player *player, struct request *request)
 
 // Executes the first of the requests, together with those that are executed with it as one; returns
 // their number.
-static size_t do_some(struct player *player, const struct request *requests, size_t count)
+static size_t execute_first(struct player *player, const struct request *requests, size_t count)
 {
     size_t sets = count_sets(requests, count);
     if (sets > 0)
@@ -771,7 +771,7 @@ static void finish_build(struct player *player)
     }
     size_t done = 0;
     while (!player->building && done < player->waiting_count)
-        done += do_some(player, player->waiting + done, player->waiting_count - done);
+        done += execute_first(player, player->waiting + done, player->waiting_count - done);
     for (size_t i = 0; i < done; i++)
         request_free(&player->waiting[i]);
     player->waiting_count -= done;
@@ -783,14 +783,14 @@ static void finish_build(struct player *player)
 void player_act(struct player *player)
 {
     size_t count;
-    struct request *requests = requests_take(&player->requests, &count);
+    struct request *requests = requests_dequeue(&player->requests, &count);
     finish_build(player);
     for (size_t i = 0; i < count && !requests_ended(&player->requests);) {
         if (player->building && needs_solver(&requests[i])) {
-            give_up_for(player, &requests[i]);
+            cancel_if_replaced(player, &requests[i]);
             queue_request(player, &requests[i++]);
         } else {
-            i += do_some(player, requests + i, count - i);
+            i += execute_first(player, requests + i, count - i);
         }
     }
     if (count > 0)

@@ -30,7 +30,7 @@ struct pace {
 void pace_begin(struct pace *pace, double now, double time);
 
 // Discards the measured speed.
-void pace_forget(struct pace *pace);
+void pace_reset(struct pace *pace);
 
 // Steps that are due by now; UINT64_MAX: as many as possible. A delay of more than a tenth of a
 // second is not caught up with.
@@ -100,7 +100,7 @@ struct player {
     double budget_energy;            // J, when the budget began
     double budget_work[WORK_CAUSES]; // as counted by the solver when the budget began
     bool failed;
-    bool played_when_failed; // so that it plays again after a reset or change
+    bool was_playing;        // so that it plays again after a reset or change
     uint64_t steps_asked;    // single steps still to make
     struct player_grab grab; // the mouse spring
     struct player_drag drag; // of a sphere
@@ -149,7 +149,7 @@ void player_publish_status(struct player *player);
 // ---- player.c
 
 // Discards the critical step, and computes a new bound if that is quick.
-void player_forget_critical(struct player *player);
+void player_reset_critical(struct player *player);
 
 // Seconds until the critical step is to be evaluated; INFINITY: not in the present state.
 double player_critical_wait(const struct player *player, double now);

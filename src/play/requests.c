@@ -117,29 +117,29 @@ static struct request *find_replaced(struct requests *requests, const struct req
 bool requests_add(struct requests *requests, struct request *request)
 {
     pthread_mutex_lock(&requests->lock);
-    struct request *place = find_replaced(requests, request);
+    struct request *slot = find_replaced(requests, request);
     void *items = requests->items;
-    bool room = place || array_reserve(&items, &requests->capacity, requests->count + 1,
-                                       sizeof *requests->items);
+    bool reserved = slot || array_reserve(&items, &requests->capacity, requests->count + 1,
+                                          sizeof *requests->items);
     requests->items = items;
-    if (place)
-        request_free(place);
-    else if (room)
-        place = &requests->items[requests->count++];
-    if (place)
-        *place = *request;
+    if (slot)
+        request_free(slot);
+    else if (reserved)
+        slot = &requests->items[requests->count++];
+    if (slot)
+        *slot = *request;
     else
         request_free(request);
     pthread_cond_signal(&requests->come);
     pthread_mutex_unlock(&requests->lock);
-    return room;
+    return reserved;
 }
 
-struct request *requests_take(struct requests *requests, size_t *count)
+struct request *requests_dequeue(struct requests *requests, size_t *count)
 {
     pthread_mutex_lock(&requests->lock);
     struct request *items = requests->items;
-    *count = requests->taken = requests->count;
+    *count = requests->dequeued = requests->count;
     requests->items = NULL;
     requests->count = requests->capacity = 0;
     pthread_mutex_unlock(&requests->lock);
@@ -149,7 +149,7 @@ struct request *requests_take(struct requests *requests, size_t *count)
 void requests_finish(struct requests *requests)
 {
     pthread_mutex_lock(&requests->lock);
-    requests->taken = 0;
+    requests->dequeued = 0;
     pthread_cond_broadcast(&requests->done);
     pthread_mutex_unlock(&requests->lock);
 }
@@ -184,10 +184,10 @@ void requests_wait(struct requests *requests, double seconds)
     pthread_mutex_unlock(&requests->lock);
 }
 
-void requests_settle(struct requests *requests)
+void requests_wait_until_done(struct requests *requests)
 {
     pthread_mutex_lock(&requests->lock);
-    while (requests->count + requests->taken > 0 && !requests->ended)
+    while (requests->count + requests->dequeued > 0 && !requests->ended)
         pthread_cond_wait(&requests->done, &requests->lock);
     pthread_mutex_unlock(&requests->lock);
 }
@@ -205,7 +205,7 @@ bool requests_are_sets(struct requests *requests)
 uint64_t requests_pending(struct requests *requests)
 {
     pthread_mutex_lock(&requests->lock);
-    uint64_t pending = requests->count + requests->taken;
+    uint64_t pending = requests->count + requests->dequeued;
     pthread_mutex_unlock(&requests->lock);
     return pending;
 }

@@ -34,7 +34,7 @@ struct request {
     uint64_t number; // STEP: number of steps; THREADS; SPHERE, SCALE: the collider; GRAB,
                      // DRIVE_NODE: the node; CUT: the origin of its setting
     double value;    // SPEED; SCALE: the radius
-    double place[3], velocity[3];
+    double position[3], velocity[3];
     char *text; // SET: PATH=VALUE; OPEN: the path; owned
     // CUT: numbers in the uncut scene; owned.
     uint32_t *springs, *faces;
@@ -46,8 +46,8 @@ struct requests {
     pthread_cond_t come, done; // a request has arrived; all have been executed
     struct request *items;
     size_t count, capacity;
-    size_t taken; // number of requests being executed
-    bool ended;   // no more requests are executed
+    size_t dequeued; // number of requests being executed
+    bool ended;      // no more requests are executed
 };
 
 // False if the system provides no locks.
@@ -59,7 +59,7 @@ bool requests_add(struct requests *requests, struct request *request);
 
 // Takes all queued requests. The caller frees each (request_free) and the list, and then calls
 // requests_finish.
-struct request *requests_take(struct requests *requests, size_t *count);
+struct request *requests_dequeue(struct requests *requests, size_t *count);
 void requests_finish(struct requests *requests);
 void request_free(struct request *request);
 
@@ -67,7 +67,7 @@ void request_free(struct request *request);
 void requests_wait(struct requests *requests, double seconds);
 
 // Sleeps until all queued requests have been executed.
-void requests_settle(struct requests *requests);
+void requests_wait_until_done(struct requests *requests);
 
 // Whether the queue is not empty and all requests are changes of parameters.
 bool requests_are_sets(struct requests *requests);

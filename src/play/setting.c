@@ -16,7 +16,7 @@
 static const uint64_t SPRINGS_MOST = 8000000;
 
 // The numbers of the elements that are not masked.
-static uint32_t *list_kept(const uint8_t *mask, uint64_t length, uint64_t kept)
+static uint32_t *list_unmasked(const uint8_t *mask, uint64_t length, uint64_t kept)
 {
     uint32_t *numbers = memory_allocate(NULL, (size_t)kept, sizeof *numbers);
     uint64_t next = 0;
@@ -24,26 +24,6 @@ static uint32_t *list_kept(const uint8_t *mask, uint64_t length, uint64_t kept)
         if (!mask[i])
             numbers[next++] = (uint32_t)i;
     return numbers;
-}
-
-// For the solver a body with cuts is not a grid, but its checker pattern stays the same.
-static void keep_grids(const taut_scene *scene, struct subject *subject)
-{
-    for (size_t b = 0; b < subject->body_count; b++) {
-        const struct scene_body *body = &scene->bodies[b];
-        const struct scene_cloth *cloth = &body->shape.cloth;
-        const struct scene_lattice *lattice = &body->shape.lattice;
-        uint64_t *grid = subject->bodies[b].grid;
-        if (body->type == BODY_CLOTH) {
-            grid[0] = cloth->nodes_u;
-            grid[1] = cloth->nodes_v;
-            grid[2] = 1;
-        } else if (body->type == BODY_LATTICE) {
-            grid[0] = lattice->nodes_x;
-            grid[1] = lattice->nodes_y;
-            grid[2] = lattice->nodes_z;
-        }
-    }
 }
 
 static taut_status show_subject(struct setting *setting, const taut_solver *solver,
@@ -93,10 +73,9 @@ taut_status setting_make(taut_scene *scene, const struct changes *changes,
         return error->code;
     taut_status status = show_subject(made, solver, error);
     if (status == TAUT_OK && cuts) {
-        keep_grids(scene, &made->shared->subject);
         const struct subject *subject = made->subject;
-        made->springs = list_kept(cuts->springs, cuts->spring_count, subject->springs_in_all);
-        made->faces = list_kept(cuts->faces, cuts->face_count, subject->face_count);
+        made->springs = list_unmasked(cuts->springs, cuts->spring_count, subject->springs_in_all);
+        made->faces = list_unmasked(cuts->faces, cuts->face_count, subject->face_count);
         if (!made->springs || !made->faces)
             status = fail_memory(error, "what is left by cuts");
     }
@@ -122,7 +101,7 @@ static bool same_bodies(const struct subject *a, const struct subject *b)
     return true;
 }
 
-static bool same_place(vec3 a, vec3 b)
+static bool same_position(vec3 a, vec3 b)
 {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
@@ -134,8 +113,9 @@ static bool same_colliders(const struct subject *a, const struct subject *b)
     for (size_t i = 0; i < a->collider_count; i++) {
         const struct scene_collider *one = &a->colliders[i], *other = &b->colliders[i];
         if (one->type != other->type || one->radius != other->radius ||
-            !same_place(one->point, other->point) || !same_place(one->normal, other->normal) ||
-            !same_place(one->min, other->min) || !same_place(one->max, other->max))
+            !same_position(one->point, other->point) ||
+            !same_position(one->normal, other->normal) || !same_position(one->min, other->min) ||
+            !same_position(one->max, other->max))
             return false;
     }
     return true;
@@ -237,7 +217,7 @@ taut_status setting_make_again(const struct setting *before, taut_scene *scene,
     return TAUT_OK;
 }
 
-struct setting *setting_hold(struct setting *setting)
+struct setting *setting_retain(struct setting *setting)
 {
     atomic_fetch_add(&setting->references, 1);
     return setting;

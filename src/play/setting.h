@@ -49,7 +49,7 @@ taut_status setting_make_again(const struct setting *before, taut_scene *scene,
 // its own is the same.
 void setting_follow(struct setting *setting, const struct setting *before, bool same_origin);
 
-struct setting *setting_hold(struct setting *setting);
+struct setting *setting_retain(struct setting *setting);
 void setting_release(struct setting *setting); // NULL is ignored
 
 // ---- Simulations

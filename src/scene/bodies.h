@@ -33,7 +33,7 @@ struct body {
     mark at;
     uint64_t node_count;
     double *positions;  // 3 per node, m
-    double *initial;    // 3 per node, m: initial state of the run (bodies_place); NULL: as built
+    double *initial;    // 3 per node, m: initial state (bodies_apply_initial); NULL: as built
     double *velocities; // 3 per node, m/s; NULL: all nodes are at rest
     double *masses;     // kg, > 0; NULL: all nodes have node_mass
     double node_mass;
@@ -61,6 +61,7 @@ struct body {
     struct scene_pressure pressure;
     // rope: {nodes, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros.
     uint64_t grid[3];
+    bool is_cut_grid;         // its springs are listed: those that cuts have left of a grid
     uint32_t *node_order;     // builder numbers of the nodes if topology/ renumbered them
     uint32_t *spring_order;   // the same for its springs
     uint64_t unused_vertices; // of a mesh file, dropped
@@ -98,7 +99,7 @@ void body_size_find(const taut_scene *scene, size_t index, struct body_size *siz
 
 // Moves the nodes from their built positions to the initial state of the run, if there is one.
 // Called when everything that follows from the built positions has been computed.
-void bodies_place(struct bodies *bodies);
+void bodies_apply_initial(struct bodies *bodies);
 
 struct spring_ends {
     uint32_t a, b;

@@ -71,7 +71,7 @@ bool material_set_add(struct material_set *set, const struct material *material,
     return true;
 }
 
-struct material *material_set_take(struct material_set *set, size_t *count)
+struct material *material_set_detach(struct material_set *set, size_t *count)
 {
     struct material *items = set->items;
     *count = set->count;

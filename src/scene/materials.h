@@ -18,7 +18,7 @@ struct material_set {
 bool material_set_add(struct material_set *set, const struct material *material, uint32_t *index);
 
 // Returns the materials, which the caller frees; the set is then empty.
-struct material *material_set_take(struct material_set *set, size_t *count);
+struct material *material_set_detach(struct material_set *set, size_t *count);
 
 void material_set_free(struct material_set *set);
 

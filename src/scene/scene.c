@@ -26,9 +26,19 @@ bool integrator_is_implicit(enum integrator integrator)
            integrator == INTEGRATOR_BDF2;
 }
 
+bool integrator_has_mixed(enum integrator integrator)
+{
+    return !integrator_is_implicit(integrator) && integrator != INTEGRATOR_XPBD;
+}
+
+const char *precision_name(enum precision precision)
+{
+    return precision_names[precision];
+}
+
 const char *precision_lacks(enum precision precision, double number, bool size)
 {
-    const bool single = precision == PRECISION_SINGLE;
+    const bool single = precision != PRECISION_DOUBLE;
     if (!isfinite(number))
         return "is not finite";
     if (size && number > 0 && number < DBL_MIN)

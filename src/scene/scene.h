@@ -12,7 +12,8 @@
 #include "base/vec3.h"
 #include "taut.h"
 
-enum precision { PRECISION_SINGLE, PRECISION_DOUBLE };
+// In mixed precision forces are single, and positions and velocities have low parts.
+enum precision { PRECISION_SINGLE, PRECISION_DOUBLE, PRECISION_MIXED };
 
 enum integrator {
     INTEGRATOR_EXPLICIT_EULER,
@@ -309,6 +310,7 @@ struct scene_output {
     bool work; // account for the work of dissipation, wind and drives every step; default true
     struct scene_probe *probes;
     size_t probe_count;
+    double checkpoint_every; // s, simulated; 0: the scene does not say
 };
 
 struct scene_document; // the YAML tree as read, overrides applied (document.h)
@@ -349,6 +351,12 @@ const char *integrator_name(enum integrator integrator);
 
 // Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
+
+// Whether it runs in precision mixed: integrators that add increments to positions and velocities.
+bool integrator_has_mixed(enum integrator integrator);
+
+// "single", ...
+const char *precision_name(enum precision precision);
 
 // Why a run in this precision cannot compute with a number, as the end of a sentence that begins
 // with the number, with the remedy; NULL if it can. A `size` is a mass, a constant, dt: above 0

@@ -50,39 +50,39 @@ bool isa_available(enum isa isa)
 #endif
 }
 
-static taut_status wish_of_environment(taut_isa *wish, taut_error *error)
+static taut_status request_of_environment(taut_isa *request, taut_error *error)
 {
     const char *text = getenv("TAUT_ISA");
     if (!text || strcmp(text, "auto") == 0 || *text == '\0')
         return TAUT_OK;
     for (int isa = 0; isa < ISA_COUNT; isa++)
         if (strcmp(text, names[isa]) == 0) {
-            *wish = (taut_isa)(TAUT_ISA_BASE + isa);
+            *request = (taut_isa)(TAUT_ISA_BASE + isa);
             return TAUT_OK;
         }
     return fail(error, TAUT_ERROR_ARGUMENT,
                 "environment variable TAUT_ISA is '%s'; choose auto, base, v3 or v4", text);
 }
 
-taut_status isa_choose(taut_isa wish, enum isa *isa, taut_error *error)
+taut_status isa_choose(taut_isa request, enum isa *isa, taut_error *error)
 {
-    if (wish == TAUT_ISA_AUTO) {
-        taut_status status = wish_of_environment(&wish, error);
+    if (request == TAUT_ISA_AUTO) {
+        taut_status status = request_of_environment(&request, error);
         if (status != TAUT_OK)
             return status;
     }
-    if (wish == TAUT_ISA_AUTO) {
+    if (request == TAUT_ISA_AUTO) {
         *isa = ISA_COUNT - 1;
         while (!isa_available(*isa))
             (*isa)--;
         return TAUT_OK;
     }
-    if ((int)wish < TAUT_ISA_BASE || (int)wish >= TAUT_ISA_BASE + ISA_COUNT)
+    if ((int)request < TAUT_ISA_BASE || (int)request >= TAUT_ISA_BASE + ISA_COUNT)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "instruction set %d: choose TAUT_ISA_AUTO, TAUT_ISA_BASE, TAUT_ISA_V3 or "
                     "TAUT_ISA_V4",
-                    (int)wish);
-    *isa = (enum isa)(wish - TAUT_ISA_BASE);
+                    (int)request);
+    *isa = (enum isa)(request - TAUT_ISA_BASE);
     if (!isa_available(*isa))
         return fail(error, TAUT_ERROR_UNSUPPORTED, "this machine cannot run instruction set %s",
                     names[*isa]);

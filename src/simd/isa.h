@@ -23,9 +23,9 @@ const char *isa_registers(enum isa isa);
 // Whether this build has kernels for the instruction set and this machine can run them.
 bool isa_available(enum isa isa);
 
-// The instruction set to use: `wish` if it names one; for TAUT_ISA_AUTO the one in the environment
-// variable TAUT_ISA, otherwise the widest available. TAUT_ERROR_UNSUPPORTED if it is not available,
-// TAUT_ERROR_ARGUMENT if TAUT_ISA is not a name.
-taut_status isa_choose(taut_isa wish, enum isa *isa, taut_error *error);
+// The instruction set to use: `request` if it names one; for TAUT_ISA_AUTO the one in the
+// environment variable TAUT_ISA, otherwise the widest available. TAUT_ERROR_UNSUPPORTED if it is
+// not available, TAUT_ERROR_ARGUMENT if TAUT_ISA is not a name.
+taut_status isa_choose(taut_isa request, enum isa *isa, taut_error *error);
 
 #endif

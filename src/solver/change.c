@@ -20,7 +20,7 @@ struct change {
     size_t nodes; // 0: no arrays
     // 3 per node, N: the forces with which the next step would begin, and the forces of the old
     // constants at the present positions and velocities.
-    real *kept, *seen;
+    real *kept, *compared;
 };
 
 taut_status REAL_NAME(change_begin)(struct system *system, struct change **result,
@@ -37,8 +37,8 @@ taut_status REAL_NAME(change_begin)(struct system *system, struct change **resul
         return TAUT_OK;
     change->nodes = (size_t)system->state->nodes;
     change->kept = memory_allocate(system->allocator, 3 * change->nodes, sizeof(real));
-    change->seen = memory_allocate(system->allocator, 3 * change->nodes, sizeof(real));
-    if (!change->kept || !change->seen)
+    change->compared = memory_allocate(system->allocator, 3 * change->nodes, sizeof(real));
+    if (!change->kept || !change->compared)
         return fail_memory(error, "the change of a constant");
     return TAUT_OK;
 }
@@ -48,7 +48,7 @@ void REAL_NAME(change_free)(struct system *system, struct change *change)
     if (!change)
         return;
     memory_release(system->allocator, change->kept, 3 * change->nodes, sizeof(real));
-    memory_release(system->allocator, change->seen, 3 * change->nodes, sizeof(real));
+    memory_release(system->allocator, change->compared, 3 * change->nodes, sizeof(real));
     memory_release(system->allocator, change, 1, sizeof *change);
 }
 
@@ -70,8 +70,8 @@ static void put_forces(struct system *system, const real *from, struct range sha
                (share.end - share.first) * sizeof(real));
 }
 
-void REAL_NAME(change_remember)(struct system *system, struct change *change,
-                                const struct worker *worker)
+void REAL_NAME(change_save)(struct system *system, struct change *change,
+                            const struct worker *worker)
 {
     const struct range share = node_share(system, worker);
     if (change->nodes == 0)
@@ -82,7 +82,7 @@ void REAL_NAME(change_remember)(struct system *system, struct change *change,
     REAL_NAME(forces_evaluate_without_breaking)(system, REAL_NAME(evaluation_now)(system), worker);
     worker_barrier(worker);
 
-    copy_forces(system, change->seen, share);
+    copy_forces(system, change->compared, share);
     put_forces(system, change->kept, share);
     worker_barrier(worker);
     if (worker->index == 0)
@@ -113,13 +113,13 @@ taut_status REAL_NAME(change_refresh)(struct system *system, bool stiffnesses, t
 
 // ---- Taking effect
 
-static bool sees_same_forces(const struct system *system, const struct change *change)
+static bool forces_match(const struct system *system, const struct change *change)
 {
     const struct state *s = system->state;
     const real *const forces[3] = {s->fx, s->fy, s->fz};
     for (int axis = 0; axis < 3; axis++)
         for (size_t i = 0; i < change->nodes; i++)
-            if (forces[axis][i] != change->seen[(size_t)axis * change->nodes + i])
+            if (forces[axis][i] != change->compared[(size_t)axis * change->nodes + i])
                 return false;
     return true;
 }
@@ -137,7 +137,7 @@ static void continue_forces(struct system *system, const struct change *change, 
         REAL_NAME(forces_evaluate_without_breaking)
     (system, REAL_NAME(evaluation_now)(system), worker);
     worker_barrier(worker);
-    const bool same = wanted && sees_same_forces(system, change);
+    const bool same = wanted && forces_match(system, change);
     worker_barrier(worker); // all have read the forces
     if (same)
         put_forces(system, change->kept, node_share(system, worker));
@@ -160,7 +160,7 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
         s->forces_current = s->forces_zero = s->grid_forces_zero = false;
         s->energy_current = false;
         if (system->settings.dt != change->dt)
-            s->memory_from = s->step; // the step that bdf2 remembers had another length
+            s->previous_state_from = s->step; // the step that bdf2 remembers had another length
         if (mouse_spring->pulls && mouse_spring->chosen)
             REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
         system->fault = (struct fault){.code = TAUT_OK};

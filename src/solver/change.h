@@ -15,8 +15,8 @@ taut_status REAL_NAME(change_begin)(struct system *system, struct change **resul
 
 // If the integrator continues from the forces of the last step: evaluates the forces of the old
 // constants at the present state. All workers together.
-void REAL_NAME(change_remember)(struct system *system, struct change *change,
-                                const struct worker *worker);
+void REAL_NAME(change_save)(struct system *system, struct change *change,
+                            const struct worker *worker);
 
 // Called after values in the topology have changed, by one worker: refreshes constants, kernel
 // variants and tangents, and if `stiffnesses`, the preconditioner's lines, which depend on them.

@@ -2,6 +2,8 @@
 // system (checkpoint.h). Numeric.
 #include "solver/checkpoint.h"
 
+#include <string.h>
+
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
 #include "integrate/integrate.h"
@@ -17,6 +19,36 @@ static void save_nodes(const struct system *system, real *const from[3], double 
         uint64_t inside = topology_internal_node(system->topology, node);
         for (int axis = 0; axis < 3; axis++)
             to[3 * node + (uint64_t)axis] = (double)from[axis][inside];
+    }
+}
+
+static void save_positions(const struct system *system, double *to)
+{
+    for (uint64_t node = 0; node < system->state->nodes; node++) {
+        const uint64_t inside = topology_internal_node(system->topology, node);
+        const vec3 position = node_position(system->state, inside);
+        memcpy(to + 3 * node, (double[3]){position.x, position.y, position.z}, 3 * sizeof *to);
+    }
+}
+
+static void save_velocities(const struct system *system, double *to)
+{
+    for (uint64_t node = 0; node < system->state->nodes; node++) {
+        const uint64_t inside = topology_internal_node(system->topology, node);
+        const vec3 velocity = node_velocity(system->state, inside);
+        memcpy(to + 3 * node, (double[3]){velocity.x, velocity.y, velocity.z}, 3 * sizeof *to);
+    }
+}
+
+static void restore_positions_and_velocities(struct system *system,
+                                             const struct checkpoint *checkpoint)
+{
+    for (uint64_t node = 0; node < system->state->nodes; node++) {
+        const uint64_t inside = topology_internal_node(system->topology, node);
+        const double *x = checkpoint->frame.positions + 3 * node;
+        const double *v = checkpoint->frame.velocities + 3 * node;
+        state_put(system->state, inside, vec3_make(x[0], x[1], x[2]));
+        state_put_velocity(system->state, inside, vec3_make(v[0], v[1], v[2]));
     }
 }
 
@@ -40,6 +72,42 @@ static void restore_array(const struct system *system, const double *from, real 
 {
     for (uint64_t node = 0; from && to && node < system->state->nodes; node++)
         to[topology_internal_node(system->topology, node)] = (real)from[node];
+}
+
+static bool same_vector(vec3 a, vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// Whether both have numbers of the same parts, from the same origin.
+static bool has_same_parts(const struct system *system, const struct checkpoint *checkpoint)
+{
+    const struct state *s = system->state;
+    return !s->x_low == !checkpoint->x_low && same_vector(s->origin, checkpoint->origin);
+}
+
+// Both parts of the numbers of precision mixed, to the bit.
+static void restore_parts(struct system *system, const struct checkpoint *checkpoint)
+{
+    struct state *s = system->state;
+    if (!has_same_parts(system, checkpoint))
+        return;
+    if (checkpoint->x) {
+        restore_array(system, checkpoint->x, s->x);
+        restore_array(system, checkpoint->y, s->y);
+        restore_array(system, checkpoint->z, s->z);
+        restore_array(system, checkpoint->x_low, s->x_low);
+        restore_array(system, checkpoint->y_low, s->y_low);
+        restore_array(system, checkpoint->z_low, s->z_low);
+    }
+    if (checkpoint->vx && s->vx_low) {
+        restore_array(system, checkpoint->vx, s->vx);
+        restore_array(system, checkpoint->vy, s->vy);
+        restore_array(system, checkpoint->vz, s->vz);
+        restore_array(system, checkpoint->vx_low, s->vx_low);
+        restore_array(system, checkpoint->vy_low, s->vy_low);
+        restore_array(system, checkpoint->vz_low, s->vz_low);
+    }
 }
 
 // The three arrays of a vector field of the state.
@@ -176,7 +244,7 @@ static void restore_motions(struct system *system, const struct checkpoint *chec
 }
 
 // Nodes that become kinematic stop. If they have a motion, it sets their velocity in the next step.
-static void stop_held_nodes(struct system *system, const struct checkpoint *checkpoint)
+static void stop_kinematic_nodes(struct system *system, const struct checkpoint *checkpoint)
 {
     const struct topology *topology = system->topology;
     struct state *s = system->state;
@@ -239,11 +307,6 @@ static void restore_mouse_spring(struct system *system, const struct checkpoint 
 
 // ---- Spheres
 
-static bool same_vector(vec3 a, vec3 b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 // A sphere continues from its present position; keys that have changed in the scene apply from now
 // on. `center` is its position at time 0: if it has changed, the sphere is moved to where the scene
 // has it now, so that a continued run and a new one have it at the same position.
@@ -303,7 +366,7 @@ static void save_forces(struct system *system, struct checkpoint *checkpoint,
     REAL_NAME(forces_evaluate_without_breaking)(system, REAL_NAME(evaluation_now)(system), worker);
     worker_barrier(worker);
     if (worker->index == 0) {
-        save_nodes(system, forces, checkpoint->forces_seen);
+        save_nodes(system, forces, checkpoint->forces_compared);
         restore_forces_of_last_step(system, checkpoint);
     }
     worker_barrier(worker);
@@ -358,8 +421,9 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     save_forces(system, checkpoint, worker);
     if (worker->index != 0)
         return;
-    save_nodes(system, FIELD(s, x, y, z), checkpoint->frame.positions);
-    save_nodes(system, FIELD(s, vx, vy, vz), checkpoint->frame.velocities);
+    save_positions(system, checkpoint->frame.positions);
+    save_velocities(system, checkpoint->frame.velocities);
+    checkpoint->origin = s->origin;
     for (size_t b = 0; b < (size_t)checkpoint->bodies; b++)
         checkpoint->body_nodes[b] = system->topology->bodies[b].node_count;
     checkpoint->frame.fields = FRAME_NODES;
@@ -391,7 +455,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     save_mouse_spring(system, checkpoint);
     save_touching(system, checkpoint);
 
-    checkpoint->memory_from = s->memory_from;
+    checkpoint->previous_state_from = s->previous_state_from;
     checkpoint->forces_current = s->forces_current;
     checkpoint->loss_count = loss_chunks(system);
     for (size_t i = 0; i < loss_chunks(system); i++)
@@ -406,10 +470,10 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     if (checkpoint->end.known) {
         const struct energy_sample *end = &system->implicit->end;
         checkpoint->end.energy = end->energy;
-        checkpoint->end.power = end->outside.power;
-        checkpoint->end.moved_kinetic = end->outside.moved_kinetic;
+        checkpoint->end.power = end->external.power;
+        checkpoint->end.moved_kinetic = end->external.moved_kinetic;
     }
-    checkpoint->keeps_budget = system->settings.keep_energy_budget;
+    checkpoint->has_budget = system->settings.keep_energy_budget;
     checkpoint->work = system->work;
     checkpoint->implicit_statistics = system->implicit_statistics;
 }
@@ -419,13 +483,12 @@ static void restore_common(struct system *system, struct checkpoint *checkpoint)
 {
     struct state *s = system->state;
     s->step = checkpoint->frame.step;
-    s->memory_from = checkpoint->frame.step;
+    s->previous_state_from = checkpoint->frame.step;
     s->forces_current = s->forces_zero = s->grid_forces_zero = s->energy_current = false;
     system->settings.dt_time = checkpoint->dt.since_time;
     system->settings.dt_step = checkpoint->dt.since_step;
     restore_targets(system, checkpoint); // before the velocities: these may be stopped by a plane
-    restore_nodes(system, checkpoint->frame.positions, FIELD(s, x, y, z));
-    restore_nodes(system, checkpoint->frame.velocities, FIELD(s, vx, vy, vz));
+    restore_positions_and_velocities(system, checkpoint);
     if (system->implicit)
         restore_nodes(system, checkpoint->correction,
                       FIELD(&system->implicit->solver.solution, x, y, z));
@@ -443,7 +506,7 @@ static void restore_changed(struct system *system, struct checkpoint *checkpoint
 {
     const struct state *s = system->state;
     restore_motions(system, checkpoint);
-    stop_held_nodes(system, checkpoint);
+    stop_kinematic_nodes(system, checkpoint);
     for (size_t c = 0; c < (size_t)s->colliders && c < (size_t)checkpoint->colliders; c++)
         restore_sphere(system, checkpoint, c, step_time(system, s->step));
     for (size_t b = 0; b < system->topology->body_count; b++)
@@ -471,7 +534,7 @@ static void restore_arrays(struct system *system, const struct checkpoint *check
 #define RESTORE(type, name, length, condition, kept) RESTORE_##length(name)
     STATE_ARRAYS(RESTORE)
 #undef RESTORE
-    s->memory_from = checkpoint->memory_from;
+    s->previous_state_from = checkpoint->previous_state_from;
 }
 
 // Last, since evaluating the energy and looking for contacts write to some of it.
@@ -486,16 +549,16 @@ static void restore_remembered(struct system *system, const struct checkpoint *c
     if (s->energy_current)
         system->implicit->end = (struct energy_sample){
             .energy = checkpoint->end.energy,
-            .outside = {checkpoint->end.power, checkpoint->end.moved_kinetic}};
+            .external = {checkpoint->end.power, checkpoint->end.moved_kinetic}};
 }
 
 // Whether the present forces are to the bit those that the other solver found here.
-static bool sees_same_forces(const struct system *system, const struct checkpoint *checkpoint)
+static bool forces_match(const struct system *system, const struct checkpoint *checkpoint)
 {
     const struct state *s = system->state;
     for (uint64_t node = 0; node < s->nodes; node++) {
         uint64_t i = topology_internal_node(system->topology, node);
-        const double *seen = checkpoint->forces_seen + 3 * node;
+        const double *seen = checkpoint->forces_compared + 3 * node;
         if ((double)s->fx[i] != seen[0] || (double)s->fy[i] != seen[1] ||
             (double)s->fz[i] != seen[2])
             return false;
@@ -508,16 +571,19 @@ static void restore_memory(struct system *system, const struct checkpoint *check
 {
     struct state *s = system->state;
     bool same = system->settings.integrator == checkpoint->integrator &&
-                system->settings.dt == checkpoint->dt.dt;
+                system->settings.dt == checkpoint->dt.dt && has_same_parts(system, checkpoint);
     if (!same)
         return;
     restore_array(system, checkpoint->x0, s->x0);
     restore_array(system, checkpoint->y0, s->y0);
     restore_array(system, checkpoint->z0, s->z0);
+    restore_array(system, checkpoint->x0_low, s->x0_low);
+    restore_array(system, checkpoint->y0_low, s->y0_low);
+    restore_array(system, checkpoint->z0_low, s->z0_low);
     restore_array(system, checkpoint->vx0, s->vx0);
     restore_array(system, checkpoint->vy0, s->vy0);
     restore_array(system, checkpoint->vz0, s->vz0);
-    s->memory_from = checkpoint->memory_from;
+    s->previous_state_from = checkpoint->previous_state_from;
 }
 
 // Velocity Verlet and verlet end a step with the forces with which the next one begins, evaluated
@@ -530,13 +596,14 @@ static void continue_forces(struct system *system, const struct checkpoint *chec
     struct state *s = system->state;
     const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
     const bool like_before = system->settings.integrator == checkpoint->integrator &&
-                             (!verlet || system->settings.dt == checkpoint->dt.dt);
+                             (!verlet || (system->settings.dt == checkpoint->dt.dt &&
+                                          has_same_parts(system, checkpoint)));
     const bool wanted = checkpoint->fx && checkpoint->forces_current && like_before;
     if (wanted)
         REAL_NAME(forces_evaluate_without_breaking)
     (system, REAL_NAME(evaluation_now)(system), worker);
     worker_barrier(worker);
-    const bool same = wanted && sees_same_forces(system, checkpoint);
+    const bool same = wanted && forces_match(system, checkpoint);
     worker_barrier(worker); // all have read the forces
     if (worker->index == 0 && same) {
         restore_forces_of_last_step(system, checkpoint);
@@ -557,6 +624,7 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
         if (exact) {
             restore_arrays(system, checkpoint);
         } else {
+            restore_parts(system, checkpoint);
             restore_changed(system, checkpoint);
             restore_memory(system, checkpoint);
         }

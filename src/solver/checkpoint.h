@@ -15,16 +15,16 @@ struct plan;
 struct system;
 
 // The types of the state's arrays in a checkpoint: numbers are double.
-#define KEPT_real    double
-#define KEPT_double  double
-#define KEPT_uint8_t uint8_t
-#define KEPT_vec3    vec3
+#define SAVED_real    double
+#define SAVED_double  double
+#define SAVED_uint8_t uint8_t
+#define SAVED_vec3    vec3
 
 // X(type, name, length, condition): what no array of the state has.
 #define CHECKPOINT_ARRAYS(X)                                                                        \
     /* the forces at the present positions and velocities, where those of the last step are kept: \
      * the next solver compares them with its own */ \
-    X(double, forces_seen, triples, keeps.forces && checkpoint->compares)                           \
+    X(double, forces_compared, triples, keeps.forces && checkpoint->compares)                       \
     /* where the next linear system starts from (implicit integrators) */                           \
     X(double, correction, triples, keeps.correction)                                                \
     /* m, of springs that can yield */                                                              \
@@ -74,7 +74,8 @@ struct checkpoint {
     // whether nothing has, so that all that a run remembers is restored as it is.
     bool compares, exact;
 
-    uint64_t memory_from; // state.h
+    vec3 origin;                  // m, of the arrays x, y and z (precision mixed)
+    uint64_t previous_state_from; // state.h
     struct checkpoint_dt dt;
     bool forces_current;
     struct mouse_spring mouse_spring; // its node in the builders' numbers
@@ -83,12 +84,12 @@ struct checkpoint {
     bool no_memory; // for them in the next solver
     struct checkpoint_divergence divergence;
     struct checkpoint_end end;
-    bool keeps_budget; // an energy budget is kept
+    bool has_budget; // an energy budget is kept
     struct energy_budget work;
     struct implicit_statistics implicit_statistics;
     // Those of the state: of nodes and springs (m, where they yielded, else 0) by the builders'
     // numbers, of what nodes touch collider by collider.
-#define DECLARE(type, name, length, condition, kept) KEPT_##type *name;
+#define DECLARE(type, name, length, condition, kept) SAVED_##type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE
 #define DECLARE(type, name, length, condition) type *name;
@@ -99,7 +100,8 @@ struct checkpoint {
 // For a solver of that topology, plan and integrator, with checkpoint->compares set; false without memory. checkpoint_free takes what
 // there is.
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
-                     const struct plan *plan, enum integrator integrator, uint64_t springs);
+                     const struct plan *plan, enum precision precision, enum integrator integrator,
+                     uint64_t springs);
 void checkpoint_free(struct checkpoint *checkpoint);
 
 #ifdef TAUT_REAL_BITS

@@ -25,8 +25,8 @@ struct item {
     const char *name;
     enum item_kind kind;
     void *data;
-    uint64_t count, room; // of what there is, and may be
-    uint64_t received;    // so far, from a stream
+    uint64_t count, capacity; // of what there is, and may be
+    uint64_t received;        // so far, from a stream
 };
 
 typedef void item_visitor(void *context, struct item item);
@@ -37,8 +37,8 @@ _Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in 
 _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
 
-#define ITEM_UP_TO(kind, name, data, count, room)                                                  \
-    visit(context, (struct item){(name), ITEM_##kind, (data), (count), (room), 0})
+#define ITEM_UP_TO(kind, name, data, count, capacity)                                              \
+    visit(context, (struct item){(name), ITEM_##kind, (data), (count), (capacity), 0})
 #define ITEM(kind, name, data, count) ITEM_UP_TO(kind, name, data, count, count)
 
 static void visit_budget(struct energy_budget *work, item_visitor *visit, void *context)
@@ -72,7 +72,7 @@ static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, vo
     ITEM(F64, "dt.since_time", &dt->since_time, 1);
     ITEM(U64, "dt.since_step", &dt->since_step, 1);
     ITEM(U64, "dt.changes", &dt->changes, 1);
-    ITEM(U64, "memory_from", &checkpoint->memory_from, 1);
+    ITEM(U64, "previous_state_from", &checkpoint->previous_state_from, 1);
     ITEM(BOOL, "forces_current", &checkpoint->forces_current, 1);
 
     struct mouse_spring *mouse_spring = &checkpoint->mouse_spring;
@@ -107,7 +107,7 @@ static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, vo
     ITEM(U64, "implicit.iterations", &implicit->iterations, 1);
     ITEM(U64, "implicit.unconverged", &implicit->unconverged, 1);
     ITEM(F64, "implicit.worst_residual", &implicit->worst_residual, 1);
-    ITEM(BOOL, "budget.kept", &checkpoint->keeps_budget, 1);
+    ITEM(BOOL, "budget.kept", &checkpoint->has_budget, 1);
     visit_budget(&checkpoint->work, visit, context);
 }
 
@@ -115,8 +115,13 @@ static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, vo
 static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void *context)
 {
     ITEM(U64, "body_nodes", checkpoint->body_nodes, checkpoint->bodies);
-    ITEM(REAL, "positions", checkpoint->frame.positions, checkpoint->triples);
-    ITEM(REAL, "velocities", checkpoint->frame.velocities, checkpoint->triples);
+    if (checkpoint->x) { // both parts of mixed precision
+        ITEM(F64, "positions", checkpoint->frame.positions, checkpoint->triples);
+        ITEM(F64, "velocities", checkpoint->frame.velocities, checkpoint->triples);
+    } else {
+        ITEM(REAL, "positions", checkpoint->frame.positions, checkpoint->triples);
+        ITEM(REAL, "velocities", checkpoint->frame.velocities, checkpoint->triples);
+    }
     visit_records(checkpoint, visit, context);
 #define KIND_real(array, length)    ITEM(REAL, #array, checkpoint->array, checkpoint->length)
 #define KIND_double(array, length)  ITEM(F64, #array, checkpoint->array, checkpoint->length)
@@ -129,10 +134,10 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
 #undef VISIT
     if (checkpoint->correction)
         ITEM(REAL, "correction", checkpoint->correction, checkpoint->triples);
-    const uint64_t count = checkpoint->target_count, room = checkpoint->targets;
-    ITEM_UP_TO(U64, "target_nodes", checkpoint->target_nodes, count, room);
-    ITEM_UP_TO(F64, "target_positions", checkpoint->target_positions, 3 * count, 3 * room);
-    ITEM_UP_TO(F64, "target_velocities", checkpoint->target_velocities, 3 * count, 3 * room);
+    const uint64_t count = checkpoint->target_count, capacity = checkpoint->targets;
+    ITEM_UP_TO(U64, "target_nodes", checkpoint->target_nodes, count, capacity);
+    ITEM_UP_TO(F64, "target_positions", checkpoint->target_positions, 3 * count, 3 * capacity);
+    ITEM_UP_TO(F64, "target_velocities", checkpoint->target_velocities, 3 * count, 3 * capacity);
     ITEM_UP_TO(F64, "fragile_losses", checkpoint->fragile_losses, checkpoint->loss_count,
                checkpoint->loss_chunks);
 }
@@ -185,27 +190,10 @@ static void write_item(void *context, struct item item)
         archive_write(&it->writer, item.name, type, count, 0, item.data, count);
 }
 
-struct saving {
-    taut_solver *solver;
-    struct checkpoint *checkpoint;
-};
-
-static void save(void *context, const struct worker *worker)
-{
-    const struct saving *it = context;
-    it->solver->functions->checkpoint_save(it->solver->system, it->checkpoint, worker);
-}
-
-static void restore(void *context, const struct worker *worker)
-{
-    const struct saving *it = context;
-    it->solver->functions->checkpoint_restore(it->solver->system, it->checkpoint, worker);
-}
-
-static struct archive_head head_of(const taut_solver *solver)
+static struct archive_header header_of(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
-    struct archive_head head = {
+    struct archive_header header = {
         .precision = 1 + (uint32_t)solver->precision,
         .digest = solver->digest,
         .step = taut_solver_step_count(solver),
@@ -216,39 +204,78 @@ static struct archive_head head_of(const taut_solver *solver)
         .faces = topology->face_count,
         .bodies = topology->body_count,
     };
-    strncpy(head.integrator, integrator_name(solver->integrator), sizeof head.integrator - 1);
-    return head;
+    strncpy(header.integrator, integrator_name(solver->integrator), sizeof header.integrator - 1);
+    return header;
 }
 
-taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, void *context,
-                                    taut_error *error)
+struct solver_copy {
+    struct checkpoint checkpoint;
+    struct archive_header header;
+    size_t real_bytes;
+};
+
+taut_status solver_copy_make(taut_solver *solver, struct solver_copy **result, taut_error *error)
 {
-    struct checkpoint checkpoint = {.compares = false};
-    struct writing writing = {.real_bytes = solver->functions->real_bytes};
-    writing.singles = memory_allocate(NULL, BLOCK, sizeof *writing.singles);
-    if (!writing.singles || !checkpoint_make(&checkpoint, solver->topology, solver->plan,
-                                             solver->integrator, solver->topology->spring_count)) {
-        memory_release(NULL, writing.singles, BLOCK, sizeof *writing.singles);
-        checkpoint_free(&checkpoint);
+    struct solver_copy *copy = *result = memory_allocate(NULL, 1, sizeof *copy);
+    if (!copy ||
+        !checkpoint_make(&copy->checkpoint, solver->topology, solver->plan, solver->precision,
+                         solver->integrator, solver->topology->spring_count)) {
+        solver_copy_free(copy);
+        *result = NULL;
         return fail_memory(error, "a checkpoint");
     }
-    struct saving saving = {solver, &checkpoint};
-    solver_work(solver, save, &saving);
-    checkpoint.dt = (struct checkpoint_dt){
+    checkpoint_take(solver, &copy->checkpoint);
+    copy->checkpoint.dt = (struct checkpoint_dt){
         .dt = solver->dt,
         .position_ratio = solver->position_ratio,
         .since_time = solver->dt_rule.since_time,
         .since_step = solver->dt_rule.since_step,
         .changes = solver->dt_rule.changes,
     };
-    const struct archive_head head = head_of(solver);
-    taut_status status = archive_write_head(&writing.writer, &head, sink, context, error);
+    copy->header = header_of(solver);
+    copy->real_bytes = solver->functions->real_bytes;
+    // The solver may be gone when the copy is written.
+    copy->checkpoint.topology = NULL;
+    return TAUT_OK;
+}
+
+void solver_copy_free(struct solver_copy *copy)
+{
+    if (!copy)
+        return;
+    checkpoint_free(&copy->checkpoint);
+    memory_release(NULL, copy, 1, sizeof *copy);
+}
+
+taut_status solver_copy_write(struct solver_copy *copy, const struct archive_array *arrays,
+                              size_t array_count, archive_sink *sink, void *context,
+                              taut_error *error)
+{
+    struct writing writing = {.real_bytes = copy->real_bytes};
+    writing.singles = memory_allocate(NULL, BLOCK, sizeof *writing.singles);
+    if (!writing.singles)
+        return fail_memory(error, "a checkpoint");
+    taut_status status = archive_write_header(&writing.writer, &copy->header, sink, context, error);
     if (status == TAUT_OK) {
-        visit_items(&checkpoint, write_item, &writing);
+        visit_items(&copy->checkpoint, write_item, &writing);
+        for (size_t i = 0; i < array_count; i++)
+            if (arrays[i].count > 0)
+                archive_write(&writing.writer, arrays[i].name, arrays[i].type, arrays[i].count, 0,
+                              arrays[i].numbers, arrays[i].count);
         status = archive_write_end(&writing.writer, error);
     }
     memory_release(NULL, writing.singles, BLOCK, sizeof *writing.singles);
-    checkpoint_free(&checkpoint);
+    return status;
+}
+
+taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, void *context,
+                                    taut_error *error)
+{
+    struct solver_copy *copy;
+    taut_status status = solver_copy_make(solver, &copy, error);
+    if (status == TAUT_OK)
+        status = solver_copy_write(copy, NULL, 0, sink, context, error);
+    solver_copy_free(copy);
     return status;
 }
 
@@ -267,7 +294,7 @@ struct reading {
 static void list_item(void *context, struct item item)
 {
     struct reading *it = context;
-    if (item.room > 0 && it->count < ITEMS_MOST)
+    if (item.capacity > 0 && it->count < ITEMS_MOST)
         it->items[it->count++] = item;
 }
 
@@ -280,8 +307,27 @@ static taut_status fail_content(const struct reading *it, const char *name, cons
                 it->archive.path, name, what, TAUT_VERSION_STRING);
 }
 
-// Copies a chunk to where it belongs; false: a number is none that can be there.
-static bool take_numbers(const struct item *item, const struct archive_chunk *chunk)
+// The index of the first element that no number of a run can be: a flag that is neither 0 nor 1, or
+// a number that is not finite; chunk->count if there is none.
+static uint64_t find_impossible(const struct item *item, const struct archive_chunk *chunk)
+{
+    uint64_t i = 0;
+    if (item->kind == ITEM_BOOL)
+        while (i < chunk->count && ((const unsigned char *)chunk->numbers)[i] <= 1)
+            i++;
+    else if (chunk->type == ARCHIVE_F32)
+        while (i < chunk->count && isfinite(((const float *)chunk->numbers)[i]))
+            i++;
+    else if (chunk->type == ARCHIVE_F64)
+        while (i < chunk->count && isfinite(((const double *)chunk->numbers)[i]))
+            i++;
+    else
+        i = chunk->count;
+    return i;
+}
+
+// Copies a chunk to where it belongs.
+static void read_numbers(const struct item *item, const struct archive_chunk *chunk)
 {
     const size_t size = archive_type_bytes(chunk->type);
     if (item->kind == ITEM_REAL && chunk->type == ARCHIVE_F32) {
@@ -289,20 +335,18 @@ static bool take_numbers(const struct item *item, const struct archive_chunk *ch
         double *to = (double *)item->data + chunk->first;
         for (uint64_t i = 0; i < chunk->count; i++)
             to[i] = (double)numbers[i];
-        return true;
+        return;
     }
-    const unsigned char *bytes = chunk->numbers;
-    for (uint64_t i = 0; item->kind == ITEM_BOOL && i < chunk->count; i++)
-        if (bytes[i] > 1)
-            return false;
-    memcpy((unsigned char *)item->data + chunk->first * size, bytes, (size_t)chunk->count * size);
-    return true;
+    memcpy((unsigned char *)item->data + chunk->first * size, chunk->numbers,
+           (size_t)chunk->count * size);
 }
 
-static taut_status take_chunk(struct reading *it, const struct archive_chunk *chunk,
+static taut_status read_chunk(struct reading *it, const struct archive_chunk *chunk,
                               taut_error *error)
 {
     struct item *item = NULL;
+    if (strncmp(chunk->name, ARCHIVE_OUTPUT, strlen(ARCHIVE_OUTPUT)) == 0)
+        return TAUT_OK;
     for (size_t i = 0; i < it->count && !item; i++)
         if (strcmp(it->items[i].name, chunk->name) == 0)
             item = &it->items[i];
@@ -310,12 +354,20 @@ static taut_status take_chunk(struct reading *it, const struct archive_chunk *ch
         return fail_content(it, chunk->name, "is not expected", error);
     if (chunk->type != type_of(item->kind, it->real_bytes))
         return fail_content(it, chunk->name, "has numbers of another type", error);
-    if (chunk->total > item->room)
+    if (chunk->total > item->capacity)
         return fail_content(it, chunk->name, "has another length", error);
     if (chunk->first != item->received) // the second array of that name
         return fail_content(it, chunk->name, "is there twice", error);
-    if (!take_numbers(item, chunk))
-        return fail_content(it, chunk->name, "has a flag that is neither 0 nor 1", error);
+    const uint64_t impossible = find_impossible(item, chunk);
+    if (impossible < chunk->count) {
+        char what[96];
+        snprintf(what, sizeof what, "has %s at index %" PRIu64,
+                 item->kind == ITEM_BOOL ? "a flag that is neither 0 nor 1"
+                                         : "a number that is not finite",
+                 chunk->first + impossible);
+        return fail_content(it, chunk->name, what, error);
+    }
+    read_numbers(item, chunk);
     item->received += chunk->count;
     return TAUT_OK;
 }
@@ -330,10 +382,10 @@ static taut_status check_numbers(const struct reading *it, struct checkpoint *ch
                                  taut_error *error)
 {
     const struct topology *topology = it->solver->topology;
-    const struct archive_head *head = &it->archive.head;
+    const struct archive_header *header = &it->archive.header;
     const struct checkpoint_dt *dt = &checkpoint->dt;
     if (!all_positive(dt->dt, dt->position_ratio) || !isfinite(dt->since_time) ||
-        dt->since_step > head->step || !isfinite(head->time))
+        dt->since_step > header->step || !isfinite(header->time))
         return fail_content(it, "dt", "has a step or a time that cannot be", error);
     if (checkpoint->mouse_spring.node >= topology->node_count)
         return fail_content(it, "mouse_spring.node", "is no node", error);
@@ -358,13 +410,13 @@ static taut_status read_arrays(struct reading *it, struct checkpoint *checkpoint
     taut_status status;
     visit_items(checkpoint, list_item, it);
     while ((status = archive_next(&it->archive, &chunk, error)) == TAUT_OK && chunk.name[0])
-        if ((status = take_chunk(it, &chunk, error)) != TAUT_OK)
+        if ((status = read_chunk(it, &chunk, error)) != TAUT_OK)
             return status;
     if (status != TAUT_OK)
         return status;
     for (size_t i = 0; i < it->count; i++) {
         const struct item *item = &it->items[i];
-        uint64_t wanted = item->room;
+        uint64_t wanted = item->capacity;
         if (strcmp(item->name, "target_nodes") == 0)
             wanted = checkpoint->target_count = item->received;
         else if (strncmp(item->name, "target_", 7) == 0)
@@ -374,40 +426,42 @@ static taut_status read_arrays(struct reading *it, struct checkpoint *checkpoint
         if (item->received != wanted)
             return fail_content(it, item->name, "is missing or has another length", error);
     }
-    checkpoint->frame.step = it->archive.head.step;
-    checkpoint->frame.time = it->archive.head.time;
-    checkpoint->dt.dt = it->archive.head.dt;
+    checkpoint->frame.step = it->archive.header.step;
+    checkpoint->frame.time = it->archive.header.time;
+    checkpoint->dt.dt = it->archive.header.dt;
     return check_numbers(it, checkpoint, error);
 }
 
 // "single" and so on of what a header says.
 static const char *precision_text(uint32_t precision)
 {
-    return precision == 1 + PRECISION_SINGLE   ? "single"
-           : precision == 1 + PRECISION_DOUBLE ? "double"
-                                               : "an unknown";
+    return precision >= 1 + PRECISION_SINGLE && precision <= 1 + PRECISION_MIXED
+               ? precision_name((enum precision)(precision - 1))
+               : "an unknown";
 }
 
 static taut_status check_scene(const taut_solver *solver, const struct archive_reader *archive,
                                taut_error *error)
 {
-    const struct archive_head *head = &archive->head, own = head_of(solver);
+    const struct archive_header *header = &archive->header, own = header_of(solver);
     char what[256] = "with other constants, shapes or settings";
-    if (head->digest == own.digest && head->nodes == own.nodes && head->springs == own.springs &&
-        head->faces == own.faces && head->bodies == own.bodies && head->precision == own.precision)
+    if (header->digest == own.digest && header->nodes == own.nodes &&
+        header->springs == own.springs && header->faces == own.faces &&
+        header->bodies == own.bodies && header->precision == own.precision)
         return TAUT_OK;
-    if (head->nodes != own.nodes || head->springs != own.springs || head->faces != own.faces ||
-        head->bodies != own.bodies)
+    if (header->nodes != own.nodes || header->springs != own.springs ||
+        header->faces != own.faces || header->bodies != own.bodies)
         snprintf(what, sizeof what,
                  "of %" PRIu64 " nodes and %" PRIu64 " springs in %" PRIu64
                  " bodies, and this one has %" PRIu64 " and %" PRIu64 " in %" PRIu64,
-                 head->nodes, head->springs, head->bodies, own.nodes, own.springs, own.bodies);
-    else if (head->precision != own.precision)
+                 header->nodes, header->springs, header->bodies, own.nodes, own.springs,
+                 own.bodies);
+    else if (header->precision != own.precision)
         snprintf(what, sizeof what, "in %s precision, and this one is in %s",
-                 precision_text(head->precision), precision_text(own.precision));
-    else if (strcmp(head->integrator, own.integrator) != 0)
-        snprintf(what, sizeof what, "with the integrator %s, and this one has %s", head->integrator,
-                 own.integrator);
+                 precision_text(header->precision), precision_text(own.precision));
+    else if (strcmp(header->integrator, own.integrator) != 0)
+        snprintf(what, sizeof what, "with the integrator %s, and this one has %s",
+                 header->integrator, own.integrator);
     return fail(error, TAUT_ERROR_ARGUMENT,
                 "'%.400s' is a checkpoint of another scene, %s. Restore it in the scene that it is "
                 "of, or give it as `initial` of this one, which begins at its positions and "
@@ -418,7 +472,7 @@ static taut_status check_scene(const taut_solver *solver, const struct archive_r
 static taut_status check_budget(const taut_solver *solver, const struct checkpoint *checkpoint,
                                 const char *path, taut_error *error)
 {
-    if (checkpoint->keeps_budget || !solver_energy_budget(solver))
+    if (checkpoint->has_budget || !solver_energy_budget(solver))
         return TAUT_OK;
     return fail(error, TAUT_ERROR_ARGUMENT,
                 "'%.400s' is of a run that kept no energy budget: restore it with 'output: {work: "
@@ -428,7 +482,8 @@ static taut_status check_budget(const taut_solver *solver, const struct checkpoi
 
 // Takes the state over, and the step as it was, which need not be the scene's (taut_solver_set_dt,
 // dt: auto).
-static taut_status adopt(taut_solver *solver, struct checkpoint *checkpoint, taut_error *error)
+static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpoint,
+                                 taut_error *error)
 {
     const struct checkpoint_dt *dt = &checkpoint->dt;
     solver->dt = dt->dt;
@@ -439,10 +494,9 @@ static taut_status adopt(taut_solver *solver, struct checkpoint *checkpoint, tau
     solver->dt_rule.changes = dt->changes;
     checkpoint->exact = true;
     checkpoint->topology = solver->topology;
-    struct saving restoring = {solver, checkpoint};
-    solver_work(solver, restore, &restoring);
-    dt_plan_checks(solver); // gas that is pumped on
+    checkpoint_apply(solver, checkpoint, false);
     dt_plan_steps(solver);
+    solver->steps_restored = checkpoint->frame.step;
     return checkpoint->no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
 }
 
@@ -453,7 +507,7 @@ static taut_status read_into(taut_solver *solver, struct archive_reader *archive
     if (status != TAUT_OK)
         return status;
     struct reading *reading = memory_allocate(NULL, 1, sizeof *reading);
-    if (!reading || !checkpoint_make(&checkpoint, solver->topology, solver->plan,
+    if (!reading || !checkpoint_make(&checkpoint, solver->topology, solver->plan, solver->precision,
                                      solver->integrator, solver->topology->spring_count))
         status = fail_memory(error, "a checkpoint");
     if (status == TAUT_OK) {
@@ -465,7 +519,7 @@ static taut_status read_into(taut_solver *solver, struct archive_reader *archive
     if (status == TAUT_OK)
         status = check_budget(solver, &checkpoint, archive->path, error);
     if (status == TAUT_OK)
-        status = adopt(solver, &checkpoint, error);
+        status = continue_from(solver, &checkpoint, error);
     memory_release(NULL, reading, 1, sizeof *reading);
     checkpoint_free(&checkpoint);
     return status;

@@ -139,7 +139,7 @@ static struct team *team_of(taut_solver *solver)
 
 void solver_work(taut_solver *solver, team_function function, void *context)
 {
-    settle_changes(solver);
+    apply_changes(solver);
     team_work(team_of(solver), function, context);
 }
 
@@ -226,7 +226,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     struct plan_options plan_options = wanted->plan;
     add_kernel_options(solver, &plan_options);
 
-    if (status == TAUT_OK && !wanted->keep_numbers && !bodies_renumber(bodies))
+    if (status == TAUT_OK && !wanted->keep_numbering && !bodies_renumber(bodies))
         status = fail_memory(error, "the order of the nodes");
 
     if (status == TAUT_OK)
@@ -259,7 +259,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK)
         status = begin_stage("filling the state", error);
     if (status == TAUT_OK) {
-        bodies_place(bodies);
+        bodies_apply_initial(bodies);
         options.team = team_of(solver);
         void *before = numa_bind_thread(solver->binding, 0);
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
@@ -269,7 +269,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
 
     bodies_free(bodies); // before the allocations that replace it
     if (status == TAUT_OK)
-        plan_forget(solver->topology, solver->plan);
+        plan_release_build_data(solver->topology, solver->plan);
 
     if (status == TAUT_OK)
         status = begin_stage("finding the first forces", error);
@@ -277,6 +277,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         status = dt_choose(solver, scene, wanted->tolerant ? NULL : wanted->diagnostics, error);
     if (status == TAUT_OK)
         solver_work(solver, start, solver);
+    if (status == TAUT_OK && !wanted->tolerant)
+        dt_warn_of_rounding(solver, scene, wanted->diagnostics);
     return status;
 }
 

@@ -2,7 +2,9 @@
 // bound that follows the state; and the critical steps on which it is based.
 #include "solver/private.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 // dt is set again when it is nearer to the bound than DT_NEAR, or below DT_FAR of its target. It
 // stays constant in between, because a symplectic integrator conserves energy only with a constant
@@ -95,7 +97,7 @@ static void find_up_to(void *context, const struct worker *worker)
         it->dt = dt;
 }
 
-static void see_whether_exceeded(void *context, const struct worker *worker)
+static void test_exceeded(void *context, const struct worker *worker)
 {
     struct up_to *it = context;
     bool exceeded =
@@ -104,35 +106,48 @@ static void see_whether_exceeded(void *context, const struct worker *worker)
         it->exceeded = exceeded;
 }
 
-static taut_status choose_automatic(taut_solver *solver, taut_error *error)
+// A scene whose `dt: auto` finds no step: an error at the key, if there are `diagnostics`.
+static taut_status refuse_automatic(const taut_scene *scene, struct diagnostics *diagnostics,
+                                    const char *reason, taut_error *error)
+{
+    if (diagnostics)
+        scene_report(scene, diagnostics, scene->simulation.dt_at, "'dt: auto' finds no step: %s",
+                     reason);
+    return fail(error, TAUT_ERROR_SCENE, "simulation.dt: auto: %s", reason);
+}
+
+static taut_status choose_automatic(taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics, taut_error *error)
 {
     struct critical_step critical;
     taut_status status = solver_critical_step(solver, &critical, error);
     if (status != TAUT_OK)
         return status;
     if (!(critical.omega > 0))
-        return fail(error, TAUT_ERROR_SCENE,
-                    "simulation.dt: auto needs a spring at a free node; give dt in seconds");
+        return refuse_automatic(scene, diagnostics,
+                                "it needs a spring at a free node; give dt in seconds", error);
     solver->dt = solver->dt_rule.safety * critical.followed;
-    if (!(solver->dt > 0))
-        return fail(
-            error, TAUT_ERROR_SCENE,
-            "simulation.dt: auto: %s has no stable step without damping, and its limit "
-            "with damping is not followed during a run; choose another integrator or give dt in "
-            "seconds",
-            integrator_name(solver->integrator));
-    if (!isfinite(solver->dt))
-        return fail(error, TAUT_ERROR_SCENE,
-                    "simulation.dt: auto: %s is stable at every step, so accuracy decides; "
-                    "give dt in seconds",
-                    integrator_name(solver->integrator));
+    char reason[300];
+    if (!(solver->dt > 0)) {
+        snprintf(reason, sizeof reason,
+                 "%s has no stable step without damping, and its limit with damping is not "
+                 "followed during a run; choose another integrator or give dt in seconds",
+                 integrator_name(solver->integrator));
+        return refuse_automatic(scene, diagnostics, reason, error);
+    }
+    if (!isfinite(solver->dt)) {
+        snprintf(reason, sizeof reason,
+                 "%s is stable at every step, so accuracy decides; give dt in seconds",
+                 integrator_name(solver->integrator));
+        return refuse_automatic(scene, diagnostics, reason, error);
+    }
     solver->functions->set_dt(solver->system, solver->dt);
     return TAUT_OK;
 }
 
 // Whether there is enough memory for eigenvalues. If not, a warning reports that they are not
 // computed, if there are `diagnostics`.
-static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
+static bool has_memory(const taut_scene *scene, struct diagnostics *diagnostics)
 {
     taut_error lacking;
     if (memory_check_sharp(scene, &lacking) == TAUT_OK)
@@ -149,14 +164,14 @@ static bool has_room(const taut_scene *scene, struct diagnostics *diagnostics)
 // findings, and so the printed output, would differ from run to run.
 static const double CHECK_SHARE = 0.1, CHECK_AT_START = 1, CHECK_AT_END = 0.1; // s
 
-// Numbers of products with the tangent: enough to detect a step that is too long (PRODUCTS_TO_SEE,
-// or PRODUCTS_AT_LEAST if it is far too long), and enough, approximately, to find the longest
-// stable step (PRODUCTS_TO_FIND). For a system of a few nodes all eigenvalues are computed instead,
-// which takes some operations of a ns times the cube of the number of unknowns. A solve of an
-// implicit step also takes PRODUCTS_TO_SOLVE products.
+// Numbers of products with the tangent: enough to detect a step that is too long
+// (PRODUCTS_TO_DETECT, or PRODUCTS_MIN if it is far too long), and enough, approximately, to find
+// the longest stable step (PRODUCTS_TO_FIND). For a system of a few nodes all eigenvalues are
+// computed instead, which takes some operations of a ns times the cube of the number of unknowns. A
+// solve of an implicit step also takes PRODUCTS_TO_SOLVE products.
 enum {
-    PRODUCTS_AT_LEAST = 8,
-    PRODUCTS_TO_SEE = 48,
+    PRODUCTS_MIN = 8,
+    PRODUCTS_TO_DETECT = 48,
     PRODUCTS_TO_FIND = 3000,
     NODES_OF_FEW = 80,
     PRODUCTS_TO_SOLVE = 30
@@ -206,9 +221,9 @@ static double seconds_of_step(const taut_solver *solver, const struct scene_simu
 }
 
 // *checked: whether the result is known.
-static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *scene,
-                                         struct diagnostics *diagnostics, double seconds,
-                                         bool *exceeded, bool *checked, taut_error *error)
+static taut_status check_exceeded(taut_solver *solver, const taut_scene *scene,
+                                  struct diagnostics *diagnostics, double seconds, bool *exceeded,
+                                  bool *checked, taut_error *error)
 {
     taut_status status = solver->functions->prepare_critical(solver->system, false, error);
     if (status != TAUT_OK)
@@ -218,8 +233,8 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
     *checked = quick.dt >= solver->dt;
     quick.dt = solver->dt;
     const double products = floor(seconds / product_seconds(solver));
-    quick.products = (int)fmin(PRODUCTS_TO_SEE, fmax(PRODUCTS_AT_LEAST, products));
-    if (*checked || !has_room(scene, diagnostics))
+    quick.products = (int)fmin(PRODUCTS_TO_DETECT, fmax(PRODUCTS_MIN, products));
+    if (*checked || !has_memory(scene, diagnostics))
         return TAUT_OK;
     if (topology_wind_damps_nodes(solver->topology)) { // nothing is known beyond the bound
         *exceeded = *checked = true;
@@ -227,9 +242,9 @@ static taut_status find_whether_exceeded(taut_solver *solver, const taut_scene *
     }
     status = solver->functions->prepare_critical(solver->system, true, error);
     if (status == TAUT_OK)
-        solver_work(solver, see_whether_exceeded, &quick);
+        solver_work(solver, test_exceeded, &quick);
     *exceeded = quick.exceeded;
-    *checked = quick.exceeded || quick.products == PRODUCTS_TO_SEE;
+    *checked = quick.exceeded || quick.products == PRODUCTS_TO_DETECT;
     return status;
 }
 
@@ -247,13 +262,13 @@ static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
     bool exceeded = false;
     *checked = false;
     *critical = (struct critical_step){.omega = 0};
-    taut_status status = follows ? find_whether_exceeded(solver, scene, diagnostics, seconds,
-                                                         &exceeded, checked, error)
-                                 : solver_critical_step(solver, critical, error);
+    taut_status status =
+        follows ? check_exceeded(solver, scene, diagnostics, seconds, &exceeded, checked, error)
+                : solver_critical_step(solver, critical, error);
     const bool is_long = seconds_to_find(solver) > seconds;
     if (!follows) { // without damping every step is known to grow
         *checked = !(critical->damping > 0) || solver->dt <= critical->dt[solver->integrator];
-        exceeded = !*checked && has_room(scene, diagnostics);
+        exceeded = !*checked && has_memory(scene, diagnostics);
         *checked |= exceeded && !is_long;
     }
     critical->omega = 0;
@@ -264,15 +279,15 @@ static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
         critical->sharp_dt[solver->integrator] = critical->dt[solver->integrator];
         critical->exact[solver->integrator] = false;
     }
-    solver->functions->forget_critical(solver->system);
+    solver->functions->release_critical(solver->system);
     const double stable = critical->sharp_dt[solver->integrator];
     if (!(critical->omega > 0) || !(stable > 0) || solver->dt <= stable)
         critical->omega = 0;
     return status;
 }
 
-static struct dt_exceeded as_exceeded(const taut_solver *solver,
-                                      const struct critical_step *critical)
+static struct dt_exceeded make_exceeded(const taut_solver *solver,
+                                        const struct critical_step *critical)
 {
     const struct topology *topology = solver->topology;
     const size_t body =
@@ -286,8 +301,8 @@ static struct dt_exceeded as_exceeded(const taut_solver *solver,
 }
 
 // Warns if the dt of the scene is not stable.
-static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
-                            struct diagnostics *diagnostics, taut_error *error)
+static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
+                                  struct diagnostics *diagnostics, taut_error *error)
 {
     const bool follows = integrator_limit(solver->integrator) > 0;
     struct critical_step critical;
@@ -301,7 +316,7 @@ static taut_status judge_dt(taut_solver *solver, const taut_scene *scene,
     const double stable = critical.sharp_dt[solver->integrator];
     const struct topology *topology = solver->topology;
     size_t body = topology_body_of_node(topology, topology_internal_node(topology, critical.node));
-    solver->exceeded = as_exceeded(solver, &critical);
+    solver->exceeded = make_exceeded(solver, &critical);
     solver->exceeded.at_start = solver->exceeded.checked = true;
     solver->exceeded_by = solver->dt;
     scene_warn(scene, diagnostics, scene->simulation.dt_at,
@@ -332,14 +347,44 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
         solver->position_ratio = simulation->position_step / simulation->dt;
     taut_status status = TAUT_OK;
     if (simulation->dt_auto)
-        status = choose_automatic(solver, error);
+        status = choose_automatic(solver, scene, diagnostics, error);
     solver->dt_rule.built = solver->dt;
     solver->steps_planned = simulation->steps;
     if (status == TAUT_OK && simulation->has_duration)
         solver->steps_planned = count_steps(solver);
     if (!simulation->dt_auto && diagnostics)
-        status = judge_dt(solver, scene, diagnostics, error);
+        status = check_given_dt(solver, scene, diagnostics, error);
     return status;
+}
+
+// Half a spacing u of the numbers at the farthest node is what a step may round away. A node moves
+// at all from the speed u / 2h on, and at a speed v each of its steps is wrong by up to u / 2hv.
+// Where nodes would move by less than a thousand spacings in the whole run, nothing is lost.
+void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
+                         struct diagnostics *diagnostics)
+{
+    const double much = 0.01, little = 1000;
+    const struct scene_simulation *simulation = &scene->simulation;
+    const bool xpbd = solver->integrator == INTEGRATOR_XPBD;
+    const double step =
+        solver->position_ratio * solver->dt / (xpbd ? (double)simulation->substeps : 1);
+    if (solver->precision != PRECISION_SINGLE || !diagnostics)
+        return;
+    const struct scale scale = solver->functions->scale(solver->system);
+    const double spacing = exp2(floor(log2(scale.reach))) * (double)FLT_EPSILON;
+    const double lost = spacing / 2 / step;
+    const double travel = scale.speed * solver->dt * (double)solver->steps_planned;
+    if (!(scale.reach > 0) || !(lost > much * scale.speed) || !(travel > little * spacing))
+        return;
+    scene_warn(
+        scene, diagnostics, simulation->dt_at,
+        "%s of %.3g s is too small for single precision: coordinates of up to %.3g m are "
+        "%.2g m apart, so nodes slower than %.2g m/s stand still, and each step at %.2g m/s, "
+        "which this scene may reach, is wrong by up to %.2g%%. Use %s'precision: double', "
+        "or a larger step",
+        xpbd ? "a substep" : "a dt", step, scale.reach, spacing, lost, scale.speed,
+        100 * fmin(1, lost / scale.speed),
+        integrator_has_mixed(solver->integrator) ? "'precision: mixed', " : "");
 }
 
 // Computes the bound up to twice the value that shows that dt is too far below it.
@@ -407,7 +452,7 @@ taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
     bool checked = false;
     taut_status status = find_exceeded(solver, scene, NULL, seconds, &critical, &checked, error);
     if (status == TAUT_OK && critical.omega > 0)
-        *exceeded = as_exceeded(solver, &critical);
+        *exceeded = make_exceeded(solver, &critical);
     exceeded->checked = status == TAUT_OK && checked;
     return status;
 }
@@ -433,7 +478,7 @@ static taut_status measure_critical(taut_solver *solver, enum critical_wanted wa
     if (status == TAUT_OK)
         solver_work(solver, measure, &(struct measurement){solver, wanted, result});
     if (!solver->dt_rule.automatic) // otherwise it will be needed again
-        solver->functions->forget_critical(solver->system);
+        solver->functions->release_critical(solver->system);
     return status;
 }
 

@@ -208,10 +208,15 @@ uint64_t solver_bytes(const taut_solver *solver)
            solver->functions->bytes(solver->system);
 }
 
+uint64_t solver_first_step(const taut_solver *solver)
+{
+    return solver->steps_restored;
+}
+
 double solver_spring_updates(const taut_solver *solver)
 {
     return (double)solver->topology->spring_count *
-           (double)solver->functions->steps(solver->system) *
+           (double)(solver->functions->steps(solver->system) - solver->steps_restored) *
            (double)solver->functions->evaluations(solver->system);
 }
 
@@ -340,7 +345,7 @@ static void fill_body(const struct topology *topology, size_t index, struct fram
         to->sheet[0] = body->grid[0];
         to->sheet[1] = body->grid[1];
     }
-    if (frame->room & FRAME_LISTS) {
+    if (frame->allocated & FRAME_LISTS) {
         fill_lists(topology, body, frame);
         to->springs = (const uint32_t(*)[2])frame->springs + body->first_spring;
         to->faces = frame->faces + 3 * body->first_face;
@@ -364,7 +369,7 @@ taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct
         return status;
     for (size_t b = 0; b < topology->body_count; b++)
         fill_body(topology, b, frame);
-    frame->fields = frame->room & (FRAME_BODIES | FRAME_LISTS);
+    frame->fields = frame->allocated & (FRAME_BODIES | FRAME_LISTS);
     frame->single = solver->precision == PRECISION_SINGLE;
     return TAUT_OK;
 }
@@ -410,7 +415,7 @@ static void read_spheres(const taut_solver *solver, struct frame *frame)
     }
 }
 
-static void read_head(const taut_solver *solver, struct frame *frame)
+static void read_frame_header(const taut_solver *solver, struct frame *frame)
 {
     frame->step = taut_solver_step_count(solver);
     frame->time = taut_solver_time(solver);
@@ -422,7 +427,7 @@ void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame
 {
     const uint64_t nodes = frame->shape.node_count;
     const unsigned constant = frame->fields & (FRAME_BODIES | FRAME_LISTS);
-    fields &= frame->room;
+    fields &= frame->allocated;
     if (!solver->topology->any_breaks)
         fields &= ~(unsigned)(FRAME_BROKEN | FRAME_DRAWN_BROKEN);
     if (fields & (FRAME_ENERGY | FRAME_FORCES))
@@ -440,7 +445,7 @@ void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame
         solver_read_springs(solver, frame->strains, fields & FRAME_BROKEN ? frame->broken : NULL);
     if (fields & FRAME_SPHERES)
         read_spheres(solver, frame);
-    read_head(solver, frame);
+    read_frame_header(solver, frame);
     frame->has_mouse_spring = false;
     frame->fields = constant | fields;
     if (fields & FRAME_DRAWN_SPRINGS)
@@ -449,7 +454,7 @@ void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame
 
 void solver_read_frame_node(const taut_solver *solver, uint64_t node, struct frame *frame)
 {
-    read_head(solver, frame);
+    read_frame_header(solver, frame);
     solver_read_nodes(solver, node, 1, frame->positions + 3 * node, frame->velocities + 3 * node,
                       NULL);
     frame->fields &= FRAME_BODIES | FRAME_LISTS;
@@ -467,12 +472,12 @@ const struct plan *solver_plan(const taut_solver *solver)
     return solver->plan;
 }
 
-struct topology *solver_topology_to_damage(taut_solver *solver)
+struct topology *solver_topology_for_tests(taut_solver *solver)
 {
     return solver->topology;
 }
 
-struct plan *solver_plan_to_damage(taut_solver *solver)
+struct plan *solver_plan_for_tests(taut_solver *solver)
 {
     return solver->plan;
 }

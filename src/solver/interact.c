@@ -18,7 +18,8 @@ taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
 {
     if (!isfinite(duration) || !(duration > 0))
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "the time in which a sphere moves must be above 0, not %g", duration);
+                    "the time in which a sphere moves must be finite and above 0, not %g",
+                    duration);
     bool known = collider < solver->topology->collider_count;
     struct sphere_state now = {.radius = 1};
     if (known)
@@ -45,16 +46,16 @@ taut_status solver_move_sphere(taut_solver *solver, size_t collider, const doubl
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "a sphere's position and velocity must be finite");
     if (!isfinite(radius) || !(radius > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT, "a sphere's radius must be above 0, not %g",
-                    radius);
-    taut_status status = check_held(solver, centre, 3, false, error);
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "a sphere's radius must be finite and above 0, not %g", radius);
+    taut_status status = check_precision(solver, centre, 3, false, error);
     if (status == TAUT_OK)
-        status = check_held(solver, velocity, 3, false, error);
+        status = check_precision(solver, velocity, 3, false, error);
     if (status == TAUT_OK)
-        status = check_held(solver, &radius, 1, true, error);
+        status = check_precision(solver, &radius, 1, true, error);
     if (status != TAUT_OK)
         return status;
-    settle_changes(solver);
+    apply_changes(solver);
     solver->functions->set_sphere(solver->system, collider,
                                   vec3_make(centre[0], centre[1], centre[2]),
                                   vec3_make(velocity[0], velocity[1], velocity[2]), radius);
@@ -79,7 +80,7 @@ static taut_status find_node(const taut_solver *solver, size_t body, uint64_t no
     return TAUT_OK;
 }
 
-static bool is_held(const taut_solver *solver, uint64_t node)
+static bool is_kinematic(const taut_solver *solver, uint64_t node)
 {
     return topology_is_kinematic(solver->topology, topology_internal_node(solver->topology, node));
 }
@@ -91,7 +92,7 @@ taut_status solver_set_kinematic_velocity(taut_solver *solver, size_t body, uint
     taut_status status = find_node(solver, body, node, &found, error);
     if (status != TAUT_OK)
         return status;
-    if (!is_held(solver, found))
+    if (!is_kinematic(solver, found))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "node %llu of body '%s' is free: only pinned and driven nodes can be moved",
                     (unsigned long long)node, solver->topology->bodies[body].name);
@@ -99,10 +100,10 @@ taut_status solver_set_kinematic_velocity(taut_solver *solver, size_t body, uint
         if (!isfinite(velocity[axis]))
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "the velocity of a kinematic node must be finite");
-    status = check_held(solver, velocity, 3, false, error);
+    status = check_precision(solver, velocity, 3, false, error);
     if (status != TAUT_OK)
         return status;
-    settle_changes(solver);
+    apply_changes(solver);
     if (!solver->functions->set_kinematic_velocity(
             solver->system, found, vec3_make(velocity[0], velocity[1], velocity[2])))
         return fail_memory(error, "kinematic targets");
@@ -117,7 +118,7 @@ taut_status solver_grab(taut_solver *solver, const struct solver_grab *grab, tau
     taut_status status = find_node(solver, grab->body, grab->node, &found, error);
     if (status != TAUT_OK)
         return status;
-    if (is_held(solver, found))
+    if (is_kinematic(solver, found))
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "node %llu of body '%s' is kinematic: it takes a velocity "
                     "(solver_set_kinematic_velocity)",
@@ -130,12 +131,12 @@ taut_status solver_grab(taut_solver *solver, const struct solver_grab *grab, tau
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "a mouse spring's target is finite, its stiffness and damping 0 or more");
     const double constants[] = {grab->stiffness, grab->damping};
-    status = check_held(solver, grab->target, 3, false, error);
+    status = check_precision(solver, grab->target, 3, false, error);
     if (status == TAUT_OK)
-        status = check_held(solver, constants, 2, true, error);
+        status = check_precision(solver, constants, 2, true, error);
     if (status != TAUT_OK)
         return status;
-    settle_changes(solver);
+    apply_changes(solver);
     solver->functions->grab(solver->system, found,
                             vec3_make(grab->target[0], grab->target[1], grab->target[2]),
                             grab->stiffness, grab->damping);

@@ -7,8 +7,8 @@
 
 struct system *solver_system(const taut_solver *solver);
 const struct plan *solver_plan(const taut_solver *solver);
-struct topology *solver_topology_to_damage(taut_solver *solver);
-struct plan *solver_plan_to_damage(taut_solver *solver);
+struct topology *solver_topology_for_tests(taut_solver *solver);
+struct plan *solver_plan_for_tests(taut_solver *solver);
 
 // As in system.h. All workers together (solver_work).
 double solver_critical_up_to(taut_solver *solver, double most, const struct worker *worker);

@@ -13,31 +13,31 @@
 
 // ---- What is allocated now, and the maximum
 
-struct ledger {
+struct memory_use {
     double now, most;
 };
 
-static void take(struct ledger *ledger, double bytes)
+static void allocate(struct memory_use *memory_use, double bytes)
 {
-    ledger->now += bytes;
-    ledger->most = fmax(ledger->most, ledger->now);
+    memory_use->now += bytes;
+    memory_use->most = fmax(memory_use->most, memory_use->now);
 }
 
-static void drop(struct ledger *ledger, double bytes)
+static void release(struct memory_use *memory_use, double bytes)
 {
-    ledger->now -= bytes;
+    memory_use->now -= bytes;
 }
 
 // Allocates and frees.
-static void touch(struct ledger *ledger, double bytes)
+static void allocate_briefly(struct memory_use *memory_use, double bytes)
 {
-    take(ledger, bytes);
-    drop(ledger, bytes);
+    allocate(memory_use, bytes);
+    release(memory_use, bytes);
 }
 
 // ---- Counts of the scene
 
-struct census {
+struct totals {
     const taut_scene *scene;
     bool packs, reference;       // as in struct plan
     bool spring_grids, coloured; // as in struct plan_options
@@ -47,7 +47,7 @@ struct census {
     double massed;               // nodes of bodies that list masses
     double off_grid;             // nodes of bodies that the kernels do not compute as grids
     double planned;              // springs on no such grid, listed or not
-    double remembered;           // springs of grids that break or yield
+    double stored_grid_springs;  // springs of grids that break or yield
     double fragile;              // planned springs that break or yield
     double columns, gathered;    // of packed springs, and those of them that gather
     double mixed;                // and those with several materials
@@ -56,7 +56,7 @@ struct census {
     double outlines;             // faces of plane bodies
     double grids;                // bodies that are grids
     double grid_numbers;         // nodes of grids times their directions
-    double lined;                // slots in the lines solved by implicit integrators
+    double line_slots;           // slots in the lines solved by implicit integrators
     double halo;                 // nodes whose contributions are exchanged between tiles
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
@@ -91,9 +91,9 @@ static bool yields(const struct material *material)
 // springs/grid/plan.c: rows of at least four nodes.
 enum { ROW_MIN = 4, NODES_RENUMBERED_MIN = 256 };
 
-static bool is_grid(const struct census *census, const struct body_size *size)
+static bool is_grid(const struct totals *totals, const struct body_size *size)
 {
-    return census->spring_grids && size->directions > 0 && size->grid[0] >= ROW_MIN &&
+    return totals->spring_grids && size->directions > 0 && size->grid[0] >= ROW_MIN &&
            size->springs > 0;
 }
 
@@ -155,10 +155,10 @@ static double halo_of(const struct body_size *size)
 
 // springs/grid/lines.c: slots in the bundles of lines of ropes and cloths whose grid lines are
 // twice as stiff as all other springs.
-static double lined_by(const struct scene_body *body, const struct body_size *size)
+static double line_slots_of(const struct scene_body *body, const struct body_size *size)
 {
     enum { LANES = 8 };
-    double others = 0, x = (double)size->grid[0], y = (double)size->grid[1], lined = 0;
+    double others = 0, x = (double)size->grid[0], y = (double)size->grid[1], line_slots = 0;
     for (size_t kind = 1; kind < SPRING_KINDS_MAX; kind++)
         if (body->kinds[kind].present)
             others = fmax(others, body->kinds[kind].material.stiffness);
@@ -166,272 +166,273 @@ static double lined_by(const struct scene_body *body, const struct body_size *si
     if (!stiff || size->grid[2] != 1)
         return 0;
     if (x >= 3)
-        lined += LANES * ceil(y / LANES) * x;
+        line_slots += LANES * ceil(y / LANES) * x;
     if (y >= 3)
-        lined += LANES * ceil(x / LANES) * y;
-    return lined;
+        line_slots += LANES * ceil(x / LANES) * y;
+    return line_slots;
 }
 
-static void count_faces(struct census *census, const struct scene_body *body,
+static void count_faces(struct totals *totals, const struct scene_body *body,
                         const struct body_size *size)
 {
-    bool gas = body->pressure.present, wind = census->scene->environment.wind.present;
+    bool gas = body->pressure.present, wind = totals->scene->environment.wind.present;
     // faces/plan.c: closed surfaces that contain most nodes of their body.
-    bool ringed = gas && !census->reference && size->face_arity == 3 && size->faces >= size->nodes;
-    bool face_grid = !census->reference && size->is_sheet && size->grid[0] >= ROW_MIN;
+    bool ringed = gas && !totals->reference && size->face_arity == 3 && size->faces >= size->nodes;
+    bool face_grid = !totals->reference && size->is_sheet && size->grid[0] >= ROW_MIN;
     if ((gas && !ringed) || (wind && !face_grid))
-        census->blocked_faces += size->faces;
+        totals->blocked_faces += size->faces;
     if (ringed) {
-        census->ringed += size->nodes;
-        census->ring_faces += size->faces;
+        totals->ringed += size->nodes;
+        totals->ring_faces += size->faces;
     }
 }
 
-static void count_body(struct census *census, const struct scene_body *body,
+static void count_body(struct totals *totals, const struct scene_body *body,
                        const struct body_size *size)
 {
-    bool grid = is_grid(census, size);
+    bool grid = is_grid(totals, size);
     bool own_masses =
         body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
 
-    census->nodes += size->nodes;
-    census->springs += size->springs;
-    census->faces += size->faces;
-    census->massed += own_masses ? size->nodes : 0;
-    census->listed_faces += size->is_sheet ? 0 : size->faces;
+    totals->nodes += size->nodes;
+    totals->springs += size->springs;
+    totals->faces += size->faces;
+    totals->massed += own_masses ? size->nodes : 0;
+    totals->listed_faces += size->is_sheet ? 0 : size->faces;
 
     bool fragile = any_material(body, breaks) || any_material(body, yields);
-    census->breaks |= any_material(body, breaks);
-    census->yields |= any_material(body, yields);
-    census->gas |= body->pressure.present;
+    totals->breaks |= any_material(body, breaks);
+    totals->yields |= any_material(body, yields);
+    totals->gas |= body->pressure.present;
 
     // Listed springs.
     if (size->directions == 0 && size->springs > 0) {
-        census->listed += size->springs;
-        census->listing++;
+        totals->listed += size->springs;
+        totals->listing++;
         int kinds = 0;
         for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
             kinds += body->kinds[kind].present;
-        census->one_kind = body->type == BODY_NETWORK ? body->shape.network.material_count == 1 &&
+        totals->one_kind = body->type == BODY_NETWORK ? body->shape.network.material_count == 1 &&
                                                             !body->shape.network.nodes_path
                                                       : kinds <= 1;
-        census->renumbers |= is_renumbered(size);
-        census->sorts |= is_renumbered(size);
+        totals->renumbers |= is_renumbered(size);
+        totals->sorts |= is_renumbered(size);
     }
 
-    count_faces(census, body, size);
+    count_faces(totals, body, size);
 
     if (grid) {
-        census->grids++;
-        census->grid_numbers += size->nodes * (double)size->directions;
-        census->lined += lined_by(body, size);
-        census->halo += halo_of(size);
-        census->remembered += fragile ? size->springs : 0;
+        totals->grids++;
+        totals->grid_numbers += size->nodes * (double)size->directions;
+        totals->line_slots += line_slots_of(body, size);
+        totals->halo += halo_of(size);
+        totals->stored_grid_springs += fragile ? size->springs : 0;
         return;
     }
 
     // Packed springs, one in each lane of a column.
     double columns = 2 * size->springs / PACKED_LANES * lanes_a_half(size);
-    census->off_grid += size->nodes;
-    census->planned += size->springs;
-    census->fragile += fragile ? size->springs : 0;
-    census->columns += columns;
-    census->gathered += columns * gathered_share(size);
-    census->mixed += columns * mixed_share(body);
+    totals->off_grid += size->nodes;
+    totals->planned += size->springs;
+    totals->fragile += fragile ? size->springs : 0;
+    totals->columns += columns;
+    totals->gathered += columns * gathered_share(size);
+    totals->mixed += columns * mixed_share(body);
 }
 
 // ---- The stages, in the order of solver/create.c
 
 // topology/reorder.c
-static void renumber(struct ledger *ledger, const struct body_size *size)
+static void renumber(struct memory_use *memory_use, const struct body_size *size)
 {
     if (size->directions > 0 || size->springs == 0 || size->nodes < NODES_RENUMBERED_MIN)
         return;
     double nodes = size->nodes, springs = size->springs;
     double orders = 8 * nodes, neighbours = 8 * nodes + 8 * springs;
-    take(ledger, orders + neighbours);
+    allocate(memory_use, orders + neighbours);
     if (is_renumbered(size))
-        touch(ledger, 24 * nodes); // positions in their new order
-    drop(ledger, orders + neighbours);
+        allocate_briefly(memory_use, 24 * nodes); // positions in their new order
+    release(memory_use, orders + neighbours);
     if (!is_renumbered(size))
         return;
-    take(ledger, 4 * nodes + 4 * springs); // the orders, which are kept
-    touch(ledger, fmax(8 * nodes, 8 * springs));
+    allocate(memory_use, 4 * nodes + 4 * springs); // the orders, which are kept
+    allocate_briefly(memory_use, fmax(8 * nodes, 8 * springs));
 }
 
-static double topology_bytes_of(const struct census *census)
+static double topology_bytes_of(const struct totals *totals)
 {
     // Memory of a body in the topology and in the plan that does not depend on its size, with its
     // name, which is a block of its own, and the rounding of block sizes.
-    double bodies = (double)census->scene->body_count *
+    double bodies = (double)totals->scene->body_count *
                     (sizeof(struct topology_body) + sizeof(struct plan_grid) +
                      sizeof(struct plan_face_grid) + sizeof(struct plan_rings) + 128);
-    bool one = census->listing <= 1 && census->one_kind;
-    return bodies + (census->renumbers ? 8 * census->nodes : 0) + 8 * census->massed +
-           census->listed * (8 + (one ? 0 : 4) + census->real + (census->sorts ? 4 : 0)) +
-           12 * census->listed_faces;
+    bool one = totals->listing <= 1 && totals->one_kind;
+    return bodies + (totals->renumbers ? 8 * totals->nodes : 0) + 8 * totals->massed +
+           totals->listed * (8 + (one ? 0 : 4) + totals->real + (totals->sorts ? 4 : 0)) +
+           12 * totals->listed_faces;
 }
 
 // faces/plan.c: a ring's entries and its share of the lengths and halos.
 static const double ring_bytes = 2 * 6.5 + 1.0 / RING_GROUP + 1;
 
 // Corners and slots of nodes, and then what is kept until the springs are packed.
-static double rings(struct ledger *ledger, const struct census *census)
+static double rings(struct memory_use *memory_use, const struct totals *totals)
 {
-    double kept = census->ringed * ring_bytes;
-    take(ledger, 8 * census->ringed + 24 * census->ring_faces);
-    touch(ledger, 6 * census->ringed + kept);
-    drop(ledger, 8 * census->ringed + 24 * census->ring_faces);
-    take(ledger, kept);
+    double kept = totals->ringed * ring_bytes;
+    allocate(memory_use, 8 * totals->ringed + 24 * totals->ring_faces);
+    allocate_briefly(memory_use, 6 * totals->ringed + kept);
+    release(memory_use, 8 * totals->ringed + 24 * totals->ring_faces);
+    allocate(memory_use, kept);
     return kept;
 }
 
 // springs/listed/plan.c, for springs that are not packed and for faces.
-static void blocks(struct ledger *ledger, const struct census *census, double elements, int arity,
-                   bool lists)
+static void blocks(struct memory_use *memory_use, const struct totals *totals, double elements,
+                   int arity, bool lists)
 {
     if (elements == 0)
         return;
     double listed = lists ? elements * (4.0 * arity + 4) : 0;
-    take(ledger, listed);
-    take(ledger, 4 * elements);                      // the order, which is kept
-    touch(ledger, 4 * elements + 8 * census->nodes); // sorting; the colours at each node
-    drop(ledger, listed);
+    allocate(memory_use, listed);
+    allocate(memory_use, 4 * elements); // the order, which is kept
+    allocate_briefly(memory_use,
+                     4 * elements + 8 * totals->nodes); // sorting; the colours at each node
+    release(memory_use, listed);
 }
 
 // springs/listed/plan_coloured.c
-static void colour(struct ledger *ledger, const struct census *census)
+static void colour(struct memory_use *memory_use, const struct totals *totals)
 {
     // Groups at a third of the springs' tiles are few; nodes around a tile are at most as many.
-    double kept = census->planned * (2 * sizeof(uint16_t) + 0.5) + 2 * 4 * census->nodes;
-    take(ledger, kept);
-    touch(ledger, 12 * census->nodes);
+    double kept = totals->planned * (2 * sizeof(uint16_t) + 0.5) + 2 * 4 * totals->nodes;
+    allocate(memory_use, kept);
+    allocate_briefly(memory_use, 12 * totals->nodes);
 }
 
 // springs/packed/plan.c
-static void pack(struct ledger *ledger, const struct census *census)
+static void pack(struct memory_use *memory_use, const struct totals *totals)
 {
     enum { COLUMN = sizeof(struct packed_column), LANES = PACKED_LANES };
-    double halves = 8 * census->nodes + 24 * census->planned;
+    double halves = 8 * totals->nodes + 24 * totals->planned;
     double ends = sizeof(uint32_t[LANES]), slots = sizeof(uint32_t[LANES]);
-    double mixed = census->mixed * sizeof(uint32_t[LANES]);
-    double growing = census->columns * (COLUMN + slots) + census->gathered * ends + mixed +
-                     census->nodes / LANES * 48;
-    double halo = 4 * 0.5 * census->off_grid;
-    double kept = census->columns * (COLUMN + slots) + census->gathered * sizeof(uint16_t[LANES]) +
-                  census->nodes / LANES * 9 + halo + mixed;
-    if (census->planned == 0)
+    double mixed = totals->mixed * sizeof(uint32_t[LANES]);
+    double growing = totals->columns * (COLUMN + slots) + totals->gathered * ends + mixed +
+                     totals->nodes / LANES * 48;
+    double halo = 4 * 0.5 * totals->off_grid;
+    double kept = totals->columns * (COLUMN + slots) + totals->gathered * sizeof(uint16_t[LANES]) +
+                  totals->nodes / LANES * 9 + halo + mixed;
+    if (totals->planned == 0)
         return;
-    take(ledger, halves + growing);
-    drop(ledger, halves);
-    touch(ledger, 8 * census->nodes + halo);
-    take(ledger, kept);
-    drop(ledger, growing);
+    allocate(memory_use, halves + growing);
+    release(memory_use, halves);
+    allocate_briefly(memory_use, 8 * totals->nodes + halo);
+    allocate(memory_use, kept);
+    release(memory_use, growing);
 }
 
-static void plan(struct ledger *ledger, const struct census *census)
+static void plan(struct memory_use *memory_use, const struct totals *totals)
 {
-    double rings_kept = census->ringed > 0 ? rings(ledger, census) : 0;
-    bool all_listed = census->grids == 0 && census->listed == census->springs;
-    if (!census->packs)
-        blocks(ledger, census, census->planned, 2, !all_listed);
+    double rings_kept = totals->ringed > 0 ? rings(memory_use, totals) : 0;
+    bool all_listed = totals->grids == 0 && totals->listed == totals->springs;
+    if (!totals->packs)
+        blocks(memory_use, totals, totals->planned, 2, !all_listed);
     else if (!all_listed) {
-        take(ledger, 4 * census->planned); // the order
-        touch(ledger, 12 * census->planned);
+        allocate(memory_use, 4 * totals->planned); // the order
+        allocate_briefly(memory_use, 12 * totals->planned);
     }
-    blocks(ledger, census, census->blocked_faces, 3, true);
-    if (census->packs)
-        pack(ledger, census);
-    if (census->coloured && census->planned > 0)
-        colour(ledger, census);
-    if (census->fragile > 0)
-        take(ledger, census->fragile * (census->packs ? 20 : 4));
+    blocks(memory_use, totals, totals->blocked_faces, 3, true);
+    if (totals->packs)
+        pack(memory_use, totals);
+    if (totals->coloured && totals->planned > 0)
+        colour(memory_use, totals);
+    if (totals->fragile > 0)
+        allocate(memory_use, totals->fragile * (totals->packs ? 20 : 4));
     // The rings of bodies with packed springs are freed with the slots, when constants are made
-    // (plan_forget).
+    // (plan_release_build_data).
     (void)rings_kept;
 }
 
-static double constants_bytes_of(const struct census *census)
+static double constants_bytes_of(const struct totals *totals)
 {
-    bool same = (census->packs || census->reference) && census->planned == census->listed;
-    bool rests = !same || !census->packs || census->fragile > 0;
-    return census->real * (census->nodes + (census->massed > 0 ? census->nodes : 0)) +
-           (same ? 0 : 12 * census->planned) + (rests ? census->real * census->planned : 0) +
-           (census->packs ? census->real * PACKED_LANES * census->columns : 0) +
-           16 * census->blocked_faces;
+    bool same = (totals->packs || totals->reference) && totals->planned == totals->listed;
+    bool rests = !same || !totals->packs || totals->fragile > 0;
+    return totals->real * (totals->nodes + (totals->massed > 0 ? totals->nodes : 0)) +
+           (same ? 0 : 12 * totals->planned) + (rests ? totals->real * totals->planned : 0) +
+           (totals->packs ? totals->real * PACKED_LANES * totals->columns : 0) +
+           16 * totals->blocked_faces;
 }
 
 // state/state.h, by the system's own count; integrate/implicit.h.
-static double state_bytes_of(const struct census *census, const struct system_functions *call)
+static double state_bytes_of(const struct totals *totals, const struct system_functions *call)
 {
-    const taut_scene *scene = census->scene;
+    const taut_scene *scene = totals->scene;
     struct topology topology = {
-        .node_count = (uint64_t)census->nodes,
-        .spring_count = (uint64_t)census->springs,
+        .node_count = (uint64_t)totals->nodes,
+        .spring_count = (uint64_t)totals->springs,
         .body_count = scene->body_count,
         .colliders = scene->colliders,
         .collider_count = scene->collider_count,
-        .any_breaks = census->breaks,
-        .any_yields = census->yields,
+        .any_breaks = totals->breaks,
+        .any_yields = totals->yields,
         .environment = scene->environment,
     };
     struct plan_counts counts = {
-        .state_springs = (uint64_t)(census->planned + census->remembered),
-        .slots = census->packs ? (uint64_t)(PACKED_LANES * census->columns) : 0,
-        .grids = (size_t)census->grids,
-        .rings = census->ringed > 0,
+        .state_springs = (uint64_t)(totals->planned + totals->stored_grid_springs),
+        .slots = totals->packs ? (uint64_t)(PACKED_LANES * totals->columns) : 0,
+        .grids = (size_t)totals->grids,
+        .rings = totals->ringed > 0,
     };
     return (double)call->state_bytes(scene, &topology, &counts);
 }
 
 // faces/tangent.c: the part allocated when the tangent is made.
-static double tangent_faces_bytes_of(const struct census *census)
+static double tangent_faces_bytes_of(const struct totals *totals)
 {
-    const struct scene_wind *wind = &census->scene->environment.wind;
-    if (census->faces == 0 || !(census->gas || (wind->present && wind->relative)))
+    const struct scene_wind *wind = &totals->scene->environment.wind;
+    if (totals->faces == 0 || !(totals->gas || (wind->present && wind->relative)))
         return 0;
-    return census->faces * (12 + 4 + 12 + 4 * census->real) + 8 * census->nodes;
+    return totals->faces * (12 + 4 + 12 + 4 * totals->real) + 8 * totals->nodes;
 }
 
 // forces/tangent.h
-static double tangent_bytes_of(const struct census *census)
+static double tangent_bytes_of(const struct totals *totals)
 {
-    double bytes = tangent_faces_bytes_of(census) +
-                   census->real * census->grid_numbers * (census->yields ? 2 : 1);
-    if (!census->packs)
-        bytes += 8 * census->nodes + 2 * 24 * census->planned;
-    if (census->penalty)
-        bytes += census->nodes * (12 * census->real + 1);
-    if (census->gas)
-        bytes += 3 * census->real * census->nodes;
+    double bytes = tangent_faces_bytes_of(totals) +
+                   totals->real * totals->grid_numbers * (totals->yields ? 2 : 1);
+    if (!totals->packs)
+        bytes += 8 * totals->nodes + 2 * 24 * totals->planned;
+    if (totals->penalty)
+        bytes += totals->nodes * (12 * totals->real + 1);
+    if (totals->gas)
+        bytes += 3 * totals->real * totals->nodes;
     return bytes;
 }
 
 // contact/constraints.h
-static double constraints_bytes_of(const struct census *census)
+static double constraints_bytes_of(const struct totals *totals)
 {
-    const bool midpoint = census->scene->simulation.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
-    return census->projects || (midpoint && census->penalty)
-               ? census->nodes * (136 + 18 * census->real)
+    const bool midpoint = totals->scene->simulation.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+    return totals->projects || (midpoint && totals->penalty)
+               ? totals->nodes * (136 + 18 * totals->real)
                : 0;
 }
 
-static double implicit_bytes_of(const struct census *census)
+static double implicit_bytes_of(const struct totals *totals)
 {
-    if (!integrator_is_implicit(census->scene->simulation.integrator))
+    if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return 0;
     enum { VECTORS = 3 * 2 + 3 * 5 + 1, BLOCK = 6 };
-    double lines = 18 * census->real * census->lined;
-    return census->nodes * census->real * (VECTORS + BLOCK) + tangent_bytes_of(census) + lines +
-           constraints_bytes_of(census);
+    double lines = 18 * totals->real * totals->line_slots;
+    return totals->nodes * totals->real * (VECTORS + BLOCK) + tangent_bytes_of(totals) + lines +
+           constraints_bytes_of(totals);
 }
 
 // stability/spectral_bound.c, while dt is checked.
-static double bound_bytes_of(const struct census *census)
+static double bound_bytes_of(const struct totals *totals)
 {
-    bool faces = census->gas || (census->scene->environment.wind.present &&
-                                 census->scene->environment.wind.relative && census->faces > 0);
-    return 20 * census->real * census->off_grid + (faces ? 128 * census->nodes : 0);
+    bool faces = totals->gas || (totals->scene->environment.wind.present &&
+                                 totals->scene->environment.wind.relative && totals->faces > 0);
+    return 20 * totals->real * totals->off_grid + (faces ? 128 * totals->nodes : 0);
 }
 
 // The threads of a team: their stacks, and their own arrays.
@@ -448,29 +449,29 @@ static double threads_bytes(const struct solver_options *options)
     return threads > 1 ? (threads - 1) * 256e3 : 0;
 }
 
-static struct census census_begin(const taut_scene *scene, const struct solver_options *options)
+static struct totals totals_begin(const taut_scene *scene, const struct solver_options *options)
 {
-    struct census census = {.scene = scene, .one_kind = true};
-    census.real = scene->precision == PRECISION_DOUBLE ? sizeof(double) : sizeof(float);
+    struct totals totals = {.scene = scene, .one_kind = true};
+    totals.real = scene->precision == PRECISION_DOUBLE ? sizeof(double) : sizeof(float);
     const taut_kernel kernel = options ? options->config.kernel : TAUT_KERNEL_AUTO;
-    census.reference = kernel == TAUT_KERNEL_REFERENCE;
-    census.coloured = kernel == TAUT_KERNEL_COLOURED;
-    census.spring_grids = !census.reference && !census.coloured && kernel != TAUT_KERNEL_PACKED;
-    census.packs =
-        !census.reference && !census.coloured && scene->simulation.integrator != INTEGRATOR_XPBD;
+    totals.reference = kernel == TAUT_KERNEL_REFERENCE;
+    totals.coloured = kernel == TAUT_KERNEL_COLOURED;
+    totals.spring_grids = !totals.reference && !totals.coloured && kernel != TAUT_KERNEL_PACKED;
+    totals.packs =
+        !totals.reference && !totals.coloured && scene->simulation.integrator != INTEGRATOR_XPBD;
     for (size_t c = 0; c < scene->collider_count; c++)
         if (scene->colliders[c].response == RESPONSE_PENALTY)
-            census.penalty = true;
+            totals.penalty = true;
         else
-            census.projects = true;
-    return census;
+            totals.projects = true;
+    return totals;
 }
 
 void memory_estimate_make(const taut_scene *scene, const struct solver_options *options,
                           struct memory_estimate *estimate)
 {
-    struct census census = census_begin(scene, options);
-    struct ledger ledger = {0, 0};
+    struct totals totals = totals_begin(scene, options);
+    struct memory_use memory_use = {0, 0};
     double largest = -1;
     *estimate = (struct memory_estimate){.exact = true};
     // All bodies are built first and then all are renumbered. One loop suffices: the maximum is
@@ -480,10 +481,10 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
         struct body_size size;
         body_size_find(scene, b, &size);
         estimate->exact &= size.exact;
-        take(&ledger, size.building);
-        drop(&ledger, size.building - size.bytes);
-        count_body(&census, &scene->bodies[b], &size);
-        struct ledger own = {0, 0};
+        allocate(&memory_use, size.building);
+        release(&memory_use, size.building - size.bytes);
+        count_body(&totals, &scene->bodies[b], &size);
+        struct memory_use own = {0, 0};
         renumber(&own, &size);
         bodies += own.now;
         renumbering = fmax(renumbering, own.most - own.now);
@@ -492,35 +493,40 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
             estimate->largest = b;
         }
     }
-    estimate->building = ledger.most;
-    take(&ledger, bodies);
-    touch(&ledger, renumbering);
-    bodies = ledger.now;
+    estimate->building = memory_use.most;
+    allocate(&memory_use, bodies);
+    allocate_briefly(&memory_use, renumbering);
+    bodies = memory_use.now;
 
     const struct system_functions *call =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
-    take(&ledger, topology_bytes_of(&census));
-    plan(&ledger, &census);
-    take(&ledger, constants_bytes_of(&census) + state_bytes_of(&census, call) +
-                      3 * census.real * census.halo + threads_bytes(options));
+    allocate(&memory_use, topology_bytes_of(&totals));
+    plan(&memory_use, &totals);
+    allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +
+                              3 * totals.real * totals.halo + threads_bytes(options));
     if (integrator_is_implicit(scene->simulation.integrator))
-        touch(&ledger, tangent_faces_bytes_of(&census));
-    drop(&ledger, bodies);
-    if (census.packs) // plan_forget
-        drop(&ledger, sizeof(uint32_t[PACKED_LANES]) * census.columns +
-                          (census.planned > 0 ? ring_bytes * census.ringed : 0));
-    touch(&ledger, bound_bytes_of(&census));
-    take(&ledger, implicit_bytes_of(&census)); // touched by the first step
+        allocate_briefly(&memory_use, tangent_faces_bytes_of(&totals));
+    release(&memory_use, bodies);
+    if (totals.packs) // plan_release_build_data
+        release(&memory_use, sizeof(uint32_t[PACKED_LANES]) * totals.columns +
+                                 (totals.planned > 0 ? ring_bytes * totals.ringed : 0));
+    allocate_briefly(&memory_use, bound_bytes_of(&totals));
+    allocate(&memory_use, implicit_bytes_of(&totals)); // touched by the first step
     if (scene->simulation.integrator == INTEGRATOR_XPBD)
-        take(&ledger, constraints_bytes_of(&census));
+        allocate(&memory_use, constraints_bytes_of(&totals));
 
-    estimate->nodes = census.nodes;
-    estimate->springs = census.springs;
-    estimate->faces = census.faces;
-    estimate->making = ledger.most;
-    estimate->solver = ledger.now;
-    estimate->sharp = 12 * census.real * census.nodes + quadratic_bytes(census.nodes, census.real) +
-                      tangent_bytes_of(&census) + bound_bytes_of(&census);
+    estimate->nodes = totals.nodes;
+    estimate->springs = totals.springs;
+    estimate->faces = totals.faces;
+    const struct checkpoint_conditions keeps =
+        checkpoint_conditions(scene->precision, scene->simulation.integrator, &scene->environment);
+    estimate->copy = 3 * sizeof(double) * checkpoint_vectors(&keeps) * totals.nodes +
+                     (double)scene->collider_count * totals.nodes +
+                     ((totals.yields ? sizeof(double) : 0) + totals.breaks) * totals.springs;
+    estimate->making = memory_use.most;
+    estimate->solver = memory_use.now;
+    estimate->sharp = 12 * totals.real * totals.nodes + quadratic_bytes(totals.nodes, totals.real) +
+                      tangent_bytes_of(&totals) + bound_bytes_of(&totals);
 }
 
 double memory_of_frame(const struct memory_estimate *estimate, unsigned fields)
@@ -540,9 +546,9 @@ double memory_of_frame(const struct memory_estimate *estimate, unsigned fields)
 
 static const char *remedy(enum memory_source source)
 {
-    return source == MEMORY_WISHED ? "Make it smaller, or raise TAUT_MEMORY_LIMIT"
-                                   : "Make it smaller, free memory or raise the limit; "
-                                     "TAUT_MEMORY_LIMIT=none builds it anyway";
+    return source == MEMORY_REQUESTED ? "Make it smaller, or raise TAUT_MEMORY_LIMIT"
+                                      : "Make it smaller, free memory or raise the limit; "
+                                        "TAUT_MEMORY_LIMIT=none builds it anyway";
 }
 
 taut_status memory_check(double bytes, const char *what, taut_error *error)
@@ -573,9 +579,9 @@ taut_status memory_check_scene(const taut_scene *scene, const struct solver_opti
 {
     struct memory_estimate estimate;
     memory_estimate_make(scene, options, &estimate);
-    double beside = options ? options->beside : 0;
+    double extra_bytes = options ? options->extra_bytes : 0;
     taut_status status =
-        check(scene, &estimate, fmax(estimate.making, estimate.solver + beside), error);
+        check(scene, &estimate, fmax(estimate.making, estimate.solver + extra_bytes), error);
     if (status == TAUT_OK && estimate.exact && estimate.nodes >= (double)UINT32_MAX)
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "%.0f nodes in one scene; at most %lu can be numbered", estimate.nodes,

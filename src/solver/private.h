@@ -31,6 +31,7 @@ struct taut_solver {
     double position_step;        // s, as given by the scene; 0: not given
     struct change *change;       // not NULL if constants have changed since the last step (set.c)
     uint64_t steps_planned;
+    uint64_t steps_restored; // done before the checkpoint that it continues
     double setup_seconds;
     double step_seconds; // wall time spent in steps
 };
@@ -38,11 +39,39 @@ struct taut_solver {
 // ---- set.c
 
 // Applies changed constants. Must precede anything that is computed with them.
-void settle_changes(taut_solver *solver);
+void apply_changes(taut_solver *solver);
 
 // TAUT_ERROR_ARGUMENT for a value that the solver's precision cannot hold (precision_lacks, scene.h).
-taut_status check_held(const taut_solver *solver, const double *values, size_t count, bool sizes,
-                       taut_error *error);
+taut_status check_precision(const taut_solver *solver, const double *values, size_t count,
+                            bool sizes, taut_error *error);
+
+// ---- restore.c
+
+// What a checkpoint keeps depending on the integrator, or on whether there are colliders (the last
+// column of STATE_ARRAYS).
+struct checkpoint_conditions {
+    bool forces; // of the last step, of integrators that start with them
+    bool previous_positions, previous_velocities; // of the previous step
+    bool correction, touching;
+    bool normals; // of wind law node, with which the energy budget evaluates those forces
+    // Precision mixed: both parts of numbers, which do not fit into one number in double.
+    bool low_positions, low_velocities, low_previous;
+};
+
+// `touching` is left to the caller.
+struct checkpoint_conditions checkpoint_conditions(enum precision precision,
+                                                   enum integrator integrator,
+                                                   const struct scene_environment *environment);
+
+struct checkpoint;
+
+// Copies the state of a solver into a checkpoint, or that of a checkpoint into a solver, by all
+// workers. `adapts`: dt has to be checked for the state (dt_adapt).
+void checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint);
+void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts);
+
+// The vectors that a checkpoint has for each node, positions and velocities included.
+double checkpoint_vectors(const struct checkpoint_conditions *keeps);
 
 // ---- dt.c
 
@@ -50,6 +79,11 @@ taut_status check_held(const taut_solver *solver, const double *values, size_t c
 // `diagnostics` (may be NULL), at its position in the scene.
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
                       taut_error *error);
+
+// Warns in `diagnostics` if dt is so small that single precision rounds away what nodes move in a
+// step. The solver has been started.
+void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
+                         struct diagnostics *diagnostics);
 
 // Before a solver continues the run of another one: keeps its own dt, or with dt: auto takes the
 // other's, if that was found for the same integrator. Returns true if dt has to be checked

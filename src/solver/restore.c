@@ -9,29 +9,39 @@
 
 // ---- The checkpoint
 
-// Conditions that depend on the integrator, or on whether there are colliders (the last column of
-// STATE_ARRAYS).
-struct checkpoint_keeps {
-    bool forces; // of the last step, of integrators that start with them
-    bool previous_positions, previous_velocities; // of the previous step
-    bool correction, touching;
-    bool normals; // of wind law node, with which the energy budget evaluates those forces
-};
-
-bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
-                     const struct plan *plan, enum integrator integrator, uint64_t springs)
+struct checkpoint_conditions checkpoint_conditions(enum precision precision,
+                                                   enum integrator integrator,
+                                                   const struct scene_environment *environment)
 {
     const bool verlet = integrator == INTEGRATOR_VERLET, bdf2 = integrator == INTEGRATOR_BDF2;
-    const struct checkpoint_keeps keeps = {
-        .forces = verlet || integrator == INTEGRATOR_VELOCITY_VERLET,
+    const bool mixed = precision == PRECISION_MIXED;
+    const bool forces = verlet || integrator == INTEGRATOR_VELOCITY_VERLET;
+    return (struct checkpoint_conditions){
+        .forces = forces,
         .previous_positions = verlet || bdf2,
         .previous_velocities = bdf2,
         .correction = integrator_is_implicit(integrator),
-        .touching = topology->collider_count > 0,
-        .normals = (verlet || integrator == INTEGRATOR_VELOCITY_VERLET) &&
-                   topology->environment.wind.present &&
-                   topology->environment.wind.law == WIND_NODE,
+        .normals = forces && environment->wind.present && environment->wind.law == WIND_NODE,
+        .low_positions = mixed,
+        .low_velocities = mixed && !verlet,
+        .low_previous = mixed && verlet,
     };
+}
+
+double checkpoint_vectors(const struct checkpoint_conditions *keeps)
+{
+    return 2 + keeps->forces + keeps->previous_positions + keeps->previous_velocities +
+           keeps->correction + keeps->normals + 2 * (keeps->low_positions + keeps->low_velocities) +
+           keeps->low_previous;
+}
+
+bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
+                     const struct plan *plan, enum precision precision, enum integrator integrator,
+                     uint64_t springs)
+{
+    struct checkpoint_conditions keeps =
+        checkpoint_conditions(precision, integrator, &topology->environment);
+    keeps.touching = topology->collider_count > 0;
     checkpoint->topology = topology;
     checkpoint->integrator = integrator;
     checkpoint->nodes = topology->node_count;
@@ -55,10 +65,11 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
         if (!checkpoint->name)                                                                     \
             return false;                                                                          \
     }
-#define ALLOCATE_KEPT(type, name, length, condition, kept) ALLOCATE(KEPT_##type, name, length, kept)
-    STATE_ARRAYS(ALLOCATE_KEPT)
+#define ALLOCATE_SAVED(type, name, length, condition, kept)                                        \
+    ALLOCATE(SAVED_##type, name, length, kept)
+    STATE_ARRAYS(ALLOCATE_SAVED)
     CHECKPOINT_ARRAYS(ALLOCATE)
-#undef ALLOCATE_KEPT
+#undef ALLOCATE_SAVED
 #undef ALLOCATE
     return true;
 }
@@ -67,10 +78,10 @@ void checkpoint_free(struct checkpoint *checkpoint)
 {
 #define RELEASE(type, name, length, condition)                                                     \
     memory_release(NULL, checkpoint->name, (size_t)checkpoint->length, sizeof(type));
-#define RELEASE_KEPT(type, name, length, condition, kept) RELEASE(KEPT_##type, name, length, kept)
-    STATE_ARRAYS(RELEASE_KEPT)
+#define RELEASE_SAVED(type, name, length, condition, kept) RELEASE(SAVED_##type, name, length, kept)
+    STATE_ARRAYS(RELEASE_SAVED)
     CHECKPOINT_ARRAYS(RELEASE)
-#undef RELEASE_KEPT
+#undef RELEASE_SAVED
 #undef RELEASE
     frame_free(&checkpoint->frame);
     *checkpoint = (struct checkpoint){0};
@@ -99,6 +110,17 @@ static void restore(void *context, const struct worker *worker)
     worker_barrier(worker);
     if (it->adapts)
         dt_adapt(it->solver, worker);
+}
+
+void checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
+{
+    solver_work(solver, save, &(struct transfer){.solver = solver, .checkpoint = checkpoint});
+}
+
+void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts)
+{
+    solver_work(solver, restore,
+                &(struct transfer){.solver = solver, .checkpoint = checkpoint, .adapts = adapts});
 }
 
 static taut_status compare_nodes(const struct topology *to, const struct topology *from,
@@ -142,19 +164,17 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
                     (unsigned long long)springs, (unsigned long long)others);
     struct checkpoint checkpoint = {
         .from_springs = from_springs, .to_springs = to_springs, .compares = true};
-    struct transfer transfer = {.solver = from, .checkpoint = &checkpoint};
-    if (!checkpoint_make(&checkpoint, before, from->plan, from->integrator,
+    if (!checkpoint_make(&checkpoint, before, from->plan, from->precision, from->integrator,
                          springs > others ? springs : others)) {
         checkpoint_free(&checkpoint);
         return fail_memory(error, "the restart from another solver");
     }
-    solver_work(from, save, &transfer);
-    transfer.solver = solver;
-    transfer.adapts = dt_restore(solver, from);
+    checkpoint_take(from, &checkpoint);
+    const bool adapts = dt_restore(solver, from);
     checkpoint.dt.dt = from->dt;
     checkpoint.dt.since_time = solver->dt_rule.since_time;
     checkpoint.dt.since_step = solver->dt_rule.since_step;
-    solver_work(solver, restore, &transfer);
+    checkpoint_apply(solver, &checkpoint, adapts);
     bool no_memory = checkpoint.no_memory;
     checkpoint_free(&checkpoint);
     return no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
@@ -172,14 +192,13 @@ taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoi
     struct solver_checkpoint *saved = *checkpoint = memory_allocate(NULL, 1, sizeof *saved);
     if (saved)
         saved->state.compares = true;
-    if (!saved || !checkpoint_make(&saved->state, solver->topology, solver->plan,
+    if (!saved || !checkpoint_make(&saved->state, solver->topology, solver->plan, solver->precision,
                                    solver->integrator, solver->topology->spring_count)) {
         solver_checkpoint_free(saved);
         *checkpoint = NULL;
         return fail_memory(error, "a checkpoint");
     }
-    struct transfer transfer = {.solver = solver, .checkpoint = &saved->state};
-    solver_work(solver, save, &transfer);
+    checkpoint_take(solver, &saved->state);
     saved->state.frame.time = taut_solver_time(solver);
     saved->state.dt.dt = solver->dt;
     // What belongs to the solver may be gone when another one is restored.
@@ -190,11 +209,13 @@ taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoi
 double solver_checkpoint_bytes(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
-    enum { ARRAYS_MOST = 7 };
+    const struct checkpoint_conditions keeps =
+        checkpoint_conditions(solver->precision, solver->integrator, &topology->environment);
+    const double vectors = checkpoint_vectors(&keeps) + keeps.forces; // and forces_seen
     double triples = 3.0 * (double)topology->node_count * sizeof(double);
     double springs = (topology->any_yields ? 2.0 * sizeof(double) : 0) + topology->any_breaks;
     const double target = sizeof(uint64_t) + 2 * sizeof(vec3);
-    return ARRAYS_MOST * triples + springs * (double)topology->spring_count +
+    return vectors * triples + springs * (double)topology->spring_count +
            target * (double)topology->kinematic_count +
            (double)(topology->node_count * topology->collider_count);
 }
@@ -209,12 +230,13 @@ taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *
     state.topology = solver->topology;
     state.frame.positions = positions ? positions : state.frame.positions;
     state.frame.velocities = velocities ? velocities : state.frame.velocities;
+    state.x = positions ? NULL : state.x;
+    state.vx = velocities ? NULL : state.vx;
     state.frame.step = (uint64_t)fmax(0, round(checkpoint->state.frame.time / solver->dt));
     struct dt_rule *rule = &solver->dt_rule;
     rule->since_time = state.dt.since_time = checkpoint->state.frame.time;
     rule->since_step = state.dt.since_step = state.frame.step;
-    struct transfer transfer = {.solver = solver, .checkpoint = &state};
-    solver_work(solver, restore, &transfer);
+    checkpoint_apply(solver, &state, false);
     return state.no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
 }
 

@@ -9,15 +9,15 @@
 
 // ---- Before and after
 
-struct taking_effect {
+struct change_task {
     taut_solver *solver;
     struct change *change;
 };
 
 static void remember(void *context, const struct worker *worker)
 {
-    const struct taking_effect *it = context;
-    it->solver->functions->change_remember(it->solver->system, it->change, worker);
+    const struct change_task *it = context;
+    it->solver->functions->change_save(it->solver->system, it->change, worker);
 }
 
 // Called before a value is written.
@@ -31,7 +31,7 @@ static taut_status begin_change(taut_solver *solver, taut_error *error)
         solver->functions->change_free(solver->system, change);
         return status;
     }
-    solver_work(solver, remember, &(struct taking_effect){solver, change});
+    solver_work(solver, remember, &(struct change_task){solver, change});
     solver->change = change;
     return TAUT_OK;
 }
@@ -68,21 +68,21 @@ static taut_status write_value(taut_solver *solver, void *at, const void *value,
     return status;
 }
 
-static void take_effect(void *context, const struct worker *worker)
+static void finish_change(void *context, const struct worker *worker)
 {
-    const struct taking_effect *it = context;
+    const struct change_task *it = context;
     it->solver->functions->change_finish(it->solver->system, it->change, worker);
     if (it->solver->dt_rule.automatic)
         dt_adapt(it->solver, worker);
 }
 
-void settle_changes(taut_solver *solver)
+void apply_changes(taut_solver *solver)
 {
     struct change *change = solver->change;
     if (!change)
         return;
     solver->change = NULL;
-    solver_work(solver, take_effect, &(struct taking_effect){solver, change});
+    solver_work(solver, finish_change, &(struct change_task){solver, change});
     solver->functions->change_free(solver->system, change);
 }
 
@@ -92,8 +92,9 @@ static taut_status find_body(const taut_solver *solver, size_t body, taut_error 
 {
     if (body < solver->topology->body_count)
         return TAUT_OK;
-    return fail(error, TAUT_ERROR_ARGUMENT, "there is no body of number %zu; the scene has %zu",
-                body, solver->topology->body_count);
+    return fail(error, TAUT_ERROR_ARGUMENT,
+                "there is no body %zu; the scene has %zu, numbered from 0", body,
+                solver->topology->body_count);
 }
 
 // Whether a node of `body`, or of any body (SIZE_MAX), moves by a formula of this type.
@@ -126,8 +127,8 @@ static bool is_at_least(double value, double least)
     return isfinite(value) && value >= least;
 }
 
-taut_status check_held(const taut_solver *solver, const double *values, size_t count, bool sizes,
-                       taut_error *error)
+taut_status check_precision(const taut_solver *solver, const double *values, size_t count,
+                            bool sizes, taut_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         const char *reason = precision_lacks(solver->precision, values[i], sizes);
@@ -179,8 +180,8 @@ static taut_status find_material(taut_solver *solver, size_t body, size_t materi
     const struct topology_body *it = &solver->topology->bodies[body];
     if (material >= it->material_count)
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "there is no material of number %zu; body '%s' has %zu", material, it->name,
-                    it->material_count);
+                    "there is no material %zu; body '%s' has %zu, numbered from 0", material,
+                    it->name, it->material_count);
     *found = &solver->topology->materials[it->first_material + material];
     return TAUT_OK;
 }
@@ -201,7 +202,7 @@ taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t m
                     needs_some ? "above 0 here" : "finite and at least 0", stiffness);
     if (has_formula(solver->topology, body))
         return refuse_formula("the stiffness", error);
-    status = check_held(solver, &stiffness, 1, true, error);
+    status = check_precision(solver, &stiffness, 1, true, error);
     if (status != TAUT_OK)
         return status;
     return write_value(solver, &it->stiffness, &stiffness, sizeof stiffness, error);
@@ -219,7 +220,7 @@ taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t mat
                     damping);
     if (has_formula(solver->topology, body))
         return refuse_formula("the damping", error);
-    status = check_held(solver, &damping, 1, true, error);
+    status = check_precision(solver, &damping, 1, true, error);
     if (status != TAUT_OK)
         return status;
     return write_value(solver, &it->damping, &damping, sizeof damping, error);
@@ -232,12 +233,12 @@ static taut_status check_scaled(const taut_solver *solver, size_t body, uint32_t
     const struct topology *topology = solver->topology;
     const struct topology_body *it = &topology->bodies[body];
     const double own[] = {factor, topology->materials[material].rest_length * factor};
-    taut_status status = check_held(solver, own, 2, true, error);
+    taut_status status = check_precision(solver, own, 2, true, error);
     for (size_t d = 0; status == TAUT_OK && d < it->direction_count; d++) {
         const struct direction *direction = &topology->directions[it->first_direction + d];
         const double scaled = direction->rest_length * factor;
         if (direction->material == material)
-            status = check_held(solver, &scaled, 1, true, error);
+            status = check_precision(solver, &scaled, 1, true, error);
     }
     for (uint64_t i = 0; status == TAUT_OK && it->direction_count == 0 && i < it->spring_count;
          i++) {
@@ -246,7 +247,7 @@ static taut_status check_scaled(const taut_solver *solver, size_t body, uint32_t
                                                    : topology->rest_double[listed];
         const double scaled = rest * factor;
         if (topology_listed_material(topology, listed) == material)
-            status = check_held(solver, &scaled, 1, true, error);
+            status = check_precision(solver, &scaled, 1, true, error);
     }
     return status;
 }
@@ -281,8 +282,8 @@ taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, siz
     if (status != TAUT_OK)
         return status;
     if (!isfinite(factor) || !(factor > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT, "a factor of rest lengths must be above 0, not %g",
-                    factor);
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "a factor of rest lengths must be finite and above 0, not %g", factor);
     if (has_formula(solver->topology, body))
         return refuse_formula("the rest length", error);
     const uint32_t number = (uint32_t)(it - solver->topology->materials);
@@ -308,10 +309,11 @@ taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double m
     if (status != TAUT_OK)
         return status;
     if (!isfinite(mass) || !(mass > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT, "the mass of a node is above 0, not %g kg", mass);
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "the mass of a node is finite and above 0, not %g kg", mass);
     if (has_formula(topology, body))
         return refuse_formula("the mass", error);
-    status = check_held(solver, &mass, 1, true, error);
+    status = check_precision(solver, &mass, 1, true, error);
     if (status == TAUT_OK)
         status = begin_change(solver, error);
     if (status != TAUT_OK)
@@ -337,7 +339,7 @@ taut_status taut_solver_set_gravity(taut_solver *solver, const double gravity[3]
         return fail(error, TAUT_ERROR_ARGUMENT, "gravity is finite");
     if (has_formula(topology, SIZE_MAX))
         return refuse_formula("gravity", error);
-    taut_status status = check_held(solver, gravity, 3, false, error);
+    taut_status status = check_precision(solver, gravity, 3, false, error);
     if (status != TAUT_OK)
         return status;
     return write_value(solver, &solver->topology->environment.gravity, &value, sizeof value, error);
@@ -350,7 +352,7 @@ taut_status taut_solver_set_air_drag(taut_solver *solver, double drag, taut_erro
                     drag);
     if (moves_by(solver->topology, MOTION_OSCILLATOR, SIZE_MAX))
         return refuse_formula("air drag", error);
-    taut_status status = check_held(solver, &drag, 1, true, error);
+    taut_status status = check_precision(solver, &drag, 1, true, error);
     if (status != TAUT_OK)
         return status;
     return write_value(solver, &solver->topology->environment.air_drag, &drag, sizeof drag, error);
@@ -391,9 +393,9 @@ taut_status taut_solver_set_wind(taut_solver *solver, const taut_wind *wind, tau
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "the velocity of a wind is finite, and its factors at least 0");
     const double factors[] = {wind->coefficient, wind->density, wind->drag};
-    status = check_held(solver, velocity, 3, false, error);
+    status = check_precision(solver, velocity, 3, false, error);
     if (status == TAUT_OK)
-        status = check_held(solver, factors, 3, true, error);
+        status = check_precision(solver, factors, 3, true, error);
     if (status != TAUT_OK)
         return status;
     struct scene_wind value = *it;
@@ -442,7 +444,7 @@ taut_status taut_solver_set_gas(taut_solver *solver, size_t body, const taut_gas
                     "of gas, amount and atmosphere are at least 0, gamma is at least 1, and "
                     "inflate above 0 and at most 1");
     const double values[] = {gas->amount, gas->atmosphere, gas->gamma, gas->inflate};
-    status = check_held(solver, values, 4, true, error);
+    status = check_precision(solver, values, 4, true, error);
     if (status != TAUT_OK)
         return status;
     struct scene_pressure value = *it;
@@ -465,8 +467,9 @@ static taut_status find_collider(const taut_solver *solver, size_t collider, tau
 {
     if (collider < solver->topology->collider_count)
         return TAUT_OK;
-    return fail(error, TAUT_ERROR_ARGUMENT, "there is no collider of number %zu; the scene has %zu",
-                collider, solver->topology->collider_count);
+    return fail(error, TAUT_ERROR_ARGUMENT,
+                "there is no collider %zu; the scene has %zu, numbered from 0", collider,
+                solver->topology->collider_count);
 }
 
 taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
@@ -495,7 +498,7 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
                     "and keep from 0 to 1");
     const double values[] = {contact->stiffness, contact->friction, contact->absorption,
                              contact->restitution, contact->keep};
-    status = check_held(solver, values, 5, true, error);
+    status = check_precision(solver, values, 5, true, error);
     if (status != TAUT_OK)
         return status;
     struct scene_collider *it = &solver->topology->colliders[collider];
@@ -514,8 +517,8 @@ taut_status taut_solver_set_dt(taut_solver *solver, double dt, taut_error *error
 {
     struct dt_rule *rule = &solver->dt_rule;
     if (!isfinite(dt) || !(dt > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT, "dt is above 0, not %g s", dt);
-    taut_status status = check_held(solver, &dt, 1, true, error);
+        return fail(error, TAUT_ERROR_ARGUMENT, "dt is finite and above 0, not %g s", dt);
+    taut_status status = check_precision(solver, &dt, 1, true, error);
     if (status != TAUT_OK)
         return status;
     if (!rule->automatic && dt == solver->dt)
@@ -531,7 +534,7 @@ taut_status taut_solver_set_dt(taut_solver *solver, double dt, taut_error *error
     rule->built = dt;
     rule->automatic = false;
     solver->dt = dt;
-    solver->functions->forget_critical(solver->system);
+    solver->functions->release_critical(solver->system);
     dt_plan_checks(solver);
     dt_plan_steps(solver);
     return TAUT_OK;

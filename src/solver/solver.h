@@ -27,14 +27,14 @@ enum budget_choice { BUDGET_OF_SCENE, BUDGET_OFF, BUDGET_ON }; // BUDGET_OF_SCEN
 struct solver_options {
     taut_config config;
     struct plan_options plan; // extended by the options that config.kernel implies
-    bool keep_numbers;        // nodes are not renumbered
+    bool keep_numbering;      // nodes are not renumbered
     // May change the bodies as built (materials, velocities, gas) before they are compiled; NULL:
     // no change.
     taut_status (*change)(const void *context, struct bodies *bodies, taut_error *error);
     const void *change_context;
     // Bytes that the caller is going to allocate besides the solver. They are included when the
     // estimate is compared with the available memory, before anything is built.
-    double beside;
+    double extra_bytes;
     enum budget_choice budget;
     bool tolerant; // only non-finite values end a run: the caller checks the energies itself
     // Receives the findings of the builders; NULL: the first finding becomes the error.
@@ -59,12 +59,12 @@ taut_status solver_create_cut(const taut_scene *scene, const struct solver_optio
 
 // ---- Stepping
 
-// Advances by `steps` steps, or until dt changes (dt: auto). `check_at_end` adds a check for
-// divergence after the last step; the check every DIVERGENCE_STEPS steps is always made. A caller
-// that divides a run by wall time omits the check, so that the step at which a divergence is found
-// does not depend on the speed of the machine.
-taut_status solver_advance(taut_solver *solver, uint64_t steps, bool check_at_end,
-                           taut_error *error);
+// Advances by `steps` steps, or until dt changes (dt: auto). Divergence is checked at step numbers
+// that are multiples of DIVERGENCE_STEPS, and at the last planned step, so that the step at which a
+// run stops depends neither on how its steps are divided among calls nor on output. If values are
+// not finite after the last step, or the kinetic energy is a hundred times what a check allows,
+// the solver continues to the next check, which reports that.
+taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error);
 
 // Continues with another number of threads, at least 1. The results are the same bits.
 taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error);
@@ -127,7 +127,10 @@ double solver_setup_seconds(const taut_solver *solver); // wall time of solver_c
 double solver_step_seconds(const taut_solver *solver);
 const struct stage_clock *solver_stage_clock(const taut_solver *solver);
 
-// Spring updates done so far: springs times force evaluations.
+// The step that a checkpoint had from which the solver was created; 0: from none.
+uint64_t solver_first_step(const taut_solver *solver);
+
+// Spring updates done by this solver: springs times force evaluations.
 double solver_spring_updates(const taut_solver *solver);
 
 // ---- The present state
@@ -158,10 +161,10 @@ const struct implicit_statistics *solver_implicit_statistics(const taut_solver *
 taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,
                               taut_error *error);
 
-// Fills the head of a frame, and those of `fields` that it has room for, from the present state,
-// with the solver's own threads. For energies and forces the state is evaluated, which does not
-// change it. Broken flags are included only if some spring can break. The frame may have been made
-// for a picture of the solver (picture/subject.h).
+// Fills the scalars of a frame, and those of `fields` that it has arrays for, from the present
+// state, with the solver's own threads. For energies and forces the state is evaluated, which does
+// not change it. Broken flags are included only if some spring can break. The frame may have been
+// made for a picture of the solver (picture/subject.h).
 void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame);
 
 // Reads position and velocity of one node, time and step into a frame with room for them. The
@@ -211,6 +214,7 @@ struct memory_estimate {
     double making;   // the maximum until a solver has been made of them, including them
     double solver;   // allocated by the complete solver
     double sharp;    // allocated by solver_sharp_step in addition to the solver
+    double copy;     // allocated by solver_copy_make in addition to the solver
     size_t largest;  // the body that needs most memory
 };
 
@@ -277,6 +281,21 @@ void solver_checkpoint_free(struct solver_checkpoint *checkpoint); // may be NUL
 // it returns true.
 taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, void *context,
                                     taut_error *error);
+
+// A copy of all that a run remembers at one step. It is written on any thread while the solver goes
+// on, and takes at most solver_checkpoint_bytes.
+struct solver_copy;
+
+// On failure *copy is NULL.
+taut_status solver_copy_make(taut_solver *solver, struct solver_copy **copy, taut_error *error);
+
+// Writes the stream, with `arrays` of the caller's at its end; their names begin with
+// ARCHIVE_OUTPUT.
+taut_status solver_copy_write(struct solver_copy *copy, const struct archive_array *arrays,
+                              size_t array_count, archive_sink *sink, void *context,
+                              taut_error *error);
+
+void solver_copy_free(struct solver_copy *copy); // may be NULL
 
 // A solver of a scene that continues where the stream was written. `path` is for messages.
 // TAUT_ERROR_IO where the stream is cut off, altered or none; TAUT_ERROR_UNSUPPORTED where its

@@ -13,7 +13,8 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
     const struct system_functions *call = solver->functions;
     call->integrate(solver->system, worker);
     call->finish(solver->system, worker);
-    bool checks = done % DIVERGENCE_STEPS == 0, adapts = dt_is_due(solver, done);
+    const bool checks = done % DIVERGENCE_STEPS == 0 || done == solver->steps_planned;
+    const bool adapts = dt_is_due(solver, done);
     if (checks || adapts)
         worker_barrier(worker);
     if (checks)
@@ -28,7 +29,7 @@ struct advance {
     taut_solver *solver;
     uint64_t end;     // the step number to reach
     uint64_t changes; // of dt when the work began: another change ends it
-    bool checks_at_end;
+    bool followed;    // the end has been moved to the next check for divergence
 };
 
 // The number of steps still to be taken. All workers of a group get the same result: faults are set
@@ -43,19 +44,38 @@ static uint64_t steps_left(const struct advance *it)
     return it->end - call->steps(it->solver->system);
 }
 
+// Whether the next check for divergence will certainly end the run: moves the end to that check.
+// Nobody then sees values that are not finite in a sound run, and the step at which a run stops does
+// not depend on how steps are divided among calls.
+static bool follow_to_check(struct advance *it, const struct worker *worker)
+{
+    const struct system_functions *call = it->solver->functions;
+    if (it->followed || call->fault(it->solver->system)->code != TAUT_OK ||
+        it->solver->dt_rule.changes != it->changes)
+        return false;
+    if (!call->diverges_certainly(it->solver->system, worker))
+        return false;
+    if (worker->index == 0) {
+        it->end = (it->end / DIVERGENCE_STEPS + 1) * DIVERGENCE_STEPS;
+        it->followed = true;
+    }
+    worker_barrier(worker);
+    return true;
+}
+
 // The team's work for many steps. Workers may join and leave between them.
 static void advance(void *context, const struct worker *worker)
 {
     struct advance *it = context;
-    uint64_t left;
-    while ((left = steps_left(it)) > 0) {
-        one_step(it->solver, it->end - left + 1, worker);
-        if (!worker_regroup(worker))
-            return;
-    }
-    it->solver->functions->complete(it->solver->system, worker);
-    if (it->checks_at_end && it->solver->functions->fault(it->solver->system)->code == TAUT_OK)
-        it->solver->functions->check(it->solver->system, worker);
+    do {
+        uint64_t left;
+        while ((left = steps_left(it)) > 0) {
+            one_step(it->solver, it->end - left + 1, worker);
+            if (!worker_regroup(worker))
+                return;
+        }
+        it->solver->functions->complete(it->solver->system, worker);
+    } while (follow_to_check(it, worker));
 }
 
 static taut_status explain_collapse(const taut_solver *solver, const struct fault *fault,
@@ -73,12 +93,55 @@ static taut_status explain_collapse(const taut_solver *solver, const struct faul
 // its length then adds spurious energy in each step.
 static const double COARSE = 1e-4;
 
+static bool any_damping(const struct topology *topology)
+{
+    for (size_t i = 0; i < topology->material_count; i++)
+        if (topology->materials[i].damping != 0)
+            return true;
+    return topology->environment.air_drag != 0;
+}
+
+// Prints the step that the integrator allows in the present state, beside dt. There may be no
+// guaranteed one for explicit Euler and midpoint, which only damping makes stable: then the
+// computed one, of scenes where it takes no time. Returns the former.
+static double explain_limit(taut_solver *solver, const struct critical_step *guaranteed,
+                            char *limit, size_t size)
+{
+    enum { NODES_AT_ONCE = 1000 };
+    const struct topology *topology = solver->topology;
+    const double dt = guaranteed->dt[solver->integrator];
+    struct critical_step computed = {.known = false};
+    taut_energy energy;
+    double stable = dt;
+    if (dt == 0 && any_damping(topology) && topology->node_count <= NODES_AT_ONCE &&
+        taut_solver_energy(solver, &energy, NULL) == TAUT_OK && isfinite(energy.total) &&
+        solver_own_sharp_step(solver, &computed, NULL) == TAUT_OK && computed.known)
+        stable = computed.sharp_dt[solver->integrator];
+    snprintf(limit, size,
+             isinf(stable)
+                 ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
+                   "and how the equations were solved"
+             : stable >= solver->dt
+                 ? "; dt is %g s, and %s is stable up to %.4g s in the state where this was "
+                   "noticed: either the limit was lower before (compare 'taut info'), or something "
+                   "other than springs is the cause"
+             : stable > 0             ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+             : !any_damping(topology) ? "; dt is %g s, and %s grows at every step without damping"
+             : computed.known && computed.exact[solver->integrator]
+                 ? "; dt is %g s, and %s grows at every step, because some oscillation in this "
+                   "state is not damped"
+                 : "; dt is %g s, and no step of %s is known to be stable in this state: 'taut "
+                   "info' prints the limit at the start",
+             solver->dt, integrator_name(solver->integrator), stable);
+    return dt;
+}
+
 static taut_status explain_divergence(taut_solver *solver, const struct fault *fault,
                                       taut_error *error)
 {
     const struct topology *topology = solver->topology;
     const struct topology_body *body = &topology->bodies[fault->body];
-    char near[160] = "no spring is attached to it", limit[200] = "", cause[300] = "";
+    char near[160] = "no spring is attached to it", limit[300] = "", cause[360] = "";
     double length = 0;
     uint64_t spring;
     if (solver->functions->stiffest_spring(solver->system, fault->node, &spring)) {
@@ -91,29 +154,25 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
     }
     struct critical_step critical;
     if (solver_critical_step(solver, &critical, NULL) == TAUT_OK && critical.known) {
-        const double near_the_limit = 1.05, dt = critical.dt[solver->integrator];
-        snprintf(
-            limit, sizeof limit,
-            isinf(dt) ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
-                        "and how the equations were solved"
-            : dt >= solver->dt
-                ? "; dt is %g s, which %s's limit in the state where this was noticed does not "
-                  "explain: 'taut info' prints the limit at the start"
-            : dt > 0 ? "; dt is %g s, and %s is known to be stable up to %.4g s"
-                     : "; dt is %g s, and %s grows at every step without damping",
-            solver->dt, integrator_name(solver->integrator), dt);
-        const bool is_single = solver_precision(solver) == PRECISION_SINGLE;
+        const double near_the_limit = 1.05;
+        const double dt = explain_limit(solver, &critical, limit, sizeof limit);
+        const bool is_single = solver_precision(solver) != PRECISION_DOUBLE;
+        const char *mixed =
+            solver_precision(solver) == PRECISION_SINGLE && integrator_has_mixed(solver->integrator)
+                ? "'precision: mixed' or "
+                : "";
         const bool stable = solver->dt <= near_the_limit * dt;
         if (is_single && stable && fault->spacing > COARSE * length && length > 0)
             snprintf(cause, sizeof cause,
                      ". This far from the origin positions in single precision are up to %.2g m "
                      "apart, %.2g%% of that spring's length, and rounding drives it: use "
-                     "'precision: double', or place the body nearer to the origin",
-                     fault->spacing, 100 * fault->spacing / length);
+                     "%s'precision: double', or place the body nearer to the origin",
+                     fault->spacing, 100 * fault->spacing / length, mixed);
         else if (is_single && stable && fault->rounding)
             snprintf(cause, sizeof cause,
                      ". Rounding of positions in single precision strains the springs in each step "
-                     "and explains this energy: use 'precision: double'");
+                     "and explains this energy: use %s'precision: double'",
+                     mixed);
     }
     return fail(
         error, fault->code,
@@ -123,16 +182,14 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
         body->name, near, limit, cause);
 }
 
-taut_status solver_advance(taut_solver *solver, uint64_t steps, bool check_at_end,
-                           taut_error *error)
+taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error)
 {
     double start = clock_seconds();
     uint64_t done = solver->functions->steps(solver->system);
-    struct advance all = {.solver = solver,
-                          .end = done + steps,
-                          .changes = solver->dt_rule.changes,
-                          .checks_at_end = check_at_end && steps > 0};
-    solver_work(solver, advance, &all);
+    struct advance all = {
+        .solver = solver, .end = done + steps, .changes = solver->dt_rule.changes};
+    if (steps > 0)
+        solver_work(solver, advance, &all);
     solver->step_seconds += clock_seconds() - start;
     const struct fault *fault = solver->functions->fault(solver->system);
     if (fault->code == TAUT_ERROR_COLLAPSED)
@@ -148,7 +205,7 @@ taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *er
     taut_status status;
     do { // with dt: auto, one pass ends where dt changes
         uint64_t left = end - solver->functions->steps(solver->system);
-        status = solver_advance(solver, left, true, error);
+        status = solver_advance(solver, left, error);
     } while (status == TAUT_OK && solver->functions->steps(solver->system) < end);
     return status;
 }

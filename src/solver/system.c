@@ -3,6 +3,7 @@
 #include "solver/system.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "base/memory.h"
@@ -44,7 +45,7 @@ static void set_dt_now(struct system *system, double dt, double position_ratio)
 
 static void set_dt_interval(struct system *system, uint64_t every)
 {
-    system->settings.looks_every = every;
+    system->settings.dt_interval = every;
 }
 
 static enum sweep_load load_on_grids(const struct topology *topology)
@@ -72,6 +73,7 @@ static struct settings settings_of(const taut_scene *scene)
         .projects = any_response(scene, RESPONSE_PROJECT),
         .penalises = any_response(scene, RESPONSE_PENALTY),
         .implicit = simulation->implicit,
+        .mixed = scene->precision == PRECISION_MIXED,
     };
 }
 
@@ -116,7 +118,7 @@ static void free_system(struct system *system)
     free(system->kinematic_targets.items);
     REAL_NAME(implicit_free)(system);
     REAL_NAME(constraints_free)(system);
-    REAL_NAME(critical_step_forget)(system);
+    REAL_NAME(critical_step_release)(system);
     REAL_NAME(sweeps_free)(system->sweeps);
     REAL_NAME(state_free)(system->state);
     REAL_NAME(constants_free)(system->constants);
@@ -144,7 +146,8 @@ static void free_system(struct system *system)
 static struct state_needs needs_of(const struct settings *settings, const struct topology *topology,
                                    const struct plan_counts *counts, bool powers)
 {
-    struct state_needs needs = REAL_NAME(integrator_needs)(settings->integrator, topology);
+    struct state_needs needs =
+        REAL_NAME(integrator_needs)(settings->integrator, settings->mixed, topology);
     needs.multipliers &= settings->iterations > 1 || needs.projections > 0;
     needs.gradients = counts->rings;
     needs.power = powers && counts->grids > 0;
@@ -217,6 +220,12 @@ static void start(struct system *system, const struct worker *worker)
             system->state->volume_built[b] = system->state->volume[b];
     worker_barrier(worker);
     REAL_NAME(integrator_start)(system, worker);
+    // Verlet has evaluated forces, so that springs beyond their limits as built have broken or
+    // yielded; the energy at the start does not include theirs.
+    if (worker->index == 0)
+        memset(system->fragile_losses, 0,
+               chunk_count((size_t)plan_fragile_total(system->plan)) *
+                   sizeof *system->fragile_losses);
     REAL_NAME(colliders_start)(system, 0, worker);
     taut_energy energy = {0};
     REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
@@ -242,10 +251,8 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
     if (wanted && (now.powers || !system->state->forces_current))
         REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
     REAL_NAME(energy_measure)(system, now, energy, worker);
-    if (now.powers)
+    if (now.powers || !recorded)
         REAL_NAME(work_show)(system, now, worker);
-    else if (!recorded)
-        REAL_NAME(work_sample)(system, now, worker);
     worker_barrier(worker);
     if (worker->index == 0) {
         system->clock = clock;
@@ -260,14 +267,16 @@ static void read_nodes(const struct system *system, uint64_t first, uint64_t cou
     for (uint64_t i = 0; i < count; i++) {
         uint64_t node = topology_internal_node(system->topology, first + i);
         if (positions) {
-            positions[3 * i] = (double)s->x[node];
-            positions[3 * i + 1] = (double)s->y[node];
-            positions[3 * i + 2] = (double)s->z[node];
+            const vec3 position = node_position(s, node);
+            positions[3 * i] = position.x;
+            positions[3 * i + 1] = position.y;
+            positions[3 * i + 2] = position.z;
         }
         if (velocities) {
-            velocities[3 * i] = (double)s->vx[node];
-            velocities[3 * i + 1] = (double)s->vy[node];
-            velocities[3 * i + 2] = (double)s->vz[node];
+            const vec3 velocity = node_velocity(s, node);
+            velocities[3 * i] = velocity.x;
+            velocities[3 * i + 1] = velocity.y;
+            velocities[3 * i + 2] = velocity.z;
         }
         if (forces) {
             forces[3 * i] = (double)s->fx[node];
@@ -295,6 +304,36 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
             if (broken && view.broken)
                 broken[spring] = view.broken[i];
         }
+}
+
+static struct scale scale(const struct system *system)
+{
+    const struct topology *topology = system->topology;
+    const struct state *s = system->state;
+    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double size = 0, mass = 0, fastest = 0;
+    struct scale found = {0, 0};
+    for (uint64_t i = 0; i < s->nodes; i++) {
+        const vec3 p = vec3_subtract(node_position(s, i), s->origin);
+        const double place[3] = {p.x, p.y, p.z};
+        for (int axis = 0; axis < 3; axis++) {
+            found.reach = fmax(found.reach, fabs(place[axis]));
+            least[axis] = fmin(least[axis], place[axis]);
+            most[axis] = fmax(most[axis], place[axis]);
+        }
+    }
+    for (int axis = 0; axis < 3; axis++)
+        size = fmax(size, most[axis] - least[axis]);
+    for (size_t b = 0; b < topology->body_count; b++)
+        mass += topology->bodies[b].mass;
+    if (topology->environment.wind.present)
+        fastest = vec3_length(topology->environment.wind.velocity);
+    for (size_t p = 0; p < topology->drive_piece_count; p++)
+        fastest = fmax(fastest, vec3_length(topology->drive_pieces[p].velocity));
+    const double fall = vec3_length(topology->environment.gravity) * size;
+    if (mass > 0)
+        found.speed = fmax(fastest, sqrt(2 * (system->energy_start / mass + fall)));
+    return found;
 }
 
 static double volume(const struct system *system, size_t body)
@@ -432,6 +471,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .integrate = REAL_NAME(integrator_step),
     .finish = REAL_NAME(step_finish),
     .check = REAL_NAME(divergence_check),
+    .diverges_certainly = REAL_NAME(divergence_is_certain),
     .complete = REAL_NAME(integrator_complete),
     .evaluate = evaluate,
     .read_nodes = read_nodes,
@@ -448,10 +488,11 @@ const struct system_functions REAL_NAME(system_functions) = {
     .implicit = implicit,
     .clock = clock_of,
     .prepare_critical = REAL_NAME(critical_step_prepare),
-    .forget_critical = REAL_NAME(critical_step_forget),
+    .release_critical = REAL_NAME(critical_step_release),
     .critical_step = REAL_NAME(critical_step_measure),
     .critical_exceeded = REAL_NAME(critical_step_exceeded),
     .critical_up_to = REAL_NAME(critical_step_up_to),
+    .scale = scale,
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .set_sphere = set_sphere,
     .continue_gas = continue_gas,
@@ -462,7 +503,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .sphere = sphere,
     .set_dt_now = set_dt_now,
     .change_begin = REAL_NAME(change_begin),
-    .change_remember = REAL_NAME(change_remember),
+    .change_save = REAL_NAME(change_save),
     .change_refresh = REAL_NAME(change_refresh),
     .scale_rest_lengths = REAL_NAME(springs_scale_rest_lengths),
     .change_finish = REAL_NAME(change_finish),

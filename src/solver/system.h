@@ -24,6 +24,13 @@ struct system_options {
     bool tolerant; // only non-finite values count as a divergence
 };
 
+// m, the greatest coordinate, counted from the state's origin; m/s, the speed that nodes may reach:
+// that of wind and drives, or what the energy at the start and a fall through the size of the scene
+// give to all of them together.
+struct scale {
+    double reach, speed;
+};
+
 struct system_functions {
     size_t real_bytes;
     taut_status (*make)(const struct topology *topology, const struct plan *plan,
@@ -47,6 +54,7 @@ struct system_functions {
     void (*integrate)(struct system *system, const struct worker *worker);
     void (*finish)(struct system *system, const struct worker *worker);
     void (*check)(struct system *system, const struct worker *worker);
+    bool (*diverges_certainly)(struct system *system, const struct worker *worker);
     // Called after a run of steps: completes the velocities that these may leave half a step
     // behind. Velocities are always complete outside a run of steps.
     void (*complete)(struct system *system, const struct worker *worker);
@@ -75,12 +83,14 @@ struct system_functions {
     const struct stage_clock *(*clock)(const struct system *system);
     // stability/critical_step.h
     taut_status (*prepare_critical)(struct system *system, bool sharp, taut_error *error);
-    void (*forget_critical)(struct system *system);
+    void (*release_critical)(struct system *system);
     void (*critical_step)(struct system *system, enum critical_wanted wanted,
                           struct critical_step *result, const struct worker *worker);
     bool (*critical_exceeded)(struct system *system, double dt, int products,
                               const struct worker *worker);
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
+    // Where nodes are and how fast they may become, for the warning of lost increments.
+    struct scale (*scale)(const struct system *system);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
@@ -98,8 +108,7 @@ struct system_functions {
     void (*set_dt_now)(struct system *system, double dt, double position_ratio);
     // After constants have changed in the topology (change.h).
     taut_status (*change_begin)(struct system *system, struct change **change, taut_error *error);
-    void (*change_remember)(struct system *system, struct change *change,
-                            const struct worker *worker);
+    void (*change_save)(struct system *system, struct change *change, const struct worker *worker);
     taut_status (*change_refresh)(struct system *system, bool stiffnesses, taut_error *error);
     void (*scale_rest_lengths)(struct system *system, uint32_t material, double factor);
     void (*change_finish)(struct system *system, const struct change *change,

@@ -1,12 +1,12 @@
-// Breaking and yielding. Each decision reads the two ends of one spring and writes to that spring
-// alone, so the result depends neither on threads nor on order. On grids a kernel finds the springs
-// that are strained beyond a limit, usually few, and only these are decided one by one. The limits
-// are in law.h.
+// Breaking and yielding of springs. Each decision reads the two ends of one spring and changes that
+// spring alone, so the result depends neither on threads nor on order. On grids a kernel first
+// finds the springs that are strained beyond a limit, usually few, and only these are evaluated one
+// by one. The limits are in law.h.
 #include "springs/springs.h"
 
 #include "state/reading.h"
 
-// One spring: its index in the state's arrays, and what it was built with.
+// One spring: its index in the state's arrays, its ends, material and rest length as built.
 struct spring {
     size_t state_index;
     size_t a, b;
@@ -14,11 +14,11 @@ struct spring {
     real built; // m, rest length
 };
 
-// What may happen to a spring, and how far it may be strained before it does.
+// Breaking or yielding: applies it to a spring and returns the energy lost; whether a material is
+// subject to it; and the strain limits within which no spring changes.
 struct change {
-    double (*happen)(struct system *system, const struct spring *spring);
-    bool (*can)(const struct spring_constants *material);
-    // No spring within these changes; -1 and INFINITY where there is no limit.
+    double (*apply)(struct system *system, const struct spring *spring);
+    bool (*applies_to)(const struct spring_constants *material);
     struct strain_limits (*limits)(const struct spring_constants *material);
 };
 
@@ -37,7 +37,7 @@ static real present_rest_length(const struct system *system, const struct spring
     return moved ? moved[spring->state_index] : spring->built;
 }
 
-// Breaks the spring if it is beyond its limits; returns the energy that goes with it.
+// Breaks the spring if it is beyond its limits; returns the elastic energy that is lost.
 static double break_one(struct system *system, const struct spring *spring)
 {
     struct state *s = system->state;
@@ -52,15 +52,64 @@ static double break_one(struct system *system, const struct spring *spring)
                          (double)present_rest_length(system, spring));
 }
 
+// How much of an increment of the force while a spring is stretched is in the mean force with which
+// an integrator moves its ends before it yields; it yields at the start of the next step. Euler's
+// explicit methods and Verlet's have only forces after yielding, Runge-Kutta methods and the
+// implicit midpoint rule the mean of the path, implicit Euler and bdf2 the force at its end, and
+// xpbd that at the end of each substep.
+static double part_before_yielding(const struct settings *settings)
+{
+    switch (settings->integrator) {
+    case INTEGRATOR_MIDPOINT:
+    case INTEGRATOR_RK4:
+    case INTEGRATOR_IMPLICIT_MIDPOINT:
+        return 0.5;
+    case INTEGRATOR_IMPLICIT_EULER:
+    case INTEGRATOR_BDF2:
+        return 1;
+    case INTEGRATOR_XPBD:
+        return 0.5 + 0.5 / settings->substeps;
+    default:
+        return 0;
+    }
+}
+
+// The work that takes a yielding spring from one rest length to another, J, as the integrator does
+// it, which moves the ends apart by the displacement D = L - L0 limit and then moves the rest length
+// by d = D / limit. The elastic energy falls by the work of the mean of the path, which is exact for
+// the middle case above. The forces after yielding are k d less than those before it at the end of
+// each step, so that the mean force of the other methods, at both ends of the step, is k d / 2 less
+// or more than the mean of the path, and their work is k d D / 2 less or more. Over many steps this
+// is an error of order 1 of the energy budget.
+//
+// Only what the nodes have moved by in the last step counts as D: a spring that was beyond its
+// limit already, as at the start of a run, loses its elastic energy without any motion.
+static double yield_work(const struct system *system, const struct spring *spring, double length,
+                         double rest, double moved)
+{
+    const struct spring_constants *material = spring->material;
+    const struct state *s = system->state;
+    const double fallen =
+        spring_energy(material, length, rest) - spring_energy(material, length, moved);
+    const double part = part_before_yielding(&system->settings);
+    if (part == 0.5 || !(length > 0))
+        return fallen;
+    const vec3 apart = vec3_subtract(node_position(s, spring->a), node_position(s, spring->b));
+    const vec3 speed = vec3_subtract(node_velocity(s, spring->a), node_velocity(s, spring->b));
+    const double ratio = length / moved; // 1 + or - yield_at
+    const double stepped = fabs(vec3_dot(apart, speed)) / length * system->settings.position_step;
+    const double displaced = fmin(fabs(length - ratio * rest), stepped);
+    return fallen + (part - 0.5) * (double)material->stiffness * displaced * displaced / ratio;
+}
+
 // Moves the rest length so that the elastic strain is at the limit again. Returns the energy that
 // this takes.
 static double yield_one(struct system *system, const struct spring *spring)
 {
     struct state *s = system->state;
-    const struct spring_constants *material = spring->material;
     if (spring_is_broken(system, spring->state_index))
         return 0;
-    const struct strain_limits limits = yield_limits(material);
+    const struct strain_limits limits = yield_limits(spring->material);
     real length = current_length(system, spring);
     real rest = s->rest_length[spring->state_index];
     real moved = rest;
@@ -71,11 +120,11 @@ static double yield_one(struct system *system, const struct spring *spring)
     if (moved == rest)
         return 0;
     s->rest_length[spring->state_index] = moved;
-    return spring_energy(material, (double)length, (double)rest) -
-           spring_energy(material, (double)length, (double)moved);
+    return yield_work(system, spring, (double)length, (double)rest, (double)moved);
 }
 
-// What the kernel of packed springs reads of the i-th fragile spring.
+// Updates the rest lengths that the kernel of packed springs reads for the i-th fragile spring; -1
+// means broken.
 static void update_slots(struct system *system, size_t i)
 {
     const struct plan *plan = system->plan;
@@ -100,10 +149,10 @@ static double change_listed(struct system *system, const struct change *change,
                                   constants->spring_nodes[state_index][1],
                                   spring_material(system, state_index),
                                   built_rest_length(constants, state_index)};
-    return change->can(spring.material) ? change->happen(system, &spring) : 0;
+    return change->applies_to(spring.material) ? change->apply(system, &spring) : 0;
 }
 
-// Springs of a grid's run, 64 at a time.
+// Changes consecutive springs of a grid, 64 at a time.
 static void change_run(struct system *system, const struct change *change,
                        const struct plan_grid *grid, const struct spring_run *run, double *losses)
 {
@@ -112,7 +161,7 @@ static void change_run(struct system *system, const struct change *change,
     const uint64_t state_index = grid->first_state_index + (run->first - body->first_spring);
     struct spring spring = {.material = &system->constants->material[run->material],
                             .built = (real)run->rest_length};
-    if (!change->can(spring.material))
+    if (!change->applies_to(spring.material))
         return;
     struct strain_limits limits = change->limits(spring.material);
     for (uint64_t first = 0; first < run->count; first += AT_ONCE) {
@@ -125,12 +174,12 @@ static void change_run(struct system *system, const struct change *change,
             spring.a = run->a + i;
             spring.b = run->b + i;
             if (beyond & 1)
-                *losses += change->happen(system, &spring);
+                *losses += change->apply(system, &spring);
         }
     }
 }
 
-// Springs [first, end) of those of all grids that remember.
+// Changes springs [first, end), counted over all stateful grids.
 static void change_grids(struct system *system, const struct change *change, uint64_t first,
                          uint64_t end, double *losses)
 {
@@ -153,7 +202,8 @@ static void change_grids(struct system *system, const struct change *change, uin
     }
 }
 
-// The losses of a chunk are added up in the order of its springs.
+// Springs are divided into fixed chunks, and the losses of a chunk are summed in the order of its
+// springs, so that the sum does not depend on the number of workers.
 static void for_all_fragile(struct system *system, const struct change *change,
                             const struct worker *worker)
 {

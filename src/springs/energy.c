@@ -1,13 +1,14 @@
-// The elastic energy of springs and the power dissipated by their damping, in double. Energies of
-// nodes and gas are in forces/energy.c.
+// The elastic energy of springs and the power dissipated by their damping, in double, evaluated
+// where a row of energies is written. The energy budget's powers are summed by the force kernels
+// instead; energies of nodes and gas are in forces/energy.c.
 #include "springs/springs.h"
 
 #include "state/reading.h"
 
 // ---- Elastic energy
 
-// Linear springs that nothing breaks or moves. Lengths come before the sum, since one addition must
-// wait for the other, but square roots need not.
+// Linear springs that neither break nor yield. Energies are computed before they are summed: the
+// additions depend on each other, the square roots do not.
 static void add_elastic_of_linear(const struct state *s, const struct spring_view *view,
                                   double *sum)
 {
@@ -41,7 +42,7 @@ static void add_elastic_one_by_one(const struct state *s, const struct spring_vi
     }
 }
 
-// Of springs [range.first, range.end) of springs_walk's order.
+// Sums springs [range.first, range.end) in the order of springs_walk.
 static void sum_elastic(const struct system *system, const void *unused, struct range range,
                         double sums[SUM_WIDTH])
 {
@@ -51,7 +52,8 @@ static void sum_elastic(const struct system *system, const void *unused, struct 
     double sum = 0;
     while (springs_next(&walk, &view)) {
         const bool changes = view.broken || view.rest_length;
-        if (view.count > 1 && !changes && view.material->law == LAW_LINEAR)
+        if (view.count > 1 && !changes && view.material->law == LAW_LINEAR &&
+            !state_is_mixed(system->state))
             add_elastic_of_linear(system->state, &view, &sum);
         else
             add_elastic_one_by_one(system->state, &view, &sum);
@@ -69,7 +71,8 @@ double REAL_NAME(springs_elastic_energy)(struct system *system, const struct wor
 
 // ---- Power of the damping
 
-// Power that the damping of a spring takes that is not broken: c (w.u)^2, or c w^2.
+// The power dissipated by the damping of an unbroken spring: c (w.u)^2 (axial law) or c w^2 (full
+// law).
 static inline double damping_power(const struct system *system,
                                    const struct spring_constants *material, size_t a, size_t b,
                                    real rest)
@@ -78,19 +81,19 @@ static inline double damping_power(const struct system *system,
     vec3 d = vec3_subtract(node_position(s, a), node_position(s, b));
     vec3 w = vec3_subtract(node_velocity(s, a), node_velocity(s, b));
     double square = vec3_dot(d, d);
-    if (material->law != LAW_LINEAR && // only the others need the length itself
+    if (material->law != LAW_LINEAR && // linear springs need no square root
         spring_is_slack(material, sqrt(square), (double)rest))
         return 0;
     if (material->damping_law == DAMPING_FULL)
         return (double)material->damping * vec3_dot(w, w);
     if (square == 0)
         return 0;
-    double along = vec3_dot(w, d); // times L
+    double along = vec3_dot(w, d); // L (w.u)
     return (double)material->damping * (along * along / square);
 }
 
-// Of springs on no grid, in the plan's order. They are read from the arrays themselves: this runs
-// every step, and through springs_next it took half as long again.
+// Sums springs on no grid, in the plan's order. Reads the arrays directly: this runs in every step,
+// and with springs_next it took 1.5 times as long.
 static void sum_damping(const struct system *system, const void *unused, struct range range,
                         double sums[SUM_WIDTH])
 {
@@ -105,8 +108,8 @@ static void sum_damping(const struct system *system, const void *unused, struct 
     sums[0] = sum;
 }
 
-// Of a grid some of whose springs break, yield or go slack: `range` counts its springs, of which
-// the first is springs_walk's number `argument`.
+// Sums the springs of a grid some of whose springs break, yield or go slack. `range` counts the
+// springs of the grid, the first of which is number `argument` in the order of springs_walk.
 static void sum_special_damping(const struct system *system, const void *argument,
                                 struct range range, double sums[SUM_WIDTH])
 {
@@ -120,7 +123,7 @@ static void sum_special_damping(const struct system *system, const void *argumen
                                          view_rest_length(&view, i));
 }
 
-// Of a grid whose kernel has left the power of each node.
+// Sums the powers per node that grid_power has computed.
 static void sum_grid_damping(const struct system *system, const void *argument, struct range range,
                              double sums[SUM_WIDTH])
 {
@@ -138,10 +141,11 @@ static bool is_damped(const struct system *system, const struct plan_grid *grid)
     return damped;
 }
 
-// Whether some springs of a grid break, yield or go slack, which its kernel of the power ignores.
+// Whether some springs of a grid break, yield, go slack or were cut, which the kernel grid_power
+// ignores.
 static bool is_special(const struct system *system, const struct plan_grid *grid)
 {
-    bool special = grid->stateful;
+    bool special = grid->stateful || grid->missing;
     for (int d = 0; d < grid->direction_count; d++)
         special |= system->constants->material[grid->directions[d].material].law != LAW_LINEAR;
     return special;

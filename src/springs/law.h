@@ -1,18 +1,18 @@
 // The law of a spring: when it is slack, its elastic energy, when it breaks and when it yields.
-// These conditions are implemented here for scalar code, in law_body.h for registers, and nowhere
-// else. Numeric.
+// These conditions are implemented here for scalar code and in law_body.h for vector registers, and
+// nowhere else; the force itself is in the kernels of each storage format. Numeric.
 #ifndef TAUT_SPRINGS_LAW_H
 #define TAUT_SPRINGS_LAW_H
 
 #include "state/constants.h"
 
-// 1 for springs that only pull, -1 for those that only push, 0 for both.
+// 1 for tension-only springs, -1 for compression-only springs, 0 for springs that do both.
 static inline real spring_side(enum spring_law law)
 {
     return law == LAW_TENSION_ONLY ? 1 : law == LAW_COMPRESSION_ONLY ? -1 : (real)0;
 }
 
-// Whether the law gives no force at this length.
+// Whether the spring exerts no force at this length.
 static inline bool spring_is_slack(const struct spring_constants *material, double length,
                                    double rest)
 {
@@ -43,20 +43,20 @@ static inline bool spring_can_yield(const struct spring_constants *material)
 }
 
 // A spring of length L is beyond its limits if L > high L0 or L < low L0, where L0 is its present
-// rest length or the one it was built with. -1 and INFINITY where there is no limit.
+// rest length (`of_present`) or the rest length as built. -1 and INFINITY mean no limit.
 struct strain_limits {
     bool of_present;
     real high, low;
 };
 
-// Springs break where they are stretched beyond break_at times the length they were built with.
+// Springs break when they are stretched beyond break_at times the length they were built with.
 static inline struct strain_limits break_limits(const struct spring_constants *material)
 {
     return (struct strain_limits){.high = material->break_at, .low = -1};
 }
 
-// Springs yield where the elastic strain (L - L0) / L0 leaves +-yield_at; on a side on which the
-// law is slack they are free of stress and do not yield.
+// Springs yield when the elastic strain (L - L0) / L0 leaves +-yield_at. Where the law makes them
+// slack they carry no stress and do not yield.
 static inline struct strain_limits yield_limits(const struct spring_constants *material)
 {
     bool pulls = material->law != LAW_COMPRESSION_ONLY;

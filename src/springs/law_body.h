@@ -1,17 +1,17 @@
-// The materials and the conditions of law.h for a register of springs. Part of kernels that are
-// compiled for each instruction set.
+// The materials and conditions of law.h for a register of springs. Included by kernel bodies, which
+// are compiled for each instruction set.
 #ifndef TAUT_SPRINGS_LAW_BODY_H
 #define TAUT_SPRINGS_LAW_BODY_H
 
 #include "springs/law.h"
 #include "simd/wide.h"
 
-// The materials of a vector of springs. `side` is 1 for springs that only pull, -1 for those that
-// only push, 0 for both, and `open` is 1 - |side|.
+// The materials of a register of springs. `side` is as spring_side returns it, and `open` is 1 -
+// |side|.
 struct wide_law {
-    wide stiffness, along, across; // damping, axial and full
+    wide stiffness, along, across; // along: damping of the axial law; across: of the full law
     wide side, open;
-    bool slack, crosses; // some spring may be slack; has full damping
+    bool slack, crosses; // some spring may be slack; some spring has full damping
 };
 
 WIDE_INLINE struct wide_law wide_law_uniform(const struct spring_constants *material)
@@ -54,15 +54,15 @@ static inline struct wide_law wide_law_mixed(const struct spring_constants *mate
     return law;
 }
 
-// Lanes whose spring is not slack: `side` as in spring_side, `open` is 1 - |side|.
-WIDE_INLINE wide_mask wide_taut(wide side, wide open, wide stretch)
+// Lanes whose spring is not slack. `side` is as spring_side returns it, `open` is 1 - |side|.
+WIDE_INLINE wide_mask wide_not_slack(wide side, wide open, wide stretch)
 {
     return wide_positive(wide_add(wide_multiply(side, stretch), open));
 }
 
-// Of the first `left` lanes those whose spring is whole. Springs behind the last one may be another
-// worker's, who may be changing them: they are not even read.
-static inline wide_mask wide_whole(const uint8_t *broken, long left)
+// Those of the first `left` lanes whose spring is not broken. The flags after them are not read,
+// since another worker may be writing them.
+static inline wide_mask wide_unbroken(const uint8_t *broken, long left)
 {
     if (left >= WIDE_LANES)
         return wide_mask_zero_bytes(broken);
@@ -72,13 +72,13 @@ static inline wide_mask wide_whole(const uint8_t *broken, long left)
     return wide_mask_and(wide_mask_zero_bytes(flags), wide_lane_range(0, left));
 }
 
-// Lanes that are longer than high times `rest`, or shorter than low times it.
-WIDE_INLINE wide_mask wide_longer(const struct strain_limits *limits, wide length, wide rest)
+// Lanes whose length is above `high` times `rest`, or below `low` times `rest`.
+WIDE_INLINE wide_mask wide_above_limit(const struct strain_limits *limits, wide length, wide rest)
 {
     return wide_positive(wide_subtract(length, wide_multiply(wide_set(limits->high), rest)));
 }
 
-WIDE_INLINE wide_mask wide_shorter(const struct strain_limits *limits, wide length, wide rest)
+WIDE_INLINE wide_mask wide_below_limit(const struct strain_limits *limits, wide length, wide rest)
 {
     return wide_positive(wide_subtract(wide_multiply(wide_set(limits->low), rest), length));
 }

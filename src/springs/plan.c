@@ -1,12 +1,15 @@
-// Decides the storage format of each body's springs and faces, and proves the result: complete,
-// free of conflicts, in range.
+// Decides the storage format of each body's springs and faces (plan.h), and checks the finished
+// plan: complete, free of conflicts, in range. How a grid is recognised, springs are packed and
+// blocks are coloured is in the folders of the formats.
 #include "springs/plan.h"
+
+#include <string.h>
 
 #include "base/memory.h"
 
-// Small scenes get small tiles, so that there are blocks enough for many threads; large ones get
-// tiles whose nodes (9 floats each) stay in a first-level cache or just beyond. Never a function of
-// threads.
+// Nodes per tile of coloured blocks and packed springs. Small scenes get small tiles, so that there
+// are enough for many threads; large scenes get tiles whose nodes (9 floats each) fit in the
+// first-level cache or nearly. It never depends on the number of threads.
 static uint32_t choose_tile_nodes(uint64_t node_count)
 {
     uint64_t nodes = node_count / 64 / 16 * 16;
@@ -28,12 +31,12 @@ static bool in_blocks(const struct topology *topology, const struct plan *plan, 
     return topology->bodies[body].spring_count > 0 && !plan_grid_of_body(plan, body);
 }
 
-// The springs, or faces, that go into blocks, as lists for the time of planning.
+// The springs or faces that go into blocks, listed while the plan is made.
 struct blocked {
     int arity;
     uint64_t count, listed;
     uint32_t *nodes;
-    uint32_t *numbers; // the builder's
+    uint32_t *numbers; // the topology's
 };
 
 static void list_springs(const struct topology *topology, const struct topology_body *body,
@@ -110,7 +113,8 @@ static bool all_faces_in_blocks(const struct topology *topology, const struct pl
     return all;
 }
 
-// Plans what is on no grid: blocks, or for springs that are packed the topology's order.
+// Plans the springs or faces that are on no grid: blocks, or the topology's order for packed
+// springs.
 static taut_status plan_blocks(const struct topology *topology, const struct plan_options *wanted,
                                struct plan *plan, bool faces, taut_error *error)
 {
@@ -121,7 +125,7 @@ static taut_status plan_blocks(const struct topology *topology, const struct pla
 
     struct plan_set *set = faces ? &plan->faces : &plan->springs;
 
-    // Where everything goes into blocks and is listed, the lists are there already.
+    // If everything goes into blocks and the topology lists it, its lists are used.
     if (faces && topology->listed_face_count == topology->face_count &&
         all_faces_in_blocks(topology, plan)) {
         struct elements all = {&topology->faces[0][0],
@@ -155,9 +159,9 @@ static taut_status plan_blocks(const struct topology *topology, const struct pla
     return status;
 }
 
-// Springs in blocks for the vector kernel. Where too many would have to go through the plain loops,
-// because their blocks touch more nodes than there are records for, with tiles of half the nodes;
-// a hub's block, which no tile is small enough for, may stay.
+// Plans coloured blocks for the vector kernel. If more than a sixteenth of the springs lies in
+// blocks that touch too many nodes for records, which the plain loop would compute, tiles of half
+// the nodes are tried. A block of a hub may remain, which no tile is small enough for.
 static taut_status plan_coloured(const struct topology *topology,
                                  const struct plan_options *options, struct plan *plan,
                                  taut_error *error)
@@ -179,7 +183,7 @@ static taut_status plan_coloured(const struct topology *topology,
         plan->coloured = (struct plan_coloured){0};
         plan->tile_nodes /= 2;
     }
-    plan->tile_nodes = tile_nodes; // of faces
+    plan->tile_nodes = tile_nodes; // for faces
     return status;
 }
 
@@ -244,8 +248,8 @@ static taut_status find_fragile_slots(struct plan *plan, taut_error *error)
     return TAUT_OK;
 }
 
-// Indices in the state for the springs of grids that can break or yield, behind those of the
-// blocks.
+// Assigns indices in the state's arrays to the springs of stateful grids, after those of the
+// springs on no grid.
 static void assign_state_indices(const struct topology *topology, struct plan *plan)
 {
     plan->state_spring_count = plan->springs.element_count;
@@ -259,9 +263,9 @@ static void assign_state_indices(const struct topology *topology, struct plan *p
     }
 }
 
-// Grids of faces, and of springs where these are wanted.
-static taut_status find_grids(const struct topology *topology, bool springs, struct plan *plan,
-                              taut_error *error)
+// Finds the grids of faces and, if `springs`, of springs, with gaps if `gaps`.
+static taut_status find_grids(const struct topology *topology, bool springs, bool gaps,
+                              struct plan *plan, taut_error *error)
 {
     plan->grid_capacity = topology->body_count;
     plan->grids = memory_allocate(plan->allocator, plan->grid_capacity, sizeof *plan->grids);
@@ -277,7 +281,7 @@ static taut_status find_grids(const struct topology *topology, bool springs, str
             continue;
         struct plan_grid *grid = &plan->grids[plan->grid_count];
         bool found;
-        taut_status status = grid_find(topology, body, grid, &found, error);
+        taut_status status = grid_find(topology, body, gaps, plan->allocator, grid, &found, error);
         if (status != TAUT_OK)
             return status;
         if (!found)
@@ -310,8 +314,8 @@ static taut_status list_off_grid(const struct topology *topology, struct plan *p
     return TAUT_OK;
 }
 
-// Of `count` items of `size` bytes in the order of their bodies that of a body, or NULL; the number
-// of the body is the first member of each.
+// Among `count` items of `size` bytes, sorted by body, the item of a body, or NULL. The number of
+// the body is the first member of each item.
 static const void *item_of_body(const void *items, size_t count, size_t size, size_t body)
 {
     size_t low = 0, high = count;
@@ -343,7 +347,7 @@ const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body
     return plan->rings && plan->rings[body].found ? &plan->rings[body] : NULL;
 }
 
-// Bodies with gas have their volume and its gradient evaluated every step.
+// The rings of bodies with gas, whose volume and its gradient are evaluated in every step.
 static taut_status make_rings(const struct topology *topology, struct plan *plan, taut_error *error)
 {
     plan->rings = memory_allocate(plan->allocator, topology->body_count, sizeof *plan->rings);
@@ -372,10 +376,11 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         options->tile_nodes ? options->tile_nodes : choose_tile_nodes(topology->node_count);
     plan->packs = !options->reference && !options->no_packing;
 
-    // Springs on grids and faces that are not listed; the rest is listed in blocks.
+    // Grids of springs and faces first; what is on none of them goes into lists.
     taut_status status = TAUT_OK;
     if (!options->reference && !options->no_grids)
-        status = find_grids(topology, !options->no_spring_grids, plan, error);
+        // Constraints have multipliers by spring and no masks, so cut bodies of `xpbd` are listed.
+        status = find_grids(topology, !options->no_spring_grids, !options->no_packing, plan, error);
     if (status == TAUT_OK && !options->reference && !options->no_grids)
         status = make_rings(topology, plan, error);
     if (status == TAUT_OK)
@@ -388,7 +393,7 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     if (status == TAUT_OK)
         status = plan_blocks(topology, options, plan, true, error);
 
-    // Where springs that can break or yield have their state.
+    // Indices in the state, and the list of springs that can break or yield.
     if (status == TAUT_OK) {
         assign_state_indices(topology, plan);
         status = list_fragile(topology, plan, error);
@@ -406,12 +411,12 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
     return TAUT_OK;
 }
 
-void plan_forget(const struct topology *topology, struct plan *plan)
+void plan_release_build_data(const struct topology *topology, struct plan *plan)
 {
     for (size_t body = 0; body < plan->ring_capacity; body++)
         if (packed_ring_tiles(&plan->packed, topology, body))
-            rings_forget(plan->allocator, &plan->rings[body]);
-    packed_forget_slots(plan->allocator, &plan->packed);
+            rings_clear(plan->allocator, &plan->rings[body]);
+    packed_release_slot_springs(plan->allocator, &plan->packed);
 }
 
 void plan_free(struct plan *plan)
@@ -429,6 +434,8 @@ void plan_free(struct plan *plan)
                    sizeof *plan->fragile_slots);
     packed_free(plan->allocator, &plan->packed);
     plan_coloured_free(plan->allocator, &plan->coloured);
+    for (size_t g = 0; g < plan->grid_count; g++)
+        grid_free(plan->allocator, &plan->grids[g]);
     memory_release(plan->allocator, plan->grids, plan->grid_capacity, sizeof *plan->grids);
     memory_release(plan->allocator, plan->face_grids, plan->grid_capacity,
                    sizeof *plan->face_grids);
@@ -437,9 +444,9 @@ void plan_free(struct plan *plan)
     memory_release(plan->allocator, plan, 1, sizeof *plan);
 }
 
-// ---- What other modules ask
+// ---- Queries of other modules
 
-// The most tiles of any body's rings.
+// The largest number of tiles of any body's rings.
 static uint64_t ring_tiles(const struct topology *topology, const struct plan *plan)
 {
     uint64_t most = 0;
@@ -499,7 +506,7 @@ struct plan_state_run plan_state_run(const struct topology *topology, const stru
     return (struct plan_state_run){0, 0};
 }
 
-// ---- Constants that change
+// ---- Changed constants
 
 void plan_find_damped(const struct topology *topology, struct plan *plan)
 {
@@ -510,7 +517,7 @@ void plan_find_damped(const struct topology *topology, struct plan *plan)
 void plan_scale_rest_lengths(const struct topology *topology, struct plan *plan, size_t body,
                              uint32_t material, double factor)
 {
-    // Directions that were found in a list have its rest lengths, which may be single precision.
+    // Directions found in a list have its rest lengths, which may be in single precision.
     const bool listed = topology->bodies[body].direction_count == 0;
     for (size_t g = 0; g < plan->grid_count; g++) {
         struct plan_grid *grid = &plan->grids[g];
@@ -533,6 +540,8 @@ uint64_t plan_bytes(const struct plan *plan)
                      plan->off_grid_capacity * sizeof *plan->off_grid;
     for (size_t body = 0; body < plan->ring_capacity; body++)
         bytes += sizeof *plan->rings + rings_bytes(&plan->rings[body]);
+    for (size_t g = 0; g < plan->grid_count; g++)
+        bytes += plan->grids[g].missing_length + plan->grids[g].row_count;
     bytes += packed_bytes(&plan->packed) + plan_coloured_bytes(&plan->coloured);
     if (plan->fragile_slots)
         bytes += plan->fragile_count * sizeof *plan->fragile_slots;
@@ -542,9 +551,9 @@ uint64_t plan_bytes(const struct plan *plan)
     return bytes;
 }
 
-// ---- The plan proves itself
+// ---- The checker
 
-// Every element of the plan is one of `count`, none is listed twice, and blocks cover them.
+// Every element of the set is below `count`, none occurs twice, and blocks cover all of them.
 static taut_status check_complete(const struct plan_set *set, uint64_t count, const char *what,
                                   taut_error *error)
 {
@@ -576,6 +585,15 @@ static taut_status check_complete(const struct plan_set *set, uint64_t count, co
     return status;
 }
 
+static bool same_gaps(const struct plan_grid *a, const struct plan_grid *b)
+{
+    if (!a->missing || !b->missing)
+        return !a->missing && !b->missing;
+    return a->missing_length == b->missing_length && a->row_count == b->row_count &&
+           memcmp(a->missing, b->missing, (size_t)a->missing_length) == 0 &&
+           memcmp(a->rows_with_gaps, b->rows_with_gaps, (size_t)a->row_count) == 0;
+}
+
 static bool same_directions(const struct plan_grid *a, const struct plan_grid *b)
 {
     bool same = a->direction_count == b->direction_count;
@@ -587,7 +605,8 @@ static bool same_directions(const struct plan_grid *a, const struct plan_grid *b
     return same;
 }
 
-// What is in no block belongs to grids, and every grid is found again from its springs.
+// The grids are those that would be found again, and every spring is either in a block or on a
+// grid.
 static taut_status check_spring_grids(const struct topology *topology, const struct plan *plan,
                                       taut_error *error)
 {
@@ -598,10 +617,13 @@ static taut_status check_spring_grids(const struct topology *topology, const str
         const struct plan_grid *grid = &plan->grids[g];
         struct plan_grid found;
         bool is_grid;
-        taut_status status = grid_find(topology, grid->body, &found, &is_grid, error);
+        taut_status status =
+            grid_find(topology, grid->body, grid->missing != NULL, NULL, &found, &is_grid, error);
         if (status != TAUT_OK)
             return status;
-        if (!is_grid || !same_directions(&found, grid))
+        const bool same = is_grid && same_directions(&found, grid) && same_gaps(&found, grid);
+        grid_free(NULL, &found);
+        if (!same)
             return fail(error, TAUT_ERROR_ARGUMENT,
                         "plan: body %zu is not the grid that the plan describes", grid->body);
         if (g > 0 && plan->grids[g - 1].body >= grid->body)
@@ -609,14 +631,14 @@ static taut_status check_spring_grids(const struct topology *topology, const str
         springs += topology->bodies[grid->body].spring_count;
     }
 
-    // No spring is in a block as well.
+    // No spring of a grid is in a block as well.
     for (uint64_t i = 0; plan->grid_count > 0 && i < plan->springs.element_count; i++)
         if (plan_grid_of_body(plan,
                               topology_body_of_spring(topology, plan_element(&plan->springs, i))))
             return fail(error, TAUT_ERROR_ARGUMENT, "plan: spring %lu is in a block and in a grid",
                         (unsigned long)plan_element(&plan->springs, i));
 
-    // The indices of springs with a state are consecutive, and all springs are there.
+    // State indices are consecutive, and no spring is missing.
     uint64_t state_index = plan->springs.element_count;
     for (size_t g = 0; g < plan->grid_count; g++)
         if (plan->grids[g].stateful) {
@@ -634,7 +656,7 @@ static taut_status check_spring_grids(const struct topology *topology, const str
     return TAUT_OK;
 }
 
-// Rows and layers of the tiles follow one another without a gap, tiles are numbered through, and
+// The tiles of a grid cover its rows and layers, are numbered consecutively over all grids, and
 // springs reach no further than the next tile.
 static bool is_tiled(const struct plan_tiling *tiling, uint64_t first_tile)
 {
@@ -649,7 +671,7 @@ static bool is_tiled(const struct plan_tiling *tiling, uint64_t first_tile)
     return sound && rows == tiling->ny * tiling->nz;
 }
 
-// Every node is on a grid or off all of them, once.
+// Every node belongs either to one grid or to one range of nodes on no grid.
 static taut_status check_tiles(const struct topology *topology, const struct plan *plan,
                                taut_error *error)
 {
@@ -677,7 +699,7 @@ static taut_status check_tiles(const struct topology *topology, const struct pla
     return TAUT_OK;
 }
 
-// The same of faces.
+// The grids of faces are those that would be found again.
 static taut_status check_face_grids(const struct topology *topology, const struct plan *plan,
                                     taut_error *error)
 {
@@ -695,8 +717,8 @@ static taut_status check_face_grids(const struct topology *topology, const struc
     return TAUT_OK;
 }
 
-// Blocks have the faces that something acts on, except those of grids and those that rings stand
-// for.
+// Blocks contain the faces on which wind or gas acts, except those on grids and those replaced by
+// rings.
 static taut_status check_blocked_faces(const struct topology *topology, const struct plan *plan,
                                        taut_error *error)
 {
@@ -716,7 +738,7 @@ static taut_status check_blocked_faces(const struct topology *topology, const st
     return TAUT_OK;
 }
 
-// The nodes of an element of the plan, up to three; FACE_EDGE where there is none.
+// The nodes of an element of the plan, up to three; FACE_EDGE if there are fewer.
 static void nodes_of(const struct topology *topology, bool faces, uint32_t element,
                      struct spring_run *near, uint32_t nodes[3])
 {
@@ -732,7 +754,7 @@ static void nodes_of(const struct topology *topology, bool faces, uint32_t eleme
     nodes[2] = FACE_EDGE;
 }
 
-// owner[node] is the last block (+ 1) that touched the node; within one colour it must not change.
+// No two blocks of a colour share a node. owner[node] is 1 + the last block that had the node.
 static taut_status check_colour(const struct topology *topology, const struct plan_set *set,
                                 bool faces, int colour, uint32_t *owner, taut_error *error)
 {
@@ -788,7 +810,7 @@ taut_status plan_check(const struct topology *topology, const struct plan *plan,
     taut_status status = check_set(topology, &plan->springs, false, error);
     if (status == TAUT_OK)
         status = check_set(topology, &plan->faces, true, error);
-    // Rings first: packed springs are compared with them.
+    // Rings first, since packed springs are compared with them.
     for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++)
         if (plan_rings_of_body(plan, body) &&
             (plan->rings[body].tiles || !packed_ring_tiles(&plan->packed, topology, body)))

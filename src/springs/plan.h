@@ -1,8 +1,8 @@
-// The plan: the storage format of each body's springs and faces, and the order of work, made once
-// and then const. Springs on grids (grid/plan.h) and faces of cloths (faces/plan.h) are computed by
-// rows of nodes and need no list. All other springs are packed for vectors (packed/plan.h), or are
-// in coloured blocks (listed/plan.h, listed/plan_coloured.h), as are all other faces that wind or
-// gas acts on.
+// The plan: the storage format of each body's springs and faces, and the order of work; made once
+// per solver and then const. Springs on grids (grid/plan.h) and faces of cloths (faces/plan.h) are
+// computed by rows of nodes and need no list. Other springs are packed for vector registers
+// (packed/plan.h) or put into coloured blocks (listed/plan.h, listed/plan_coloured.h). Other faces
+// on which wind or gas acts are put into coloured blocks, or into vertex rings (faces/plan.h).
 #ifndef TAUT_SPRINGS_PLAN_H
 #define TAUT_SPRINGS_PLAN_H
 
@@ -20,111 +20,112 @@ struct plan_nodes {
 
 struct plan {
     const taut_allocator *allocator;
-    bool reference; // one block of each, in the topology's order
+    bool reference; // one block of springs and one of faces, in the topology's order
     uint32_t tile_nodes;
-    struct plan_set springs, faces; // packed springs as in the topology
-    bool packs;                     // springs are packed
+    struct plan_set springs, faces; // those on no grid; packed springs keep the topology's order
+    bool packs;                     // springs on no grid are packed
     struct plan_packed packed;
-    struct plan_coloured coloured; // of `springs`, where the vector kernel computes them
+    struct plan_coloured coloured; // groups of `springs` for --kernel coloured
     struct plan_grid *grids;       // capacity: the number of bodies
     size_t grid_count, grid_capacity;
     struct plan_face_grid *face_grids; // capacity: grid_capacity
     size_t face_grid_count;
-    struct plan_rings *rings;    // of each body
+    struct plan_rings *rings;    // one for each body
     size_t ring_capacity;        // the number of bodies, or 0
     uint64_t tile_count;         // of all grids
-    struct plan_nodes *off_grid; // the nodes of bodies that are no grids; length off_grid_count
+    struct plan_nodes *off_grid; // the nodes of bodies on no grid; length off_grid_count
     size_t off_grid_count, off_grid_capacity;
-    // Springs that the state's arrays are for: those of the blocks, then those of grids that
-    // remember.
+    // The springs that have entries in the state's arrays: those of `springs`, then those of
+    // stateful grids.
     uint64_t state_spring_count;
     uint32_t *fragile; // state indices of springs that can break or yield, ascending
     uint64_t fragile_count;
-    uint64_t (*fragile_slots)[2]; // of each, its slots in `packed`
+    uint64_t (*fragile_slots)[2]; // the slots of each of them in `packed`, one per end
 };
 
 struct plan_options {
     bool reference;
     uint32_t tile_nodes;  // 0: chosen from the number of nodes
-    int colours_allowed;  // 0: all of them; tests use fewer to force an overflow
+    int colours_allowed;  // 0: COLOURS_MAX; tests use fewer to force an overflow
     bool no_grids;        // no body is treated as a grid, no surface gets rings
-    bool no_packing;      // springs in coloured blocks, as faces are
-    bool no_spring_grids; // springs of bodies on a grid as those of others; faces and rings stay
-    bool coloured;        // springs in blocks are computed by the vector kernel
+    bool no_packing;      // springs go into coloured blocks, as faces do
+    bool no_spring_grids; // no springs are on grids; grids of faces and rings stay
+    bool coloured;        // springs in blocks are computed by coloured_forces
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **result, taut_error *error);
 
-// Frees what only the construction of the constants needs.
-void plan_forget(const struct topology *topology, struct plan *plan);
+// Frees what only the construction of the constants reads.
+void plan_release_build_data(const struct topology *topology, struct plan *plan);
 
 void plan_free(struct plan *plan);
 
-// After the damping of materials has changed: which tiles and blocks have damped springs.
+// Updates which tiles and blocks have damped springs, after the damping of materials has changed.
 void plan_find_damped(const struct topology *topology, struct plan *plan);
 
-// Scales the rest lengths of a body's springs of a material that the plan has a copy of; those of
-// the topology may have been scaled already.
+// Scales the plan's copies of the rest lengths of a body's springs of one material. The rest
+// lengths of the topology may have been scaled already.
 void plan_scale_rest_lengths(const struct topology *topology, struct plan *plan, size_t body,
                              uint32_t material, double factor);
 
-// The grid that plans the springs of a body, or NULL.
+// The grid of a body's springs, or NULL.
 const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body);
 
-// The same of its faces.
+// The grid of a body's faces, or NULL.
 const struct plan_face_grid *plan_face_grid_of_body(const struct plan *plan, size_t body);
 
 // The rings of a body with gas, or NULL.
 const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body);
 
-// Whether the faces of a body are in blocks: those that wind or gas acts on, but for cloths on
-// grids and for gas where there are rings.
+// Whether the faces of a body are in blocks: faces on which wind or gas acts, except cloths on
+// grids (wind) and bodies with rings (gas).
 bool plan_faces_in_blocks(const struct topology *topology, const struct plan *plan, size_t body);
 
-// ---- What other modules ask; only springs/ and faces/ read the members of a plan
+// ---- Queries of other modules; only springs/ and faces/ read the members of a plan
 // (tests/test_layers.py).
 
 struct plan_counts {
     size_t grids;              // bodies whose springs are on a grid
     uint64_t off_grid_springs; // springs on no grid
-    uint64_t state_springs;    // springs that the state's arrays are for
+    uint64_t state_springs;    // springs with entries in the state's arrays
     uint64_t slots;            // of packed springs
     uint64_t block_faces;      // faces in blocks
     uint64_t grid_tiles, packed_tiles;
-    uint64_t volume_tiles; // tiles that a volume is summed over, at most
+    uint64_t volume_tiles; // the largest number of tiles over which a volume is summed
     bool rings;            // some body with gas has rings
 };
 
 struct plan_counts plan_counts(const struct topology *topology, const struct plan *plan);
 
-// Whether the plain loops compute everything.
+// Whether the plain loops (listed/reference.c) compute everything.
 static inline bool plan_is_reference(const struct plan *plan)
 {
     return plan->reference;
 }
 
-// Which kernel computes the springs on no grid.
+// The kernel that computes the springs on no grid.
 enum plan_format { PLAN_REFERENCE, PLAN_PACKED, PLAN_BLOCKS, PLAN_COLOURED };
 
 enum plan_format plan_off_grid_format(const struct plan *plan);
 
-// The topology's number of the i-th spring on no grid; constants and state have them in this order.
+// The topology's number of the i-th spring on no grid. Constants and state use this order.
 static inline uint32_t plan_off_grid_spring(const struct plan *plan, uint64_t i)
 {
     return plan_element(&plan->springs, i);
 }
 
-// Whether this is the order of the topology's lists, and no listed spring is on a grid.
+// Whether the order of the springs on no grid is that of the topology's lists, and no listed spring
+// is on a grid.
 bool plan_has_order_of_lists(const struct topology *topology, const struct plan *plan);
 
-// Whether kernels read rest lengths in this order too, not by slots alone.
+// Whether some code reads rest lengths in this order, and not by slots alone.
 static inline bool plan_reads_rest_lengths(const struct plan *plan)
 {
     return !plan->packs || plan->fragile_count > 0;
 }
 
-// Which of the springs on no grid has a slot, or PACKED_NONE.
+// The index of the spring in a slot among the springs on no grid, or PACKED_NONE.
 static inline uint32_t plan_slot_spring(const struct plan *plan, uint64_t slot)
 {
     return plan->packed.slot_springs[slot];
@@ -141,7 +142,7 @@ static inline uint32_t plan_block_face(const struct plan *plan, uint64_t i)
     return plan_element(&plan->faces, i);
 }
 
-// Consecutive springs of the topology, which have the indices from `at` on in the state's arrays.
+// Consecutive springs of the topology, with consecutive indices in the state's arrays from `at` on.
 struct plan_state_run {
     uint64_t first_spring, count;
 };
@@ -149,8 +150,8 @@ struct plan_state_run {
 struct plan_state_run plan_state_run(const struct topology *topology, const struct plan *plan,
                                      uint64_t at);
 
-// Springs to check for breaking and yielding: those of plan->fragile, then all of grids that
-// remember.
+// The number of springs to check for breaking and yielding: those of plan->fragile, then all
+// springs of stateful grids.
 static inline uint64_t plan_fragile_total(const struct plan *plan)
 {
     return plan->fragile_count + (plan->state_spring_count - plan->springs.element_count);
@@ -158,27 +159,28 @@ static inline uint64_t plan_fragile_total(const struct plan *plan)
 
 // How the springs of one body are stored and shared by threads.
 struct plan_statistics {
-    uint64_t nodes[3]; // along the axes of the grid; 0: its springs are on no grid
+    uint64_t nodes[3]; // along the axes of the grid; 0 if its springs are on no grid
     uint64_t tiles;    // parts that threads claim
-    int colours;       // groups of tiles of which no two run at once; 0 without springs
-    // Of packed springs: lanes of its nodes in columns, those of them that have a spring, and ends
-    // of springs that found no column.
-    uint64_t lanes, filled, late;
-    // Of springs in coloured blocks: blocks of each colour; those that found no colour, and their
-    // springs; those that the plain loop computes. `lanes` and `filled` are those of their groups.
+    int colours;       // groups of tiles that run one after another; 0 without springs
+    // For packed springs: the lanes of its nodes over all columns, how many of them have a spring,
+    // and ends of springs that are in no column.
+    uint64_t lanes, filled, overflow_ends;
+    // For springs in coloured blocks: blocks of each colour; blocks without a colour, and their
+    // springs; blocks that the plain loop computes. `lanes` and `filled` then count the lanes of
+    // registers.
     bool coloured;
     uint64_t colour_blocks[COLOURS_MAX], overflow_blocks, overflow_springs, plain_blocks;
 };
 
-// Of every body of the topology, into as many elements that are all 0.
+// Fills one element for each body of the topology; all elements must be zeroed before.
 void plan_count_bodies(const struct topology *topology, const struct plan *plan,
                        struct plan_statistics *bodies);
 
 uint64_t plan_bytes(const struct plan *plan);
 
-// Proves the plan against its topology: every element exactly once, blocks of one colour without a
-// common node, everything in range. TAUT_ERROR_ARGUMENT with what is wrong; run in debug builds and
-// tests.
+// Checks the plan against its topology: every element occurs exactly once, blocks of one colour
+// share no node, and every index is in range. Returns TAUT_ERROR_ARGUMENT with a description of the
+// fault. Run in debug builds and tests.
 taut_status plan_check(const struct topology *topology, const struct plan *plan, taut_error *error);
 
 #endif

@@ -1,7 +1,7 @@
-// Statistics of the plan for each body, which `taut info` prints. No computation depends on them.
+// Statistics of the plan for each body, which `taut info` prints; no computation depends on them.
 #include "springs/plan.h"
 
-// The columns of one chunk, of the bodies that its nodes belong to.
+// Counts the lanes of one chunk of packed springs, for the bodies of its nodes.
 static void count_chunk(const struct topology *topology, const struct plan_packed *packed,
                         uint64_t chunk, uint64_t first_node, uint64_t count,
                         struct plan_statistics *bodies)
@@ -15,7 +15,7 @@ static void count_chunk(const struct topology *topology, const struct plan_packe
     }
 }
 
-// The bodies that have nodes in a tile, but for those that are grids.
+// Counts a tile of packed springs for each body on no grid that has nodes in it.
 static void count_packed_tile(const struct topology *topology, const struct plan *plan,
                               const struct packed_tile *tile, struct plan_statistics *bodies)
 {
@@ -32,7 +32,7 @@ static void count_packed_tile(const struct topology *topology, const struct plan
     }
 }
 
-// A block of one of the colours, or of the overflow, of one of its bodies.
+// Counts a block, of a colour or of the overflow, for one of its bodies.
 static void count_block(const struct plan *plan, uint32_t number, int colour,
                         struct plan_statistics *body)
 {
@@ -58,8 +58,8 @@ static void count_block(const struct plan *plan, uint32_t number, int colour,
     }
 }
 
-// Blocks of springs as tiles, of the bodies from that of their first spring to that of their last;
-// a body's colours are those up to the highest that it has.
+// Counts blocks of springs as tiles, for the bodies from that of a block's first spring to that of
+// its last. The colours of a body are those up to the highest of its blocks.
 static void count_blocks(const struct topology *topology, const struct plan *plan,
                          struct plan_statistics *bodies)
 {
@@ -90,7 +90,7 @@ void plan_count_bodies(const struct topology *topology, const struct plan *plan,
     for (uint64_t t = 0; t < plan->packed.tile_count; t++)
         count_packed_tile(topology, plan, &plan->packed.tiles[t], bodies);
     for (uint64_t i = 0; i < plan->packed.overflow_count; i++)
-        bodies[topology_body_of_node(topology, plan->packed.overflow[i].node)].late++;
+        bodies[topology_body_of_node(topology, plan->packed.overflow[i].node)].overflow_ends++;
     if (!plan->packs && !plan->reference)
         count_blocks(topology, plan, bodies);
     for (size_t b = 0; plan->reference && b < topology->body_count; b++)

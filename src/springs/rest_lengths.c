@@ -1,6 +1,6 @@
 // Scales the rest lengths of a material (solver/set.c) in the constants and in the state: as built
-// and as changed by yielding, of listed springs, of grids and of the slots of packed springs. The
-// copies in the topology (set.c) and in the plan (plan_scale_rest_lengths) are scaled afterwards.
+// and as changed by yielding, for listed springs, grids and the slots of packed springs. The copies
+// in the topology (set.c) and in the plan (plan_scale_rest_lengths) are scaled afterwards.
 #include "springs/springs.h"
 
 struct scaling {
@@ -9,7 +9,8 @@ struct scaling {
     double factor;
 };
 
-// The rest length now of a spring whose built one changes from `before` to `after`.
+// Scales a rest length that yielding may have changed; the rest length as built changes from
+// `before` to `after`.
 static void scale_yielded(real *rest, real before, real after)
 {
     if (*rest == before || before == 0)
@@ -37,7 +38,7 @@ static void scale_listed(const struct scaling *it)
     }
 }
 
-// Springs of grids have a rest length of their own only where they can yield.
+// Springs of grids have individual rest lengths only if they can yield.
 static void scale_grid(const struct scaling *it, const struct plan_grid *grid)
 {
     const struct topology *topology = it->system->topology;
@@ -56,8 +57,9 @@ static void scale_grid(const struct scaling *it, const struct plan_grid *grid)
     }
 }
 
-// Slots have no numbers of their springs. Their value is the rest length of a list, or that
-// of a direction, rounded.
+// Slots do not name their springs. The value of a slot is the rest length of a listed spring, or
+// that of a direction rounded to `real`; the latter is recomputed from the direction, so that it is
+// rounded once.
 static real scaled_slot(const struct scaling *it, real before)
 {
     const struct topology *topology = it->system->topology;
@@ -101,5 +103,5 @@ void REAL_NAME(springs_scale_rest_lengths)(struct system *system, uint32_t mater
     if (system->constants->slots > 0)
         scale_slots(&scaling, system->constants->slot_rest);
     scale_slots(&scaling, system->state->slot_rest);
-    REAL_NAME(springs_refresh)(system); // of springs that yielded or broke
+    REAL_NAME(springs_refresh)(system); // restores slots of springs that yielded or broke
 }

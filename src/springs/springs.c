@@ -1,5 +1,6 @@
-// The storage formats behind springs.h: which loop runs over which springs, and the order in which
-// springs are visited.
+// Implements springs.h for all storage formats: selects the loop for each body's springs and the
+// order in which springs are visited. The arithmetic is in the folders of the formats; energies are
+// in energy.c, breaking and yielding in breaking.c, rows of grids in grid/rows.c.
 #include "springs/springs.h"
 
 #include "base/sort.h"
@@ -27,7 +28,7 @@ void REAL_NAME(springs_add)(const struct system *system, bool powers, const stru
         worker_barrier(worker);
 }
 
-// The grid that a tile belongs to, its number within the grid in *tile.
+// The grid of a tile; *tile becomes the number of the tile within that grid.
 static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
 {
     size_t grid = find_interval(&sweeps->items->tiling.first_tile, sizeof *sweeps->items,
@@ -98,7 +99,7 @@ void REAL_NAME(constraints_iterate)(const struct system *system, double step, bo
     REAL_NAME(grid_constraints_iterate)(system, step, first, worker);
 }
 
-// ---- One by one
+// ---- Iteration over springs
 
 bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_view *view)
 {
@@ -106,7 +107,7 @@ bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_vie
     const struct plan *plan = system->plan;
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
-    uint64_t begin = plan->springs.element_count; // of the present grid
+    uint64_t begin = plan->springs.element_count; // position of the grid's first spring
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct plan_grid *grid = &plan->grids[g];
         const struct topology_body *body = &topology->bodies[grid->body];
@@ -140,7 +141,7 @@ bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_vie
     return false;
 }
 
-// ---- By nodes
+// ---- Visits by node
 
 struct range REAL_NAME(springs_outside_rows)(const struct system *system)
 {
@@ -157,8 +158,8 @@ struct range REAL_NAME(springs_outside_rows)(const struct system *system)
     return range;
 }
 
-// The springs at a node of a grid: of each direction the one that ends there and the one that
-// starts there.
+// The springs at a node of a grid that is described by directions: of each direction the spring
+// that ends at the node and the one that starts there.
 static void visit_directions(const struct system *system, const struct plan_grid *grid,
                              uint64_t node, spring_callback visit, void *context)
 {
@@ -180,7 +181,7 @@ static void visit_directions(const struct system *system, const struct plan_grid
     }
 }
 
-// The same where the springs of a grid are listed.
+// The springs at a node of a grid whose springs are listed.
 static void visit_listed(const struct system *system, const struct topology_body *body,
                          uint64_t node, spring_callback visit, void *context)
 {

@@ -1,6 +1,8 @@
-// Springs, whatever their storage format: on a grid (grid/), packed (packed/) or listed (listed/).
-// Who needs forces, energies, tangents or the springs one by one asks here and never which format a
-// body has. All workers call the functions that take one together. Numeric.
+// The interface to springs in every storage format: on a grid (grid/), packed (packed/) or listed
+// (listed/). Callers that need forces, energies, constraints or single springs call these functions
+// and do not depend on the format of a body; plan.h determines it, and tangent.h has products with
+// the tangent. Functions that receive a worker are called by all workers of the team together.
+// Numeric.
 #ifndef TAUT_SPRINGS_SPRINGS_H
 #define TAUT_SPRINGS_SPRINGS_H
 
@@ -11,22 +13,23 @@
 
 // ---- Forces
 
-// Adds the forces of springs on no grid; of each tile of packed springs that has rings its share in
-// the volume goes into chunk_sums. Ends with a barrier. `powers`: those of packed springs are
-// measured, too (system->powers), as with springs_sweep and springs_reduce those of grids.
+// Adds the forces of springs on no grid. For tiles of packed springs with vertex rings, the partial
+// sums of the volume are written to chunk_sums. Ends with a barrier. `powers`: also measures the
+// power of the damping of packed springs (system->powers); springs_sweep and springs_reduce do the
+// same for grids.
 void REAL_NAME(springs_add)(const struct system *system, bool powers, const struct worker *worker);
 
-// Adds the forces of springs on grids. Nodes that need nothing from other tiles are finished at
-// once: gravity and drag are added, and they are moved. Ends with a barrier.
+// Adds the forces of springs on grids. Nodes to which no other tile contributes are finished at
+// once: gravity and drag are added, and the nodes are moved. Ends with a barrier.
 void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind,
                               enum sweep_finish finish, bool powers, const struct worker *worker);
 
-// Finishes the other nodes of grids. Without a barrier at the end.
+// Finishes the remaining nodes of grids. No barrier at the end.
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker);
 
-// The i-th range of nodes of bodies that are on no grid, which springs_sweep and springs_reduce do
-// not finish; empty after the last.
+// The i-th range of nodes of bodies on no grid, which springs_sweep and springs_reduce do not
+// finish; empty after the last range.
 static inline struct range springs_off_grid_nodes(const struct system *system, size_t i)
 {
     if (i >= system->plan->off_grid_count)
@@ -40,43 +43,45 @@ static inline struct range springs_off_grid_nodes(const struct system *system, s
 typedef void (*block_kernel)(const struct system *system, const void *argument,
                              struct plan_block block);
 
-// Runs a kernel over all blocks of a set: colour after colour, the blocks of a colour shared among
-// the workers, then the overflow by worker 0. Ends with a barrier.
+// Runs a kernel over all blocks of a set: one colour after another, the blocks of a colour shared
+// among the workers; then worker 0 runs the overflow. Ends with a barrier.
 void REAL_NAME(run_coloured)(const struct system *system, const struct plan_set *set,
                              block_kernel kernel, const void *argument,
                              const struct worker *worker);
 
 // ---- Constraints
 
-// One iteration over all springs as constraints, in a substep of `step` seconds.
+// One iteration of `xpbd` over all springs, in a substep of `step` seconds.
 void REAL_NAME(constraints_iterate)(const struct system *system, double step, bool first,
                                     const struct worker *worker);
 
 // ---- Breaking and yielding
 
-// Marks springs that are stretched past break_at as broken, for ever.
+// Marks springs that are stretched beyond break_at as broken; they stay broken.
 void REAL_NAME(springs_break)(struct system *system, const struct worker *worker);
 
-// Moves the rest lengths of springs strained past yield_at. Once a step, at its start.
+// Changes the rest lengths of springs that are strained beyond yield_at. Called once per step, at
+// its start.
 void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker);
 
-// After the state's rest lengths and broken flags were set from outside; one worker alone.
+// Updates what is derived from the state's rest lengths and broken flags after these were set from
+// outside. Called by one worker alone.
 void REAL_NAME(springs_refresh)(struct system *system);
 
-// Springs that are broken now.
+// The number of broken springs.
 uint64_t REAL_NAME(springs_broken_count)(const struct system *system);
 
-// Scales the rest lengths of a material, as built and as yielding has left them; one worker alone,
-// before those of the topology.
+// Scales the rest lengths of a material, as built and as changed by yielding. Called by one worker
+// alone, before the rest lengths of the topology are scaled.
 void REAL_NAME(springs_scale_rest_lengths)(struct system *system, uint32_t material, double factor);
 
-// ---- One by one
+// ---- Iteration over springs
 
-// Consecutive springs: spring i joins nodes a + i and b + i. Where `broken` and
-// `rest_length` are NULL nothing changes them.
+// Consecutive springs: spring i joins nodes a + i and b + i. `broken` and `rest_length` are NULL
+// for springs that cannot break or yield.
 struct spring_view {
-    uint64_t number;      // the topology's number of the first
-    uint64_t state_index; // of the first in the state's arrays; only where these have them
+    uint64_t number;      // the topology's number of the first spring
+    uint64_t state_index; // its index in the state's arrays; undefined for grids without state
     uint64_t count;
     size_t a, b;
     const struct spring_constants *material;
@@ -85,14 +90,14 @@ struct spring_view {
     const real *rest_length;
 };
 
-// Springs [at, end) in this order: those on no grid in the plan's order, then those of one grid
-// after the other in the builder's.
+// An iterator over springs [at, end) in this order: springs on no grid in the plan's order, then
+// the springs of each grid in the builder's order.
 struct spring_walk {
     const struct system *system;
     uint64_t at, end;
 };
 
-// Springs of that order in all.
+// The number of springs.
 static inline uint64_t springs_count(const struct system *system)
 {
     return system->topology->spring_count;
@@ -103,10 +108,10 @@ static inline struct spring_walk springs_walk(const struct system *system)
     return (struct spring_walk){system, 0, springs_count(system)};
 }
 
-// The next springs of the walk that are on grids.
+// The next springs of the iterator if they are on a grid.
 bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_view *view);
 
-// The next springs of the walk; false at its end.
+// The next springs of the iterator; false at its end.
 static inline bool springs_next(struct spring_walk *walk, struct spring_view *view)
 {
     const struct system *system = walk->system;
@@ -142,16 +147,17 @@ static inline real view_rest_length(const struct spring_view *view, size_t i)
     return view->rest_length ? view->rest_length[i] : view->built;
 }
 
-// ---- By nodes
+// ---- Visits by node
 //
-// Springs of some bodies lie in rows, which need no pass over all springs: whatever nodes are asked
-// for, their springs follow. Those of the other bodies are one by one in the system's constants.
+// The springs of a grid form rows: for any range of nodes they are found without a pass over all
+// springs. Springs of other bodies are listed one by one in the system's constants.
 
-// The least range of nodes that has all those of bodies whose springs are in no rows.
+// The smallest range that contains all nodes of bodies on no grid.
 struct range REAL_NAME(springs_outside_rows)(const struct system *system);
 
-// Springs of one row and material as `count` consecutive nodes see them: the i-th is between nodes
-// first + i and first + i + apart. Where `broken` and `rest_length` are NULL nothing changes them.
+// Springs of one row and material, as seen from `count` consecutive nodes: spring i joins nodes
+// first + i and first + i + apart. `broken` and `rest_length` are NULL for springs that cannot
+// break or yield.
 struct spring_row {
     size_t first, count;
     int64_t apart;
@@ -163,30 +169,31 @@ struct spring_row {
 
 typedef void (*row_callback)(void *context, const struct spring_row *row);
 
-// Visits the rows of springs at these nodes, springs between two of them from both ends. Nodes
-// whose springs are in no rows are passed over. Any worker, any nodes.
+// Visits the rows of springs at these nodes; springs between two of the nodes are visited from both
+// ends. Nodes on no grid are skipped. Any worker may call it for any nodes.
 void REAL_NAME(springs_visit_rows)(const struct system *system, struct range nodes,
                                    row_callback visit, void *context);
 
-// The material of one kind of rows of a body, of which a node has two springs at most; NULL: the
-// body has no more kinds.
+// The material of the springs in direction number `direction` of a body on a grid, of which a node
+// has at most two; NULL if the body has fewer directions or is on no grid.
 const struct spring_constants *REAL_NAME(springs_row_material)(const struct system *system,
-                                                               size_t body, int kind);
+                                                               size_t body, int direction);
 
-// `spring`: the topology's number.
+// `spring` is the topology's number.
 typedef void (*spring_callback)(void *context, uint64_t spring,
                                 const struct spring_constants *material);
 
-// Visits every spring at one node that is not broken.
+// Visits every unbroken spring at a node.
 void REAL_NAME(springs_visit_node)(const struct system *system, uint64_t node,
                                    spring_callback visit, void *context);
 
 // ---- Energies
 
-// The elastic energy of all springs, in J: the same on all workers. Ends with a barrier.
+// The elastic energy of all springs, J; every worker receives the same value. Ends with a barrier.
 double REAL_NAME(springs_elastic_energy)(struct system *system, const struct worker *worker);
 
-// What the damping of all springs takes now, in W, and of those on no grid. Ends with a barrier.
+// The power dissipated now by the damping of springs on no grid, and of all springs, W; every
+// worker receives the same value. Ends with a barrier.
 double REAL_NAME(springs_listed_damping_power)(struct system *system, const struct worker *worker);
 double REAL_NAME(springs_damping_power)(struct system *system, const struct worker *worker);
 

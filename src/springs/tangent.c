@@ -1,11 +1,11 @@
-// The tangent of springs in every storage format (tangent.h): which nodes are computed together,
-// and by which of grid/tangent.c, packed/tangent.c and listed/tangent.c.
+// The tangent of springs in every storage format (tangent.h): divides the nodes into items, and
+// selects grid/tangent.c, packed/tangent.c or listed/tangent.c for each.
 #include "springs/tangent.h"
 
 #include "base/memory.h"
 #include "kernels/kernels.h"
 
-// Nodes at a time: few enough that what they read stays near.
+// Nodes per item of a grid or of listed springs: few enough that their data stay in a cache.
 enum { NODES_AT_ONCE = 2048 };
 
 static const struct tangent_grid *grid_of_body(const struct spring_tangent *tangent, size_t body)
@@ -22,7 +22,7 @@ static const struct packed_tile *tile_of_node(const struct spring_tangent *tange
     return plan->packs ? packed_tile_of_node(&plan->packed, node) : NULL;
 }
 
-// The item that begins with this node.
+// The item that starts at this node.
 static struct tangent_item item_from(const struct spring_tangent *tangent, size_t node)
 {
     const struct topology *topology = tangent->system->topology;

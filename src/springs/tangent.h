@@ -1,4 +1,5 @@
-// Products with the tangent of springs (forces/tangent.h): the arguments of the kernels. Numeric.
+// The tangent of springs in every storage format (forces/tangent.h has the complete tangent): its
+// interface, the arguments of the kernels, and the line preconditioner. Numeric.
 //
 // Every spring is computed at both of its ends, so that every node sums its own row in a fixed
 // order and no worker writes to another's nodes. With d the separation of the ends, L its length
@@ -6,29 +7,29 @@
 //
 //   across p + (along - across) / L^2 (d.p) d,   across = s k (1 - L0 / L) + c, along = s k + c
 //
-// where s scales the stiffness and c is the damping in that direction. 1 / L is kept from one
-// product to the next, which saves the square root and the division of each.
+// where s scales the stiffness and c is the damping in that direction. On grids 1 / L is stored
+// from one product to the next, which saves the square root and the division in each.
 #ifndef TAUT_SPRINGS_TANGENT_H
 #define TAUT_SPRINGS_TANGENT_H
 
 #include "springs/law.h"
 #include "state/system.h"
 
-// Three arrays of one vector a node, internal order.
+// A vector for each node, in internal numbering.
 struct node_vectors {
     real *x, *y, *z;
 };
 
 enum tangent_kind {
-    // K as it is: symmetric, perhaps indefinite (compressed springs, gas).
+    // K itself: symmetric, but possibly indefinite (compressed springs, gas).
     TANGENT_EXACT,
-    // Positive semidefinite: of what a spring has across its direction only what is > 0, of gas
-    // only -dP/dV g g', of contacts only k n n'.
+    // A positive semidefinite part of K: a spring's stiffness across its direction only if
+    // positive, of gas only -dP/dV g g', of contacts only k n n'.
     TANGENT_DEFINITE,
 };
 
-// Symmetric 3 x 3 blocks: xx, yy, zz, xy, xz, yz.
-// block += along u u' + across (I - u u')
+// block += along u u' + across (I - u u'). Symmetric 3 x 3 blocks are stored as xx, yy, zz, xy, xz,
+// yz.
 static inline void block_add(real block[6], real ux, real uy, real uz, real along, real across)
 {
     real d = along - across;
@@ -40,7 +41,7 @@ static inline void block_add(real block[6], real ux, real uy, real uz, real alon
     block[5] += d * uy * uz;
 }
 
-// A vector of each node, in and out, and how much of which matrix.
+// A product: the vectors in and out, and the factors of stiffness and damping.
 struct tangent_product {
     const real *x, *y, *z; // positions
     const real *in[3];
@@ -49,70 +50,71 @@ struct tangent_product {
     real floor; // 1 - L0 / L is at least this: 0 or -INFINITY
 };
 
-// What a product needs of a direction besides it: constants in the run's precision, and arrays of
-// its springs, counted as the nodes they come from.
+// The constants of a direction in the precision of the run, and an entry for each of its springs,
+// indexed by the node where the spring starts.
 struct tangent_constants {
     real stiffness, rest_length;
     real along, across; // damping
-    // 1 / L, REAL_TINY where L = 0, and 0 where there is no spring.
+    // 1 / L, REAL_TINY where L = 0, and 0 where there is no spring or it is slack or broken.
     real *inverse;
-    real *ratio; // L0 / L, where rest lengths change; else NULL
+    real *ratio; // L0 / L if rest lengths can change, otherwise NULL
 };
 
 struct tangent_grid {
     const struct plan_grid *grid;
     int64_t first_node, nodes;
-    int64_t reach; // the greatest offset
+    int64_t reach; // the largest offset
     struct tangent_constants constants[DIRECTIONS_MAX];
-    real *numbers; // what the constants point into; length `length`
+    real *numbers; // the arrays of the constants; `length` numbers
     size_t length;
 };
 
-// ---- Lines that are solved together, one in each lane (grid/lines.c)
+// ---- Lines solved together, one in each lane (grid/lines.c)
 
 enum { LINE_LANES = 8 };
 
-// A node of eight lines: S^-1 (xx, yy, zz, xy, xz, yz), the coupling W to the next node (row after
-// row), and what a solve leaves there on its way out. 0 in lanes without a line.
+// A node of eight lines: S^-1 (xx, yy, zz, xy, xz, yz), the coupling W to the next node (row by
+// row), and the result of the forward pass. 0 in lanes without a line.
 struct line_node {
-    real inverse[6][LINE_LANES], coupling[9][LINE_LANES], half[3][LINE_LANES];
+    real inverse[6][LINE_LANES], coupling[9][LINE_LANES], forward[3][LINE_LANES];
 };
 
-// Up to eight lines; node p of a line is starts[lane] + p * step.
+// Up to eight lines; node p of a line is starts[lane] + p * step. Lanes from `count` on repeat the
+// first line.
 struct line_bundle {
     struct line_node *nodes;
-    size_t starts[LINE_LANES]; // of all lanes one that is there
+    size_t starts[LINE_LANES];
     size_t count, length, step;
 };
 
-// A spring as seen from one of its ends; `state_index` is where the state has it.
+// A spring as seen from one of its ends; `state_index` is its index in the state's arrays.
 struct spring_end {
     uint32_t other, material;
     uint64_t state_index;
     real rest_length;
 };
 
-// Springs at each node: ends[first[node]] .. ends[first[node + 1] - 1].
+// The springs at each node: ends[first[node]] .. ends[first[node + 1] - 1].
 struct spring_rows {
     uint64_t *first; // length nodes + 1
     struct spring_end *ends;
     uint64_t count;
 };
 
-// Nodes whose rows are computed together: of a grid, of a tile of packed springs, or, without
-// either, one by one.
+// Nodes whose rows are computed together: of a grid, of a tile of packed springs, or, if both are
+// NULL, of listed springs.
 struct tangent_item {
     const struct tangent_grid *grid;
     const struct packed_tile *tile;
     struct range nodes;
 };
 
-// A spring's part of the matrix: along u u' + across (I - u u').
+// A spring's block of the matrix: along u u' + across (I - u u').
 struct spring_part {
     real ux, uy, uz, along, across;
 };
 
-// Of a spring that is whole; false where it is slack.
+// The block of an unbroken spring; false if it is slack.
 static inline bool spring_part_of(const struct state *s, enum tangent_kind kind, size_t a, size_t b,
                                   const struct spring_constants *material, real rest,
                                   real stiffness, real damping, struct spring_part *part)
@@ -138,7 +140,7 @@ struct spring_tangent {
     enum tangent_kind kind;
     struct spring_rows rows;    // of springs in blocks
     struct tangent_grid *grids; // of each grid of the plan
-    struct tangent_item *items; // what the workers claim
+    struct tangent_item *items; // units of work, which workers claim
     size_t item_count;
 };
 
@@ -149,10 +151,10 @@ void REAL_NAME(spring_tangent_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(spring_tangent_free)(struct spring_tangent *tangent);
 uint64_t REAL_NAME(spring_tangent_bytes)(const struct spring_tangent *tangent);
 
-// Linearises at the present positions: each worker its share, without a barrier.
+// Linearises at the present positions: each worker does its share. No barrier.
 void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, const struct worker *worker);
 
-// out := the product of the item's nodes with the springs' part of the tangent.
+// out := the product of the springs' part of the tangent with `in`, at the item's nodes.
 void REAL_NAME(spring_tangent_apply)(const struct spring_tangent *tangent,
                                      const struct tangent_item *item, real stiffness, real damping,
                                      struct node_vectors in, struct node_vectors out);
@@ -165,18 +167,18 @@ void REAL_NAME(spring_tangent_blocks)(const struct spring_tangent *tangent,
 // ---- Lines of stiff springs
 //
 // Ropes, and rows and columns of cloths, whose springs are much stiffer than the other springs at
-// their nodes: block-tridiagonal matrices that are solved line by line.
+// their nodes: block-tridiagonal matrices, solved line by line.
 
 struct spring_lines;
 
-// What lines are made from: the diagonal blocks of stiffness K + damping C, and M.
+// The matrix that lines are factored from: the diagonal blocks of stiffness K + damping C, and M.
 struct line_matrix {
     real (*blocks)[6];
     const real *mass; // 0: the node is not integrated
     real stiffness, damping;
 };
 
-// *result is NULL where no body has lines that pay, and after a failure.
+// *result is NULL if no body has lines that pay off, and after a failure.
 taut_status REAL_NAME(spring_lines_make)(const struct spring_tangent *tangent,
                                          struct spring_lines **result, taut_error *error);
 void REAL_NAME(spring_lines_free)(struct spring_lines *lines);
@@ -189,16 +191,16 @@ bool REAL_NAME(spring_lines_cover)(const struct spring_lines *lines);
 void REAL_NAME(spring_lines_update)(struct spring_lines *lines, const struct line_matrix *matrix,
                                     const struct worker *worker);
 
-// Sets z of nodes on lines alone. All workers together; ends with a barrier.
+// Sets z at nodes on lines only. All workers together; ends with a barrier.
 void REAL_NAME(spring_lines_apply)(const struct spring_lines *lines, struct node_vectors r,
                                    struct node_vectors z, const struct worker *worker);
 
-// ---- Of each storage format
+// ---- The functions of each storage format
 
 taut_status REAL_NAME(tangent_listed_make)(struct spring_tangent *tangent, taut_error *error);
 void REAL_NAME(tangent_listed_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(tangent_listed_free)(struct spring_tangent *tangent);
-// out := of the springs, for a run of nodes.
+// out := the product at a range of nodes.
 void REAL_NAME(tangent_listed_apply)(const struct spring_tangent *tangent, real stiffness,
                                      real damping, struct node_vectors in, struct node_vectors out,
                                      struct range nodes);
@@ -210,8 +212,9 @@ void REAL_NAME(tangent_grids_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(tangent_grids_free)(struct spring_tangent *tangent);
 uint64_t REAL_NAME(tangent_grids_bytes)(const struct spring_tangent *tangent);
 void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, const struct worker *worker);
-// Adds the spring of a direction from the grid's node of number `spring` on: what it has in the
-// block of either end, and with the other sign between the two.
+// Adds to `block` the block of the spring of direction d that starts at node `spring` of the grid:
+// its part of the diagonal block at either end and, with the opposite sign, of the block between
+// the two.
 void REAL_NAME(tangent_grid_spring)(const struct spring_tangent *tangent,
                                     const struct tangent_grid *grid, int d, int64_t spring,
                                     real stiffness, real damping, real block[6]);

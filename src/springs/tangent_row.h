@@ -1,14 +1,14 @@
-// What the kernels of products with a tangent (springs/tangent.h) have in common: a register of
-// nodes, whose rows of the matrix are added up spring by spring. Numeric, and for one instruction
-// set (simd/wide.h).
+// Shared by the kernels of products with a tangent (springs/tangent.h): a register of nodes, whose
+// rows of the matrix are summed spring by spring. Numeric, and compiled for each instruction set
+// (simd/wide.h).
 #ifndef TAUT_SPRINGS_TANGENT_ROW_H
 #define TAUT_SPRINGS_TANGENT_ROW_H
 
 #include "springs/tangent.h"
 #include "simd/wide.h"
 
-// Arrays from some node on, which has `nodes` behind it, itself included: copies of the product's,
-// since stores of registers may alias anything, so that pointers in memory would be read again.
+// Copies of the product's pointers, from some node on, which is followed by `nodes` nodes, itself
+// included. Vector stores may alias anything, so pointers in memory would be read again after each.
 struct tangent_sources {
     const real *x, *y, *z, *px, *py, *pz;
     real *fx, *fy, *fz;
@@ -25,8 +25,8 @@ static inline struct tangent_sources tangent_sources(const struct tangent_produc
                                     product->out[2] + first, nodes};
 }
 
-// The vectors of callers have no guard around them: beyond the nodes nothing is read, and lanes
-// there are 0. `inside`: none is.
+// Loads lanes of a caller's vector, which has no padding: positions outside of it are not read, and
+// their lanes are 0. `inside`: no lane is outside.
 static wide tangent_load_some(const real *p, int64_t at, int64_t nodes)
 {
     real lanes[WIDE_LANES];
@@ -40,12 +40,12 @@ WIDE_INLINE wide tangent_load(const real *p, int64_t at, int64_t nodes, bool ins
     return inside ? wide_load(p + at) : tangent_load_some(p, at, nodes);
 }
 
-// Positions and vectors of the nodes at other ends, or differences to them.
+// Positions and vectors of the nodes at the other ends, or their differences from a node's own.
 struct tangent_ends {
     wide x, y, z, px, py, pz;
 };
 
-// Nodes, and what their springs have given so far.
+// A register of nodes, and the sum of their springs' contributions so far.
 struct tangent_row {
     struct tangent_ends own;
     wide fx, fy, fz;
@@ -103,7 +103,7 @@ struct tangent_coefficients {
     wide across, more; // more: (along - across) / L^2
 };
 
-// `along` and `across` are what the damping gives, the former with the stiffness in it.
+// `across` is the contribution of the damping; `along` is that of damping and stiffness.
 WIDE_INLINE struct tangent_coefficients tangent_coefficients(wide inverse, wide ratio, wide elastic,
                                                              wide along, wide across, real floor)
 {

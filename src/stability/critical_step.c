@@ -53,7 +53,7 @@ void REAL_NAME(critical_step_refresh)(struct system *system)
         REAL_NAME(spectral_bound_refresh)(meter->spectral_bound);
 }
 
-void REAL_NAME(critical_step_forget)(struct system *system)
+void REAL_NAME(critical_step_release)(struct system *system)
 {
     if (!system->meter)
         return;
@@ -279,7 +279,7 @@ struct ratios {
 };
 
 // Stiffness and damping of a spring in one direction.
-static void take_ratio(struct ratios *ratios, double stiffness, double damping)
+static void extend_by_ratio(struct ratios *ratios, double stiffness, double damping)
 {
     if (stiffness > 0)
         ratios->lower = fmin(ratios->lower, damping / stiffness);
@@ -292,8 +292,8 @@ static void take_ratio(struct ratios *ratios, double stiffness, double damping)
 
 // Slack springs count, because they may become taut. A spring at its rest length, up to round-off,
 // has no transverse stiffness.
-static void take_spring(struct ratios *ratios, const struct spring_constants *material,
-                        double length, double rest)
+static void extend_by_spring(struct ratios *ratios, const struct spring_constants *material,
+                             double length, double rest)
 {
     const double round_off = sizeof(real) == sizeof(float) ? 1e-5 : 1e-11;
     double k = (double)material->stiffness, c = (double)material->damping;
@@ -302,13 +302,13 @@ static void take_spring(struct ratios *ratios, const struct spring_constants *ma
     if (fabs(across) <= round_off)
         across = 0;
     if (directed)
-        take_ratio(ratios, k, c);
-    take_ratio(ratios, k * across, material->damping_law == DAMPING_FULL ? c : 0);
+        extend_by_ratio(ratios, k, c);
+    extend_by_ratio(ratios, k * across, material->damping_law == DAMPING_FULL ? c : 0);
 }
 
 // Forces other than springs: contacts are not damped while they separate, and gas never is; for
 // both, and for wind, no upper bound is known.
-static void take_others(const struct system *system, struct ratios *ratios)
+static void extend_by_others(const struct system *system, struct ratios *ratios)
 {
     const struct topology *topology = system->topology;
     for (size_t c = 0; c < topology->collider_count; c++)
@@ -358,11 +358,11 @@ static struct mode_range find_range(const struct system *system, bool *pressed,
             vec3 d = vec3_subtract(node_position(system->state, view.a + i),
                                    node_position(system->state, view.b + i));
             if (!view_is_broken(&view, i))
-                take_spring(&ratios, view.material, vec3_length(d),
-                            (double)view_rest_length(&view, i));
+                extend_by_spring(&ratios, view.material, vec3_length(d),
+                                 (double)view_rest_length(&view, i));
         }
     *present_ratio = find_present_ratio(system, ratios.lower);
-    take_others(system, &ratios);
+    extend_by_others(system, &ratios);
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
         double inverse = (double)system->constants->inverse_mass[i];
@@ -389,8 +389,8 @@ static void update_range(struct system *system, const struct worker *worker)
 }
 
 // The Runge-Kutta methods have a larger limit, or any limit at all, if damping is proportional to
-// stiffness. `lack`: a bound on how far K is below 0, 1/s2.
-static void add_ranges(struct system *system, double lack, struct critical_step *result,
+// stiffness. `negative_part`: a bound on how far K is below 0, 1/s2.
+static void add_ranges(struct system *system, double negative_part, struct critical_step *result,
                        const struct worker *worker)
 {
     static const enum integrator integrators[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRATOR_MIDPOINT,
@@ -400,7 +400,7 @@ static void add_ranges(struct system *system, double lack, struct critical_step 
     struct mode_range range = system->meter->range;
     range.square_most = result->omega * result->omega;
     range.damping_most = result->damping;
-    range.square_lack = lack;
+    range.square_negative = negative_part;
     range.form_step = result->dt[INTEGRATOR_VELOCITY_VERLET];
     for (int i = 0; i < 3; i++)
         result->dt[integrators[i]] = fmax(result->dt[integrators[i]],
@@ -518,19 +518,19 @@ static void find_corner(const struct enclosure *set, int i, double corner[2])
 }
 
 // Squares above this fraction of the largest one are more than round-off.
-static double still_square(const struct enclosure *set)
+static double stationary_square(const struct enclosure *set)
 {
     return (sizeof(real) == sizeof(float) ? 2e-5 : 1e-6) * set->scale[0];
 }
 
 // The step allowed by modes that count as stationary. Some of them may oscillate slowly, and only
 // the ratio of their damping to stiffness is known.
-static double step_of_still(const struct system *system, const struct enclosure *set,
-                            enum integrator integrator, const struct stepping *stepping)
+static double step_of_stationary(const struct system *system, const struct enclosure *set,
+                                 enum integrator integrator, const struct stepping *stepping)
 {
     struct mode_range range = system->meter->range;
-    range.square_most = still_square(set);
-    range.square_lack = 0; // growth and decay are equally slow
+    range.square_most = stationary_square(set);
+    range.square_negative = 0; // growth and decay are equally slow
     range.lower_ratio = system->meter->lower_ratio;
     range.damping_most = set->scale[1];
     range.form_step = INFINITY;
@@ -540,14 +540,14 @@ static double step_of_still(const struct system *system, const struct enclosure 
 // Modes so slow that round-off made them count as stationary.
 static void put_mode(const struct enclosure *set, const double point[2], double mode[2])
 {
-    const double still = still_square(set) / set->scale[0];
+    const double still = stationary_square(set) / set->scale[0];
     mode[0] = fabs(point[0]) <= still ? 0 : point[0] * set->scale[0];
     mode[1] = point[1] <= still && point[0] <= still ? 0 : fmax(0, point[1] * set->scale[1]);
 }
 
 // The error of the tangents at a corner: a fast mode whose damping is a small fraction of that of
 // others may be damped even less. For slow modes this does not reduce the step.
-static void take_error(const struct enclosure *set, double mode[2])
+static void subtract_error(const struct enclosure *set, double mode[2])
 {
     const double error = 2e-4, slow = 1e-3;
     if (mode[0] > slow * set->scale[0])
@@ -586,7 +586,7 @@ static struct least_step find_least(const struct enclosure *set, enum integrator
         double corner[2], mode[2];
         find_corner(set, i, corner);
         put_mode(set, corner, mode);
-        take_error(set, mode);
+        subtract_error(set, mode);
         double own = integrator_mode_step(integrator, stepping, mode[0], mode[1]);
         if (own < at) {
             at = own;
@@ -637,7 +637,7 @@ static bool is_runge_kutta(enum integrator integrator)
 // Ends of the spectra of M^-1 K and M^-1 C.
 struct spectra {
     struct lanczos_mode stiffest, softest, most_damped; // softest: of -K
-    double square, lack, damping; // their values, at least 0; lack 0: K is nowhere negative
+    double square, negative_part, damping;              // their values; negative_part 0: K >= 0
 };
 
 static struct tangent_line line_through(const struct enclosure *set, double s, double d,
@@ -655,13 +655,14 @@ static struct tangent_line line_through(const struct enclosure *set, double s, d
 static struct enclosure enclose(const struct mode_range *range, const struct spectra *ends)
 {
     const struct lanczos_mode drag_alone = {.damping = range->lower}, still = {.value = 0};
-    struct enclosure set = {.scale = {fmax(ends->square, ends->lack), ends->damping}, .count = 4};
+    struct enclosure set = {.scale = {fmax(ends->square, ends->negative_part), ends->damping},
+                            .count = 4};
     const double a = set.scale[0], b = set.scale[1];
     set.lines[0] = line_through(&set, 0, -1, -range->lower / b, &drag_alone);
     set.lines[1] = line_through(&set, 1, 0, ends->square / a, &ends->stiffest);
     set.lines[2] = line_through(&set, 0, 1, 1, &ends->most_damped);
-    set.lines[3] =
-        line_through(&set, -1, 0, ends->lack / a, ends->lack > 0 ? &ends->softest : &still);
+    set.lines[3] = line_through(&set, -1, 0, ends->negative_part / a,
+                                ends->negative_part > 0 ? &ends->softest : &still);
     return set;
 }
 
@@ -672,7 +673,7 @@ static double step_of_many(struct system *system, const struct critical_step *re
     const struct stepping stepping = stepping_of(system);
     struct mode_range range = system->meter->range;
     range.square_most = ends->square;
-    range.square_lack = ends->lack;
+    range.square_negative = ends->negative_part;
     range.damping_most = ends->damping;
     range.form_step = result->sharp_dt[INTEGRATOR_VELOCITY_VERLET] > 0
                           ? result->sharp_dt[INTEGRATOR_VELOCITY_VERLET]
@@ -712,8 +713,9 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
         while (!many && least.outside < (1 - enough) * least.inside && set->count < LINES_MAX &&
                refine(system, set, least.corner, worker))
             least = find_least(set, integrator, &stepping);
-        double step = many ? step_of_many(system, result, integrator, ends)
-                           : fmin(least.outside, step_of_still(system, set, integrator, &stepping));
+        double step =
+            many ? step_of_many(system, result, integrator, ends)
+                 : fmin(least.outside, step_of_stationary(system, set, integrator, &stepping));
         const double guaranteed = result->dt[i];
         bool none_at_all = common && !(guaranteed > 0) && least.inside * fastest < none;
         if (none_at_all || step * fastest < none)
@@ -740,7 +742,7 @@ static void find_sharp_of_undamped(const struct system *system, const struct spe
         double oscillating = ends->square > 0
                                  ? integrator_mode_step(integrator, &stepping, ends->square, 0)
                                  : INFINITY;
-        double decaying = integrator_mode_step(integrator, &stepping, -ends->lack, 0);
+        double decaying = integrator_mode_step(integrator, &stepping, -ends->negative_part, 0);
         result->sharp_dt[i] = fmin(oscillating, decaying);
         result->exact[i] = true;
     }
@@ -756,7 +758,8 @@ static unsigned find_sharp_of_few(struct system *system, const struct spectra *e
     if (!dense)
         return wanted;
     if (worker->index == 0)
-        system->meter->few = dense_find(dense, fmax(ends->square, ends->lack), ends->damping);
+        system->meter->few =
+            dense_find(dense, fmax(ends->square, ends->negative_part), ends->damping);
     REAL_NAME(quadratic_dense_release)(quadratic, worker);
     const struct dense_steps steps = system->meter->few;
     worker_barrier(worker); // all have read it
@@ -890,7 +893,7 @@ static struct spectra find_ends(struct system *system, bool damped, const struct
         const double round_off = sizeof(real) == sizeof(float) ? 2e-5 : 1e-9;
         ends.softest = REAL_NAME(lanczos_mode)(lanczos, -1, 0, ends.square, worker);
         if (ends.softest.value > round_off * ends.square)
-            ends.lack = ends.softest.value;
+            ends.negative_part = ends.softest.value;
     }
     return ends;
 }
@@ -916,7 +919,7 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
         double guess = guaranteed_step(&list, f, result);
         if (form->negative || list.users[f] >> INTEGRATOR_RK4 & 1)
             steps[f] = guess; // the own limits of the Runge-Kutta methods follow
-        else if (damped && ends.lack > 0)
+        else if (damped && ends.negative_part > 0)
             steps[f] = sharp_pressed_step(system, form, guess, &ends, &exact[f], worker);
         else if (damped && ends.square > 0)
             steps[f] = sharp_step(system, form, guess, worker);
@@ -950,7 +953,8 @@ struct stiffest {
 };
 
 // Of equally stiff springs, the first in the builder's order.
-static void take_stiffer(void *context, uint64_t spring, const struct spring_constants *material)
+static void replace_if_stiffer(void *context, uint64_t spring,
+                               const struct spring_constants *material)
 {
     struct stiffest *best = context;
     double k = (double)material->stiffness;
@@ -965,7 +969,7 @@ static void take_stiffer(void *context, uint64_t spring, const struct spring_con
 bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring)
 {
     struct stiffest best = {system->topology, -1, *spring};
-    REAL_NAME(springs_visit_node)(system, node, take_stiffer, &best);
+    REAL_NAME(springs_visit_node)(system, node, replace_if_stiffer, &best);
     *spring = best.spring;
     return best.stiffness >= 0;
 }

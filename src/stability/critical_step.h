@@ -14,7 +14,7 @@ taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, 
 // Called after constants have changed: bounds stay prepared, sharp values do not.
 void REAL_NAME(critical_step_refresh)(struct system *system);
 
-void REAL_NAME(critical_step_forget)(struct system *system);
+void REAL_NAME(critical_step_release)(struct system *system);
 
 // Bytes allocated by critical_step_prepare.
 uint64_t REAL_NAME(critical_step_bytes)(const struct system *system);

@@ -88,7 +88,7 @@ struct roots {
     int count;
     double *re, *im;
     double *low, *high; // for damped oscillations, a bracket of the damping -re
-    double still;       // modulus up to which roots count as stationary
+    double stationary;  // modulus up to which roots count as stationary
     double error;       // error of re for a root of modulus 1; slower roots have larger errors
 };
 
@@ -104,7 +104,7 @@ static bool counts(const struct roots *roots, int i)
     // Physical growth, if springs are compressed. Two coinciding roots may have a small imaginary
     // part.
     const bool grows = re > fabs(im);
-    return im >= 0 && hypot(re, im) > roots->still && !grows;
+    return im >= 0 && hypot(re, im) > roots->stationary && !grows;
 }
 
 static struct bracket step_of_root(enum integrator integrator, const struct roots *roots, int i)
@@ -452,7 +452,7 @@ struct dense_steps dense_find(const struct dense *dense, double square, double d
                           .im = im,
                           .low = low,
                           .high = high,
-                          .still = fmax(32 * omega * sqrt(round_off), 16 * sqrt(off)),
+                          .stationary = fmax(32 * omega * sqrt(round_off), 16 * sqrt(off)),
                           .error = round_off + off};
     for (size_t i = 0; i < rows; i++) {
         const double moved = roots.error * fmax(1, 1 / hypot(re[i], im[i]));

@@ -71,6 +71,19 @@ static real greatest_coordinate(real x, real y, real z)
     return xy > real_abs(z) ? xy : real_abs(z);
 }
 
+static double total_mass(const struct topology *topology)
+{
+    double mass = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        mass += topology->bodies[b].mass;
+    return mass;
+}
+
+static bool sums_are_finite(const double sums[SUM_WIDTH])
+{
+    return isfinite(sums[CHECK_KINETIC]) && isfinite(sums[CHECK_POSITIONS]);
+}
+
 // The kinetic energy that rounding of positions cannot hide; the sum of the magnitudes of the terms
 // of the potential energy, which bounds its rounding error; and the energy that rounding of
 // positions stores in springs in a step. REAL_EPSILON |x| is u to 2 u, so that speeds up to 2 to 4
@@ -81,7 +94,9 @@ static void sum_resolved(const struct system *system, const void *argument, stru
                          double sums[SUM_WIDTH])
 {
     const struct state *s = system->state;
-    const double spacings = (double)REAL_EPSILON / *(const double *)argument;
+    // With low parts no increment is lost.
+    const double spacings =
+        state_is_mixed(s) ? 0 : (double)REAL_EPSILON / *(const double *)argument;
     const vec3 g = system->topology->environment.gravity;
     for (size_t i = range.first; i < range.end;) {
         struct node_masses masses = topology_masses(system->topology, i, range.end);
@@ -93,7 +108,7 @@ static void sum_resolved(const struct system *system, const void *argument, stru
             double square = resolved_square(x, s->vx[i], spacings) +
                             resolved_square(y, s->vy[i], spacings) +
                             resolved_square(z, s->vz[i], spacings);
-            const vec3 p = node_position(s, i);
+            const vec3 p = vec3_subtract(node_position(s, i), s->origin);
             sums[RESOLVED_KINETIC] += 0.5 * mass * square;
             sums[RESOLVED_STRAINS] += mass * spacings * spacings * vec3_dot(p, p) / 6;
             sums[RESOLVED_GRAVITY] +=
@@ -101,14 +116,6 @@ static void sum_resolved(const struct system *system, const void *argument, stru
                         fabs(g.z * (double)s->z[i]));
         }
     }
-}
-
-static double total_mass(const struct topology *topology)
-{
-    double mass = 0;
-    for (size_t b = 0; b < topology->body_count; b++)
-        mass += topology->bodies[b].mass;
-    return mass;
 }
 
 // The largest speed of kinematic nodes and spheres, m/s.
@@ -222,7 +229,7 @@ static double projection_work(const struct system *system)
             continue;
         struct contact contacts[6];
         for (uint64_t i = 0; i < s->nodes; i++) {
-            vec3 position = vec3_make((double)s->x[i], (double)s->y[i], (double)s->z[i]);
+            vec3 position = node_position(s, i);
             int count = REAL_NAME(collider_contacts)(system, c, now, position, contacts);
             for (int k = 0; k < count; k++) {
                 const double depth = contacts[k].depth;
@@ -275,13 +282,27 @@ static uint64_t worst_node(const struct system *system)
     return worst;
 }
 
+// The work that the last impulse of the mouse spring is still to do, J: it is counted along the way
+// of the node, and explicit Euler moves a node by a new velocity only in the next step.
+static double impulse_work(const struct system *system)
+{
+    const struct mouse_spring *mouse = &system->mouse_spring;
+    if (!mouse->pulls)
+        return 0;
+    return system->settings.dt * vec3_length(mouse->force) *
+           vec3_length(node_velocity(system->state, mouse->node));
+}
+
 // The energy that could have become kinetic energy so far, J.
 static double explained_energy(const struct system *system, const double sums[SUM_WIDTH])
 {
     double time = step_time(system, system->state->step);
-    double fallen = fmax(0, system->gravity_start - sums[CHECK_GRAVITY]);
-    double explained =
-        system->energy_start + fallen + wind_work(system, time) + outside_work(system, time);
+    // The sums have coordinates from the state's origin.
+    const double at_origin = total_mass(system->topology) *
+                             vec3_dot(system->topology->environment.gravity, system->state->origin);
+    double fallen = fmax(0, system->gravity_start - (sums[CHECK_GRAVITY] - at_origin));
+    double explained = system->energy_start + fallen + wind_work(system, time) +
+                       outside_work(system, time) + impulse_work(system);
     // Over a position step of its own, potential energy becomes dt / position_step times as much
     // kinetic energy.
     return explained * fmax(1, 1 / system->settings.position_ratio);
@@ -297,7 +318,8 @@ static double spacing_at(const struct system *system, size_t body)
     for (uint64_t i = 0; i < nodes->node_count; i++) {
         const vec3 p =
             node_position(s, topology_internal_node(system->topology, nodes->first_node + i));
-        const double distance = fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z)));
+        const vec3 from = vec3_subtract(p, s->origin); // whose numbers the state has
+        const double distance = fmax(fabs(from.x), fmax(fabs(from.y), fabs(from.z)));
         if (isfinite(p.x + p.y + p.z))
             nearest = fmin(nearest, distance);
     }
@@ -354,18 +376,21 @@ static double small_energy(const struct system *system)
 // For a body that returns to its initial height, a pendulum or a ball at the top of its bounce,
 // nothing explains the energy that the error of the integrator adds there. Kinetic energies below
 // the largest explained value so far are therefore never divergence: that much energy has been
-// exchanged, and an unstable mode exceeds it soon.
-static bool has_diverged(struct system *system, const struct worker *worker)
+// exchanged, and an unstable mode exceeds it soon. *most is that value, with the present one.
+//
+// `factor`: times as much is allowed.
+static bool has_diverged(struct system *system, double factor, double *most,
+                         const struct worker *worker)
 {
     const double peak = system->explained_peak; // before the barriers of the sum
+    *most = peak;
     double sums[SUM_WIDTH];
     REAL_NAME(sum_over_chunks)(system, (size_t)system->state->nodes, sum_nodes, NULL, sums, worker);
-    if (!isfinite(sums[CHECK_KINETIC]) || !isfinite(sums[CHECK_POSITIONS]))
+    if (!sums_are_finite(sums))
         return true;
     const double explained = explained_energy(system, sums);
-    if (worker->index == 0 && explained > peak)
-        system->explained_peak = explained;
-    double allowed = fmax(MARGIN * explained, peak) + small_energy(system);
+    *most = fmax(peak, explained);
+    double allowed = factor * (fmax(MARGIN * explained, peak) + small_energy(system));
     if (system->settings.tolerant || sums[CHECK_KINETIC] <= allowed)
         return false;
     const double step = position_step(system);
@@ -383,10 +408,9 @@ static bool has_diverged(struct system *system, const struct worker *worker)
 // all checks once the projection has removed more energy than was explained. Wind may strain a
 // light cloth by more than the energy of its speed, so this check is omitted with wind. All workers
 // get the same result.
-static bool is_drawn_out(struct system *system, const struct worker *worker)
+static bool is_overstretched(struct system *system, double explained, const struct worker *worker)
 {
     const uint64_t checks = system->state->step / DIVERGENCE_STEPS;
-    const double explained = system->explained_peak;
     const double taken = fabs(system->work.done[WORK_PROJECTION]);
     const bool asks = (checks & (checks - 1)) == 0 || taken > MARGIN * explained;
     if (!system->settings.projects || system->settings.tolerant ||
@@ -396,11 +420,26 @@ static bool is_drawn_out(struct system *system, const struct worker *worker)
     return !(elastic <= MARGIN * explained + small_energy(system));
 }
 
+// An unstable mode that has grown to this many times what the check allows does not return below it
+// within the steps to the next one.
+bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker *worker)
+{
+    const double factor = 100;
+    double explained;
+    const bool certain = has_diverged(system, factor, &explained, worker);
+    stage_end(&system->clock, STAGE_CHECK, worker);
+    return certain;
+}
+
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker)
 {
-    bool diverged = has_diverged(system, worker);
-    worker_barrier(worker); // the explained energy is known
-    diverged = diverged || is_drawn_out(system, worker);
+    double explained;
+    const bool diverged =
+        has_diverged(system, 1, &explained, worker) || is_overstretched(system, explained, worker);
+    // The check at the end of a run, whose step need not be a multiple, is not remembered: the run
+    // may be continued as part of a longer one.
+    if (worker->index == 0 && system->state->step % DIVERGENCE_STEPS == 0)
+        system->explained_peak = explained;
     const bool rounding = diverged && is_rounding(system, worker);
     if (diverged && worker->index == 0 && system->fault.code == TAUT_OK)
         report_divergence(system, rounding);

@@ -15,6 +15,10 @@ void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energ
 void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, vec3 centre,
                                         double radius);
 
+// Whether the next check will report a divergence: values are not finite, or the kinetic energy is
+// a hundred times what a check allows. The same on all workers, which call it together.
+bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker *worker);
+
 // Checks for divergence, and sets system->fault to TAUT_ERROR_DIVERGED with the node at which it
 // shows. All workers together.
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker);

@@ -9,10 +9,10 @@
 #include "base/memory.h"
 #include "state/reading.h"
 
-enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, LOOK_EVERY = 8 };
+enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, CHECK_EVERY = 8 };
 
-// The largest Ritz value counts as converged when it grows by less than this fraction in LOOK_EVERY
-// steps.
+// The largest Ritz value counts as converged when it grows by less than this fraction in
+// CHECK_EVERY steps.
 static const double GROWTH_MIN = 2e-6;
 
 struct lanczos {
@@ -242,10 +242,10 @@ static double find_largest(struct lanczos *lanczos, const struct task *task, str
         t->alpha[t->size] = alpha;
         t->beta[t->size] = length;
         t->size++;
-        if (t->size == 1 || t->size % LOOK_EVERY == 0) {
+        if (t->size == 1 || t->size % CHECK_EVERY == 0) {
             double before = found;
             found = largest_of(t);
-            if (t->size > LOOK_EVERY &&
+            if (t->size > CHECK_EVERY &&
                 fabs(found - before) <= GROWTH_MIN * fmax(fabs(found), task->scale))
                 return found;
         }

@@ -314,7 +314,7 @@ static void solve(struct quadratic *it, int size, const struct worker *worker)
     worker_barrier(worker);
 }
 
-static bool is_at_the_edge(int integrator)
+static bool is_marginal(int integrator)
 {
     return integrator == INTEGRATOR_RK4;
 }
@@ -338,7 +338,7 @@ static void check(struct quadratic *it, struct search *search, int size,
         if (!(search->wanted >> i & 1) || steps->found[i])
             continue;
         struct bracket least = least_step(it, (enum integrator)i, search, size);
-        bool nothing = (undamped && !is_at_the_edge(i)) || least.high < none;
+        bool nothing = (undamped && !is_marginal(i)) || least.high < none;
         bool known = nothing || least.low >= certain * least.high;
         double change = fabs(least.value - search->before[i]);
         bool stays = change <= same * least.value;
@@ -346,7 +346,7 @@ static void check(struct quadratic *it, struct search *search, int size,
         // The remaining error decreases as the square of the number of vectors: 1.8 times the
         // change.
         steps->step[i] = nothing ? 0 : least.value - (search->complete ? 0 : 2 * change);
-        steps->found[i] = known && is_at_the_edge(i) && (search->complete || stays);
+        steps->found[i] = known && is_marginal(i) && (search->complete || stays);
         steps->stays[i] = known && stays;
     }
 }
@@ -354,7 +354,7 @@ static void check(struct quadratic *it, struct search *search, int size,
 static bool is_done(const struct search *search)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        if (search->wanted >> i & 1 && !search->steps.found[i] && is_at_the_edge(i))
+        if (search->wanted >> i & 1 && !search->steps.found[i] && is_marginal(i))
             return false;
     return true;
 }

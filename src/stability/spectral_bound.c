@@ -76,8 +76,8 @@ static struct clique begin(const struct system *system, const struct topology_bo
 }
 
 // Marks the pair of a spring's ends; false if another spring joins the same pair.
-static bool take_spring(const struct system *system, size_t spring, struct clique *clique,
-                        uint8_t *pairs)
+static bool mark_pair(const struct system *system, size_t spring, struct clique *clique,
+                      uint8_t *pairs)
 {
     const uint32_t *ends = system->constants->spring_nodes[spring];
     size_t first = clique->nodes.first, count = clique->nodes.end - first;
@@ -124,8 +124,7 @@ static void try_springs(const struct system *system, struct candidate *candidate
         struct candidate *candidate = candidate_of(candidates, count, end);
         if (!candidate || !candidate->single)
             continue;
-        candidate->single =
-            take_spring(system, i, &candidate->clique, pairs + candidate->first_pair);
+        candidate->single = mark_pair(system, i, &candidate->clique, pairs + candidate->first_pair);
         candidate->springs++;
     }
 }
@@ -281,7 +280,7 @@ static real *block_of(const struct listed_bound *listed, size_t node)
 // The direction of a spring, its stiffness and damping along it and across, and how far its
 // stiffness across is below 0.
 struct spring_sides {
-    real u[3], k, k_across, c, c_across, lack;
+    real u[3], k, k_across, c, c_across, negative_part;
 };
 
 static struct spring_sides sides_of(const struct system *system, size_t spring, size_t a, size_t b)
@@ -298,7 +297,8 @@ static struct spring_sides sides_of(const struct system *system, size_t spring, 
         sides.u[axis] = directed ? n[axis] * inverse : 0;
     sides.k_across = directed ? (stretch > 0 ? stretch * k : 0) : k;
     sides.c_across = material->damping_law == DAMPING_FULL || !directed ? sides.c : 0;
-    sides.lack = directed && stretch < 0 && material->law != LAW_TENSION_ONLY ? -stretch * k : 0;
+    sides.negative_part =
+        directed && stretch < 0 && material->law != LAW_TENSION_ONLY ? -stretch * k : 0;
     return sides;
 }
 
@@ -333,8 +333,9 @@ static void add_spring(const struct listed_bound *listed, size_t spring)
         if (it.c > 0)
             block_add(block + BLOCK_WIDTH, it.u[0], it.u[1], it.u[2], factor * it.c,
                       factor * it.c_across);
-        if (it.lack > 0)
-            block_add(block + 2 * BLOCK_WIDTH, it.u[0], it.u[1], it.u[2], 0, factor * it.lack);
+        if (it.negative_part > 0)
+            block_add(block + 2 * BLOCK_WIDTH, it.u[0], it.u[1], it.u[2], 0,
+                      factor * it.negative_part);
     }
 }
 
@@ -500,7 +501,7 @@ static void add_curvature(struct face_bound *bound, const struct surface *it, do
 }
 
 // sum |g|^2 / m over the free nodes of a body.
-static double weigh_gradient(struct face_bound *bound, const struct topology_body *body)
+static double gradient_square(struct face_bound *bound, const struct topology_body *body)
 {
     const struct system *system = bound->system;
     double sum = 0;
@@ -528,7 +529,7 @@ static double enclosed(const struct system *system, const struct topology_body *
 // The amount of gas at the next check of dt; the final amount if there is none.
 static double amount_to_come(const struct system *system, size_t body)
 {
-    const uint64_t ahead = system->settings.looks_every;
+    const uint64_t ahead = system->settings.dt_interval;
     const uint64_t now = REAL_NAME(evaluation_now)(system).gas_step;
     const double to_come = ahead > 0 ? REAL_NAME(gas_amount)(system, body, now + ahead)
                                      : system->topology->bodies[body].pressure.amount;
@@ -556,7 +557,7 @@ static void add_gas(struct face_bound *bound, const struct topology_body *body, 
             node->gradient = vec3_add(node->gradient, vec3_scale(1.0 / it.corners, it.area));
         }
     }
-    double rate = slope * weigh_gradient(bound, body);
+    double rate = slope * gradient_square(bound, body);
     for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
         struct node_part *node = &bound->nodes[i];
         double along = rate * topology_mass(system->topology, i);
@@ -709,8 +710,8 @@ static void add_negative(const struct system *system, const struct spring_row *s
         const real length = real_sqrt(dx * dx + dy * dy + dz * dz);
         const real rest = springs->rest_length ? springs->rest_length[i] : springs->built;
         const bool pressed = parts->undirected[i] == 0 && length < rest;
-        const real lack = pressed ? rest / length - 1 : 0;
-        const real around = parts->weight[i] * springs->material->stiffness * lack;
+        const real negative_part = pressed ? rest / length - 1 : 0;
+        const real around = parts->weight[i] * springs->material->stiffness * negative_part;
         const real nx = parts->nx[i], ny = parts->ny[i], nz = parts->nz[i];
         blocks[0][at + i] += around - around * nx * nx;
         blocks[1][at + i] += around - around * ny * ny;

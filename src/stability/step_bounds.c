@@ -90,21 +90,22 @@ static void find_allowed(const struct system *system, const struct step_bounds *
     }
 }
 
-static void take_node(const struct system *system, const struct step_bounds *bounds,
-                      const struct bound_blocks *blocks, size_t i, struct least *least)
+static void bound_node(const struct system *system, const struct step_bounds *bounds,
+                       const struct bound_blocks *blocks, size_t i, struct least *least)
 {
     size_t node = blocks->first + i;
     double inverse = (double)system->constants->inverse_mass[node]; // 1/kg
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
-    double square = inverse * block_largest(&k), damping = inverse * block_largest(&c), lack = 0;
+    double square = inverse * block_largest(&k), damping = inverse * block_largest(&c),
+           negative_part = 0;
     if (any_negative(bounds)) {
         struct block negative = block_at(blocks->negative, i);
-        lack = fmax(0, inverse * block_largest(&negative));
+        negative_part = fmax(0, inverse * block_largest(&negative));
     }
     uint64_t outside = topology_builder_node(system->topology, node);
     for (int f = 0; f < bounds->count; f++) {
         const struct step_form *form = &bounds->forms[f];
-        double dt = step_of_form(form, form->negative ? lack : square, damping);
+        double dt = step_of_form(form, form->negative ? negative_part : square, damping);
         bool less = dt < least->dt[f];
         if (bounds->names) {
             if (dt <= least->dt[f] && outside < least->outside)
@@ -133,7 +134,7 @@ static void try_nodes(const struct spectral_bound *spectral_bound, const struct 
         for (size_t i = 0; i < blocks.count; i++)
             if (allowed[i] == 0 && inverse[first + i] != 0 &&
                 !all_allow(bounds, least, &blocks, i, inverse[first + i]))
-                take_node(system, bounds, &blocks, i, least);
+                bound_node(system, bounds, &blocks, i, least);
     }
 }
 

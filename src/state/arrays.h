@@ -9,16 +9,16 @@
 // otherwise it is NULL; a checkpoint keeps it if `kept` is true. Node arrays are in internal order
 // over all bodies (topology/reorder.h). Spring arrays are in the order of the plan's blocks,
 // followed by the springs of grids that break or yield (plan.h). A checkpoint has builder order,
-// and positions and velocities in its frame. Arrays that it does not keep follow from constants and
+// and positions and velocities in its frame; in precision mixed also as the state has them. Arrays that it does not keep follow from constants and
 // positions, or are used within one step only.
 #define STATE_ARRAYS(X)                                                                            \
     /* positions (m), velocities (m/s), forces (N) */                                              \
-    X(real, x, nodes, true, false)                                                                 \
-    X(real, y, nodes, true, false)                                                                 \
-    X(real, z, nodes, true, false)                                                                 \
-    X(real, vx, nodes, true, false)                                                                \
-    X(real, vy, nodes, true, false)                                                                \
-    X(real, vz, nodes, true, false)                                                                \
+    X(real, x, nodes, true, keeps.low_positions)                                                   \
+    X(real, y, nodes, true, keeps.low_positions)                                                   \
+    X(real, z, nodes, true, keeps.low_positions)                                                   \
+    X(real, vx, nodes, true, keeps.low_velocities)                                                 \
+    X(real, vy, nodes, true, keeps.low_velocities)                                                 \
+    X(real, vz, nodes, true, keeps.low_velocities)                                                 \
     X(real, fx, nodes, true, keeps.forces)                                                         \
     X(real, fy, nodes, true, keeps.forces)                                                         \
     X(real, fz, nodes, true, keeps.forces)                                                         \
@@ -66,6 +66,8 @@
     X(vec3, motion_position, motions, true, true)                                                  \
     X(double, motion_angle, motions, true, true)                                                   \
     X(double, motion_rate, motions, true, true)                                                    \
+    /* their velocities before a change at the end of the step (m/s; integrate/kinematic.c) */     \
+    X(vec3, motion_velocity, motions, true, false)                                                 \
     /* sphere colliders: centre and velocity at time collider_since; radius */                     \
     X(vec3, collider_centre, colliders, true, true)                                                \
     X(vec3, collider_velocity, colliders, true, true)                                              \
@@ -81,6 +83,16 @@
     X(real, start_vz, nodes, needs.restitution, false)                                             \
     X(uint8_t, start_known, contact_blocks, needs.restitution, false)                              \
     /* the stiffness of the springs at a node along any direction, over its mass (1/s2) */         \
-    X(real, spring_rate, nodes, needs.restitution, false)
+    X(real, spring_rate, nodes, needs.restitution, false)                                          \
+    /* precision mixed: what x, v and x0 lack of positions, velocities and previous positions */   \
+    X(real, x_low, nodes, needs.low_positions, keeps.low_positions)                                \
+    X(real, y_low, nodes, needs.low_positions, keeps.low_positions)                                \
+    X(real, z_low, nodes, needs.low_positions, keeps.low_positions)                                \
+    X(real, vx_low, nodes, needs.low_velocities, keeps.low_velocities)                             \
+    X(real, vy_low, nodes, needs.low_velocities, keeps.low_velocities)                             \
+    X(real, vz_low, nodes, needs.low_velocities, keeps.low_velocities)                             \
+    X(real, x0_low, nodes, needs.low_previous, keeps.low_previous)                                 \
+    X(real, y0_low, nodes, needs.low_previous, keeps.low_previous)                                 \
+    X(real, z0_low, nodes, needs.low_previous, keeps.low_previous)
 
 #endif

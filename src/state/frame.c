@@ -9,7 +9,7 @@
 taut_status frame_make(const struct frame_shape *shape, unsigned fields, struct frame *frame,
                        taut_error *error)
 {
-    *frame = (struct frame){.shape = *shape, .room = fields};
+    *frame = (struct frame){.shape = *shape, .allocated = fields};
 #define ALLOCATE(type, name, length, condition)                                                    \
     if (fields & (condition)) {                                                                    \
         frame->name = memory_allocate(NULL, (size_t)(length), sizeof(type));                       \
@@ -49,8 +49,8 @@ void frame_copy(const struct frame *from, struct frame *to)
     struct frame copy = *from;
     const unsigned constant = FRAME_BODIES | FRAME_LISTS;
     copy.shape = to->shape;
-    copy.room = to->room;
-    copy.fields = (from->fields & to->room & ~constant) | (to->fields & constant);
+    copy.allocated = to->allocated;
+    copy.fields = (from->fields & to->allocated & ~constant) | (to->fields & constant);
 #define COPY(type, name, length, condition)                                                        \
     copy.name = to->name;                                                                          \
     if (copy.fields & ~constant & (condition) && (length) > 0)                                     \
@@ -72,8 +72,8 @@ void frame_select_drawn_springs(struct frame *frame)
             frame->drawn_broken[i] = frame->broken[number];
     }
     frame->fields &= ~(unsigned)FRAME_DRAWN_SPRINGS;
-    frame->fields |= all & FRAME_STRAINS ? frame->room & FRAME_DRAWN_STRAINS : 0;
-    frame->fields |= all & FRAME_BROKEN ? frame->room & FRAME_DRAWN_BROKEN : 0;
+    frame->fields |= all & FRAME_STRAINS ? frame->allocated & FRAME_DRAWN_STRAINS : 0;
+    frame->fields |= all & FRAME_BROKEN ? frame->allocated & FRAME_DRAWN_BROKEN : 0;
 }
 
 void frame_set_wind(struct frame *frame, const struct scene_wind *wind)

@@ -95,9 +95,9 @@ struct frame_shape {
 
 struct frame {
     struct frame_shape shape;
-    unsigned room;   // the fields for which there are arrays
-    unsigned fields; // the fields that are valid at the time below; others have older values
-    double time;     // s
+    unsigned allocated; // the fields for which there are arrays
+    unsigned fields;    // the fields that are valid at the time below; others have older values
+    double time;        // s
     uint64_t step;
     bool single;        // the run's precision: how many digits to write
     taut_energy energy; // J
@@ -122,8 +122,8 @@ void frame_free(struct frame *frame);
 // Bytes of the arrays of a frame.
 uint64_t frame_bytes(const struct frame_shape *shape, unsigned fields);
 
-// Copies the head, and those valid fields of `from` for which `to` has room. Both frames must have
-// the same shape. Bodies and lists, which point into their own frame, are not copied.
+// Copies the scalars, and those valid fields of `from` that `to` has arrays for. Both frames must
+// have the same shape. Bodies and lists, which point into their own frame, are not copied.
 void frame_copy(const struct frame *from, struct frame *to);
 
 // Copies strains and broken flags of the springs that a picture shows from those of all springs.

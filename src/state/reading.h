@@ -8,12 +8,16 @@
 
 static inline vec3 node_position(const struct state *s, size_t node)
 {
-    return vec3_make((double)s->x[node], (double)s->y[node], (double)s->z[node]);
+    return state_position(s, node);
 }
 
 static inline vec3 node_velocity(const struct state *s, size_t node)
 {
-    return vec3_make((double)s->vx[node], (double)s->vy[node], (double)s->vz[node]);
+    const double x = (double)s->vx[node], y = (double)s->vy[node], z = (double)s->vz[node];
+    if (sizeof(real) != sizeof(float) || !s->vx_low)
+        return vec3_make(x, y, z);
+    return vec3_make(x + (double)s->vx_low[node], y + (double)s->vy_low[node],
+                     z + (double)s->vz_low[node]);
 }
 
 static inline vec3 node_force(const struct state *s, size_t node)

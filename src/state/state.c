@@ -57,16 +57,39 @@ static void start_body(struct state *state, const struct body *body, uint64_t fi
     end = end < body->node_count ? end : body->node_count;
     for (uint64_t i = first; i < end; i++) {
         uint64_t node = first_node + i;
-        state->x[node] = (real)body->positions[3 * i];
-        state->y[node] = (real)body->positions[3 * i + 1];
-        state->z[node] = (real)body->positions[3 * i + 2];
+        const double *place = body->positions + 3 * i;
+        state_put(state, node, vec3_make(place[0], place[1], place[2]));
     }
     for (uint64_t i = first; body->velocities && i < end; i++) {
         uint64_t node = first_node + i;
-        state->vx[node] = (real)body->velocities[3 * i];
-        state->vy[node] = (real)body->velocities[3 * i + 1];
-        state->vz[node] = (real)body->velocities[3 * i + 2];
+        const double *velocity = body->velocities + 3 * i;
+        state_put_velocity(state, node, vec3_make(velocity[0], velocity[1], velocity[2]));
     }
+}
+
+// The middle of the scene as built, rounded to a multiple of a power of 2 of its size: a scene that
+// contains the origin keeps it, and differences from it are exact for many numbers.
+static vec3 find_origin(const struct bodies *bodies)
+{
+    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (size_t b = 0; b < bodies->count; b++) {
+        const struct body *body = &bodies->items[b];
+        for (uint64_t i = 0; i < body->node_count; i++)
+            for (int axis = 0; axis < 3; axis++) {
+                const double x = body->positions[3 * i + (uint64_t)axis];
+                least[axis] = x < least[axis] ? x : least[axis];
+                most[axis] = x > most[axis] ? x : most[axis];
+            }
+    }
+    double size = 0, middle[3];
+    for (int axis = 0; axis < 3; axis++)
+        size = fmax(size, most[axis] - least[axis]);
+    const double unit = size > 0 && isfinite(size) ? exp2(ceil(log2(size))) : 1;
+    for (int axis = 0; axis < 3; axis++)
+        middle[axis] = unit * trunc((least[axis] / 2 + most[axis] / 2) / unit);
+    if (!isfinite(middle[0] + middle[1] + middle[2])) // no nodes
+        return vec3_make(0, 0, 0);
+    return vec3_make(middle[0], middle[1], middle[2]);
 }
 
 struct starting {
@@ -104,7 +127,7 @@ static void start_motions(struct state *state, const struct topology *topology)
     for (size_t m = 0; m < topology->motion_count; m++) {
         const struct motion *motion = &topology->motions[m];
         uint32_t node = motion->node;
-        state->motion_position[m] = vec3_make(state->x[node], state->y[node], state->z[node]);
+        state->motion_position[m] = state_position(state, node);
         state->motion_angle[m] = motion->amplitude;
     }
 }
@@ -191,6 +214,8 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
         state_free(state);
         return fail_memory(error, "the state");
     }
+    if (needs.low_positions)
+        state->origin = find_origin(bodies);
     struct starting starting = {state, topology, bodies};
     team_work(team, start_nodes, &starting);
     start_motions(state, topology);
@@ -233,6 +258,15 @@ uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology 
         real values[6] = {state->x[i],  state->y[i],  state->z[i],
                           state->vx[i], state->vy[i], state->vz[i]};
         hash_add(&hash, values, sizeof values);
+        if (!state->x_low)
+            continue;
+        real low[6] = {state->x_low[i],
+                       state->y_low[i],
+                       state->z_low[i],
+                       real_low(state->vx_low, i),
+                       real_low(state->vy_low, i),
+                       real_low(state->vz_low, i)};
+        hash_add(&hash, low, sizeof low);
     }
     return hash_end(&hash);
 }

@@ -4,6 +4,7 @@
 #define TAUT_STATE_STATE_H
 
 #include "base/real.h"
+#include "base/vec3.h"
 #include "parallel/team.h"
 #include "springs/plan.h"
 #include "state/arrays.h"
@@ -28,8 +29,9 @@ static inline size_t state_offset(int slot)
 
 struct state_needs {
     bool base_positions, base_velocities, slopes, normals, power, gradients, multipliers;
-    bool restitution;   // some projecting collider has restitution
-    size_t projections; // projecting colliders
+    bool restitution;                                 // some projecting collider has restitution
+    size_t projections;                               // projecting colliders
+    bool low_positions, low_velocities, low_previous; // precision mixed
 };
 
 // Nodes per block, the unit in which nodes are tested for contacts.
@@ -39,19 +41,52 @@ struct state {
     const taut_allocator *allocator;
     uint64_t nodes, springs, links, slots, bodies, motions, colliders;
     uint64_t touches, contact_blocks;
-    uint64_t step;        // steps done
-    uint64_t memory_from; // the step from which on bdf2 has a valid previous state
-    bool forces_current;  // fx, fy, fz are the forces at x and v (and may be used by the next step)
+    uint64_t step;                // steps done
+    uint64_t previous_state_from; // the step from which on bdf2 has a valid previous state
+    bool forces_current; // fx, fy, fz are the forces at x and v (and may be used by the next step)
     // Verlet integrators, within a run of steps: v lacks the half kick by the forces at x, which
     // the sweep of the next step adds (integrate/verlet.c).
     bool half_kick_due;
     bool energy_current;   // the energy that an implicit step found at its end is that of x and v
     bool forces_zero;      // fx, fy, fz are 0 at nodes on no grid, and
     bool grid_forces_zero; // at nodes of grids
+    // Precision mixed: m, subtracted from all coordinates in the arrays; otherwise 0. A multiple of a
+    // power of 2 of the size of the scene (docs/numerics.md).
+    vec3 origin;
 #define DECLARE(type, name, length, condition, kept) type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE
 };
+
+// Whether positions have low parts; never in double precision.
+static inline bool state_is_mixed(const struct state *state)
+{
+    return sizeof(real) == sizeof(float) && state->x_low;
+}
+
+static inline vec3 state_position(const struct state *s, size_t node)
+{
+    const double x = (double)s->x[node], y = (double)s->y[node], z = (double)s->z[node];
+    if (!state_is_mixed(s))
+        return vec3_make(x, y, z);
+    return vec3_make(s->origin.x + (x + (double)s->x_low[node]),
+                     s->origin.y + (y + (double)s->y_low[node]),
+                     s->origin.z + (z + (double)s->z_low[node]));
+}
+
+static inline void state_put(struct state *s, size_t node, vec3 position)
+{
+    real_split(s->x, s->x_low, node, position.x - s->origin.x);
+    real_split(s->y, s->y_low, node, position.y - s->origin.y);
+    real_split(s->z, s->z_low, node, position.z - s->origin.z);
+}
+
+static inline void state_put_velocity(struct state *s, size_t node, vec3 velocity)
+{
+    real_split(s->vx, s->vx_low, node, velocity.x);
+    real_split(s->vy, s->vy_low, node, velocity.y);
+    real_split(s->vz, s->vz_low, node, velocity.z);
+}
 
 // Every worker of the team initialises its own share of the nodes, so that their memory is near to
 // it; `team` may be NULL.

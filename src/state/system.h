@@ -24,13 +24,14 @@ struct settings {
     uint64_t dt_step; // the step since which dt has its present value; both 0 if it never changes
     double position_step;  // s
     double position_ratio; // position_step / dt
-    uint64_t looks_every;  // steps between two evaluations of the bound of dt; 0: dt stays
+    uint64_t dt_interval;  // steps between two evaluations of the bound of dt; 0: dt stays
     double keep_velocity;
     int substeps, iterations; // for xpbd
     bool projects, penalises; // some collider has response: project, or response: penalty
     bool keep_energy_budget;  // forces/energy_budget.c
     struct scene_implicit implicit;
     bool tolerant; // divergence.h checks only for non-finite values
+    bool mixed;    // precision mixed: the state has low parts
 };
 
 // The sums of a kernel for the energy budget (system->powers).
@@ -116,6 +117,7 @@ struct system {
     struct implicit_statistics implicit_statistics;
     struct mouse_spring mouse_spring;
     struct kinematic_targets kinematic_targets; // only worker 0 writes them in a step
+    bool drives_jump; // a drive has changed its velocity at the end of the step; set by worker 0
     struct fault fault;
     struct stage_clock clock;
     struct critical_meter *meter; // of stability/critical_step.h; NULL until it is needed

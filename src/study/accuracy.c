@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "study/setup.h"
 
-struct truth {
+struct reference {
     size_t nodes;
     double *start, *end; // positions, 3 per node
     double moved;        // root mean square displacement weighted by mass, m
@@ -29,7 +29,7 @@ static struct variant at_start(const struct setup *setup, enum integrator integr
     return variant;
 }
 
-static void read_places(const taut_solver *solver, double *positions)
+static void read_positions(const taut_solver *solver, double *positions)
 {
     solver_read_nodes(solver, 0, taut_solver_node_count(solver), positions, NULL, NULL);
 }
@@ -61,14 +61,15 @@ static taut_status run_to_end(struct setup *setup, const struct variant *variant
     // In parts, so that a study can be stopped.
     for (uint64_t done = 0; status == TAUT_OK && done < steps && !part_has_ended(setup);) {
         uint64_t piece = steps - done < 4096 ? steps - done : 4096;
-        status = solver_advance(*solver, piece, true, error);
+        status = solver_advance(*solver, piece, error);
         done += piece;
         *sound = status == TAUT_OK && done == steps;
     }
     return status;
 }
 
-static taut_status run_truth(struct setup *setup, struct truth *truth, taut_error *error)
+static taut_status run_reference_solution(struct setup *setup, struct reference *reference,
+                                          taut_error *error)
 {
     struct study *study = setup->study;
     uint64_t finest = study->accuracies[setup->accuracy_levels - 1].steps;
@@ -78,8 +79,8 @@ static taut_status run_truth(struct setup *setup, struct truth *truth, taut_erro
     bool sound;
     taut_status status = run_to_end(setup, &variant, 4 * finest, &solver, &sound, error);
     if (status == TAUT_OK && sound) {
-        read_places(solver, truth->end);
-        truth->moved = distance(solver, truth->start, truth->end);
+        read_positions(solver, reference->end);
+        reference->moved = distance(solver, reference->start, reference->end);
     }
     taut_solver_destroy(solver);
     return status;
@@ -87,9 +88,10 @@ static taut_status run_truth(struct setup *setup, struct truth *truth, taut_erro
 
 // Uses the closed form instead if the run agrees with it. It does not if the spring is compressed
 // beyond its anchor.
-static taut_status take_formula(struct setup *setup, struct truth *truth, taut_error *error)
+static taut_status evaluate_formula(struct setup *setup, struct reference *reference,
+                                    taut_error *error)
 {
-    double *positions = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions);
+    double *positions = memory_allocate(NULL, 3 * reference->nodes, sizeof *positions);
     if (!positions)
         return fail_memory(error, "the closed form");
     struct variant variant = at_start(setup, INTEGRATOR_RK4, setup->study->accuracy_time);
@@ -100,36 +102,37 @@ static taut_status take_formula(struct setup *setup, struct truth *truth, taut_e
     if (status == TAUT_ERROR_SCENE)
         status = TAUT_OK; // over-damped: no oscillation
     else if (status == TAUT_OK)
-        status = solver_advance(solver, 1, false, error);
+        status = solver_advance(solver, 1, error);
     if (status == TAUT_OK && solver) {
-        read_places(solver, positions);
+        read_positions(solver, positions);
         double squares = 0, apart = 0; // not distance(): in this variant all nodes are kinematic
-        for (size_t i = 0; i < 3 * truth->nodes; i++) {
-            squares += (truth->end[i] - truth->start[i]) * (truth->end[i] - truth->start[i]);
-            apart += (truth->end[i] - positions[i]) * (truth->end[i] - positions[i]);
+        for (size_t i = 0; i < 3 * reference->nodes; i++) {
+            squares += (reference->end[i] - reference->start[i]) *
+                       (reference->end[i] - reference->start[i]);
+            apart += (reference->end[i] - positions[i]) * (reference->end[i] - positions[i]);
         }
         agrees = apart < 1e-12 * squares;
     }
-    for (size_t i = 0; agrees && i < 3 * truth->nodes; i++)
-        truth->end[i] = positions[i];
+    for (size_t i = 0; agrees && i < 3 * reference->nodes; i++)
+        reference->end[i] = positions[i];
     setup->study->closed_form = agrees;
     taut_solver_destroy(solver);
-    memory_release(NULL, positions, 3 * truth->nodes, sizeof *positions);
+    memory_release(NULL, positions, 3 * reference->nodes, sizeof *positions);
     return status;
 }
 
 // The largest coordinate at the beginning and the end of the run, m.
-static double largest_coordinate(const struct truth *truth)
+static double largest_coordinate(const struct reference *reference)
 {
     double largest = 0;
-    for (size_t i = 0; i < 3 * truth->nodes; i++)
-        largest = fmax(largest, fmax(fabs(truth->start[i]), fabs(truth->end[i])));
+    for (size_t i = 0; i < 3 * reference->nodes; i++)
+        largest = fmax(largest, fmax(fabs(reference->start[i]), fabs(reference->end[i])));
     return largest;
 }
 
 // The distance between the final states of two variants at an accuracy level, relative to the
 // displacement; NAN if one of them is unstable.
-static taut_status compare(struct setup *setup, const struct truth *truth,
+static taut_status compare(struct setup *setup, const struct reference *reference,
                            const struct variant variants[2], uint64_t steps, double *apart,
                            taut_error *error)
 {
@@ -138,23 +141,23 @@ static taut_status compare(struct setup *setup, const struct truth *truth,
     bool sound = true;
     *apart = NAN;
     for (int i = 0; i < 2; i++)
-        positions[i] = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions[i]);
+        positions[i] = memory_allocate(NULL, 3 * reference->nodes, sizeof *positions[i]);
     if (!positions[0] || !positions[1])
         status = fail_memory(error, "the positions of the nodes");
     for (int i = 0; i < 2 && status == TAUT_OK && sound; i++) {
         taut_solver *solver;
         status = run_to_end(setup, &variants[i], steps, &solver, &sound, error);
         if (sound)
-            read_places(solver, positions[i]);
+            read_positions(solver, positions[i]);
         if (sound && i == 1)
-            *apart = distance(solver, positions[0], positions[1]) / truth->moved;
+            *apart = distance(solver, positions[0], positions[1]) / reference->moved;
         taut_solver_destroy(solver);
         if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED ||
             status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
             status = TAUT_OK;
     }
     for (int i = 0; i < 2; i++)
-        memory_release(NULL, positions[i], 3 * truth->nodes, sizeof *positions[i]);
+        memory_release(NULL, positions[i], 3 * reference->nodes, sizeof *positions[i]);
     return status;
 }
 
@@ -169,17 +172,18 @@ static const struct study_accuracy *sample_level(const struct setup *setup, size
 // Every step rounds every coordinate, by a quarter of the last digit on average. By the end, the
 // motion amplifies or damps such an error by a factor that is found from two runs with slightly
 // different starts. Errors accumulate as in a random walk.
-static taut_status find_rounding(struct setup *setup, struct truth *truth, taut_error *error)
+static taut_status find_rounding(struct setup *setup, struct reference *reference,
+                                 taut_error *error)
 {
-    const double nudge = 1e-6, digit = 0x1p-52;
+    const double displacement = 1e-6, digit = 0x1p-52;
     const struct study_accuracy *level = sample_level(setup, 0);
     struct variant variants[2];
     variants[0] = variants[1] = at_start(setup, INTEGRATOR_RK4, level->dt / 2);
-    variants[1].nudge = nudge * truth->moved;
+    variants[1].displacement = displacement * reference->moved;
     double apart;
-    taut_status status = compare(setup, truth, variants, 2 * level->steps, &apart, error);
-    double grown = isfinite(apart) ? apart / nudge : 1;
-    truth->rounding = grown * digit / 4 * largest_coordinate(truth) / truth->moved;
+    taut_status status = compare(setup, reference, variants, 2 * level->steps, &apart, error);
+    double grown = isfinite(apart) ? apart / displacement : 1;
+    reference->rounding = grown * digit / 4 * largest_coordinate(reference) / reference->moved;
     return status;
 }
 
@@ -188,7 +192,7 @@ static taut_status find_rounding(struct setup *setup, struct truth *truth, taut_
 static taut_status measure_solver(struct setup *setup, void *context, size_t index,
                                   taut_error *error)
 {
-    const struct truth *truth = context;
+    const struct reference *reference = context;
     enum integrator integrator = setup->study->integrators[index];
     if (!integrator_is_implicit(integrator))
         return TAUT_OK;
@@ -196,29 +200,31 @@ static taut_status measure_solver(struct setup *setup, void *context, size_t ind
     struct variant variants[2];
     variants[0] = variants[1] = at_start(setup, integrator, level->dt);
     variants[1].tolerance *= 10;
-    return compare(setup, truth, variants, level->steps, &truth->solver[index], error);
+    return compare(setup, reference, variants, level->steps, &reference->solver[index], error);
 }
 
-static taut_status find_truth(struct setup *setup, struct truth *truth, taut_error *error)
+static taut_status find_reference(struct setup *setup, struct reference *reference,
+                                  taut_error *error)
 {
-    truth->nodes = (size_t)setup->study->nodes;
-    truth->start = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->start);
-    truth->end = memory_allocate(NULL, 3 * truth->nodes, sizeof *truth->end);
-    truth->solver = memory_allocate(NULL, setup->study->integrator_count, sizeof *truth->solver);
-    if (!truth->start || !truth->end || !truth->solver)
+    reference->nodes = (size_t)setup->study->nodes;
+    reference->start = memory_allocate(NULL, 3 * reference->nodes, sizeof *reference->start);
+    reference->end = memory_allocate(NULL, 3 * reference->nodes, sizeof *reference->end);
+    reference->solver =
+        memory_allocate(NULL, setup->study->integrator_count, sizeof *reference->solver);
+    if (!reference->start || !reference->end || !reference->solver)
         return fail_memory(error, "the reference run");
     struct variant variant = at_start(setup, INTEGRATOR_RK4, setup->study->unit);
     taut_solver *solver;
     taut_status status = variant_open(setup, &variant, &solver, error);
     if (status == TAUT_OK)
-        read_places(solver, truth->start);
+        read_positions(solver, reference->start);
     taut_solver_destroy(solver);
     if (status == TAUT_OK)
-        status = run_truth(setup, truth, error);
-    if (status == TAUT_OK && setup->study->closed_form && truth->moved > 0)
-        status = take_formula(setup, truth, error);
-    if (status == TAUT_OK && truth->moved > 0)
-        status = find_rounding(setup, truth, error);
+        status = run_reference_solution(setup, reference, error);
+    if (status == TAUT_OK && setup->study->closed_form && reference->moved > 0)
+        status = evaluate_formula(setup, reference, error);
+    if (status == TAUT_OK && reference->moved > 0)
+        status = find_rounding(setup, reference, error);
     return status;
 }
 
@@ -248,14 +254,14 @@ static taut_status time_again(struct setup *setup, const struct variant *variant
 // so that every integrator has some results if time runs out.
 static taut_status measure(struct setup *setup, void *context, size_t index, taut_error *error)
 {
-    const struct truth *truth = context;
+    const struct reference *reference = context;
     size_t integrator = index % setup->study->integrator_count;
     size_t level = index / setup->study->integrator_count;
     struct study_accuracy *accuracy =
         &setup->study->accuracies[first_of(setup, integrator) + level];
     struct variant variant = at_start(setup, accuracy->integrator, accuracy->dt);
 
-    double *positions = memory_allocate(NULL, 3 * truth->nodes, sizeof *positions);
+    double *positions = memory_allocate(NULL, 3 * reference->nodes, sizeof *positions);
     if (!positions)
         return fail_memory(error, "the positions of the nodes");
 
@@ -263,8 +269,8 @@ static taut_status measure(struct setup *setup, void *context, size_t index, tau
     bool sound;
     taut_status status = run_to_end(setup, &variant, accuracy->steps, &solver, &sound, error);
     if (sound) {
-        read_places(solver, positions);
-        double error_now = distance(solver, positions, truth->end) / truth->moved;
+        read_positions(solver, positions);
+        double error_now = distance(solver, positions, reference->end) / reference->moved;
         // An error this large has no value for comparisons.
         accuracy->error = error_now < 1e3 ? error_now : NAN;
         accuracy->seconds = solver_step_seconds(solver);
@@ -276,7 +282,7 @@ static taut_status measure(struct setup *setup, void *context, size_t index, tau
         status == TAUT_ERROR_SCENE || status == TAUT_ERROR_UNSUPPORTED)
         status = TAUT_OK;
     taut_solver_destroy(solver);
-    memory_release(NULL, positions, 3 * truth->nodes, sizeof *positions);
+    memory_release(NULL, positions, 3 * reference->nodes, sizeof *positions);
 
     if (sound && status == TAUT_OK)
         status = time_again(setup, &variant, accuracy->steps, &accuracy->seconds, error);
@@ -284,17 +290,17 @@ static taut_status measure(struct setup *setup, void *context, size_t index, tau
 }
 
 // The smallest relative error that a run can have, whatever the method.
-static double floor_of(const struct truth *truth, size_t integrator, uint64_t steps)
+static double floor_of(const struct reference *reference, size_t integrator, uint64_t steps)
 {
-    double solver = truth->solver[integrator];
-    return fmax(truth->rounding * sqrt((double)steps), isfinite(solver) ? solver : 0);
+    double solver = reference->solver[integrator];
+    return fmax(reference->rounding * sqrt((double)steps), isfinite(solver) ? solver : 0);
 }
 
 // The slope at the smallest suitable steps: three steps, each half of the one before, whose errors
 // are well above the floor of rounding and the solver, and fall at the same rate from one to the
 // next. Otherwise the errors are not yet asymptotic, or they are noise.
 static struct study_order fit_order(const struct setup *setup, size_t integrator,
-                                    const struct truth *truth)
+                                    const struct reference *reference)
 {
     const double above = 10, steady = 0.06, least = 0.5;
     const struct study *study = setup->study;
@@ -309,9 +315,9 @@ static struct study_order fit_order(const struct setup *setup, size_t integrator
         if (!(it[0].error < 0.5) || !isfinite(it[1].error) || !isfinite(it[2].error))
             continue;
 
-        double floor = floor_of(truth, integrator, it[2].steps);
+        double floor = floor_of(reference, integrator, it[2].steps);
         if (!(fmin(it[0].error, fmin(it[1].error, it[2].error)) > above * floor)) {
-            order.reason = floor > truth->rounding * sqrt((double)it[2].steps)
+            order.reason = floor > reference->rounding * sqrt((double)it[2].steps)
                                ? STUDY_ORDER_SOLVER
                                : STUDY_ORDER_ROUNDING;
             continue;
@@ -357,18 +363,18 @@ static taut_status list_runs(struct setup *setup, taut_error *error)
 taut_status study_accuracies(struct setup *setup, taut_error *error)
 {
     struct study *study = setup->study;
-    struct truth truth = {.moved = 0};
+    struct reference reference = {.moved = 0};
     taut_status status = list_runs(setup, error);
     if (status == TAUT_OK)
-        status = find_truth(setup, &truth, error);
-    if (status == TAUT_OK && truth.moved > 0)
-        status = run_cases(setup, study->accuracy_count, measure, &truth, error);
-    if (status == TAUT_OK && truth.moved > 0)
-        status = run_cases(setup, study->integrator_count, measure_solver, &truth, error);
+        status = find_reference(setup, &reference, error);
+    if (status == TAUT_OK && reference.moved > 0)
+        status = run_cases(setup, study->accuracy_count, measure, &reference, error);
+    if (status == TAUT_OK && reference.moved > 0)
+        status = run_cases(setup, study->integrator_count, measure_solver, &reference, error);
     for (size_t i = 0; status == TAUT_OK && i < study->integrator_count; i++)
-        study->orders[i] = fit_order(setup, i, &truth);
-    memory_release(NULL, truth.start, 3 * truth.nodes, sizeof *truth.start);
-    memory_release(NULL, truth.end, 3 * truth.nodes, sizeof *truth.end);
-    memory_release(NULL, truth.solver, study->integrator_count, sizeof *truth.solver);
+        study->orders[i] = fit_order(setup, i, &reference);
+    memory_release(NULL, reference.start, 3 * reference.nodes, sizeof *reference.start);
+    memory_release(NULL, reference.end, 3 * reference.nodes, sizeof *reference.end);
+    memory_release(NULL, reference.solver, study->integrator_count, sizeof *reference.solver);
     return status;
 }

@@ -87,7 +87,7 @@ static taut_status run_oscillator(struct setup *setup, const taut_scene *scene,
     x[2] = position[0];
 
     for (int step = 1; step <= FITTED_STEPS && status == TAUT_OK; step++) {
-        status = solver_advance(solver, 1, false, error);
+        status = solver_advance(solver, 1, error);
         solver_read_nodes(solver, 1, 1, position, NULL, NULL);
         x[0] = x[1];
         x[1] = x[2];
@@ -192,7 +192,7 @@ static taut_status follow(struct setup *setup, const struct variant *variant,
     for (uint64_t step = 1; step <= steps && found->count < CROSSINGS_MAX; step++) {
         if (step % 1024 == 0 && part_has_ended(setup))
             break;
-        status = solver_advance(solver, 1, false, error);
+        status = solver_advance(solver, 1, error);
         double now = value_of(solver, signal) - signal->mean;
         if (status != TAUT_OK || !isfinite(now))
             break;
@@ -245,7 +245,7 @@ static taut_status choose_signal(struct setup *setup, const struct variant *vari
     for (int sample = 1; sample <= SAMPLES && status == TAUT_OK && !part_has_ended(setup);
          sample++) {
         uint64_t until = steps * (uint64_t)sample / SAMPLES;
-        status = solver_advance(solver, until - done, false, error);
+        status = solver_advance(solver, until - done, error);
         done = until;
         solver_read_nodes(solver, signal->node, 1, position, NULL, NULL);
         for (size_t axis = 0; axis < 3; axis++) {

@@ -215,7 +215,7 @@ static taut_status pair_advance(struct pair *pair, uint64_t steps, int samples, 
         if (by == 0)
             continue;
         for (int i = 0; i < 2 && status == TAUT_OK; i++)
-            status = solver_advance(pair->runs[i], by, true, error);
+            status = solver_advance(pair->runs[i], by, error);
         pair->steps += 2 * by;
         read_offset(pair);
         sum += kinetic_of(pair, &all);
@@ -417,9 +417,9 @@ static bool has_decayed(const struct pair *pair, double speed)
     return speed - 0.5 * log(pair->size) < -share;
 }
 
-static taut_status judge_path(struct pair *pair, enum integrator integrator, double dt,
-                              struct path_baseline *baseline, enum study_verdict *verdict,
-                              taut_error *error)
+static taut_status classify_by_path(struct pair *pair, enum integrator integrator, double dt,
+                                    struct path_baseline *baseline, enum study_verdict *verdict,
+                                    taut_error *error)
 {
     const struct setup *setup = pair->setup;
     double excess = NAN, last = NAN;
@@ -442,26 +442,26 @@ static taut_status judge_path(struct pair *pair, enum integrator integrator, dou
 }
 
 // Judges by the eigenvalues of a step if they are available and there is no physical growth.
-static taut_status judge_multipliers(struct pair *pair, enum study_verdict *verdict, bool *judged,
-                                     taut_error *error)
+static taut_status classify_by_multipliers(struct pair *pair, enum study_verdict *verdict,
+                                           bool *classified, taut_error *error)
 {
     const struct setup *setup = pair->setup;
     double growth = NAN;
-    *judged = false;
+    *classified = false;
     if (setup->growth.rest > REST_MARGIN)
         return TAUT_OK;
     taut_status status = multipliers_growth(setup, pair->runs[0], state_of_rest(setup),
                                             pair->masses, &growth, &pair->steps, error);
-    *judged = status == TAUT_OK && !isnan(growth);
-    if (*judged)
+    *classified = status == TAUT_OK && !isnan(growth);
+    if (*classified)
         *verdict = growth > MULTIPLIER_MARGIN    ? STUDY_UNSTABLE
                    : growth < -MULTIPLIER_MARGIN ? STUDY_STABLE
                                                  : STUDY_UNDECIDED;
     return status;
 }
 
-static taut_status judge_rest(struct pair *pair, enum integrator integrator, double dt,
-                              enum study_verdict *verdict, taut_error *error)
+static taut_status classify_at_rest(struct pair *pair, enum integrator integrator, double dt,
+                                    enum study_verdict *verdict, taut_error *error)
 {
     const struct setup *setup = pair->setup;
     if (part_has_ended(pair->setup)) {
@@ -469,9 +469,9 @@ static taut_status judge_rest(struct pair *pair, enum integrator integrator, dou
         return TAUT_OK;
     }
     if (grows_slowly(integrator)) {
-        bool judged;
-        taut_status status = judge_multipliers(pair, verdict, &judged, error);
-        if (status != TAUT_OK || judged)
+        bool classified;
+        taut_status status = classify_by_multipliers(pair, verdict, &classified, error);
+        if (status != TAUT_OK || classified)
             return status;
     }
     struct rest rest;
@@ -487,17 +487,17 @@ static taut_status judge_rest(struct pair *pair, enum integrator integrator, dou
     return status;
 }
 
-taut_status growth_judge(struct setup *setup, enum integrator integrator, double dt,
-                         struct path_baseline *baseline, enum study_verdict *verdict,
-                         uint64_t *steps, taut_error *error)
+taut_status growth_classify(struct setup *setup, enum integrator integrator, double dt,
+                            struct path_baseline *baseline, enum study_verdict *verdict,
+                            uint64_t *steps, taut_error *error)
 {
     struct pair pair;
     *verdict = setup->study->at_rest ? STUDY_STABLE : STUDY_UNKNOWN;
     taut_status status = pair_open(&pair, setup, integrator, dt, error);
     if (status == TAUT_OK && !setup->study->at_rest)
-        status = judge_path(&pair, integrator, dt, baseline, verdict, error);
+        status = classify_by_path(&pair, integrator, dt, baseline, verdict, error);
     if (status == TAUT_OK && *verdict == STUDY_STABLE && setup->comes_to_rest)
-        status = judge_rest(&pair, integrator, dt, verdict, error);
+        status = classify_at_rest(&pair, integrator, dt, verdict, error);
     *steps += pair.steps;
     pair_close(&pair);
     return status;

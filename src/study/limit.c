@@ -49,7 +49,7 @@ static taut_status try_energies(struct search *search, double dt, taut_error *er
 }
 
 // A step at which energies grow needs no other evidence.
-static taut_status let_energies_decide(struct search *search, double dt, taut_error *error)
+static taut_status decide_by_energies(struct search *search, double dt, taut_error *error)
 {
     taut_status status = try_energies(search, dt, error);
     if (status == TAUT_OK && search->verdict == STUDY_STABLE)
@@ -60,13 +60,13 @@ static taut_status let_energies_decide(struct search *search, double dt, taut_er
 static taut_status try_step(struct search *search, double dt, taut_error *error)
 {
     struct study_limit *limit = search->limit;
-    taut_status status = search->small
-                             ? growth_judge(search->setup, limit->integrator, dt, &search->baseline,
-                                            &search->verdict, &limit->steps, error)
-                             : try_energies(search, dt, error);
+    taut_status status =
+        search->small ? growth_classify(search->setup, limit->integrator, dt, &search->baseline,
+                                        &search->verdict, &limit->steps, error)
+                      : try_energies(search, dt, error);
     limit->runs++;
     if (status == TAUT_OK && search->verdict == STUDY_UNDECIDED)
-        status = let_energies_decide(search, dt, error);
+        status = decide_by_energies(search, dt, error);
     if (status != TAUT_OK)
         return status;
     if (search->verdict == STUDY_UNDECIDED) {
@@ -80,7 +80,7 @@ static taut_status try_step(struct search *search, double dt, taut_error *error)
     return status;
 }
 
-static bool goes_on(const struct search *search, taut_status status)
+static bool is_decidable(const struct search *search, taut_status status)
 {
     return status == TAUT_OK && search->verdict != STUDY_UNKNOWN;
 }
@@ -93,7 +93,7 @@ static taut_status bracket(struct search *search, double near, taut_error *error
     double unit = search->setup->study->unit, dt = near * 1.1;
     taut_status status = try_step(search, dt, error);
     double by = 1.25;
-    while (goes_on(search, status) && isnan(limit->unstable)) {
+    while (is_decidable(search, status) && isnan(limit->unstable)) {
         if (dt >= LARGEST * unit)
             return status;
         dt = fmin(dt * by, LARGEST * unit);
@@ -101,7 +101,7 @@ static taut_status bracket(struct search *search, double near, taut_error *error
         status = try_step(search, dt, error);
     }
     by = 0.9 / 1.1;
-    while (goes_on(search, status) && isnan(limit->stable)) {
+    while (is_decidable(search, status) && isnan(limit->stable)) {
         if (dt <= SMALLEST * unit)
             return status;
         dt *= by;
@@ -137,7 +137,7 @@ static taut_status bisect(struct search *search, taut_error *error)
 {
     taut_status status = TAUT_OK;
     double dt = middle_of(search);
-    while (goes_on(search, status) && dt > 0) {
+    while (is_decidable(search, status) && dt > 0) {
         status = try_step(search, dt, error);
         dt = middle_of(search);
     }
@@ -154,11 +154,11 @@ static taut_status bracket_below(struct search *search, taut_error *error)
     taut_status status = TAUT_OK;
     if (predicted * (1 + AROUND) < limit->unstable)
         status = try_step(search, predicted * (1 + AROUND), error);
-    if (goes_on(search, status) && isnan(limit->stable) &&
+    if (is_decidable(search, status) && isnan(limit->stable) &&
         predicted * (1 - AROUND) < limit->unstable)
         status = try_step(search, predicted * (1 - AROUND), error);
     double by = 0.95;
-    while (goes_on(search, status) && isnan(limit->stable)) {
+    while (is_decidable(search, status) && isnan(limit->stable)) {
         double least = SMALLEST * search->setup->study->unit, from = limit->unstable;
         if (is_gray(search)) {
             from = fmin(from, search->gray[0]);
@@ -190,8 +190,8 @@ static taut_status bisect_small(struct search *search, double *small, taut_error
         *small = limit->stable;
     } else {
         if (isnan(limit->stable))
-            status = goes_on(search, status) ? bracket_below(search, error) : status;
-        if ((!isnan(limit->stable) || is_gray(search)) && goes_on(search, status))
+            status = is_decidable(search, status) ? bracket_below(search, error) : status;
+        if ((!isnan(limit->stable) || is_gray(search)) && is_decidable(search, status))
             status = bisect(search, error);
     }
     search->small = false;
@@ -208,15 +208,16 @@ static taut_status refine(struct search *search, taut_error *error)
     taut_status status = TAUT_OK;
     if (explicit)
         status = bisect_small(search, &small, error);
-    if (goes_on(search, status) && !isnan(limit->unstable) &&
+    if (is_decidable(search, status) && !isnan(limit->unstable) &&
         (!explicit || (limit->unstable == unstable && !is_gray(search)))) {
         status = bisect(search, error);
-        if (explicit && goes_on(search, status))
+        if (explicit && is_decidable(search, status))
             status = bisect_small(search, &small, error);
     }
     // In scenes that conserve energy, energies decide between steps this close together.
-    if (goes_on(search, status) && is_gray(search) && integrator_limit(limit->integrator) > 0 &&
-        search->setup->conservative && limit->unstable <= FOUND_GRAY * limit->stable) {
+    if (is_decidable(search, status) && is_gray(search) &&
+        integrator_limit(limit->integrator) > 0 && search->setup->conservative &&
+        limit->unstable <= FOUND_GRAY * limit->stable) {
         limit->stable = search->gray[1];
         status = bisect(search, error);
     }
@@ -245,7 +246,7 @@ static taut_status try_growth(struct search *search, bool *grows, taut_error *er
     double dt = 0.1 * search->setup->study->unit;
     taut_status status = try_step(search, dt, error);
     *grows = false;
-    if (!goes_on(search, status) || trace->count < 2)
+    if (!is_decidable(search, status) || trace->count < 2)
         return status;
     size_t last = trace->count - 1;
     double time = dt * (double)trace->steps * (double)last / (double)trace->samples;
@@ -278,9 +279,9 @@ static taut_status find_limit(struct setup *setup, void *context, size_t index, 
     if (status == TAUT_OK && !grows) {
         status = bracket(&search,
                          isfinite(limit->predicted) ? limit->predicted : setup->study->unit, error);
-        if (goes_on(&search, status) && isnan(limit->stable))
+        if (is_decidable(&search, status) && isnan(limit->stable))
             limit->kind = STUDY_LIMIT_GROWS;
-        else if (goes_on(&search, status))
+        else if (is_decidable(&search, status))
             status = refine(&search, error);
     }
     free(search.trace);

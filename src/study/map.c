@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "study/setup.h"
 
-static const double FOR_MAP = 0.25; // of the budget
+static const double MAP_SHARE = 0.25; // of the budget
 
 // At an eighth of a unit, rk4 loses some 1% of the fastest oscillation in the longest window.
 enum { ROW_SAMPLES = 64, ROW_PARTS = 8 };
@@ -24,7 +24,7 @@ static struct mesh choose_mesh(const struct setup *setup)
                                          {9, 11, 100},  {5, 11, 100},  {5, 6, 50}};
     enum { COUNT = sizeof meshes / sizeof meshes[0] };
     const struct study *study = setup->study;
-    double seconds = FOR_MAP * setup->options->budget * (double)setup->options->threads;
+    double seconds = MAP_SHARE * setup->options->budget * (double)setup->options->threads;
     size_t i = 0;
     for (; i + 1 < COUNT; i++) {
         double reference = ROW_PARTS * (double)meshes[i].steps;

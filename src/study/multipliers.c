@@ -58,7 +58,7 @@ static taut_status step_from(struct columns *it, size_t coordinate, double moved
     it->velocities[coordinate] += pushed;
     taut_status status = solver_restore(it->run, it->base, it->positions, it->velocities, error);
     if (status == TAUT_OK)
-        status = solver_advance(it->run, 1, true, error);
+        status = solver_advance(it->run, 1, error);
     if (status == TAUT_OK)
         solver_read_nodes(it->run, 0, it->nodes, positions, velocities, NULL);
     return status;

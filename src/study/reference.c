@@ -7,8 +7,8 @@
 #include "study/setup.h"
 
 // Fractions of the budget. There are at most two reference runs.
-static const double FOR_A_REFERENCE = 0.1, FOR_THE_SHORTEST = 0.3;
-static const double FOR_LIMITS = 0.3, FOR_DRIFTS = 0.25, FOR_ACCURACY = 0.2;
+static const double REFERENCE_SHARE = 0.1, SHORTEST_SHARE = 0.3;
+static const double LIMITS_SHARE = 0.3, DRIFTS_SHARE = 0.25, ACCURACY_SHARE = 0.2;
 
 // The least number of steps of a run for limits, in units of the window, and the steps per unit of
 // the reference run if the budget allows fine steps and if it does not.
@@ -27,7 +27,8 @@ double predicted_step(enum integrator integrator, const struct critical_step *cr
 }
 
 // Opens the scene unchanged, except for its precision and energy budget.
-static taut_status open_as_given(const struct setup *setup, taut_solver **result, taut_error *error)
+static taut_status open_unmodified(const struct setup *setup, taut_solver **result,
+                                   taut_error *error)
 {
     taut_scene scene = *setup->scene;
     scene.precision = PRECISION_DOUBLE;
@@ -85,7 +86,7 @@ static const double KICK = 1e-7;
 // affect it.
 static const double PERTURBATION_ROUNDINGS = 1e5 * DBL_EPSILON;
 
-static bool takes_energy(const struct scene_collider *it)
+static bool dissipates(const struct scene_collider *it)
 {
     return it->response == RESPONSE_PROJECT || it->friction != 0 || it->absorption != 0 ||
            vec3_length(it->velocity) > 0;
@@ -106,7 +107,7 @@ static bool is_conservative(const taut_scene *scene, const taut_solver *solver)
         if (scene->bodies[b].pressure.present && scene->bodies[b].pressure.inflate < 1)
             return false;
     for (size_t c = 0; c < scene->collider_count; c++)
-        if (takes_energy(&scene->colliders[c]))
+        if (dissipates(&scene->colliders[c]))
             return false;
     return true;
 }
@@ -115,7 +116,7 @@ static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_
 {
     struct study *study = setup->study;
     taut_solver *solver;
-    taut_status status = open_as_given(setup, &solver, error);
+    taut_status status = open_unmodified(setup, &solver, error);
     if (status == TAUT_OK)
         status = solver_sharp_step(solver, &study->critical, error);
     if (status == TAUT_OK && !study->critical.known)
@@ -192,11 +193,11 @@ static void choose_windows(struct setup *setup)
     double budget = setup->options->budget;
     double threads = fmin(setup->options->threads, (double)study->integrator_count);
     double scene = study->duration / study->unit, wanted = between(ENOUGH, scene, MOST);
-    double limits = affordable(setup, FOR_LIMITS * budget * threads, RUNS_FOR_A_LIMIT,
+    double limits = affordable(setup, LIMITS_SHARE * budget * threads, RUNS_FOR_A_LIMIT,
                                RUNS_FOR_A_LIMIT, LARGE_STEPS, SAMPLES_FOR_A_LIMIT);
-    double drifts = affordable(setup, FOR_DRIFTS * budget * threads, STUDY_DRIFT_STEPS, 18.75, 1,
+    double drifts = affordable(setup, DRIFTS_SHARE * budget * threads, STUDY_DRIFT_STEPS, 18.75, 1,
                                STUDY_SAMPLES);
-    double reference = affordable_reference(setup, FOR_A_REFERENCE * budget);
+    double reference = affordable_reference(setup, REFERENCE_SHARE * budget);
     set_window(setup, between(LEAST_UNITS, fmin(reference, fmin(limits, drifts)), wanted));
 }
 
@@ -208,7 +209,7 @@ static void choose_levels(struct setup *setup)
     double scene = study->duration / study->unit;
     bool linear = study->at_rest || study->closed_form;
     double units = linear ? FEW_UNITS : between(FEW_UNITS, scene, MANY_UNITS);
-    double seconds = FOR_ACCURACY * setup->options->budget * (double)setup->options->threads;
+    double seconds = ACCURACY_SHARE * setup->options->budget * (double)setup->options->threads;
     int levels = MOST;
     while (levels > LEAST) {
         double finest = units * pow(2, levels - 2);
@@ -222,7 +223,7 @@ static void choose_levels(struct setup *setup)
 }
 
 // As many states as their memory limit allows, in groups spread over the window.
-static void place_bases(struct setup *setup, double dt)
+static void choose_base_steps(struct setup *setup, double dt)
 {
     const struct study *study = setup->study;
     struct bases *bases = &setup->bases;
@@ -249,7 +250,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
     const struct study *study = setup->study;
     double units = study->window / study->unit, parts = FINE_PARTS;
     if (hurried || estimated_seconds(setup, INTEGRATOR_RK4, parts * units, 0) >
-                       FOR_A_REFERENCE * setup->options->budget)
+                       REFERENCE_SHARE * setup->options->budget)
         parts = COARSE_PARTS;
     double dt = study->window / (STUDY_SAMPLES * ceil(parts * units / STUDY_SAMPLES));
 
@@ -257,7 +258,7 @@ static taut_status run_reference(struct setup *setup, double kick, struct trace 
     taut_status status = TAUT_OK;
     for (int tries = 0; tries < 6 && status == TAUT_OK; tries++) {
         setup->reference_fraction = pow(2, -tries);
-        place_bases(setup, dt);
+        choose_base_steps(setup, dt);
         struct variant variant = variant_of(INTEGRATOR_RK4, dt);
         variant.kick = kick;
         trace->steps = (uint64_t)round(study->window / dt);
@@ -314,7 +315,7 @@ static taut_status find_energy_scale(struct setup *setup, double kick_energy, ta
     while (status == TAUT_OK && trace->verdict != STUDY_STABLE && !atomic_load(&setup->stopped) &&
            setup->limit_steps > LEAST_UNITS) {
         set_window(setup, fmax(LEAST_UNITS, (double)setup->limit_steps / SHORTER));
-        double share = setup->limit_steps > LEAST_UNITS ? FOR_A_REFERENCE : FOR_THE_SHORTEST;
+        double share = setup->limit_steps > LEAST_UNITS ? REFERENCE_SHARE : SHORTEST_SHARE;
         part_extend(setup, share * setup->options->budget);
         status = try_window(setup, kick_energy, trace, true, error);
     }

@@ -43,7 +43,7 @@ static taut_status kick_body(struct body *body, uint64_t first_node, double spee
     return TAUT_OK;
 }
 
-static void nudge_body(struct body *body, uint64_t first_node, double distance)
+static void displace_body(struct body *body, uint64_t first_node, double distance)
 {
     for (size_t i = 0; i < 3 * (size_t)body->node_count; i++)
         if (!body->kinematic[i / 3])
@@ -72,8 +72,8 @@ static taut_status change_bodies(const void *context, struct bodies *bodies, tau
         body->pressure.inflate = fmin(1, body->pressure.inflate * change->rate);
         if (variant->kick != 0)
             status = kick_body(body, first_node, variant->kick, error);
-        if (variant->nudge != 0)
-            nudge_body(body, first_node, variant->nudge);
+        if (variant->displacement != 0)
+            displace_body(body, first_node, variant->displacement);
         first_node += body->node_count;
     }
     return status;
@@ -159,7 +159,7 @@ static double excess(const struct energy_scale *scale, double gained, double tim
     return gained / (scale->available * longer * longer);
 }
 
-static enum study_verdict judge(const struct trace *trace, double dt)
+static enum study_verdict classify(const struct trace *trace, double dt)
 {
     if (!trace->scale)
         return STUDY_STABLE;
@@ -209,7 +209,7 @@ static uint64_t next_stop(const struct trace *trace, uint64_t until)
     return until;
 }
 
-static taut_status take_bases(taut_solver *solver, struct trace *trace, taut_error *error)
+static taut_status save_bases(taut_solver *solver, struct trace *trace, taut_error *error)
 {
     struct bases *bases = trace->bases;
     taut_status status = TAUT_OK;
@@ -227,10 +227,10 @@ static taut_status advance_to(taut_solver *solver, struct trace *trace, uint64_t
     taut_status status = TAUT_OK;
     double unused;
     while (status == TAUT_OK && trace->done < until) {
-        status = solver_advance(solver, next_stop(trace, until) - trace->done, true, error);
+        status = solver_advance(solver, next_stop(trace, until) - trace->done, error);
         trace->done = taut_solver_step_count(solver);
         if (status == TAUT_OK)
-            status = take_bases(solver, trace, error);
+            status = save_bases(solver, trace, error);
         if (status == TAUT_OK && trace->done < until)
             (void)sample(solver, trace, &unused);
     }
@@ -248,7 +248,7 @@ taut_status trace_run(struct setup *setup, taut_solver *solver, struct trace *tr
         bases_free(trace->bases);
 
     bool sound = sample(solver, trace, &trace->energies[0]);
-    taut_status status = take_bases(solver, trace, error);
+    taut_status status = save_bases(solver, trace, error);
     sound = sound && status == TAUT_OK;
     trace->count = 1;
 
@@ -266,7 +266,7 @@ taut_status trace_run(struct setup *setup, taut_solver *solver, struct trace *tr
     // An unstable closed surface ends with the collapse of its gas volume.
     if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED)
         status = TAUT_OK;
-    trace->verdict = sound ? judge(trace, taut_solver_dt(solver)) : STUDY_UNSTABLE;
+    trace->verdict = sound ? classify(trace, taut_solver_dt(solver)) : STUDY_UNSTABLE;
     return status;
 }
 
@@ -349,7 +349,7 @@ static void note_failure(struct case_queue *queue, size_t index, taut_status sta
     atomic_store(&queue->failed, true);
 }
 
-static void take_cases(void *context, const struct worker *worker)
+static void run_claimed_cases(void *context, const struct worker *worker)
 {
     struct case_queue *queue = context;
     struct range range;
@@ -373,7 +373,7 @@ taut_status run_cases(struct setup *setup, size_t count, case_function function,
                                .mutex = PTHREAD_MUTEX_INITIALIZER,
                                .error = error};
     size_t threads = (size_t)setup->options->threads;
-    team_run((int)(threads < count ? threads : count), take_cases, &queue);
+    team_run((int)(threads < count ? threads : count), run_claimed_cases, &queue);
     pthread_mutex_destroy(&queue.mutex);
     return queue.status;
 }

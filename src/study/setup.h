@@ -63,7 +63,7 @@ struct variant {
     double stiffness, damping; // factors of all springs
     double relaxation;         // s: times the stiffness, added to the damping
     double kick;               // m/s
-    double nudge;              // m, random displacements of the free nodes
+    double displacement;       // m, random displacements of the free nodes
     double tolerance;          // of implicit solves; the scene's own if that is smaller
     bool formula;              // oscillators in closed form
 };
@@ -133,9 +133,9 @@ struct path_baseline {
 // grows beyond the same perturbation in the reference run and at a smaller step; undecided if the
 // run is too short to show it. The baseline is reused from one step to the next. `steps` is
 // increased by the steps done.
-taut_status growth_judge(struct setup *setup, enum integrator integrator, double dt,
-                         struct path_baseline *baseline, enum study_verdict *verdict,
-                         uint64_t *steps, taut_error *error);
+taut_status growth_classify(struct setup *setup, enum integrator integrator, double dt,
+                            struct path_baseline *baseline, enum study_verdict *verdict,
+                            uint64_t *steps, taut_error *error);
 
 // The logarithm of the largest factor by which a step with the run's integrator multiplies a
 // perturbation of a state of rest (multipliers.c); NAN if it is not available: in large scenes, and

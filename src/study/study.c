@@ -106,7 +106,7 @@ static const struct {
 
 enum { PART_COUNT = sizeof PARTS / sizeof PARTS[0] };
 
-static const double PATIENCE = 1.5; // budgets
+static const double TIME_LIMIT = 1.5; // budgets
 static const double LEAST_SHARE =
     0.5; // of its own time, which a part gets even if others took longer
 
@@ -120,7 +120,8 @@ static void predict(struct setup *setup)
 static taut_status measure_parts(struct setup *setup, double begin, taut_error *error)
 {
     const struct study_options *options = setup->options;
-    double patience = options->budget * (options->patience > 0 ? options->patience : PATIENCE);
+    double time_limit =
+        options->budget * (options->time_limit > 0 ? options->time_limit : TIME_LIMIT);
     taut_status status = TAUT_OK;
     setup->study->complete = true;
     for (int part = 0; part < PART_COUNT && status == TAUT_OK; part++) {
@@ -128,8 +129,8 @@ static taut_status measure_parts(struct setup *setup, double begin, taut_error *
             options->progress(options->context, PARTS[part].name, part, PART_COUNT);
         atomic_store(&setup->late, false);
         double until = PARTS[part].until, share = part > 0 ? until - PARTS[part - 1].until : until;
-        double least = clock_seconds() + LEAST_SHARE * share * patience;
-        setup->deadline = begin + fmin(patience, fmax(until * patience, least - begin));
+        double least = clock_seconds() + LEAST_SHARE * share * time_limit;
+        setup->deadline = begin + fmin(time_limit, fmax(until * time_limit, least - begin));
         status = PARTS[part].measure(setup, error);
         if (part == 0 && status == TAUT_OK)
             predict(setup);

@@ -19,9 +19,9 @@ struct study_options {
     const enum integrator *integrators; // each at most once; NULL: all
     size_t integrator_count;
     enum study_map_kind map;
-    double budget;   // approximate wall time, s
-    double patience; // the time after which remaining measurements are omitted, in budgets; 0: 1.5
-    int threads;     // concurrent cases, at least 1
+    double budget;     // approximate wall time, s
+    double time_limit; // after which remaining measurements are omitted, in budgets; 0: 1.5
+    int threads;       // concurrent cases, at least 1
     taut_kernel kernel;
     taut_isa isa;
     // Called between pieces of work, from several threads: whether to end early. May be NULL.

@@ -91,6 +91,7 @@ static bool cut_springs(struct body *body, const uint8_t *cut)
     lists_free(&(struct spring_lists){body->spring_count, body->springs, body->spring_materials,
                                       body->rest_lengths});
     memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
+    body->is_cut_grid |= body->direction_count > 0;
     body->directions = NULL;
     body->direction_count = 0;
     body->spring_count = lists.count;
@@ -126,8 +127,8 @@ static bool cut_faces(struct body *body, const uint8_t *cut)
     return true;
 }
 
-// A sheet that loses springs lists its faces too, because a body that lists its springs may be
-// renumbered; and it is no longer a grid.
+// A body whose springs were described by directions remains a grid, with gaps: its nodes are not
+// renumbered, so a sheet that loses springs alone still needs no list of faces.
 bool bodies_cut(struct bodies *bodies, const uint8_t *springs, const uint8_t *faces)
 {
     for (size_t b = 0; b < bodies->count; b++) {
@@ -137,9 +138,10 @@ bool bodies_cut(struct bodies *bodies, const uint8_t *springs, const uint8_t *fa
         const bool loses_faces = count_left(faces, face_count) < face_count;
         if (loses_springs && !cut_springs(body, springs))
             return false;
-        if ((loses_faces || (loses_springs && body->is_sheet)) && !cut_faces(body, faces))
+        if ((loses_faces || (loses_springs && body->is_sheet && !body->is_cut_grid)) &&
+            !cut_faces(body, faces))
             return false;
-        if (loses_springs)
+        if (loses_springs && !body->is_cut_grid)
             memset(body->grid, 0, sizeof body->grid);
         springs += spring_count;
         faces += face_count;

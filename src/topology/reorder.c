@@ -400,8 +400,8 @@ static uint64_t sample_end(const struct neighbours *n, uint32_t node)
     return end < most ? end : most;
 }
 
-static bool goes_by(const struct neighbours *n, uint32_t node, int64_t at, int64_t step,
-                    const uint32_t *number)
+static bool has_neighbour_at(const struct neighbours *n, uint32_t node, int64_t at, int64_t step,
+                             const uint32_t *number)
 {
     for (uint64_t i = n->start[node], end = sample_end(n, node); i < end; i++)
         if ((int64_t)number[n->items[i]] - at == step)
@@ -418,7 +418,7 @@ static double cost_of(const struct neighbours *n, uint64_t node_count, const uin
         for (uint64_t k = n->start[order[i]], end = sample_end(n, order[i]); k < end; k++) {
             int64_t step = (int64_t)number[n->items[k]] - (int64_t)i;
             bool far = step > FAR || step < -FAR;
-            if (goes_by(n, order[i - 1], (int64_t)i - 1, step, number))
+            if (has_neighbour_at(n, order[i - 1], (int64_t)i - 1, step, number))
                 cost += COST_STEP + (far ? COST_FAR_STEP : 0);
             else
                 cost += 1 + (far ? COST_FAR : 0);
@@ -436,10 +436,10 @@ static void guess_grid(const struct neighbours *n, uint64_t node_count, const ui
                        const uint32_t *number, uint64_t grid[3])
 {
     uint64_t nx = 1, ny = 1;
-    while (nx < node_count && goes_by(n, order[nx - 1], (int64_t)nx - 1, 1, number))
+    while (nx < node_count && has_neighbour_at(n, order[nx - 1], (int64_t)nx - 1, 1, number))
         nx++;
     while (ny * nx < node_count &&
-           goes_by(n, order[(ny - 1) * nx], (int64_t)((ny - 1) * nx), (int64_t)nx, number))
+           has_neighbour_at(n, order[(ny - 1) * nx], (int64_t)((ny - 1) * nx), (int64_t)nx, number))
         ny++;
     if (nx > 1 && node_count % (nx * ny) == 0) {
         grid[0] = nx;
@@ -525,7 +525,8 @@ bool bodies_renumber(struct bodies *bodies)
     for (size_t b = 0; b < bodies->count; b++) {
         struct body *body = &bodies->items[b];
         if (body->springs && body->spring_count > 0 && body->node_count >= NODES_MIN &&
-            !body->node_order && !(renumber(body) && body_sort_springs(body)))
+            !body->node_order &&
+            !((body->is_cut_grid || renumber(body)) && body_sort_springs(body)))
             return false;
     }
     return true;

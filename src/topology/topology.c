@@ -90,7 +90,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
     }
 
     find_one_material(topology, bodies);
-    bool single = scene->precision == PRECISION_SINGLE;
+    bool single = scene->precision != PRECISION_DOUBLE;
     topology->single_count = single ? topology->listed_count : 0;
     topology->double_count = single ? 0 : topology->listed_count;
 
@@ -247,6 +247,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .closed = body->closed,
         .pressure = body->pressure,
         .grid = {body->grid[0], body->grid[1], body->grid[2]},
+        .is_cut_grid = body->is_cut_grid,
         .mass = (double)body->node_count * body->node_mass,
         .node_mass = body->masses ? 0 : body->node_mass,
         .first_mass = at->mass,

@@ -27,6 +27,7 @@ struct topology_body {
     bool closed;
     struct scene_pressure pressure;
     uint64_t grid[3];    // nodes along x, y, z; zeros: no grid
+    bool is_cut_grid;    // its springs are listed: those that cuts have left of a grid
     double mass;         // kg, of all nodes
     double node_mass;    // kg, of each node; 0: masses are listed
     uint64_t first_mass; // from this index

@@ -126,7 +126,7 @@ static void box_of(const struct view *view, vec3 *low, vec3 *high)
 
 // Extends a box to the present positions of the nodes, so that parts that have fallen far are
 // visible too.
-static void stretch_to_nodes(const struct view *view, vec3 *low, vec3 *high)
+static void extend_to_nodes(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);
     const float *p = view_frame(view)->drawn_positions;
@@ -146,7 +146,7 @@ void view_fit_camera(struct view *view)
     vec3 low, high;
     camera_angles_for(subject, &azimuth, &elevation);
     box_of(view, &low, &high);
-    stretch_to_nodes(view, &low, &high);
+    extend_to_nodes(view, &low, &high);
     struct gui_box scene = view->layout.scene;
     view->camera = camera_fit(low, high, corner(subject->up), azimuth, elevation,
                               view->camera.field, (int)scene.width, (int)scene.height);

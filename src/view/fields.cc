@@ -106,7 +106,7 @@ const struct schema_key *fields_key(const struct schema_table *table, const char
 
 // The range of a slider: four times the first value of the scene, or the usual range of the unit if
 // that is 0.
-static double reach_of(const struct setting *setting, int count, const char *unit)
+static double slider_range(const struct setting *setting, int count, const char *unit)
 {
     static const struct {
         const char *unit;
@@ -130,7 +130,7 @@ struct ends {
 
 static struct ends slider_ends(const struct setting *setting, const struct field &field, int count)
 {
-    double reach = reach_of(setting, count, field.unit);
+    double reach = slider_range(setting, count, field.unit);
     struct ends ends = {-reach, reach};
     if (count > 1)
         ends = {-reach / 2, reach / 2};

@@ -45,11 +45,11 @@ static enum mouse_action on_sphere(int button, int modifiers)
     return modifiers & SHIFT ? MOUSE_SCALES_SPHERE : MOUSE_MOVES_SPHERE_Z;
 }
 
-static void hold_sphere(struct mouse *mouse, const struct frame_sphere *sphere)
+static void grab_sphere(struct mouse *mouse, const struct frame_sphere *sphere)
 {
     mouse->centre = centre_of(sphere);
     mouse->radius = (double)sphere->radius;
-    mouse->grip = vec3_subtract(mouse->centre, mouse->pick.point);
+    mouse->grab_offset = vec3_subtract(mouse->centre, mouse->pick.point);
 }
 
 static void send_target(struct view *view)
@@ -93,7 +93,7 @@ static enum mouse_action begin_action(struct view *view, int button, int modifie
     mouse->pick = pick_at(player_subject(view->player), player_frame(view->player), &view->camera,
                           mouse->x, mouse->y, REACH * window_scale(view->window));
     if (mouse->pick.kind == PICK_SPHERE) {
-        hold_sphere(mouse, &player_frame(view->player)->spheres[mouse->pick.sphere]);
+        grab_sphere(mouse, &player_frame(view->player)->spheres[mouse->pick.sphere]);
         return on_sphere(button, modifiers);
     }
     if (mouse->pick.kind == PICK_NODE && button == LEFT && !(modifiers & SHIFT))
@@ -130,12 +130,12 @@ static vec3 moved_centre(const struct view *view)
     case MOUSE_MOVES_SPHERE_XY:
         if (!pick_on_plane(&view->camera, mouse->x, mouse->y, mouse->pick.point, z, &position))
             position = vec3_add(mouse->pick.point, on_screen(view));
-        centre.x = position.x + mouse->grip.x;
-        centre.y = position.y + mouse->grip.y;
+        centre.x = position.x + mouse->grab_offset.x;
+        centre.y = position.y + mouse->grab_offset.y;
         return centre;
     case MOUSE_MOVES_SPHERE_Z:
         if (pick_on_line(&view->camera, mouse->x, mouse->y, mouse->pick.point, z, &position))
-            centre.z = position.z + mouse->grip.z;
+            centre.z = position.z + mouse->grab_offset.z;
         else // seen end on: downwards moves it nearer
             centre.z +=
                 camera_pixel_size(&view->camera, mouse->pick.depth) * (mouse->y - mouse->from_y);
@@ -167,7 +167,7 @@ static void move_sphere(struct view *view, bool held)
     vec3 centre = moved_centre(view);
     player_move_sphere(view->player, mouse->pick.sphere,
                        (const double[3]){centre.x, centre.y, centre.z}, held);
-    mouse->holds_sphere = held;
+    mouse->grabs_sphere = held;
 }
 
 // Sets the target to the pointer's position in the plane of the screen that the node was in.
@@ -252,10 +252,10 @@ void mouse_release_sphere(struct view *view)
     const struct subject *subject = player_subject(view->player);
     struct mouse *mouse = &view->mouse;
     size_t sphere = mouse->pick.sphere;
-    if (mouse->holds_sphere && moves_sphere(mouse) && sphere < subject->collider_count &&
+    if (mouse->grabs_sphere && moves_sphere(mouse) && sphere < subject->collider_count &&
         subject->colliders[sphere].type == COLLIDER_SPHERE)
         move_sphere(view, false);
-    mouse->holds_sphere = false;
+    mouse->grabs_sphere = false;
 }
 
 static void mouse_release(struct view *view)

@@ -366,7 +366,7 @@ void draw_key_speed(struct view *view)
     tooltip("How fast the arrow keys, Home and End lead the rope's end.");
 }
 
-void panel_look(struct view *view)
+void panel_appearance(struct view *view)
 {
     Scope scope("looks");
     draw_colouring(view);
@@ -395,7 +395,7 @@ void draw_options(struct view *view)
         draw_tab(view, "Physics", panel_physics);
         draw_tab(view, "Body", panel_body);
         draw_tab(view, "Solver", panel_solver);
-        draw_tab(view, "Look", panel_look);
+        draw_tab(view, "Look", panel_appearance);
         ImGui::EndTabBar();
     }
     ImGui::End();

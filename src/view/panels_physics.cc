@@ -121,7 +121,7 @@ static bool draw_material_key(struct view *view, const struct material_field *at
 }
 
 // Whether a material has a value for that key.
-static bool is_there(const struct material *material, const struct schema_key *key)
+static bool has_key(const struct material *material, const struct schema_key *key)
 {
     if (strcmp(key->name, "stiffness") == 0)
         return material->law != LAW_RIGID;
@@ -142,7 +142,7 @@ static void draw_material(struct view *view, const struct material_field *at,
     bool changed = false;
     for (size_t i = 0; i < schema_material.count; i++) {
         const struct schema_key *key = &schema_material.keys[i];
-        if ((strcmp(key->name, "stiffness") == 0) == stiffness && is_there(present, key))
+        if ((strcmp(key->name, "stiffness") == 0) == stiffness && has_key(present, key))
             changed |= draw_material_key(view, at, key, &material);
     }
     char *text = changed && at->source != SOURCE_BODY ? material_text(&material) : nullptr;

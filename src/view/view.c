@@ -145,9 +145,9 @@ static void redraw_wait(const struct redraw *redraw, struct window *window, bool
 // Whether a frame is to be drawn now: something has changed, or an event came a short while ago.
 static bool redraw_draws(struct redraw *redraw, struct window *window, bool changed)
 {
-    enum { SETTLES_IN = 3 };
+    enum { REDRAWS_AFTER = 3 };
     if (window_is_touched(window) || changed)
-        redraw->frames_left = SETTLES_IN;
+        redraw->frames_left = REDRAWS_AFTER;
     if (redraw->frames_left == 0)
         return false;
     redraw->frames_left--;
@@ -240,7 +240,7 @@ static taut_status draw_frame(struct view *view, taut_error *error)
     return status;
 }
 
-static void save_if_wanted(struct view *view)
+static void save_if_requested(struct view *view)
 {
     if (view->picture_path[0])
         view_save_picture(view, view->picture_path);
@@ -261,7 +261,7 @@ static taut_status save_screenshot(struct view *view, const char *path, taut_err
 }
 
 // True after the given number of frames, or when the user leaves.
-static bool is_over(const struct view *view, const struct view_options *options, int frames)
+static bool is_last(const struct view *view, const struct view_options *options, int frames)
 {
     return view->leaving || window_is_leaving(view->window) ||
            (options->frames > 0 && frames >= options->frames);
@@ -280,7 +280,7 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         bool status_changed = update_status(view);
         request_strains(view);
         request_energies(view);
-        bool last = is_over(view, options, view->frames + 1);
+        bool last = is_last(view, options, view->frames + 1);
         bool notified = view->banner.text[0] != '\0';
         struct event waiting;
         bool left = window_see_event(view->window, 0, &waiting);
@@ -295,8 +295,8 @@ static taut_status run(struct view *view, const struct view_options *options, ta
                        !view->picture_path[0] && !view->scrub.active;
         redraw_begin(&redraw);
         status = draw_frame(view, error);
-        save_if_wanted(view);
-        if (last || is_over(view, options, view->frames)) {
+        save_if_requested(view);
+        if (last || is_last(view, options, view->frames)) {
             if (status == TAUT_OK && options->screenshot)
                 status = save_screenshot(view, options->screenshot, error);
             event_log_write(view, true);

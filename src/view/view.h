@@ -52,10 +52,10 @@ struct mouse {
     double from_x, from_y; // the same at the press
     bool moved;            // since the last request to the player
     struct pick pick;      // the object under it at the press
-    vec3 grip;             // of a sphere: from the picked point to the centre
+    vec3 grab_offset;      // of a sphere: from the picked point to the centre
     vec3 centre;           // of the sphere, at the press
     double radius;
-    bool holds_sphere; // the player knows that the sphere is held
+    bool grabs_sphere; // the player knows that the sphere is held
     vec3 target;       // of the node that is grabbed or driven
     double driven_at;  // s, simulated: when the driven node was last given a velocity
     struct stroke stroke;

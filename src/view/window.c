@@ -113,7 +113,7 @@ static void on_letter(GLFWwindow *handle, unsigned letter)
     add_event(handle, (struct event){.kind = EVENT_TEXT, .code = (int)letter});
 }
 
-static void listen(struct window *window)
+static void set_callbacks(struct window *window)
 {
     glfwSetWindowUserPointer(window->handle, window);
     glfwSetMouseButtonCallback(window->handle, on_button);
@@ -130,7 +130,7 @@ static void listen(struct window *window)
 
 // By default Mesa's software renderer uses every core, which the solver needs. Without threads of
 // its own it draws on the calling thread, whose processor time can be measured (view.c).
-static void leave_cores(void)
+static void limit_driver_threads(void)
 {
     setenv("LP_NUM_THREADS", "0", 0);
 }
@@ -152,7 +152,7 @@ taut_status window_open(int width, int height, const char *title, struct window 
 {
     *window = NULL;
     glfw_message[0] = '\0';
-    leave_cores();
+    limit_driver_threads();
 
     glfwSetErrorCallback(note_error);
     if (!glfwInit())
@@ -177,7 +177,7 @@ taut_status window_open(int width, int height, const char *title, struct window 
 
     glfwMakeContextCurrent(made->handle);
     glfwSwapInterval(1);
-    listen(made);
+    set_callbacks(made);
 
     made->touched = true;
     made->device = (const char *)glGetString(GL_RENDERER);

@@ -295,7 +295,8 @@ static taut_status outcome_of(const taut_scene *scene, int threads, uint64_t ste
 // Prints one line of the output; false after an error.
 static bool print_outcome(const char *name, const taut_scene *scene, uint64_t steps)
 {
-    const char *precision = scene->precision == PRECISION_DOUBLE ? "double" : "single";
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    const char *precision = precisions[scene->precision];
     struct outcome one = {0}, three = {0};
     taut_error error = {0};
     taut_status status = outcome_of(scene, 1, steps, &one, &error);
@@ -318,7 +319,7 @@ int main(int argc, char **argv)
     long steps = argc > 1 ? strtol(argv[1], NULL, 10) : 50;
     bool sound = steps > 0;
     for (size_t s = 0; sound && s < sizeof scenes / sizeof *scenes; s++)
-        for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
+        for (int precision = PRECISION_SINGLE; precision <= PRECISION_MIXED; precision++) {
             taut_scene scene = scenes[s].make();
             scene.precision = (enum precision)precision;
             sound = print_outcome(scenes[s].name, &scene, (uint64_t)steps) && sound;

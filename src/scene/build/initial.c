@@ -99,7 +99,7 @@ static bool find_node(struct reading *reading, uint64_t *node)
 
 // ---- Rows
 
-static bool is_there(double value, double built)
+static bool is_at(double value, double built)
 {
     // A single-precision state has the position rounded to float.
     return value == built || (float)value == (float)built;
@@ -128,7 +128,7 @@ static bool check_kinematic(struct reading *reading, uint64_t node, const double
         return true;
     const double *built = body->positions + 3 * node;
     for (int axis = 0; axis < 3; axis++)
-        if (!is_there(position[axis], built[axis]))
+        if (!is_at(position[axis], built[axis]))
             return csv_report(&reading->csv, X + (size_t)axis,
                               motion ? "node %" PRIu64 " of body '%s' has a prescribed motion, "
                                        "from %.9g, %.9g, %.9g on, where it must be at the start"
@@ -290,7 +290,7 @@ struct cursor {
 
 // Positions, or velocities of the nodes that are not kinematic: those keep what they are built
 // with.
-static bool take_chunk(const struct reading *reading, const struct archive_chunk *chunk,
+static bool read_chunk(const struct reading *reading, const struct archive_chunk *chunk,
                        bool is_velocity, struct cursor *cursor)
 {
     for (uint64_t i = 0; i < chunk->count; i++) {
@@ -338,7 +338,7 @@ static bool read_chunks(const struct reading *reading, struct archive_reader *ar
                                      "the checkpoint has another number of "
                                      "nodes than its bodies")
                             : false;
-        if (!take_chunk(reading, &chunk, is_velocity, &cursors[is_velocity]))
+        if (!read_chunk(reading, &chunk, is_velocity, &cursors[is_velocity]))
             return refuse(reading, diagnostics,
                           "the checkpoint has a number that exceeds the precision of the scene");
         received[is_velocity] += chunk.count;
@@ -349,7 +349,7 @@ static bool read_chunks(const struct reading *reading, struct archive_reader *ar
 }
 
 // Nodes that cannot be elsewhere than where the scene has them.
-static void check_places(struct reading *reading, struct diagnostics *diagnostics)
+static void check_positions(struct reading *reading, struct diagnostics *diagnostics)
 {
     for (size_t b = 0; b < reading->bodies->count; b++) {
         struct body *body = &reading->bodies->items[b];
@@ -359,8 +359,8 @@ static void check_places(struct reading *reading, struct diagnostics *diagnostic
             double *initial = body->initial + 3 * node;
             if (is_placed(reading, node))
                 continue;
-            if (!is_there(initial[0], built[0]) || !is_there(initial[1], built[1]) ||
-                !is_there(initial[2], built[2])) {
+            if (!is_at(initial[0], built[0]) || !is_at(initial[1], built[1]) ||
+                !is_at(initial[2], built[2])) {
                 scene_report(reading->scene, diagnostics, reading->scene->initial_at,
                              "node %" PRIu64 " of body '%s' is pinned, or its prescribed motion "
                              "begins, at %.9g, %.9g, %.9g, but the checkpoint '%s' has it at "
@@ -390,7 +390,7 @@ static void read_checkpoint(struct reading *reading, struct diagnostics *diagnos
     else if (status != TAUT_OK)
         refuse(reading, diagnostics, error.text);
     else if (read_chunks(reading, &archive, diagnostics))
-        check_places(reading, diagnostics);
+        check_positions(reading, diagnostics);
     archive_close(&archive);
     fclose(file);
 }
@@ -432,7 +432,7 @@ taut_status initial_read(const taut_scene *scene, struct bodies *bodies,
                 diagnostics->error_count - errors == 1 ? "error" : "errors");
 }
 
-void bodies_place(struct bodies *bodies)
+void bodies_apply_initial(struct bodies *bodies)
 {
     for (size_t b = 0; b < bodies->count; b++) {
         struct body *body = &bodies->items[b];

@@ -15,7 +15,7 @@ struct asc_object {
     bool open;           // its counts have been read
 };
 
-static bool want(struct mesh_text *text, const char *label)
+static bool expect_label(struct mesh_text *text, const char *label)
 {
     if (text_label(text, label))
         return true;
@@ -26,10 +26,10 @@ static bool want(struct mesh_text *text, const char *label)
     return text_report(text, token.text, "expected '%s', not '%s'", label, token_show(token).text);
 }
 
-static bool want_count(struct mesh_text *text, const char *label, uint64_t *count)
+static bool expect_count(struct mesh_text *text, const char *label, uint64_t *count)
 {
     int64_t value;
-    if (!want(text, label))
+    if (!expect_label(text, label))
         return false;
     const char *at = text->at;
     if (!text_next_whole(text, "count", &value))
@@ -61,14 +61,14 @@ static bool read_counts(struct mesh_text *text, struct mesh_draft *draft, struct
     if (!object_is_complete(text, object))
         return false;
     *object = (struct asc_object){.line = line, .first_vertex = draft->vertex_count, .open = true};
-    if (!want_count(text, "Vertices:", &object->vertices) ||
-        !want_count(text, "Faces:", &object->faces))
+    if (!expect_count(text, "Vertices:", &object->vertices) ||
+        !expect_count(text, "Faces:", &object->faces))
         return false;
     return text_finish_line(text);
 }
 
 // The titles "Vertex list:" and "Face list:" begin with the same words as the lines of the lists.
-static bool take_list_title(struct mesh_text *text)
+static bool skip_list_title(struct mesh_text *text)
 {
     return text_label(text, "list:");
 }
@@ -83,7 +83,7 @@ static bool read_number(struct mesh_text *text, const char *what, uint64_t expec
         return text_report(text, at, "the number of the %s is missing", what);
     if (token.text[token.length - 1] == ':')
         --token.length;
-    else if (!want(text, ":"))
+    else if (!expect_label(text, ":"))
         return false;
     int64_t value;
     if (!text_whole(text, token, &value))
@@ -104,10 +104,10 @@ static bool read_vertex(struct mesh_text *text, struct mesh_draft *draft, struct
     if (!read_number(text, "vertex", object->vertices_read, object->vertices))
         return false;
     for (int i = 0; i < 3; ++i)
-        if (!want(text, labels[i]) || !text_next_real(text, "coordinate", &position[i]))
+        if (!expect_label(text, labels[i]) || !text_next_real(text, "coordinate", &position[i]))
             return false;
     if (text_label(text, "U:") &&
-        !(text_next_real(text, "coordinate", &ignored) && want(text, "V:") &&
+        !(text_next_real(text, "coordinate", &ignored) && expect_label(text, "V:") &&
           text_next_real(text, "coordinate", &ignored)))
         return false;
     ++object->vertices_read;
@@ -119,7 +119,7 @@ static bool read_corner(struct mesh_text *text, struct mesh_draft *draft,
 {
     struct token token;
     int64_t value;
-    if (!want(text, label))
+    if (!expect_label(text, label))
         return false;
     const char *at = text->at;
     if (!text_token(text, &token))
@@ -154,7 +154,7 @@ static bool read_face(struct mesh_text *text, struct mesh_draft *draft, struct a
     return draft_polygon(draft, text) && text_finish_line(text);
 }
 
-static bool is_about_looks(struct token word)
+static bool is_appearance(struct token word)
 {
     static const char *const words[] = {"Ambient", "Material:", "Smoothing:", "Page", "Mapped"};
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
@@ -169,7 +169,7 @@ static bool read_line(struct mesh_text *text, struct mesh_draft *draft, struct a
     struct token word;
     if (!text_token(text, &word))
         return true;
-    if (is_about_looks(word) || token_is(word, "Named")) {
+    if (is_appearance(word) || token_is(word, "Named")) {
         text_skip_line(text);
         return true;
     }
@@ -183,7 +183,7 @@ static bool read_line(struct mesh_text *text, struct mesh_draft *draft, struct a
     if (!object->open)
         return text_report(text, word.text,
                            "a 'Tri-mesh, Vertices: ... Faces: ...' line must come before this");
-    if (take_list_title(text))
+    if (skip_list_title(text))
         return text_finish_line(text);
     return is_vertex ? read_vertex(text, draft, object) : read_face(text, draft, object);
 }

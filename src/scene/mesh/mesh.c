@@ -699,7 +699,7 @@ static bool report(struct diagnostics *diagnostics, const char *path, const char
     return false;
 }
 
-static bool format_of(const char *path, enum mesh_format *format, struct diagnostics *diagnostics)
+static bool find_format(const char *path, enum mesh_format *format)
 {
     static const char *const endings[MESH_FORMAT_COUNT] = {
         [MESH_ASC] = ".asc", [MESH_OBJ] = ".obj", [MESH_PLY] = ".ply", [MESH_STL] = ".stl"};
@@ -711,7 +711,19 @@ static bool format_of(const char *path, enum mesh_format *format, struct diagnos
             return true;
         }
     }
-    return report(diagnostics, path, "the name of a mesh file must end in .asc, .obj, .ply or .stl",
+    return false;
+}
+
+bool mesh_has_known_ending(const char *path)
+{
+    enum mesh_format format;
+    return find_format(path, &format);
+}
+
+static bool format_of(const char *path, enum mesh_format *format, struct diagnostics *diagnostics)
+{
+    return find_format(path, format) ||
+           report(diagnostics, path, "the name of a mesh file must end in .asc, .obj, .ply or .stl",
                   "");
 }
 

@@ -18,6 +18,9 @@ struct mesh {
     uint64_t merged_vertices; // duplicates in an STL file, merged
 };
 
+// Whether the name of a file ends as one of the formats that can be read.
+bool mesh_has_known_ending(const char *path);
+
 // Reads a file in the format of its suffix. Polygons are triangulated, vertices without a face are
 // dropped and counted, and equal STL vertices are merged. False with the reason in `diagnostics`.
 bool mesh_read(const char *path, struct mesh *mesh, struct diagnostics *diagnostics);

@@ -100,7 +100,7 @@ static bool read_face(struct mesh_text *text, struct mesh_draft *draft)
     return true;
 }
 
-static bool is_passed_over(struct token word)
+static bool is_ignored(struct token word)
 {
     static const char *const words[] = {"vt", "vn",     "vp",     "g", "o",
                                         "s",  "usemtl", "mtllib", "l", "p"};
@@ -127,7 +127,7 @@ bool obj_read(struct mesh_text *text, struct mesh_draft *draft)
             if (!read_face(text, draft))
                 return false;
         } else {
-            if (!is_passed_over(word))
+            if (!is_ignored(word))
                 text_report(text, word.text,
                             "'%s' is no OBJ statement that a triangle mesh can have",
                             token_show(word).text);

@@ -93,7 +93,7 @@ static bool tokens_equal(struct token a, struct token b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-static bool want_token(struct mesh_text *text, const char *what, struct token *token)
+static bool expect_token(struct mesh_text *text, const char *what, struct token *token)
 {
     return text_token(text, token) || text_report(text, text->at, "the %s is missing", what);
 }
@@ -101,7 +101,7 @@ static bool want_token(struct mesh_text *text, const char *what, struct token *t
 static bool read_type(struct mesh_text *text, enum ply_type *type)
 {
     struct token token;
-    if (!want_token(text, "type", &token))
+    if (!expect_token(text, "type", &token))
         return false;
     for (int t = 0; t < PLY_TYPE_COUNT; ++t) {
         if (token_is_exactly(token, types[t].name) ||
@@ -119,7 +119,7 @@ static bool read_format(struct mesh_text *text, struct ply_header *header)
 {
     static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
     struct token name, version;
-    if (!want_token(text, "format", &name))
+    if (!expect_token(text, "format", &name))
         return false;
     int encoding = 0;
     while (encoding < 3 && !token_is_exactly(name, names[encoding]))
@@ -127,7 +127,7 @@ static bool read_format(struct mesh_text *text, struct ply_header *header)
     if (encoding == 3)
         return text_report(text, name.text, "'%s' is no PLY format", token_show(name).text);
     header->encoding = (enum ply_encoding)encoding;
-    if (!want_token(text, "version", &version))
+    if (!expect_token(text, "version", &version))
         return false;
     if (!token_is_exactly(version, "1.0"))
         return text_report(text, version.text, "PLY version '%s' is not known, only 1.0",
@@ -139,8 +139,8 @@ static bool read_element(struct mesh_text *text, struct ply_header *header)
 {
     struct token name, count;
     int64_t value;
-    if (!want_token(text, "name of the element", &name) ||
-        !want_token(text, "count of the element", &count) || !text_whole(text, count, &value))
+    if (!expect_token(text, "name of the element", &name) ||
+        !expect_token(text, "count of the element", &count) || !text_whole(text, count, &value))
         return false;
     if (value < 0)
         return text_report(text, count.text, "a count cannot be negative");
@@ -215,7 +215,7 @@ static bool read_property(struct mesh_text *text, struct ply_header *header)
             return text_report(text, at, "the length of a list must be a whole number");
     }
     if (!read_type(text, &property.type) ||
-        !want_token(text, "name of the property", &property.name))
+        !expect_token(text, "name of the property", &property.name))
         return false;
     property.role = role_of(element, property.name);
     if (!check_property(text, header, element, &property))

@@ -101,7 +101,7 @@ static bool add_facet(struct vertex_table *table, struct mesh_text *text, struct
 
 // ---- ASCII
 
-static bool want_word(struct mesh_text *text, const char *word)
+static bool expect_word(struct mesh_text *text, const char *word)
 {
     struct token token;
     if (!text_word(text, &token))
@@ -112,7 +112,7 @@ static bool want_word(struct mesh_text *text, const char *word)
 
 static bool skip_normal(struct mesh_text *text)
 {
-    if (!want_word(text, "normal"))
+    if (!expect_word(text, "normal"))
         return false;
     // Not checked: some programs write nan for the normal of a facet without area.
     for (int i = 0; i < 3; ++i) {
@@ -127,16 +127,16 @@ static bool read_facet(struct vertex_table *table, struct mesh_text *text, struc
                        const char *at)
 {
     double corners[3][3];
-    if (!skip_normal(text) || !want_word(text, "outer") || !want_word(text, "loop"))
+    if (!skip_normal(text) || !expect_word(text, "outer") || !expect_word(text, "loop"))
         return false;
     for (int i = 0; i < 3; ++i) {
-        if (!want_word(text, "vertex"))
+        if (!expect_word(text, "vertex"))
             return false;
         for (int axis = 0; axis < 3; ++axis)
             if (!text_next_real(text, "coordinate", &corners[i][axis]))
                 return false;
     }
-    return want_word(text, "endloop") && want_word(text, "endfacet") &&
+    return expect_word(text, "endloop") && expect_word(text, "endfacet") &&
            add_facet(table, text, draft, corners, at);
 }
 

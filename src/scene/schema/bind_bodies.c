@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scene/mesh/mesh.h"
+
 // ---- Files
 
 static char *join_path(const char *folder, const char *path)
@@ -96,7 +98,7 @@ static void check_node_count(struct binder *binder, const struct bound *bound,
                              const struct scene_body *body)
 {
     const struct dom_pair *nodes = bound_find(bound, "nodes");
-    if (nodes && bound_sound(bound, "nodes") && (double)body_nodes(body) > NODES_MAX)
+    if (nodes && bound_is_valid(bound, "nodes") && (double)body_nodes(body) > NODES_MAX)
         bind_report(binder, nodes->value.at, NULL,
                     "these are more than the %.0f nodes that a body may have", NODES_MAX);
 }
@@ -111,8 +113,8 @@ static bool is_zero(vec3 v)
 static void check_edges(struct binder *binder, const struct bound *bound, vec3 u, vec3 v)
 {
     const struct dom_pair *pair = bound_find(bound, "v");
-    if (pair && bound_find(bound, "u") && bound_sound(bound, "u") && bound_sound(bound, "v") &&
-        is_zero(vec3_cross(u, v)))
+    if (pair && bound_find(bound, "u") && bound_is_valid(bound, "u") &&
+        bound_is_valid(bound, "v") && is_zero(vec3_cross(u, v)))
         bind_report(binder, pair->value.at, NULL,
                     "'u' and 'v' span no area: they are parallel, or one of them is zero");
 }
@@ -121,8 +123,8 @@ static void check_rope(struct binder *binder, const struct bound *bound,
                        const struct scene_rope *rope)
 {
     const struct dom_pair *to = bound_find(bound, "to");
-    if (to && bound_find(bound, "from") && bound_sound(bound, "from") && bound_sound(bound, "to") &&
-        is_zero(vec3_subtract(rope->to, rope->from)))
+    if (to && bound_find(bound, "from") && bound_is_valid(bound, "from") &&
+        bound_is_valid(bound, "to") && is_zero(vec3_subtract(rope->to, rope->from)))
         bind_report(binder, to->value.at, NULL, "'from' and 'to' are the same position");
 }
 
@@ -135,7 +137,7 @@ static void check_stiffness(struct binder *binder, const struct bound *bound,
     if (bound_lacks(bound, "stiffness"))
         bind_report(binder, bound->at, NULL, "'stiffness' is missing in %s",
                     schema_shapes[body->type].what);
-    else if (stiffness && bound_sound(bound, "stiffness") && body->common.stiffness == 0)
+    else if (stiffness && bound_is_valid(bound, "stiffness") && body->common.stiffness == 0)
         bind_report(binder, stiffness->value.at, NULL, "'stiffness' must be > 0 in %s",
                     schema_shapes[body->type].what);
 }
@@ -146,7 +148,7 @@ static void check_pendulum(struct binder *binder, const struct bound *bound,
 {
     vec3 gravity = binder->scene->environment.gravity, direction = body->shape.pendulum.direction;
     bool simulated = body->shape.pendulum.model == PENDULUM_SPRING;
-    if (bound_sound(bound, "model") && simulated)
+    if (bound_is_valid(bound, "model") && simulated)
         check_stiffness(binder, bound, body);
     if (!binder->gravity_known)
         return;
@@ -157,7 +159,7 @@ static void check_pendulum(struct binder *binder, const struct bound *bound,
         return;
     }
     vec3 across = vec3_cross(vec3_scale(1 / strength, gravity), direction);
-    if (bound_sound(bound, "direction") && vec3_length(across) < 1e-9) {
+    if (bound_is_valid(bound, "direction") && vec3_length(across) < 1e-9) {
         const struct dom_pair *given = bound_find(bound, "direction");
         bind_report(binder, given ? given->value.at : bound->at, NULL,
                     "'direction' must not be along gravity");
@@ -171,6 +173,13 @@ static void bind_mesh(struct binder *binder, const struct bound *bound, struct s
         return;
     mesh->at = file->value.at;
     mesh->path = bind_file(binder, &file->value, "file");
+    if (mesh->path && !mesh_has_known_ending(mesh->path)) {
+        bind_report(binder, file->value.at, NULL,
+                    "'%s' is not a mesh file: its name must end in .asc, .obj, .ply or .stl",
+                    show_text(file->value.node->text).text);
+        free(mesh->path);
+        mesh->path = NULL;
+    }
 }
 
 static void bind_pressure(struct binder *binder, const struct bound *bound,
@@ -191,7 +200,7 @@ static void bind_shape(struct binder *binder, const struct bound *bound, struct 
 {
     check_node_count(binder, bound, body);
     // For types without pressure the key has been reported as unknown.
-    if (bound_sound(bound, "pressure"))
+    if (bound_is_valid(bound, "pressure"))
         bind_pressure(binder, bound, &body->pressure);
     switch (body->type) {
     case BODY_ROPE:
@@ -229,7 +238,9 @@ static void bind_node_masses(struct binder *binder, const struct dom_value *valu
     if (network->node_count == 0)
         return;
     if (list->count != network->node_count) {
-        bind_report(binder, value->at, NULL, "'node_mass' has %zu masses for %llu nodes",
+        bind_report(binder, value->at, NULL,
+                    "'node_mass' lists %zu masses, but the network has %llu nodes; give one "
+                    "for each node, or one number for all",
                     list->count, (unsigned long long)network->node_count);
         return;
     }
@@ -437,7 +448,7 @@ static void bind_pieces(struct binder *binder, const struct dom_value *value,
                         struct scene_drive *drive)
 {
     size_t count;
-    if (!value_list(binder, value, "velocity", "[t, [x, y, z]]", &count))
+    if (!value_list(binder, value, "velocity", "[t, [x, y, z]], or [x, y, z]", &count))
         return;
     bool constant = is_vector(value->node);
     if (count == 0) {
@@ -463,7 +474,7 @@ static void bind_pieces(struct binder *binder, const struct dom_value *value,
         sound = bind_piece(binder, item, &drive->pieces[i]) && sound;
         if (sound && i > 0 && drive->pieces[i].start <= drive->pieces[i - 1].start)
             sound = bind_report(binder, item->node->items[0].at, NULL,
-                                "the times of a drive must grow from piece to piece");
+                                "each piece of a drive must start later than the one before it");
     }
 }
 

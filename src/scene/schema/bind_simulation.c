@@ -45,7 +45,7 @@ static void bind_implicit(struct binder *binder, const struct bound *simulation)
     if (!given ||
         !bind_mapping(binder, &given->value, schema_implicit.what, &part, 1, false, &bound))
         return;
-    if (bound_sound(simulation, "integrator") &&
+    if (bound_is_valid(simulation, "integrator") &&
         !integrator_is_implicit(binder->scene->simulation.integrator))
         bound_refuse_unless(
             binder, simulation, "implicit", "integrator",
@@ -56,7 +56,7 @@ static void bind_implicit(struct binder *binder, const struct bound *simulation)
 static void check_integrator(struct binder *binder, const struct bound *bound)
 {
     const struct scene_simulation *simulation = &binder->scene->simulation;
-    binder->integrator_known = bound_sound(bound, "integrator");
+    binder->integrator_known = bound_is_valid(bound, "integrator");
     if (!binder->integrator_known)
         return;
     if (simulation->integrator != INTEGRATOR_SYMPLECTIC_EULER)
@@ -83,7 +83,7 @@ void bind_simulation(struct binder *binder, const struct dom_value *value)
     simulation->at = value->at;
     bind_dt(binder, &bound);
     bound_exclusive(binder, &bound, "duration", "steps", false);
-    simulation->has_duration = bound_find(&bound, "duration") && bound_sound(&bound, "duration");
+    simulation->has_duration = bound_find(&bound, "duration") && bound_is_valid(&bound, "duration");
     check_step_count(binder, &bound);
     bind_implicit(binder, &bound);
     check_integrator(binder, &bound);
@@ -118,10 +118,10 @@ static void bind_wind(struct binder *binder, const struct dom_value *value)
     if (!bind_mapping(binder, value, schema_wind.what, &part, 1, false, &bound))
         return;
     wind->present = true;
-    if (bound_sound(&bound, "law") && wind->law == WIND_QUADRATIC) {
+    if (bound_is_valid(&bound, "law") && wind->law == WIND_QUADRATIC) {
         bound_refuse_unless(binder, &bound, "coefficient", "law",
                             "is only for the laws node and face");
-    } else if (bound_sound(&bound, "law")) {
+    } else if (bound_is_valid(&bound, "law")) {
         bound_refuse_unless(binder, &bound, "density", "law", "is only for 'law: quadratic'");
         bound_refuse_unless(binder, &bound, "drag", "law", "is only for 'law: quadratic'");
     }
@@ -135,7 +135,7 @@ void bind_environment(struct binder *binder, const struct dom_value *value)
     struct schema_part part = {&schema_environment, &binder->scene->environment, false};
     struct bound bound;
     bool mapping = bind_mapping(binder, value, schema_environment.what, &part, 1, false, &bound);
-    binder->gravity_known = mapping && bound_sound(&bound, "gravity");
+    binder->gravity_known = mapping && bound_is_valid(&bound, "gravity");
     const struct dom_pair *wind = bound_find(&bound, "wind");
     if (wind)
         bind_wind(binder, &wind->value);
@@ -211,7 +211,8 @@ static void bind_vtp(struct binder *binder, const struct dom_value *value)
     struct schema_part part = {&schema_vtp, output, false};
     struct bound bound;
     if (value->node->kind != DOM_MAPPING)
-        (void)value_boolean(binder, value, "vtp", &output->vtp);
+        (void)value_boolean(binder, value, "vtp",
+                            "true, false or a mapping such as {springs: true}", &output->vtp);
     else
         output->vtp = bind_mapping(binder, value, schema_vtp.what, &part, 1, false, &bound);
 }
@@ -231,21 +232,30 @@ void bind_output(struct binder *binder, const struct dom_value *value)
     const struct dom_pair *probes = bound_find(&bound, "probes");
     if (probes)
         bind_probes(binder, &probes->value);
+    const struct dom_pair *checkpoint = bound_find(&bound, "checkpoint");
+    if (checkpoint) {
+        struct schema_part details = {&schema_checkpoint, output, false};
+        (void)bind_mapping(binder, &checkpoint->value, schema_checkpoint.what, &details, 1, false,
+                           &bound);
+    }
 }
 
 // ---- Colliders
 
 static void check_response(struct binder *binder, const struct bound *bound,
-                           const struct scene_collider *collider)
+                           const struct label *name, const struct scene_collider *collider)
 {
-    if (!bound_sound(bound, "response"))
+    if (!bound_is_valid(bound, "response"))
         return;
     if (collider->response == RESPONSE_PENALTY) {
         bound_refuse_unless(binder, bound, "keep", "response", "is only for 'response: project'");
         bound_refuse_unless(binder, bound, "restitution", "response",
                             "is only for 'response: project'");
         if (bound_lacks(bound, "stiffness"))
-            bind_report(binder, bound->at, NULL, "'stiffness' is missing in %s", bound->what);
+            bind_report(binder, bound->at, NULL,
+                        "'stiffness' is missing in %s, %s: 'response: penalty', the default, needs "
+                        "it (N/m)",
+                        name->text, bound->what);
         return;
     }
     bound_refuse_unless(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
@@ -256,8 +266,8 @@ static void check_room(struct binder *binder, const struct bound *bound,
                        const struct scene_collider *room)
 {
     const struct dom_pair *max = bound_find(bound, "max");
-    if (!max || !bound_find(bound, "min") || !bound_sound(bound, "min") ||
-        !bound_sound(bound, "max"))
+    if (!max || !bound_find(bound, "min") || !bound_is_valid(bound, "min") ||
+        !bound_is_valid(bound, "max"))
         return;
     if (room->max.x <= room->min.x || room->max.y <= room->min.y || room->max.z <= room->min.z)
         bind_report(binder, max->value.at, NULL,
@@ -282,7 +292,7 @@ static void bind_collider(struct binder *binder, const struct dom_value *value, 
     collider->type = (enum collider_type)given;
     parts[1].table = &schema_collider_shapes[given];
     bind_mapping(binder, value, schema_collider_shapes[given].what, parts, 2, false, &bound);
-    check_response(binder, &bound, collider);
+    check_response(binder, &bound, &what, collider);
     if (collider->type == COLLIDER_ROOM)
         check_room(binder, &bound, collider);
 }

@@ -72,7 +72,7 @@ static const struct dom_value *find_named(struct binder *binder, const struct do
 void bind_law(struct binder *binder, const struct bound *bound, const struct material *material)
 {
     const struct dom_pair *law = bound_find(bound, "law");
-    if (!law || !bound_sound(bound, "law") || material->law != LAW_RIGID)
+    if (!law || !bound_is_valid(bound, "law") || material->law != LAW_RIGID)
         return;
     if (binder->integrator_known && binder->scene->simulation.integrator != INTEGRATOR_XPBD)
         bind_report(binder, law->value.at, NULL, "'law: rigid' is only for the integrator xpbd");
@@ -119,24 +119,24 @@ struct kinds {
     struct binder *binder;
     const struct bound *bound;
     struct scene_body *body;
-    bool wanted[SPRING_KINDS_MAX]; // built unless `springs` omits them
+    bool required[SPRING_KINDS_MAX]; // built unless `springs` omits them
     bool allowed[SPRING_KINDS_MAX];
     bool has_stiffness; // among the common keys
     bool suffices;      // the common keys suffice for a spring
     bool links_known;
 };
 
-static void want(struct kinds *kinds, size_t first, size_t count)
+static void require_kinds(struct kinds *kinds, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++)
-        kinds->wanted[i] = kinds->allowed[i] = true;
+        kinds->required[i] = kinds->allowed[i] = true;
 }
 
 static void choose_rope(struct kinds *kinds)
 {
     enum rope_links links = kinds->body->shape.rope.links;
-    kinds->links_known = bound_sound(kinds->bound, "links");
-    want(kinds, links == ROPE_ALL ? 2 : 0, links == ROPE_SKIP ? 2 : 1);
+    kinds->links_known = bound_is_valid(kinds->bound, "links");
+    require_kinds(kinds, links == ROPE_ALL ? 2 : 0, links == ROPE_SKIP ? 2 : 1);
 }
 
 static void choose_cloth(struct kinds *kinds)
@@ -147,7 +147,7 @@ static void choose_cloth(struct kinds *kinds)
         kinds->links_known = false;
         return;
     }
-    want(kinds, links ? 3 : 0, links ? 1 : 3);
+    require_kinds(kinds, links ? 3 : 0, links ? 1 : 3);
 }
 
 // Chooses the kinds that are built without `springs`, and those that `springs` may name.
@@ -163,11 +163,11 @@ static void choose_kinds(struct kinds *kinds)
         choose_cloth(kinds);
         break;
     case BODY_LATTICE:
-        kinds->links_known = bound_sound(kinds->bound, "shells");
-        want(kinds, 0, body->shape.lattice.shells == 2 ? 6 : 3);
+        kinds->links_known = bound_is_valid(kinds->bound, "shells");
+        require_kinds(kinds, 0, body->shape.lattice.shells == 2 ? 6 : 3);
         break;
     default:
-        want(kinds, 0, 1);
+        require_kinds(kinds, 0, 1);
         for (size_t i = 1; i < SPRING_KINDS_MAX; i++)
             kinds->allowed[i] = spring_kind_name(body->type, i) != NULL;
         break;
@@ -188,10 +188,10 @@ static bool build_kind(struct kinds *kinds, size_t kind, const struct dom_value 
     return kinds->suffices;
 }
 
-static void build_wanted(struct kinds *kinds, const struct dom_value *value)
+static void build_required(struct kinds *kinds, const struct dom_value *value)
 {
     for (size_t i = 0; i < SPRING_KINDS_MAX; i++)
-        if (kinds->wanted[i] && !build_kind(kinds, i, value))
+        if (kinds->required[i] && !build_kind(kinds, i, value))
             return; // one message is enough
 }
 
@@ -234,7 +234,7 @@ static bool is_replaced(const struct kinds *kinds, const struct dom_pair *pair)
 
 // Removes replaced kinds from `springs`. Other bodies may share the mapping by an alias, so it is
 // copied first.
-static bool take_out_replaced(struct kinds *kinds, struct dom_value *value, bool *any)
+static bool remove_replaced(struct kinds *kinds, struct dom_value *value, bool *any)
 {
     struct scene_document *document = kinds->binder->document;
     bool copied = false;
@@ -259,10 +259,10 @@ static void bind_all_replaced(struct kinds *kinds)
     const char *selector = kinds->body->type == BODY_LATTICE ? "shells" : "links";
     size_t kind = 0;
     if (kinds->suffices) {
-        build_wanted(kinds, NULL);
+        build_required(kinds, NULL);
         return;
     }
-    while (kind + 1 < SPRING_KINDS_MAX && !kinds->wanted[kind])
+    while (kind + 1 < SPRING_KINDS_MAX && !kinds->required[kind])
         kind++;
     bind_report(kinds->binder, bound_find(kinds->bound, selector)->value.at, NULL,
                 "with these '%s' none of the kinds in 'springs' is built: the springs '%s' need "
@@ -275,7 +275,7 @@ static void bind_kinds(struct kinds *kinds, struct dom_value *value)
 {
     bool replaced = false;
     if (!value_mapping(kinds->binder, value, "springs") ||
-        !take_out_replaced(kinds, value, &replaced))
+        !remove_replaced(kinds, value, &replaced))
         return;
     const struct dom_node *mapping = value->node;
     if (mapping->count == 0 && replaced) {
@@ -298,7 +298,7 @@ static void bind_kinds(struct kinds *kinds, struct dom_value *value)
     // `links` of a rope requests its kinds by name: they are built even if `springs` does not name
     // them, from the common keys.
     for (size_t i = 0; kinds->body->type == BODY_ROPE && i < SPRING_KINDS_MAX; i++)
-        if (kinds->wanted[i] && !kinds->body->kinds[i].present && kinds->links_known &&
+        if (kinds->required[i] && !kinds->body->kinds[i].present && kinds->links_known &&
             !build_kind(kinds, i, NULL))
             return;
 }
@@ -306,7 +306,7 @@ static void bind_kinds(struct kinds *kinds, struct dom_value *value)
 void bind_springs(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     struct kinds kinds = {.binder = binder, .bound = bound, .body = body};
-    bound_settle(binder, bound, "spring", "springs");
+    bound_resolve(binder, bound, "spring", "springs");
     const struct dom_pair *spring = bound_find(bound, "spring");
     struct dom_pair *springs = (struct dom_pair *)bound_find(bound, "springs");
     kinds.has_stiffness = bound_find(bound, "stiffness") != NULL;
@@ -319,9 +319,9 @@ void bind_springs(struct binder *binder, const struct bound *bound, struct scene
     if (springs)
         bind_kinds(&kinds, &springs->value);
     else if (spring)
-        build_wanted(&kinds, &spring->value);
+        build_required(&kinds, &spring->value);
     else if (kinds.suffices)
-        build_wanted(&kinds, NULL);
+        build_required(&kinds, NULL);
     else if (bound_lacks(bound, "spring") && bound_lacks(bound, "springs") &&
              bound_lacks(bound, "stiffness"))
         bind_report(binder, bound->at, NULL, "'spring', 'springs' or 'stiffness' is missing in %s",
@@ -355,7 +355,7 @@ static vec3 *bind_vectors(struct binder *binder, const struct dom_value *value, 
 static void bind_velocities(struct binder *binder, const struct bound *bound,
                             struct scene_network *network)
 {
-    bound_settle(binder, bound, "velocity", "velocities");
+    bound_resolve(binder, bound, "velocity", "velocities");
     const struct dom_pair *pair = bound_find(bound, "velocities");
     size_t count;
     if (!pair)
@@ -464,7 +464,7 @@ static void bind_spring_list(struct binder *binder, const struct dom_value *valu
         bind_spring(binder, item, i, body, has_stiffness || (bare && missing > 0), &shared);
         missing += bare;
     }
-    network->materials = material_set_take(&shared.materials, &network->material_count);
+    network->materials = material_set_detach(&shared.materials, &network->material_count);
 }
 
 // ---- Networks: lists or files
@@ -473,7 +473,7 @@ static void bind_files(struct binder *binder, const struct bound *bound,
                        struct scene_network *network)
 {
     static const char *const rest[] = {"nodes", "springs", "velocities"};
-    bound_settle(binder, bound, "velocities", "nodes_file");
+    bound_resolve(binder, bound, "velocities", "nodes_file");
     const struct dom_pair *nodes = bound_find(bound, "nodes_file");
     const struct dom_pair *springs = bound_find(bound, "springs_file");
     for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
@@ -495,8 +495,8 @@ static void bind_files(struct binder *binder, const struct bound *bound,
 void bind_network(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     struct scene_network *network = &body->shape.network;
-    bound_settle(binder, bound, "nodes", "nodes_file");
-    bound_settle(binder, bound, "springs", "springs_file");
+    bound_resolve(binder, bound, "nodes", "nodes_file");
+    bound_resolve(binder, bound, "springs", "springs_file");
     const struct dom_pair *nodes = bound_find(bound, "nodes");
     const struct dom_pair *springs = bound_find(bound, "springs");
     bool has_stiffness = bound_find(bound, "stiffness") != NULL;

@@ -3,6 +3,7 @@
 // bind_springs.c.
 #include "scene/schema/binder.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -92,8 +93,19 @@ static bool check_range(struct binder *binder, const struct dom_value *value, co
 static bool report_number(struct binder *binder, const struct dom_value *value, const char *name,
                           const char *wanted, enum number_fault fault)
 {
-    if (fault == NUMBER_EMPTY)
+    if (fault == NUMBER_EMPTY || fault == NUMBER_NOT_WHOLE)
         return report_type(binder, value, name, wanted);
+    if (fault == NUMBER_JUNK) {
+        double number;
+        const char *text = value->node->text;
+        const size_t digits = strspn(text, "+-.0123456789");
+        const bool has_unit = number_parse(text, digits, &number) == NUMBER_OK &&
+                              strspn(text + digits, " ") + digits < value->node->count &&
+                              isalpha((unsigned char)text[digits + strspn(text + digits, " ")]);
+        return bind_report(binder, value->at, NULL, "%s must be %s, not '%s'%s", quote(name).text,
+                           wanted, show_text(text).text,
+                           has_unit ? "; numbers are in SI units and have no unit" : "");
+    }
     return bind_report(binder, value->at, NULL, "%s must be %s, but '%s' %s", quote(name).text,
                        wanted, show_text(value->node->text).text, number_fault_text(fault));
 }
@@ -138,6 +150,8 @@ bool value_count(struct binder *binder, const struct dom_value *value, const cha
     enum number_fault fault = number_parse_count(node->text, node->count, &parsed);
     if (fault == NUMBER_NEGATIVE && range && range->limited)
         return check_range(binder, value, name, range, -1);
+    if (fault == NUMBER_TOO_LARGE && range && range->limited && isfinite(range->max))
+        return check_range(binder, value, name, range, INFINITY);
     if (fault != NUMBER_OK)
         return report_number(binder, value, name, "a whole number", fault);
     if (!check_range(binder, value, name, range, (double)parsed))
@@ -156,10 +170,10 @@ static bool value_counts(struct binder *binder, const struct dom_value *value, c
     if (node->count != count)
         return bind_report(binder, value->at, NULL, "%s must be %s, not of %zu", quote(name).text,
                            wanted, node->count);
-    bool sound = true;
+    bool valid = true;
     for (size_t i = 0; i < count; i++)
-        sound = value_count(binder, &node->items[i], name, range, &counts[i]) && sound;
-    return sound;
+        valid = value_count(binder, &node->items[i], name, range, &counts[i]) && valid;
+    return valid;
 }
 
 typedef bool bind_component(struct binder *binder, const struct dom_value *value, const char *name,
@@ -176,12 +190,14 @@ static bool bind_vector(struct binder *binder, const struct dom_value *value, co
         return bind_report(binder, value->at, NULL, "%s must be %s, not of %zu", quote(name).text,
                            wanted, node->count);
     double numbers[3] = {0, 0, 0};
-    bool sound = true;
+    bool valid = true;
+    char component[100];
+    snprintf(component, sizeof component, "a component of %s", quote(name).text);
     for (size_t i = 0; i < 3; i++)
-        sound = bind(binder, &node->items[i], name, NULL, &numbers[i]) && sound;
-    if (sound)
+        valid = bind(binder, &node->items[i], component, NULL, &numbers[i]) && valid;
+    if (valid)
         *vector = vec3_make(numbers[0], numbers[1], numbers[2]);
-    return sound;
+    return valid;
 }
 
 bool value_vector(struct binder *binder, const struct dom_value *value, const char *name,
@@ -217,13 +233,13 @@ static bool value_direction(struct binder *binder, const struct dom_value *value
 // ---- Words
 
 bool value_boolean(struct binder *binder, const struct dom_value *value, const char *name,
-                   bool *boolean)
+                   const char *wanted, bool *boolean)
 {
     const struct dom_node *node = value->node;
     bool word = node->kind == DOM_SCALAR && node->plain;
     bool yes = word && strcmp(node->text, "true") == 0;
     if (!yes && !(word && strcmp(node->text, "false") == 0))
-        return report_type(binder, value, name, "true or false");
+        return report_type(binder, value, name, wanted);
     *boolean = yes;
     return true;
 }
@@ -312,7 +328,7 @@ static bool bind_value(struct binder *binder, const struct schema_key *key,
         *(int *)field = (int)count;
         return true;
     case VALUE_BOOLEAN:
-        return value_boolean(binder, value, key->name, field);
+        return value_boolean(binder, value, key->name, "true or false", field);
     case VALUE_TEXT:
         text = value_text(binder, value, key->name);
         *copy = text ? strdup(text) : NULL;
@@ -409,34 +425,42 @@ static const struct schema_key *find_key(const struct schema_table *table, const
 
 // The table of `tables` that has a key, provided that another one of them is part of the mapping:
 // "pressure" in a rope is not a typing error.
-static const char *find_taker_in(const struct bound *bound, const struct schema_table *tables,
+static const char *find_owner_in(const struct bound *bound, const struct schema_table *tables,
                                  size_t count, const char *key)
 {
-    const char *taker = NULL;
+    const char *owner = NULL;
     bool concerned = false;
     size_t index;
     for (size_t i = 0; i < count; i++) {
         for (size_t p = 0; p < bound->part_count; p++)
             concerned = concerned || bound->parts[p].table == &tables[i];
-        if (!taker && find_key(&tables[i], key, &index))
-            taker = tables[i].what;
+        if (!owner && find_key(&tables[i], key, &index))
+            owner = tables[i].what;
     }
-    return concerned ? taker : NULL;
+    return concerned ? owner : NULL;
 }
 
-static const char *find_taker(const struct bound *bound, const char *key)
+static const char *find_owner(const struct bound *bound, const char *key)
 {
-    const char *body = find_taker_in(bound, schema_shapes, BODY_TYPE_COUNT, key);
-    return body ? body : find_taker_in(bound, schema_collider_shapes, COLLIDER_TYPE_COUNT, key);
+    const char *body = find_owner_in(bound, schema_shapes, BODY_TYPE_COUNT, key);
+    return body ? body : find_owner_in(bound, schema_collider_shapes, COLLIDER_TYPE_COUNT, key);
 }
 
 // Records that an unknown key was probably meant to be the key `name`.
-static void excuse(struct bound *bound, const char *name)
+static void mark_as_misspelt(struct bound *bound, const char *name)
 {
     size_t index;
     for (size_t p = 0; name && p < bound->part_count; p++)
         if (find_key(bound->parts[p].table, name, &index))
-            bound->excused[p] |= UINT64_C(1) << index;
+            bound->misspelt[p] |= UINT64_C(1) << index;
+}
+
+// Whether a key is what follows the decimal comma in {dt: 0,001}.
+static bool is_decimals(const struct dom_pair *pair)
+{
+    const struct dom_node *node = pair->value.node;
+    return pair->key[strspn(pair->key, "0123456789")] == '\0' && node->kind == DOM_SCALAR &&
+           node->plain && node->count == 0;
 }
 
 static void report_unknown(struct binder *binder, struct bound *bound, const struct dom_pair *pair)
@@ -451,15 +475,20 @@ static void report_unknown(struct binder *binder, struct bound *bound, const str
     for (size_t p = 0; p < bound->part_count; p++)
         for (size_t i = 0; i < bound->parts[p].table->count && count < CANDIDATES_MAX; i++)
             candidates[count++] = bound->parts[p].table->keys[i].name;
-    const char *taker = find_taker(bound, pair->key);
+    const char *owner = find_owner(bound, pair->key);
     struct shown key = show_text(pair->key);
-    const char *hint = taker ? NULL : nearest_name(pair->key, candidates, count);
-    if (taker)
+    const char *hint = owner ? NULL : nearest_name(pair->key, candidates, count);
+    if (owner)
         bind_report(binder, pair->key_at, NULL, "%s takes no '%s'; %s does", bound->what, key.text,
-                    taker);
+                    owner);
+    else if (is_decimals(pair))
+        bind_report(
+            binder, pair->key_at, NULL,
+            "unknown key '%s' in %s; a comma ends a value, the decimal separator is a point",
+            key.text, bound->what);
     else
         bind_report(binder, pair->key_at, hint, "unknown key '%s' in %s", key.text, bound->what);
-    excuse(bound, hint);
+    mark_as_misspelt(bound, hint);
 }
 
 // ---- Mappings
@@ -473,10 +502,10 @@ static void bind_pair(struct binder *binder, struct bound *bound, const struct d
         const struct schema_key *key = find_key(part->table, pair->key, &index);
         if (!key)
             continue;
-        bool sound = key->type == VALUE_LATER ||
+        bool valid = key->type == VALUE_LATER ||
                      bind_value(binder, key, &pair->value, (char *)part->target + key->offset);
         uint64_t bit = UINT64_C(1) << index;
-        bound->sound[p] = sound ? bound->sound[p] | bit : bound->sound[p] & ~bit;
+        bound->valid[p] = valid ? bound->valid[p] | bit : bound->valid[p] & ~bit;
         return;
     }
     if (!partly)
@@ -495,7 +524,7 @@ bool bind_mapping(struct binder *binder, const struct dom_value *value, const ch
             bind_defaults(table, parts[p].target);
         for (size_t i = 0; i < table->count; i++)
             if (table->keys[i].initial || parts[p].inherit)
-                bound->sound[p] |= UINT64_C(1) << i;
+                bound->valid[p] |= UINT64_C(1) << i;
     }
     if (!value_mapping(binder, value, what))
         return false;
@@ -523,16 +552,16 @@ bool bound_lacks(const struct bound *bound, const char *key)
         return false;
     for (size_t p = 0; p < bound->part_count; p++)
         if (find_key(bound->parts[p].table, key, &index))
-            return !(bound->excused[p] >> index & 1);
+            return !(bound->misspelt[p] >> index & 1);
     return true;
 }
 
-bool bound_sound(const struct bound *bound, const char *key)
+bool bound_is_valid(const struct bound *bound, const char *key)
 {
     size_t index;
     for (size_t p = 0; p < bound->part_count; p++)
         if (find_key(bound->parts[p].table, key, &index))
-            return bound->sound[p] >> index & 1;
+            return bound->valid[p] >> index & 1;
     return false;
 }
 
@@ -582,7 +611,7 @@ static void clear_field(const struct schema_key *key, void *field)
 }
 
 // Removes a key from the mapping, as if it had not been given.
-static void take_out(struct binder *binder, const struct bound *bound, const char *name)
+static void remove_key(struct binder *binder, const struct bound *bound, const char *name)
 {
     size_t index;
     if (!document_remove(binder->document, bound->mapping, name)) {
@@ -596,14 +625,14 @@ static void take_out(struct binder *binder, const struct bound *bound, const cha
     }
 }
 
-void bound_settle(struct binder *binder, const struct bound *bound, const char *first,
-                  const char *second)
+void bound_resolve(struct binder *binder, const struct bound *bound, const char *first,
+                   const char *second)
 {
     const struct dom_pair *one = bound_find(bound, first), *other = bound_find(bound, second);
     if (one && other && bind_replaces(binder, &one->value, &other->value))
-        take_out(binder, bound, second);
+        remove_key(binder, bound, second);
     else if (one && other && bind_replaces(binder, &other->value, &one->value))
-        take_out(binder, bound, first);
+        remove_key(binder, bound, first);
 }
 
 void bound_refuse_unless(struct binder *binder, const struct bound *bound, const char *key,
@@ -611,7 +640,7 @@ void bound_refuse_unless(struct binder *binder, const struct bound *bound, const
 {
     const struct dom_pair *pair = bound_find(bound, key), *cause = bound_find(bound, selector);
     if (pair && cause && bind_replaces(binder, &cause->value, &pair->value))
-        take_out(binder, bound, key);
+        remove_key(binder, bound, key);
     else
         bound_refuse(binder, bound, key, reason);
 }
@@ -619,7 +648,7 @@ void bound_refuse_unless(struct binder *binder, const struct bound *bound, const
 void bound_exclusive(struct binder *binder, const struct bound *bound, const char *first,
                      const char *second, bool optional)
 {
-    bound_settle(binder, bound, first, second);
+    bound_resolve(binder, bound, first, second);
     const struct dom_pair *one = bound_find(bound, first), *other = bound_find(bound, second);
     if (one && other) {
         int one_override = dom_override(&one->value), other_override = dom_override(&other->value);

@@ -41,8 +41,8 @@ struct bound {
     const char *what;
     struct schema_part parts[PARTS_MAX];
     size_t part_count;
-    uint64_t sound[PARTS_MAX];   // bit k: key k has a valid value or its default
-    uint64_t excused[PARTS_MAX]; // bit k: an unknown key was probably meant to be key k
+    uint64_t valid[PARTS_MAX];    // bit k: key k has a valid value or its default
+    uint64_t misspelt[PARTS_MAX]; // bit k: an unknown key was probably meant to be key k
 };
 
 // Adds an error; returns false, for the caller to return.
@@ -65,7 +65,7 @@ const struct dom_pair *bound_find(const struct bound *bound, const char *key);
 bool bound_lacks(const struct bound *bound, const char *key);
 
 // Whether the field of that key is valid.
-bool bound_sound(const struct bound *bound, const char *key);
+bool bound_is_valid(const struct bound *bound, const char *key);
 
 // The position of the key, or of the override that set its value (the key itself may be in the
 // file).
@@ -82,8 +82,8 @@ bool bind_replaces(const struct binder *binder, const struct dom_value *value,
 
 // If both keys are given and an override replaces one of them, removes the other from the scene and
 // sets its field to the default. Pairs found earlier may then be invalid.
-void bound_settle(struct binder *binder, const struct bound *bound, const char *first,
-                  const char *second);
+void bound_resolve(struct binder *binder, const struct bound *bound, const char *first,
+                   const char *second);
 
 // Reports an error at the position of `key` if it was given with a value of the key `selector` to
 // which it does not belong. If an override set that value and so replaces `key`, removes `key`
@@ -91,7 +91,7 @@ void bound_settle(struct binder *binder, const struct bound *bound, const char *
 void bound_refuse_unless(struct binder *binder, const struct bound *bound, const char *key,
                          const char *selector, const char *reason);
 
-// Calls bound_settle; then reports an error unless exactly one of the two keys was given.
+// Calls bound_resolve; then reports an error unless exactly one of the two keys was given.
 // `optional` allows neither.
 void bound_exclusive(struct binder *binder, const struct bound *bound, const char *first,
                      const char *second, bool optional);
@@ -111,7 +111,7 @@ bool value_vector(struct binder *binder, const struct dom_value *value, const ch
 bool value_vector_double(struct binder *binder, const struct dom_value *value, const char *name,
                          vec3 *vector);
 bool value_boolean(struct binder *binder, const struct dom_value *value, const char *name,
-                   bool *boolean);
+                   const char *wanted, bool *boolean);
 // The scalar's text, or NULL after an error.
 const char *value_text(struct binder *binder, const struct dom_value *value, const char *name);
 // The index in `names`, which is NULL-terminated; -1 after an error.

@@ -6,7 +6,7 @@
 
 // ---- The scene, its simulation, environment and output
 
-static const char *const precision_names[] = {"single", "double", NULL};
+const char *const precision_names[] = {"single", "double", "mixed", NULL};
 
 const char *const integrator_names[] = {"explicit_euler",
                                         "symplectic_euler",
@@ -33,7 +33,8 @@ static const struct schema_key scene_keys[] = {
      .names = precision_names,
      .offset = offsetof(taut_scene, precision),
      .initial = "single",
-     .meaning = "The floating-point precision of the run."},
+     .meaning = "The floating-point precision of the run; with `mixed`, forces are single, and "
+                "positions and velocities lose no increments."},
     {.name = "simulation",
      .shown = "mapping",
      .required = true,
@@ -302,6 +303,10 @@ static const struct schema_key output_keys[] = {
      .shown = "list of probes",
      .absent = "none",
      .meaning = "Nodes whose position and velocity are written to `probes.csv`."},
+    {.name = "checkpoint",
+     .shown = "mapping",
+     .absent = "one a minute of wall time, none at the end",
+     .meaning = "When the run writes checkpoints, from which `taut resume` continues it."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_output, "output", "'output'", output_keys);
@@ -322,6 +327,20 @@ static const struct schema_key vtp_keys[] = {
 };
 #undef FIELD
 SCHEMA_TABLE(schema_vtp, "vtp", "'vtp'", vtp_keys);
+
+#define FIELD(name) offsetof(struct scene_output, name)
+static const struct schema_key checkpoint_keys[] = {
+    {.name = "every",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .required = true,
+     .offset = FIELD(checkpoint_every),
+     .range = RANGE_POSITIVE,
+     .unit = "s",
+     .meaning = "The simulated time between two checkpoints; the one of the end is kept."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_checkpoint, "checkpoint", "'checkpoint'", checkpoint_keys);
 
 static const struct schema_key probe_keys[] = {
     {.name = "body",

@@ -87,7 +87,8 @@ extern const struct schema_table schema_implicit;
 extern const struct schema_table schema_wind;
 extern const struct schema_table schema_gust;
 extern const struct schema_table schema_output;
-extern const struct schema_table schema_vtp; // struct scene_output
+extern const struct schema_table schema_vtp;        // struct scene_output
+extern const struct schema_table schema_checkpoint; // struct scene_output
 extern const struct schema_table schema_probe;
 extern const struct schema_table schema_material;                // struct material
 extern const struct schema_table schema_body;                    // struct scene_body, every type
@@ -102,6 +103,7 @@ extern const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT];
 extern const char *const body_type_names[];
 extern const char *const collider_type_names[];
 extern const char *const integrator_names[];
+extern const char *const precision_names[];
 
 // A range in words: "> 0", "in (0, 1]", "from 2 to 8". `buffer` has RANGE_TEXT bytes.
 enum { RANGE_TEXT = 64 };

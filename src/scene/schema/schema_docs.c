@@ -32,6 +32,7 @@ static const struct schema_table *const listed[] = {
     &schema_output,
     &schema_vtp,
     &schema_probe,
+    &schema_checkpoint,
 };
 
 enum { LISTED_COUNT = sizeof listed / sizeof listed[0] };

@@ -646,21 +646,59 @@ static bool is_tab_indentation(const struct loader *loader, mark at)
     return tab;
 }
 
+// What libyaml's problems mean in a scene, and what to do; `at_context`: the place to correct is
+// where the construct begins.
+static const struct {
+    const char *problem, *text;
+    bool at_context;
+} syntax_errors[] = {
+    {"did not find expected <document start>",
+     "unexpected text after the end of a value; is there a bracket too many?", false},
+    {"did not find expected key",
+     "expected a key, indented like those before it, or a bracket is too many", false},
+    {"did not find expected '-' indicator", "expected an item, '- ', indented like those before it",
+     false},
+    {"did not find expected node content", "expected a value here", false},
+    {"could not find expected ':'", "expected ':' and a blank after this key", true},
+    {"mapping values are not allowed in this context",
+     "unexpected ':'; check the indentation, and quote text that contains ': '", false},
+    {"found unexpected end of stream", "the quotation mark is never closed", true},
+    {"found character that cannot start any token",
+     "text cannot begin with this character; put it in quotation marks", false},
+};
+
+static const char *translate(const yaml_parser_t *parser, bool *at_context)
+{
+    const char *problem = parser->problem ? parser->problem : "this is not YAML";
+    for (size_t i = 0; i < sizeof syntax_errors / sizeof syntax_errors[0]; i++)
+        if (strcmp(problem, syntax_errors[i].problem) == 0) {
+            *at_context = syntax_errors[i].at_context && parser->context;
+            return syntax_errors[i].text;
+        }
+    return problem;
+}
+
 static void report_syntax(struct loader *loader)
 {
     const yaml_parser_t *parser = &loader->parser;
-    mark at = mark_of(loader, parser->problem_mark);
-    const char *problem = parser->problem ? parser->problem : "this is not YAML";
+    bool at_context = false;
+    const char *problem = translate(parser, &at_context);
+    mark at = mark_of(loader, at_context ? parser->context_mark : parser->problem_mark);
+    const char *list = parser->context ? strstr(parser->context, "flow sequence") : NULL;
+    const char *mapping = parser->context ? strstr(parser->context, "flow mapping") : NULL;
+    const bool is_flow = problem == parser->problem && (list || mapping);
     if (parser->error == YAML_MEMORY_ERROR)
         tree_stop_without_memory(&loader->tree);
     else if (parser->error == YAML_READER_ERROR)
         tree_stop(&loader->tree, (mark){0, 0}, NULL, "%s", problem);
     else if (is_tab_indentation(loader, at))
         tree_stop(&loader->tree, at, NULL, "a tab in the indentation; YAML requires spaces");
-    else if (parser->context && parser->context_mark.line != parser->problem_mark.line)
-        tree_stop(&loader->tree, at, NULL, "%s (%s that begins at line %zu)", problem,
-                  parser->context, parser->context_mark.line + 1);
-    else if (parser->context)
+    else if (is_flow && loader->single_line)
+        tree_stop(&loader->tree, at, NULL, "expected ',' or '%c'", list ? ']' : '}');
+    else if (is_flow)
+        tree_stop(&loader->tree, at, NULL, "expected ',' or '%c' of the %s that begins at line %zu",
+                  list ? ']' : '}', list ? "list" : "mapping", parser->context_mark.line + 1);
+    else if (parser->context && problem == parser->problem)
         tree_stop(&loader->tree, at, NULL, "%s (%s)", problem, parser->context);
     else
         tree_stop(&loader->tree, at, NULL, "%s", problem);

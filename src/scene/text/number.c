@@ -68,7 +68,7 @@ static enum number_fault name_fault(const char *text, size_t length)
     return digits && underscore ? NUMBER_UNDERSCORE : digits && comma ? NUMBER_COMMA : NUMBER_JUNK;
 }
 
-static void take_digit(struct digits *number, char c)
+static void append_digit(struct digits *number, char c)
 {
     if (number->digit_count == 0 && c == '0')
         return;
@@ -79,7 +79,7 @@ static void take_digit(struct digits *number, char c)
 }
 
 // Reads the exponent that starts at text[*at]; false if it has no digits.
-static bool take_exponent(const char *text, size_t length, size_t *at, int *exponent)
+static bool parse_exponent(const char *text, size_t length, size_t *at, int *exponent)
 {
     size_t i = *at + 1;
     bool negative = i < length && text[i] == '-';
@@ -102,19 +102,19 @@ static enum number_fault parse_digits(const char *text, size_t length, struct di
         number->negative = text[i++] == '-';
     size_t whole_start = i;
     for (; i < length && is_digit(text[i]); i++)
-        take_digit(number, text[i]);
+        append_digit(number, text[i]);
     size_t whole = i - whole_start, fraction = 0;
     if (i < length && text[i] == '.') {
         size_t start = ++i;
         for (; i < length && is_digit(text[i]); i++)
-            take_digit(number, text[i]);
+            append_digit(number, text[i]);
         fraction = i - start;
         number->exponent -= (int)fraction;
     }
     if (whole + fraction == 0)
         return name_fault(text, length);
     if (i < length && (text[i] == 'e' || text[i] == 'E') &&
-        !take_exponent(text, length, &i, &number->exponent))
+        !parse_exponent(text, length, &i, &number->exponent))
         return name_fault(text, length);
     if (i < length)
         return name_fault(text, length);

@@ -1,30 +1,32 @@
-// The rows of a cloth in one go: springs 1 and 2 nodes along the row, to three nodes of the next
-// row and to one of the row after it, and then the motion. What force_body.h does in three passes
-// over a chunk and grid_finish in another, is done here to a register of nodes at a time: it
-// is loaded once, its sum never leaves the registers, and since nobody needs its position any more
-// once its springs are known, it can be moved at once. Operations and their order are those of the
-// passes, and so are the bits (a reaction subtracted from 0 after another gives the same either way
-// round). A wind beside which nothing but springs acts is computed in the same pass: the springs'
-// differences are its edges. Its sums are those of faces/wind_body.h, in their order.
+// The kernel of a cloth with structural, shear and bending springs: springs to nodes 1 and 2
+// further on in the row, to three nodes of the next row and to one of the row after it, and then
+// the motion. It computes a register of nodes at a time what force_body.h computes in three passes
+// over a chunk and in grid_finish. Nodes are loaded once, their sum of forces stays in registers,
+// and since their positions are not needed after their springs, they are moved at once. The
+// operations and their order are those of the passes, and so are the bits (subtracting two
+// reactions from 0 gives the same in either order). If no other force acts on the nodes, a wind of
+// law face is computed in the same pass, because the separations of the springs are the edges of
+// its faces; its sums are those of faces/wind_body.h, in the same order.
 //
-// Included after force_body.h and faces/wind_body.h, whose functions it uses.
+// Edges of tiles, other layouts of springs, and springs that break, yield or go slack are left to
+// the passes. Included after force_body.h and faces/wind_body.h, whose functions it uses.
 
-// Wind done with the springs: none, or of law `face`, and then relative to the cloth or not. A
-// constant wherever this is inlined.
+// Wind computed with the springs: none, or of law face, relative to the cloth's velocity or not.
+// Constant wherever it is inlined.
 struct wind_variant {
     bool windy, relative;
 };
 
-// What springs of a register of nodes leave to the energy budget.
+// The powers of the springs of a register of nodes, for the energy budget.
 struct cloth_powers {
     struct fraction one, two, left, middle, right, below;
 };
 
-// What registers before the present one leave to it.
+// Values that previous registers pass on to the present one.
 struct cloth_previous {
     struct wide3 one, two, left, right, waiting;
     struct wide3 first_face, both_faces;
-    long read, write; // positions in the ring
+    long read, write; // positions in the rolling buffer
 };
 
 struct cloth {
@@ -36,12 +38,13 @@ struct cloth {
     struct air air;
 };
 
-// From a register of nodes to the other corners of its cells.
+// The separations between a register of nodes and the other corners of its cells.
 struct cloth_separations {
     struct separation one, middle, right;
 };
 
-// Springs along the row: the sum of what they do to the row's nodes.
+// Springs along the row. Returns the sum of their forces and reactions on the nodes of the
+// register.
 WIDE_INLINE struct wide3 cloth_along(const struct cloth *it, const struct own_nodes *own,
                                      const struct cloth_separations *apart, long i,
                                      wide_mask has_one, wide_mask has_two, struct variant variant,
@@ -59,7 +62,7 @@ WIDE_INLINE struct wide3 cloth_along(const struct cloth *it, const struct own_no
     return wide3_subtract(sum, back);
 }
 
-// Springs to the next row, as run_three has them.
+// Springs to the next row, in the order of run_three. Returns the sum of their forces.
 WIDE_INLINE struct wide3 cloth_across(const struct cloth *it, const struct own_nodes *own,
                                       const struct cloth_separations *apart, long i,
                                       wide_mask inside, wide_mask has_left, wide_mask has_right,
@@ -86,7 +89,8 @@ WIDE_INLINE struct wide3 cloth_across(const struct cloth *it, const struct own_n
     return wide3_add(left, sum);
 }
 
-// The spring to the row after the next, whose first reaction this is.
+// The spring to the row after the next one, which receives its first reaction here: the reaction is
+// stored, not added.
 WIDE_INLINE struct wide3 cloth_below(const struct cloth *it, const struct own_nodes *own, long i,
                                      wide_mask inside, long left, struct variant variant,
                                      struct cloth_powers *powers)
@@ -99,6 +103,7 @@ WIDE_INLINE struct wide3 cloth_below(const struct cloth *it, const struct own_no
     return f;
 }
 
+// The sum of all spring forces and reactions on a register of nodes.
 WIDE_INLINE struct wide3 cloth_force(const struct cloth *it, const struct own_nodes *own,
                                      const struct cloth_separations *apart, long i, long left,
                                      struct variant variant, struct cloth_previous *previous,
@@ -125,8 +130,9 @@ static inline void ring_store(const struct reals *ring, long at, struct wide3 a)
     wide3_store(ring->x, ring->y, ring->z, at, a);
 }
 
-// What the faces of the cells of a row give to the next waits in the ring, which is a row and a
-// register long: its beginning is copied after its end, for reads across the end.
+// Reads the contributions of the previous row's faces from the rolling buffer, and stores those of
+// this row's faces to the next row. The buffer is a row and a register long; its beginning is
+// copied after its end, for reads across the end.
 WIDE_INLINE struct wide3 pass_ring(const struct cloth *it, struct wide3 above,
                                    struct cloth_previous *previous)
 {
@@ -142,8 +148,8 @@ WIDE_INLINE struct wide3 pass_ring(const struct cloth *it, struct wide3 above,
     return waited;
 }
 
-// The wind on a register of nodes, from the faces of its cells and of those before and below:
-// the sums of faces/wind_body.h.
+// The wind on a register of nodes, from the faces of their cells, of the cells to their left and of
+// those in the previous row, with the sums of faces/wind_body.h.
 WIDE_INLINE struct wide3 cloth_wind(const struct cloth *it, const struct own_nodes *own,
                                     const struct cloth_separations *apart, long i, long left,
                                     bool relative, struct cloth_previous *previous)
@@ -201,16 +207,16 @@ WIDE_INLINE wide cloth_power(const struct sweep *sweep, const struct cloth_power
                     power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
 }
 
-// The forces on a register of nodes, and the velocities that belong to their positions.
+// The forces on a register of nodes, and the velocities at the same time as the positions.
 struct cloth_finished {
     struct wide3 force, velocity;
 };
 
-// What acts on a register of nodes beside springs and wind, and the motion.
+// Adds the remaining forces on a register of nodes, and moves them.
 WIDE_INLINE struct cloth_finished cloth_finish(const struct node_motion *motion,
                                                const struct own_nodes *own, struct wide3 force,
                                                wide mass, wide inverse, long i, long left,
-                                               bool loaded, enum sweep_finish finish)
+                                               bool loaded, enum sweep_finish finish, bool mixed)
 {
     const struct moving now[3] = {{own->x.x, own->v.x, force.x},
                                   {own->x.y, own->v.y, force.y},
@@ -221,19 +227,20 @@ WIDE_INLINE struct cloth_finished cloth_finish(const struct node_motion *motion,
         struct moving it = now[c];
         if (loaded)
             it.force = wide_add(wide_load_first(to->f + i, left), it.force);
-        done[c] = finish_component(to, &motion->steps, it, mass, inverse, i, left, loaded, finish);
+        done[c] =
+            finish_component(to, &motion->steps, it, mass, inverse, i, left, loaded, finish, mixed);
     }
     return (struct cloth_finished){{done[0].force, done[1].force, done[2].force},
                                    {done[0].velocity, done[1].velocity, done[2].velocity}};
 }
 
-// `masses` of the nodes, or NULL where each has `each`. `finish` and the absence of masses are
-// constants where this is inlined for symplectic Euler, and variables for all others, which it
-// costs nothing that could be measured.
+// `masses` of the nodes, or NULL if each has `each`. For symplectic Euler with one mass for all
+// nodes, `finish` and `masses` are constants where this is inlined; for the others they are
+// variables, at no cost that could be measured.
 WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range *range,
                            const real *masses, real each, const struct wind_now *wind,
                            struct wind_variant wind_variant, struct variant variant, bool loaded,
-                           enum sweep_finish finish)
+                           enum sweep_finish finish, bool mixed)
 {
     struct power_sums *const sums = range->powers;
     const bool drives = variant.powers && sums->drives;
@@ -257,7 +264,7 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
         const long left = it.count - i;
         if (variant.powers && power_is_full(i))
             power_flush_all(sums);
-        // Undamped springs do without velocities, but the motion does not.
+        // The motion needs velocities even if the springs are undamped.
         struct own_nodes own = load_own(&it.sources, i, DAMPED_AXIAL);
         const struct cloth_separations apart = {
             .one = separation_to(&it.sources, &own, i + 1, asked),
@@ -272,7 +279,7 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
         if (wind_variant.windy) {
             struct wide3 blown =
                 cloth_wind(&it, &own, &apart, i, left, wind_variant.relative, &previous);
-            blown = wide3_masked(wide_positive(inverse), blown); // pinned nodes take none
+            blown = wide3_masked(wide_positive(inverse), blown); // none on pinned nodes
             force = wide3_add(blown, force);
             if (variant.powers)
                 power_add(sums, POWER_WIND, i,
@@ -282,26 +289,28 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
         struct cloth_finished done = {force, own.v};
         switch (finish) {
         case SWEEP_FORCES:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_FORCES);
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_FORCES,
+                                mixed);
             break;
         case SWEEP_HALF_KICK:
-            done =
-                cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_HALF_KICK);
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
+                                SWEEP_HALF_KICK, mixed);
             break;
         case SWEEP_EXPLICIT_EULER:
             done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                SWEEP_EXPLICIT_EULER);
+                                SWEEP_EXPLICIT_EULER, mixed);
             break;
         case SWEEP_SYMPLECTIC_EULER:
             done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                SWEEP_SYMPLECTIC_EULER);
+                                SWEEP_SYMPLECTIC_EULER, mixed);
             break;
         case SWEEP_VELOCITY_VERLET:
             done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                SWEEP_VELOCITY_VERLET);
+                                SWEEP_VELOCITY_VERLET, mixed);
             break;
         case SWEEP_VERLET:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_VERLET);
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_VERLET,
+                                mixed);
             break;
         }
         if (variant.powers)
@@ -318,7 +327,8 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
                                const real *masses, real each, const struct wind_now *wind,
                                enum sweep_finish finish);
 
-// NAME_any: for every finish and any masses; NAME_euler: for symplectic Euler and one mass.
+// NAME_any: for every `finish` and any masses; NAME_euler: for symplectic Euler and one mass;
+// NAME_mixed: as NAME_any in precision mixed, which double precision never is.
 #define CLOTH(name, windy, relative, damping, loaded, powers)                                      \
     static void name##_any(const struct system *system, const struct pass_range *range,            \
                            const real *masses, real each, const struct wind_now *wind,             \
@@ -326,7 +336,16 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
     {                                                                                              \
         run_cloth(system, range, masses, each, windy ? wind : NULL,                                \
                   (struct wind_variant){windy, relative},                                          \
-                  (struct variant){damping, false, powers}, loaded, finish);                       \
+                  (struct variant){damping, false, powers}, loaded, finish, false);                \
+    }                                                                                              \
+    static void name##_mixed(const struct system *system, const struct pass_range *range,          \
+                             const real *masses, real each, const struct wind_now *wind,           \
+                             enum sweep_finish finish)                                             \
+    {                                                                                              \
+        if (sizeof(real) == sizeof(float))                                                         \
+            run_cloth(system, range, masses, each, windy ? wind : NULL,                            \
+                      (struct wind_variant){windy, relative},                                      \
+                      (struct variant){damping, false, powers}, loaded, finish, true);             \
     }                                                                                              \
     static void name##_euler(const struct system *system, const struct pass_range *range,          \
                              const real *masses, real each, const struct wind_now *wind,           \
@@ -335,7 +354,8 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
         (void)masses, (void)finish;                                                                \
         run_cloth(system, range, NULL, each, windy ? wind : NULL,                                  \
                   (struct wind_variant){windy, relative},                                          \
-                  (struct variant){damping, false, powers}, loaded, SWEEP_SYMPLECTIC_EULER);       \
+                  (struct variant){damping, false, powers}, loaded, SWEEP_SYMPLECTIC_EULER,        \
+                  false);                                                                          \
     }
 
 CLOTH(calm_undamped, false, false, UNDAMPED, false, false)
@@ -355,8 +375,7 @@ CLOTH(windy_axial_powers, true, false, DAMPED_AXIAL, false, true)
 CLOTH(windy_undamped_relative_powers, true, true, UNDAMPED, false, true)
 CLOTH(windy_axial_relative_powers, true, true, DAMPED_AXIAL, false, true)
 
-// Without wind by powers, then loaded, then damped; with wind by powers, then relative, then
-// damped.
+// Indices without wind: powers, loaded, damped; with wind: powers, relative, damped.
 #define CLOTH_FUNCTIONS(finishes)                                                                  \
     {                                                                                              \
         {{{calm_undamped##_##finishes, calm_axial##_##finishes},                                   \
@@ -374,13 +393,14 @@ static void grid_cloth(const struct system *system, const struct pass_range *ran
                        const real *masses, double each, bool loaded, const struct wind_now *wind,
                        enum sweep_finish finish)
 {
-    static const cloth_function functions[2][2][2][2][2] = {CLOTH_FUNCTIONS(any),
-                                                            CLOTH_FUNCTIONS(euler)};
+    static const cloth_function functions[3][2][2][2][2] = {
+        CLOTH_FUNCTIONS(any), CLOTH_FUNCTIONS(euler), CLOTH_FUNCTIONS(mixed)};
     const bool euler = finish == SWEEP_SYMPLECTIC_EULER && !masses;
+    const int of = state_is_mixed(system->state) ? 2 : euler ? 1 : 0;
     const bool damped = range->sweep->passes[0].damping != UNDAMPED;
     struct power_sums *const total = range->powers;
     const cloth_function function =
-        functions[euler][wind != NULL][total != NULL][wind ? wind->relative : loaded][damped];
+        functions[of][wind != NULL][total != NULL][wind ? wind->relative : loaded][damped];
     if (!total) {
         function(system, range, masses, (real)each, wind, finish);
         return;

@@ -1,16 +1,17 @@
-// The springs of a row of a grid as constraints (springs/constraint.h). The body of a
-// kernel that kernels/table.h compiles for each instruction set.
+// The springs of a row of a grid as constraints (springs/constraint.h). The kernel body is compiled
+// for each instruction set by kernels/table.h; grid/constraints.c determines the order of rows.
 //
-// Springs to another row share no node, so that a register of them is solved at once and gives what
-// one after the other would. Of springs along a row every second one is solved, and then the
-// others: lanes of the others are masked, and what a spring does to its far end is moved there
-// within the registers, so that no node is loaded again which has just been stored.
+// Springs to another row share no node, so a register of them is solved at once, with the result of
+// solving them one after another. Of springs along a row, every second one is solved first and then
+// the others: the lanes of the others are masked, and the change of velocity at the far end of a
+// spring is moved to its lane within the registers, so that no node is loaded right after it was
+// stored.
 #include "kernels/kernels.h"
 #include "springs/constraint.h"
 #include "simd/wide3.h"
 #include "springs/law_body.h"
 
-// Nodes, their first `left`.
+// The first `left` nodes of a register.
 struct constraint_nodes {
     struct wide3 v;
     wide inverse_mass;
@@ -19,7 +20,7 @@ struct constraint_nodes {
 // Which springs of a constraint_row a kernel is compiled for.
 struct constraint_variant {
     bool along,
-        general; // general: anything but linear springs in the only iteration, damped axially
+        general; // general: not just axially damped linear springs in a single iteration
 };
 
 WIDE_INLINE struct constraint_nodes constraint_nodes(const struct constraint_row *row, int64_t at,
@@ -44,12 +45,12 @@ WIDE_INLINE struct wide3 constraint_separation(const struct constraint_row *row,
 
 struct constraint_state {
     wide square, length, rest, along, inverse; // along: d.w; inverse: 1/m_a + 1/m_b
-    wide rounding; // of the length at the substep's start, of a rigid constraint
+    wide rounding; // the error of the length that rounding explains, of a rigid constraint
     wide lambda;
-    wide_mask valid; // is there, is whole
+    wide_mask valid; // lanes with an unbroken spring
 };
 
-// What the ends get along d, for each unit of inverse mass: -(change of lambda) / (h L), masked.
+// The change of velocity along d per unit of inverse mass: -(change of lambda) / (h L), masked.
 WIDE_INLINE wide constraint_impulse(const struct constraint_row *row,
                                     const struct constraint_state *it, bool general)
 {
@@ -62,13 +63,14 @@ WIDE_INLINE wide constraint_impulse(const struct constraint_row *row,
     if (general && law->one_sided)
         damping = wide_masked(wide_positive(wide_multiply(wide_set(law->side), stretch)), damping);
     if (general)
-        elastic = wide_add(elastic, wide_multiply(wide_set(law->give), it->lambda));
+        elastic = wide_add(elastic, wide_multiply(wide_set(law->compliant), it->lambda));
     wide wanted = wide_add(wide_multiply(elastic, it->length), damping);
-    wide weight = wide_add(wide_multiply(wide_set(law->weight), it->inverse), wide_set(law->give));
+    wide weight =
+        wide_add(wide_multiply(wide_set(law->weight), it->inverse), wide_set(law->compliant));
     wide divisor = wide_multiply(wide_multiply(weight, wide_set(law->step)), it->square);
     wide pull = wide_divide(wanted, divisor);
     if (general && law->one_sided) {
-        // lambda never gets the sign of what the spring cannot do.
+        // lambda must not get the sign of a force that the spring cannot exert.
         wide side = wide_set(law->side), h_length = wide_multiply(wide_set(law->step), it->length);
         wide least = wide_divide(wide_multiply(side, it->lambda), h_length);
         pull = wide_multiply(side, wide_max(wide_multiply(side, pull), least));
@@ -81,7 +83,7 @@ WIDE_INLINE wide magnitude_of(wide a)
     return wide_max(a, wide_subtract(wide_set(0), a));
 }
 
-// The part of |x_a - x_b| - L0 that rounding explains (springs/constraint.h): between -r and r.
+// The part of |x_a - x_b| - L0 that rounding explains (springs/constraint.h), between -r and r.
 WIDE_INLINE wide constraint_rounding(const struct constraint_row *row, long i, long left, wide rest)
 {
     const struct state *s = row->state;
@@ -101,12 +103,12 @@ WIDE_INLINE wide_mask constraint_valid(const struct constraint_row *row, long i,
                                        bool general)
 {
     if (general && row->broken)
-        return wide_mask_and(selected, wide_whole(row->broken + i, row->count - i));
+        return wide_mask_and(selected, wide_unbroken(row->broken + i, row->count - i));
     return selected;
 }
 
-// The full law damps what of w lies across the spring by itself, once a substep: -c h (w - u
-// (u.w)), as an implicit step gives it.
+// The full law also damps the part of w perpendicular to the spring, once per substep, as an
+// implicit step does: -c h (w - u (u.w)) / (1 + c h (1/m_a + 1/m_b)).
 WIDE_INLINE void constraint_damp_across(const struct constraint_row *row,
                                         const struct constraint_state *it, const struct wide3 *d,
                                         const struct wide3 *w, struct wide3 *change)
@@ -122,8 +124,8 @@ WIDE_INLINE void constraint_damp_across(const struct constraint_row *row,
     *change = wide3_add(*change, wide3_scale(share, wide3_subtract(*w, wide3_scale(parallel, *d))));
 }
 
-// Solves the selected lanes from spring i on: what the near ends lose of velocity and the far ones
-// get, for each unit of inverse mass.
+// Solves the selected lanes from spring i on. Returns the change of velocity per unit of inverse
+// mass, to be subtracted at the near ends and added at the far ends.
 WIDE_INLINE struct wide3 constraint_solve(const struct constraint_row *row, long i,
                                           wide_mask selected, bool starts,
                                           const struct constraint_nodes *a,
@@ -163,7 +165,7 @@ WIDE_INLINE void constraint_store(const struct constraint_row *row, int64_t at,
     wide3_store_first(s->vx, s->vy, s->vz, at, *v, count);
 }
 
-// v - change / m and v + change / m
+// v - change / m (constraint_subtract) and v + change / m (constraint_add).
 WIDE_INLINE struct wide3 constraint_subtract(const struct constraint_nodes *n,
                                              const struct wide3 *change)
 {
@@ -176,6 +178,7 @@ WIDE_INLINE struct wide3 constraint_add(const struct wide3 *v, wide inverse_mass
     return wide3_add(*v, wide3_scale(inverse_mass, *change));
 }
 
+// Springs to another row: a register of them at once.
 WIDE_INLINE void solve_across_rows(const struct constraint_row *row, bool general)
 {
     for (long i = 0; i < row->count; i += WIDE_LANES) {
@@ -191,7 +194,8 @@ WIDE_INLINE void solve_across_rows(const struct constraint_row *row, bool genera
     }
 }
 
-// Every second spring, or pair of springs, along the row, from the `turn`-th on.
+// Every second spring along a row (every second pair, if springs join nodes 2 apart), the even ones
+// in turn 0 and the odd ones in turn 1.
 WIDE_INLINE void solve_alternate(const struct constraint_row *row, int turn, bool general)
 {
     static const uint32_t turns[2][2] = {{0x55555555, 0xaaaaaaaa}, {0x33333333, 0xcccccccc}};
@@ -217,7 +221,7 @@ WIDE_INLINE void solve_alternate(const struct constraint_row *row, int turn, boo
 
 static void grid_constraints(const struct constraint_row *given)
 {
-    const struct constraint_row own = *given, *row = &own; // a copy, which no store can change
+    const struct constraint_row own = *given, *row = &own; // a copy, which no store can alias
     bool general = row->multipliers || row->broken || row->rest_lengths || row->law.one_sided ||
                    row->law.across > 0 || row->law.rounding > 0;
     if (row->along == 0 && !general) {

@@ -1,7 +1,8 @@
-// Which springs of grids are solved when. Tiles are coloured by whether they are the first, third,
-// ... along y and z: springs lead into the next tile at most, so that tiles of one colour have no
-// node in common. Inside a tile one worker goes row after row, and in a row direction after
-// direction.
+// The order in which springs of grids are solved as constraints (springs/constraint.h); the
+// arithmetic is in grid/constraint_body.h. Tiles get one of four colours, by whether their numbers
+// along y and z are even or odd: springs reach no further than the next tile, so tiles of one
+// colour share no node and run concurrently. Inside a tile, one worker goes through the rows, and
+// through each row direction by direction.
 #include "kernels/kernels.h"
 #include "springs/constraint.h"
 #include "springs/grid/sweep.h"
@@ -12,8 +13,8 @@
 
 enum { TILE_COLOURS = 4 };
 
-// What the constraints of a direction need besides it: its law depends on the substep, in the run's
-// precision.
+// The constants of a direction as constraints, in the precision of the run; its law depends on the
+// substep.
 struct constraint_constants {
     struct constraint_law law;
     bool breaks, yields;
@@ -22,12 +23,12 @@ struct constraint_constants {
 struct constraint_tile {
     const struct system *system;
     const struct plan_grid *grid;
-    bool first;                // iteration
-    uint64_t first_multiplier; // of the grid's first spring
+    bool first;                // first iteration of the substep
+    uint64_t first_multiplier; // index of the multiplier of the grid's first spring
     struct constraint_constants constants[DIRECTIONS_MAX];
 };
 
-// Multipliers are stored in the order of the grids, after those of the blocks.
+// Multipliers are stored grid by grid, after those of the springs on no grid.
 static uint64_t first_multiplier(const struct system *system, const struct plan_grid *grid)
 {
     uint64_t first = system->plan->springs.element_count;
@@ -48,7 +49,7 @@ static void tile_begin(struct constraint_tile *it, double step)
     }
 }
 
-// Springs of direction d that start at nodes i0 .. i1 - 1 of row j of layer k.
+// Solves the springs of direction d that start at nodes i0 .. i1 - 1 of row j of layer k.
 static void solve_row(const struct constraint_tile *it, int d, int64_t i0, int64_t i1, int64_t j,
                       int64_t k)
 {
@@ -112,7 +113,7 @@ static void solve_tile(const struct system *system, uint64_t number, int colour,
         solve_rows(&it, &tile);
         return;
     }
-    // A rope is cut along its one row.
+    // A rope is divided along its only row.
     for (int d = 0; d < it.grid->direction_count; d++)
         solve_row(&it, d, (int64_t)tile.j0, (int64_t)tile.j1, 0, 0);
 }

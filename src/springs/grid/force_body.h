@@ -1,24 +1,27 @@
-// The springs of a grid: a rope, a cloth, a lattice. No list of springs is read, and each spring is
-// computed once (sweep.h). The passes run over a chunk's rows as over one line of nodes, a register
-// at a time: the springs that would lead out of a row are masked. Of three springs to one row, at
-// -s, 0 and s along it, the reactions are brought together by shifting them along the row, in
-// registers, and added to the row's forces once, one register late. Springs that are broken or
-// slack are masked as well. The body of a kernel that kernels/table.h compiles for each
-// instruction set.
+// The force kernels of springs on a grid (rope, cloth, lattice): the passes of a sweep (sweep.h),
+// and the kernels that finish nodes, measure the power of damping and find overstrained springs. No
+// list of springs is read, and each spring is computed once. A pass treats the rows of a chunk as
+// one line of nodes, a register at a time; springs that would leave a row are masked, as are broken
+// and slack springs. For three springs to one row, at -s, 0 and s along it, the reactions are
+// brought together by shifting them along the row within registers, and are added to that row's
+// forces once, one register later. Which rows and passes are computed is decided in grid/sweep.c.
 //
-// Every element goes through the same operations at every width of register, so the bits are the
-// same. What lies in lanes behind the last node of a range is read but never written, and nobody
-// else writes it meanwhile (boundary_first, boundary_last).
+// Every element goes through the same operations at every register width, so the bits are the same.
+// Lanes after the last node of a range are read but never written, and no other worker writes them
+// at that time (boundary_first, boundary_last). The kernel body is compiled for each instruction
+// set by kernels/table.h.
 #include "kernels/kernels.h"
 #include "springs/grid/sweep.h"
 #include "simd/wide3.h"
 #include "springs/law_body.h"
 
-// ---- Sums of the energy budget (struct power_sums). Position i of a range goes to lane
-// i % POWER_LANES, so that the order of the sums is the same for every length of a register. Few
-// additions are made in the precision of the run, since one in double takes several instructions.
+// ---- Sums of the energy budget (struct power_sums)
+//
+// Position i of a range is summed in lane i % POWER_LANES, so that the order of the sums is the
+// same for every register width. A few additions are made in the precision of the run before the
+// sum in double, which takes several instructions.
 
-// From position i on, a multiple of WIDE_LANES.
+// Adds a register of powers, from position i on, a multiple of WIDE_LANES.
 WIDE_INLINE void power_add(struct power_sums *sums, enum power_column column, long i, wide power)
 {
     const long lane = (int)WIDE_LANES == (int)POWER_LANES ? 0 : i % POWER_LANES;
@@ -34,7 +37,7 @@ WIDE_INLINE void power_flush(struct power_sums *sums, enum power_column column)
     }
 }
 
-// Whether a loop has to flush before it adds at position i.
+// Whether a loop must flush before it adds at position i.
 WIDE_INLINE bool power_is_full(long i)
 {
     return i % POWER_FLUSH == 0;
@@ -48,12 +51,12 @@ static inline void power_flush_all(struct power_sums *sums)
 
 // ---- Springs
 
-// What a register of nodes knows of itself.
+// Positions and velocities of a register of nodes.
 struct own_nodes {
     struct wide3 x, v;
 };
 
-// Copies of what a pass reads: stores of registers may alias anything, so that pointers in memory
+// Copies of the pointers that a pass reads: vector stores may alias anything, so pointers in memory
 // would be read again after each.
 struct sources {
     const real *x, *y, *z, *vx, *vy, *vz;
@@ -74,33 +77,34 @@ WIDE_INLINE struct own_nodes load_own(const struct sources *s, long i, enum swee
     };
 }
 
-// How springs of a pass are computed: constants wherever this is inlined, so that undamped springs
-// load no velocities, and linear ones for ever whole ask for nothing else.
-// Powers of damping are measured if `powers`.
+// The variant of a pass, constant wherever it is inlined: undamped springs load no velocities, and
+// only passes with springs that break, yield or go slack (`special`) test for these. `powers`: the
+// power of the damping is measured.
 struct variant {
     enum sweep_damping damping;
     bool special, powers;
 };
 
-// What the damping of a spring takes is over / under: springs of a node share a division. With the
-// full law `over` is all.
+// The power of a spring's damping is over / under, so that the springs of a node share one
+// division. With the full law it is `over`.
 struct fraction {
     wide over, under;
 };
 
-// Of the lanes with a partner those whose spring is whole, and by its law not slack at that length.
-WIDE_INLINE wide_mask active(const struct sweep_spring *spring, const struct row_state *memory,
+// Those of the lanes with a partner whose spring is neither broken nor slack at this length.
+WIDE_INLINE wide_mask active(const struct sweep_spring *spring, const struct row_state *row_state,
                              long i, wide_mask exists, wide rest, wide length)
 {
-    if (memory->broken)
-        exists = wide_mask_and(exists, wide_mask_zero_bytes(memory->broken + i));
+    if (row_state->broken)
+        exists = wide_mask_and(exists, wide_mask_zero_bytes(row_state->broken + i));
     if (spring->side != 0)
-        exists = wide_mask_and(
-            exists, wide_taut(wide_set(spring->side), wide_set(0), wide_subtract(length, rest)));
+        exists = wide_mask_and(exists, wide_not_slack(wide_set(spring->side), wide_set(0),
+                                                      wide_subtract(length, rest)));
     return exists;
 }
 
-// From other nodes to a register of nodes: positions, and velocities where damped.
+// The positions of a register of nodes minus those of other nodes, and the same of velocities if
+// damped.
 struct separation {
     struct wide3 d, w;
 };
@@ -117,12 +121,13 @@ WIDE_INLINE struct separation separation_to(const struct sources *s, const struc
     return apart;
 }
 
-// F = k (L0 - L) / L d - c (w.d) / L^2 d, one division for both, by L^2; with the full law - c w
-// instead. At L = 0 the numerator is 0, and so is the force along d. From nodes i on.
+// F = k (L0 - L) / L d - c (w.d) / L^2 d with one division by L^2 for both terms; with the full law
+// the second term is - c w. At L = 0 the numerator is 0, and so is the force along d. `i`: the
+// position of the first node.
 //
-// In three stages, so that roots and divisions of several springs of the same nodes can follow each
-// other: the operations of one spring depend on one another, and those of the next spring are too
-// far ahead for the instruction window of a core.
+// The force is computed in three stages, so that square roots and divisions of several springs of
+// the same nodes can overlap: the operations of one spring depend on each other, and those of the
+// next spring are too far ahead for the instruction window of a core.
 struct force_stages {
     struct wide3 d, w;
     wide square, length; // L^2 and L
@@ -137,14 +142,14 @@ WIDE_INLINE void force_length(struct force_stages *it)
 }
 
 WIDE_INLINE void force_scale(struct force_stages *it, long i, const struct sweep_spring *spring,
-                             const struct row_state *memory, struct variant variant,
+                             const struct row_state *row_state, struct variant variant,
                              struct fraction *power)
 {
     wide rest = wide_set(spring->rest_length);
     if (variant.special) {
-        if (memory->rest_length)
-            rest = wide_load(memory->rest_length + i);
-        it->exists = active(spring, memory, i, it->exists, rest, it->length);
+        if (row_state->rest_length)
+            rest = wide_load(row_state->rest_length + i);
+        it->exists = active(spring, row_state, i, it->exists, rest, it->length);
     }
     wide force = wide_multiply(
         wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, it->length)), it->length);
@@ -179,30 +184,30 @@ WIDE_INLINE struct wide3 force_vector(const struct force_stages *it,
 
 WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
                                     const struct sweep_spring *spring,
-                                    const struct row_state *memory, wide_mask exists,
+                                    const struct row_state *row_state, wide_mask exists,
                                     struct variant variant, struct fraction *power)
 {
     struct force_stages it = {.d = apart->d, .w = apart->w, .exists = exists};
     force_length(&it);
-    force_scale(&it, i, spring, memory, variant, power);
+    force_scale(&it, i, spring, row_state, variant, power);
     return force_vector(&it, spring, variant, power);
 }
 
-// From nodes i to `other`.
+// The force on nodes i of their springs to nodes `other`.
 WIDE_INLINE struct wide3 spring_force(const struct sources *s, const struct own_nodes *own, long i,
                                       int64_t other, const struct sweep_spring *spring,
-                                      const struct row_state *memory, wide_mask exists,
+                                      const struct row_state *row_state, wide_mask exists,
                                       struct variant variant, struct fraction *power)
 {
     struct separation apart = separation_to(s, own, other, variant.damping);
-    return pair_force(&apart, i, spring, memory, exists, variant, power);
+    return pair_force(&apart, i, spring, row_state, exists, variant, power);
 }
 
-// Whether there are enough registers for the stages of three springs. With 16, storing and loading
-// intermediate results costs more than the order gains.
+// Whether there are enough registers for three springs in stages. With 16 registers, storing and
+// reloading intermediate results costs more than the overlap gains.
 enum { TOGETHER = WIDE_REGISTERS >= 32 };
 
-// The stages with their loads: positions in the first, velocities in the second.
+// The stages with their loads: positions for the first, velocities for the second.
 WIDE_INLINE void start_spring(struct force_stages *it, const struct sources *s,
                               const struct own_nodes *own, int64_t other)
 {
@@ -212,31 +217,31 @@ WIDE_INLINE void start_spring(struct force_stages *it, const struct sources *s,
 
 WIDE_INLINE void scale_spring(struct force_stages *it, const struct sources *s,
                               const struct own_nodes *own, long i, int64_t other,
-                              const struct sweep_spring *spring, const struct row_state *memory,
+                              const struct sweep_spring *spring, const struct row_state *row_state,
                               struct variant variant, struct fraction *power)
 {
     it->w = variant.damping == UNDAMPED
                 ? own->v
                 : wide3_subtract(own->v, wide3_load(s->vx, s->vy, s->vz, other));
-    force_scale(it, i, spring, memory, variant, power);
+    force_scale(it, i, spring, row_state, variant, power);
 }
 
-// The squares of lengths in units in which they are near 1, so that products of three overflow
-// nowhere. Where there is no spring a length may be 0; springs this short have no direction.
-WIDE_INLINE wide in_units(const struct sweep *sweep, wide square)
+// The squares of lengths in units in which they are near 1, so that products of three do not
+// overflow. In lanes without a spring a length may be 0; springs below the least length have no
+// direction.
+WIDE_INLINE wide scaled_square(const struct sweep *sweep, wide square)
 {
     const real least = (real)1e-12;
-    return wide_max(wide_multiply(square, wide_set(sweep->power_unit)), wide_set(least));
+    return wide_max(wide_multiply(square, wide_set(sweep->power_scale)), wide_set(least));
 }
 
-// The power of the damping of one, two or three springs, times the square of the sweep's unit of
-// length.
+// The power of the damping of one, two or three springs, divided by sweep->power_scale.
 WIDE_INLINE wide power_of_one(const struct sweep *sweep, const struct fraction *a,
                               struct variant variant)
 {
     if (variant.damping == DAMPED_FULL)
-        return wide_multiply(a->over, wide_set(1 / sweep->power_unit));
-    return wide_divide(a->over, in_units(sweep, a->under));
+        return wide_multiply(a->over, wide_set(1 / sweep->power_scale));
+    return wide_divide(a->over, scaled_square(sweep, a->under));
 }
 
 WIDE_INLINE struct fraction add_fractions(const struct fraction *a, const struct fraction *b)
@@ -250,9 +255,9 @@ WIDE_INLINE wide power_of_two(const struct sweep *sweep, const struct fraction *
                               const struct fraction *b, struct variant variant)
 {
     if (variant.damping == DAMPED_FULL)
-        return wide_multiply(wide_add(a->over, b->over), wide_set(1 / sweep->power_unit));
-    const struct fraction first = {a->over, in_units(sweep, a->under)};
-    const struct fraction second = {b->over, in_units(sweep, b->under)};
+        return wide_multiply(wide_add(a->over, b->over), wide_set(1 / sweep->power_scale));
+    const struct fraction first = {a->over, scaled_square(sweep, a->under)};
+    const struct fraction second = {b->over, scaled_square(sweep, b->under)};
     const struct fraction sum = add_fractions(&first, &second);
     return wide_divide(sum.over, sum.under);
 }
@@ -263,10 +268,10 @@ WIDE_INLINE wide power_of_three(const struct sweep *sweep, const struct fraction
 {
     if (variant.damping == DAMPED_FULL)
         return wide_multiply(wide_add(wide_add(a->over, b->over), c->over),
-                             wide_set(1 / sweep->power_unit));
-    const struct fraction first = {a->over, in_units(sweep, a->under)};
-    const struct fraction second = {b->over, in_units(sweep, b->under)};
-    const struct fraction third = {c->over, in_units(sweep, c->under)};
+                             wide_set(1 / sweep->power_scale));
+    const struct fraction first = {a->over, scaled_square(sweep, a->under)};
+    const struct fraction second = {b->over, scaled_square(sweep, b->under)};
+    const struct fraction third = {c->over, scaled_square(sweep, c->under)};
     const struct fraction two = add_fractions(&first, &second);
     const struct fraction sum = add_fractions(&two, &third);
     return wide_divide(sum.over, sum.under);
@@ -287,7 +292,7 @@ static inline void subtract_first(real *from, wide f, long count)
     wide_store_first(from, wide_subtract(wide_load_first(from, count), f), count);
 }
 
-// Newton's third law, on the first `count` lanes.
+// Subtracts the reactions, on the first `count` lanes.
 WIDE_INLINE void subtract_reaction(const struct reals *other, long i, struct wide3 f, long count)
 {
     subtract_first(other->x + i, f.x, count);
@@ -295,7 +300,7 @@ WIDE_INLINE void subtract_reaction(const struct reals *other, long i, struct wid
     subtract_first(other->z + i, f.z, count);
 }
 
-// Springs along the row, 1 and 2 nodes ahead: the reactions stay in the row.
+// Springs along the row, to nodes 1 and 2 further on; the reactions stay in the row.
 WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pass *pass, bool one,
                            bool two, struct variant variant)
 {
@@ -315,14 +320,14 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
         struct fraction one_power, two_power;
         if (one) {
             wide_mask exists = wide_mask_and(wide_mask_load(has_one, i), inside);
-            sum = spring_force(&sources, &own, i, i + 1, &first, &range.memory[0], exists, variant,
-                               &one_power);
+            sum = spring_force(&sources, &own, i, i + 1, &first, &range.row_states[0], exists,
+                               variant, &one_power);
             back = wide3_shift_up(one_before, sum, 1);
             one_before = sum;
         }
         if (two) {
             wide_mask exists = wide_mask_and(wide_mask_load(has_two, i), inside);
-            struct wide3 f = spring_force(&sources, &own, i, i + 2, &second, &range.memory[1],
+            struct wide3 f = spring_force(&sources, &own, i, i + 2, &second, &range.row_states[1],
                                           exists, variant, &two_power);
             struct wide3 f_back = wide3_shift_up(two_before, f, 2);
             sum = one ? wide3_add(sum, f) : f;
@@ -344,9 +349,9 @@ WIDE_INLINE void run_along(const struct pass_range *given, const struct sweep_pa
     }
 }
 
-// Springs to another row at -step, 0 and step. Lane l of the other row gets the reaction of lane l
-// (at 0), of lane l - step (at step) and of lane l + step (at -step), of which the last lanes'
-// partners come with the next register: so that is when a register of reactions is complete.
+// Springs to another row at -step, 0 and step along it. Lane l of that row receives the reactions
+// of lane l (at 0), of lane l - step (at step) and of lane l + step (at -step). The last of these
+// are in the next register, so a register of reactions is complete one register later.
 WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pass *pass, int step,
                            struct variant variant)
 {
@@ -376,21 +381,21 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
             start_spring(&of_left, &sources, &own, other - step);
             start_spring(&of_middle, &sources, &own, other);
             start_spring(&of_right, &sources, &own, other + step);
-            scale_spring(&of_left, &sources, &own, i, other - step, &to_left, &range.memory[0],
+            scale_spring(&of_left, &sources, &own, i, other - step, &to_left, &range.row_states[0],
                          variant, &powers[0]);
-            scale_spring(&of_middle, &sources, &own, i, other, &to_middle, &range.memory[1],
+            scale_spring(&of_middle, &sources, &own, i, other, &to_middle, &range.row_states[1],
                          variant, &powers[1]);
-            scale_spring(&of_right, &sources, &own, i, other + step, &to_right, &range.memory[2],
-                         variant, &powers[2]);
+            scale_spring(&of_right, &sources, &own, i, other + step, &to_right,
+                         &range.row_states[2], variant, &powers[2]);
             left = force_vector(&of_left, &to_left, variant, &powers[0]);
             middle = force_vector(&of_middle, &to_middle, variant, &powers[1]);
             right = force_vector(&of_right, &to_right, variant, &powers[2]);
         } else {
-            left = spring_force(&sources, &own, i, other - step, &to_left, &range.memory[0],
+            left = spring_force(&sources, &own, i, other - step, &to_left, &range.row_states[0],
                                 has_left, variant, &powers[0]);
-            middle = spring_force(&sources, &own, i, other, &to_middle, &range.memory[1], inside,
-                                  variant, &powers[1]);
-            right = spring_force(&sources, &own, i, other + step, &to_right, &range.memory[2],
+            middle = spring_force(&sources, &own, i, other, &to_middle, &range.row_states[1],
+                                  inside, variant, &powers[1]);
+            right = spring_force(&sources, &own, i, other + step, &to_right, &range.row_states[2],
                                  has_right, variant, &powers[2]);
         }
         if (variant.powers)
@@ -401,7 +406,7 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
         sum = wide3_add(left, sum);
         add_to_sum(&range.sum, i, sum);
 
-        // Reactions on the row before: one register late, when the left neighbours are known.
+        // The reactions on the previous register of the other row are complete now.
         if (i > 0) {
             struct wide3 last = wide3_shift_down(left_before, left, step);
             last = wide3_add(waiting, last);
@@ -413,13 +418,14 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
         left_before = left;
     }
 
+    // The reactions of the last register, which no left neighbours follow.
     i -= WIDE_LANES;
     struct wide3 none = wide3_zero(), last = wide3_shift_down(left_before, none, step);
     last = wide3_add(waiting, last);
     subtract_reaction(&range.other, i, last, range.count - i);
 }
 
-// Springs to one position of another row.
+// Springs to one position in another row.
 WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass *pass,
                          struct variant variant)
 {
@@ -433,7 +439,7 @@ WIDE_INLINE void run_one(const struct pass_range *given, const struct sweep_pass
         wide_mask inside = wide_lane_range(0, range.count - i);
         struct fraction power;
         struct wide3 f = spring_force(&sources, &own, i, i + range.offset, &spring,
-                                      &range.memory[0], inside, variant, &power);
+                                      &range.row_states[0], inside, variant, &power);
         add_to_sum(&range.sum, i, f);
         subtract_reaction(&range.other, i, f, range.count - i);
         if (variant.powers)
@@ -490,27 +496,77 @@ static void grid_pass(const struct pass_range *range, const struct sweep_pass *p
     functions[range->powers != NULL][pass->special][pass->damping](range, pass);
 }
 
-// ---- What is done with a node once the forces of springs on it are known: the sums are brought
-// together, gravity and drag added, and the node moved. Nodes of no grid end here, too.
+// ---- Finishing nodes
+//
+// Once all spring forces on a node are known, the sums are brought together, gravity and drag are
+// added, and the node is moved. Nodes on no grid are finished here too.
 
-// One component of what is finished: x, v and f of nodes, and g.
+// One component of the nodes' positions, velocities and forces, and of gravity.
 struct component {
     real *x, *v, *f;
-    real *x0; // of SWEEP_VERLET
     wide gravity;
+    real *x0; // previous positions, for SWEEP_VERLET
+    // Low parts (precision mixed); that of v is NULL with verlet, whose velocities are differences.
+    real *x_low, *v_low, *x0_low;
 };
 
 struct motion_steps {
     wide drag, velocity_step, position_step;
-    wide half_kick; // of Verlet's velocities
+    wide half_kick; // for the velocities of SWEEP_VERLET
 };
 
 // A register of one component.
 struct moving {
-    wide x, v, force; // x is not asked for by SWEEP_FORCES
+    wide x, v, force; // x is not set for SWEEP_FORCES and SWEEP_HALF_KICK
 };
 
-// x+ = 2 x - x- + h^2 a, and what the next step needs; kinematic nodes are moved elsewhere.
+// A number with a low part, and real_accumulate of an increment.
+struct wide_sum {
+    wide high, low;
+};
+
+WIDE_INLINE struct wide_sum accumulate(struct wide_sum a, wide increment)
+{
+    const wide change = wide_add(a.low, increment), high = wide_add(a.high, change);
+    return (struct wide_sum){high, wide_subtract(change, wide_subtract(high, a.high))};
+}
+
+WIDE_INLINE struct wide_sum load_sum(const real *high, const real *low, long i, long left)
+{
+    return (struct wide_sum){wide_load_first(high + i, left), wide_load_first(low + i, left)};
+}
+
+WIDE_INLINE void store_sum(real *high, real *low, long i, long left, struct wide_sum a)
+{
+    wide_store_first(high + i, a.high, left);
+    wide_store_first(low + i, a.low, left);
+}
+
+// The same as advance_by_positions (integrate/verlet.c).
+WIDE_INLINE void move_mixed_by_positions(const struct component *c,
+                                         const struct motion_steps *steps, struct moving now,
+                                         wide change, wide_mask is_free, long i, long left)
+{
+    const struct wide_sum place = {now.x, wide_load_first(c->x_low + i, left)};
+    const struct wide_sum before = load_sum(c->x0, c->x0_low, i, left);
+    const wide low = wide_add(wide_add(wide_subtract(place.low, before.low), change), place.low);
+    struct wide_sum next = {place.high, wide_set(0)};
+    next = accumulate(next, wide_subtract(place.high, before.high));
+    next = accumulate(next, low);
+    const wide moved =
+        wide_add(wide_subtract(next.high, place.high), wide_subtract(next.low, place.low));
+    wide_store_first(c->v + i,
+                     wide_blend(is_free, wide_multiply(moved, steps->position_step), now.v), left);
+    store_sum(c->x, c->x_low, i, left,
+              (struct wide_sum){wide_blend(is_free, next.high, place.high),
+                                wide_blend(is_free, next.low, place.low)});
+    store_sum(c->x0, c->x0_low, i, left,
+              (struct wide_sum){wide_blend(is_free, place.high, before.high),
+                                wide_blend(is_free, place.low, before.low)});
+}
+
+// Verlet: x+ = 2 x - x- + h^2 a, and the previous position and velocity. Kinematic nodes are moved
+// elsewhere.
 WIDE_INLINE void move_by_positions(const struct component *c, const struct motion_steps *steps,
                                    struct moving now, wide change, wide_mask is_free, long i,
                                    long left)
@@ -524,10 +580,10 @@ WIDE_INLINE void move_by_positions(const struct component *c, const struct motio
     wide_store_first(c->v + i, wide_blend(is_free, speed, now.v), left);
 }
 
-// The force so far; `own` and `reactions` may be NULL. Where nothing but springs acts on a node, f
-// is not read.
-WIDE_INLINE wide force_so_far(const struct component *c, const real *own, const real *reactions,
-                              long i, long left, bool loaded)
+// The sum of the spring forces, the reactions and, if `loaded`, the forces in f. `own` and
+// `reactions` may be NULL.
+WIDE_INLINE wide total_force(const struct component *c, const real *own, const real *reactions,
+                             long i, long left, bool loaded)
 {
     wide force = wide_set(0);
     if (reactions)
@@ -537,21 +593,43 @@ WIDE_INLINE wide force_so_far(const struct component *c, const real *own, const 
     return loaded ? wide_add(wide_load_first(c->f + i, left), force) : force;
 }
 
-// Moves one component of a register of nodes, or stores its force. Returns the force and the
-// velocity that belongs to the position, for the energy budget.
+// The force on a component of a register of nodes, and the velocity at the same time as the
+// positions, for the energy budget.
 struct finished {
     wide force, velocity;
 };
 
+// The kick and the drift of finish_component with low parts.
+WIDE_INLINE struct finished move_mixed(const struct component *c, const struct motion_steps *steps,
+                                       struct moving now, wide change, wide force, long i,
+                                       long left, enum sweep_finish finish)
+{
+    const struct wide_sum before = {now.v, wide_load_first(c->v_low + i, left)};
+    const struct wide_sum kicked = accumulate(before, change);
+    if (finish == SWEEP_HALF_KICK) {
+        store_sum(c->v, c->v_low, i, left, kicked);
+        return (struct finished){force, kicked.high};
+    }
+    const struct wide_sum next =
+        finish == SWEEP_VELOCITY_VERLET ? accumulate(kicked, change) : kicked;
+    const wide moves = finish == SWEEP_EXPLICIT_EULER ? now.v : next.high;
+    const struct wide_sum place = {now.x, wide_load_first(c->x_low + i, left)};
+    store_sum(c->v, c->v_low, i, left, next);
+    store_sum(c->x, c->x_low, i, left,
+              accumulate(place, wide_multiply(steps->position_step, moves)));
+    return (struct finished){force, finish == SWEEP_VELOCITY_VERLET ? kicked.high : now.v};
+}
+
+// Moves one component of a register of nodes, or stores its force.
 WIDE_INLINE struct finished finish_component(const struct component *c,
                                              const struct motion_steps *steps, struct moving now,
                                              wide mass, wide inverse_mass, long i, long left,
-                                             bool clears, enum sweep_finish finish)
+                                             bool clears, enum sweep_finish finish, bool mixed)
 {
     const wide force = wide_add(now.force, wide_subtract(wide_multiply(mass, c->gravity),
                                                          wide_multiply(steps->drag, now.v)));
     now.force = force;
-    if (finish_keeps_forces(finish))
+    if (finish_stores_forces(finish))
         wide_store_first(c->f + i, force, left);
     else if (clears)
         wide_store_first(c->f + i, wide_set(0), left);
@@ -561,9 +639,15 @@ WIDE_INLINE struct finished finish_component(const struct component *c,
     const wide change = wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force);
     if (finish == SWEEP_VERLET) {
         const wide kick = wide_multiply(wide_multiply(steps->half_kick, inverse_mass), force);
-        move_by_positions(c, steps, now, change, wide_positive(inverse_mass), i, left);
+        const wide_mask is_free = wide_positive(inverse_mass);
+        if (mixed)
+            move_mixed_by_positions(c, steps, now, change, is_free, i, left);
+        else
+            move_by_positions(c, steps, now, change, is_free, i, left);
         return (struct finished){force, wide_add(now.v, kick)};
     }
+    if (mixed && c->v_low)
+        return move_mixed(c, steps, now, change, force, i, left, finish);
     const wide kicked = wide_add(now.v, change);
     if (finish == SWEEP_HALF_KICK) {
         wide_store_first(c->v + i, kicked, left);
@@ -581,7 +665,7 @@ struct node_motion {
     struct motion_steps steps;
 };
 
-// Of nodes from `first` on.
+// The components and step factors of nodes from `first` on.
 static inline struct node_motion motion_of(const struct system *system, int64_t first,
                                            enum sweep_finish finish)
 {
@@ -590,9 +674,18 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
     const vec3 g = system->topology->environment.gravity;
     const real h = (real)settings->dt;
     struct node_motion motion = {
-        {{s->x + first, s->vx + first, s->fx + first, NULL, wide_set((real)g.x)},
-         {s->y + first, s->vy + first, s->fy + first, NULL, wide_set((real)g.y)},
-         {s->z + first, s->vz + first, s->fz + first, NULL, wide_set((real)g.z)}},
+        {{.x = s->x + first,
+          .v = s->vx + first,
+          .f = s->fx + first,
+          .gravity = wide_set((real)g.x)},
+         {.x = s->y + first,
+          .v = s->vy + first,
+          .f = s->fy + first,
+          .gravity = wide_set((real)g.y)},
+         {.x = s->z + first,
+          .v = s->vz + first,
+          .f = s->fz + first,
+          .gravity = wide_set((real)g.z)}},
         {wide_set((real)system->topology->environment.air_drag), wide_set(h), wide_set(h),
          wide_set(0)},
     };
@@ -608,12 +701,22 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
         motion.components[1].x0 = s->y0 + first;
         motion.components[2].x0 = s->z0 + first;
     }
+    if (!state_is_mixed(s))
+        return motion;
+    real *const x_low[3] = {s->x_low, s->y_low, s->z_low};
+    real *const v_low[3] = {s->vx_low, s->vy_low, s->vz_low};
+    real *const x0_low[3] = {s->x0_low, s->y0_low, s->z0_low};
+    for (int c = 0; c < 3; c++) {
+        motion.components[c].x_low = x_low[c] + first;
+        motion.components[c].v_low = v_low[c] ? v_low[c] + first : NULL;
+        motion.components[c].x0_low = x0_low[c] ? x0_low[c] + first : NULL;
+    }
     return motion;
 }
 
-// What nodes from i on add to the energy budget: of `left` of them, which have these velocities
-// before they are moved, and forces on them. The kinetic energy is left to the caller where all
-// have one mass.
+// Adds the contributions of `left` nodes from i on to the energy budget, given their forces and
+// their velocities before they move. The caller derives the kinetic energy from the sum of squares
+// where all nodes have one mass.
 WIDE_INLINE void add_node_powers(struct power_sums *sums, bool drives, const struct wide3 *v,
                                  const struct wide3 *force, wide mass, wide inverse_mass,
                                  bool massed, long i, long left)
@@ -632,10 +735,10 @@ WIDE_INLINE void add_node_powers(struct power_sums *sums, bool drives, const str
     power_add(sums, POWER_MOVED, i, wide_subtract(kinetic, wide_masked(is_free, kinetic)));
 }
 
-// `masses` of the range's nodes, or NULL where each has `each`.
+// Finishes the nodes of a range. `masses` of the nodes, or NULL if each has `each`.
 WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_range *range,
                               const real *masses, real each, bool loaded, bool clears,
-                              enum sweep_finish finish, bool powers)
+                              enum sweep_finish finish, bool powers, bool mixed)
 {
     const bool drives = powers && range->powers->drives;
     const struct node_motion motion = motion_of(system, range->first, finish);
@@ -654,10 +757,10 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
         for (int c = 0; c < 3; c++) {
             const struct component *it = &motion.components[c];
             struct moving now = {.v = wide_load_first(it->v + i, left),
-                                 .force = force_so_far(it, own[c], reactions[c], i, left, loaded)};
-            now.x = finish_keeps_forces(finish) ? wide_set(0) : wide_load_first(it->x + i, left);
-            const struct finished done =
-                finish_component(it, &motion.steps, now, mass, inverse, i, left, clears, finish);
+                                 .force = total_force(it, own[c], reactions[c], i, left, loaded)};
+            now.x = finish_stores_forces(finish) ? wide_set(0) : wide_load_first(it->x + i, left);
+            const struct finished done = finish_component(it, &motion.steps, now, mass, inverse, i,
+                                                          left, clears, finish, mixed);
             force[c] = done.force;
             velocity[c] = done.velocity;
         }
@@ -672,11 +775,15 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
 WIDE_INLINE void finish_with(const struct system *system, const struct finish_range *range,
                              const real *masses, real each, enum sweep_finish finish, bool powers)
 {
-    if (masses || range->loaded || range->clears || finish_keeps_forces(finish) ||
-        finish == SWEEP_EXPLICIT_EULER)
-        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers);
+    if (state_is_mixed(system->state))
+        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers,
+                     true);
+    else if (masses || range->loaded || range->clears || finish_stores_forces(finish) ||
+             finish == SWEEP_EXPLICIT_EULER)
+        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers,
+                     false);
     else
-        finish_nodes(system, range, NULL, each, false, false, finish, powers);
+        finish_nodes(system, range, NULL, each, false, false, finish, powers, false);
 }
 
 WIDE_INLINE void finish_masses(const struct system *system, const struct finish_range *range,
@@ -704,7 +811,7 @@ WIDE_INLINE void finish_masses(const struct system *system, const struct finish_
     }
 }
 
-// Adds the sums of a range, of whose nodes each has a mass of its own (`massed`) or `each`.
+// Adds the sums of a range whose nodes have individual masses (`massed`) or the mass `each`.
 static inline void add_sums(struct power_sums *to, const struct power_sums *sums, bool massed,
                             double each)
 {
@@ -717,12 +824,12 @@ static inline void add_sums(struct power_sums *to, const struct power_sums *sums
 
 static const struct reals no_reals = {NULL, NULL, NULL};
 
-static struct reals moved(const struct reals *reals, int64_t by)
+static struct reals offset_reals(const struct reals *reals, int64_t by)
 {
     return reals->x ? (struct reals){reals->x + by, reals->y + by, reals->z + by} : no_reals;
 }
 
-// Body by body, where bodies have masses of their own.
+// Finishes the nodes body by body, since masses are stored by body.
 static void grid_finish(const struct system *system, const struct finish_range *range,
                         enum sweep_finish finish)
 {
@@ -732,8 +839,8 @@ static void grid_finish(const struct system *system, const struct finish_range *
         const int64_t into = (int64_t)(node - first);
         struct finish_range part = {.first = (int64_t)node,
                                     .count = (long)(masses.end - node),
-                                    .own = moved(&range->own, into),
-                                    .reactions = moved(&range->reactions, into),
+                                    .own = offset_reals(&range->own, into),
+                                    .reactions = offset_reals(&range->reactions, into),
                                     .loaded = range->loaded,
                                     .clears = range->clears};
         const real *listed = masses.listed ? system->constants->mass + node : NULL;
@@ -750,10 +857,10 @@ static void grid_finish(const struct system *system, const struct finish_range *
     }
 }
 
-// ---- What the damping takes, for the energy budget: each spring once, at its first node
+// ---- The power of damping, for rows of energies: each spring once, at its first node
 
-// A direction that has partners from the present row, with its constants, beside each other for the
-// loop over registers.
+// The constants of a direction that has springs from the present row, copied for the loop over
+// registers.
 struct neighbour {
     int64_t offset;
     int dx;
@@ -777,14 +884,14 @@ static int neighbours_of_row(const struct plan_grid *grid, const struct spring_c
     return count;
 }
 
-// Which lanes have a partner at dx = -GRID_REACH .. GRID_REACH in their row.
+// The lanes that have a partner at dx = -GRID_REACH .. GRID_REACH in their row.
 WIDE_INLINE void find_partners(long i, long nx, wide_mask exists[2 * GRID_REACH + 1])
 {
     for (int dx = -GRID_REACH; dx <= GRID_REACH; dx++)
         exists[dx + GRID_REACH] = wide_lane_range(-i - dx, nx - i - dx);
 }
 
-// What the damping of one direction takes: c (w.d)^2 / L^2, or c w^2.
+// The power of the damping of one direction: c (w.d)^2 / L^2, or c w^2 with the full law.
 WIDE_INLINE wide neighbour_power(const struct state *s, const struct neighbour *to, int64_t at,
                                  wide_mask exists)
 {
@@ -801,8 +908,8 @@ WIDE_INLINE wide neighbour_power(const struct state *s, const struct neighbour *
     return wide_masked(valid, wide_multiply(wide_set(to->damping), power));
 }
 
-// Each spring once, at its first node. Not summed here: a sum over lanes would depend on their
-// number.
+// Stores the power of each node's springs to later nodes. It is summed elsewhere, because a sum
+// over lanes would depend on the width of a register.
 static void grid_power(const struct system *system, const struct plan_grid *grid, struct range rows)
 {
     struct state *s = system->state;
@@ -824,9 +931,10 @@ static void grid_power(const struct system *system, const struct plan_grid *grid
     }
 }
 
-// ---- Springs that are strained beyond the limits at which they break or yield
+// ---- Springs strained beyond the limits at which they break or yield
 
-// The length as everywhere else, so that what is found here is exactly what breaks or yields.
+// Computes lengths as the scalar code does (springs/breaking.c), so that exactly the springs found
+// here break or yield.
 static inline wide row_length(const struct state *s, int64_t a, int64_t b)
 {
     struct wide3 d =
@@ -846,9 +954,10 @@ static uint64_t grid_overstrained(const struct state *s, const struct grid_row_s
                           : wide_set(springs->built);
         wide_mask valid = wide_lane_range(0, left);
         if (s->broken)
-            valid = wide_whole(s->broken + springs->state_index + i, left);
-        uint64_t lanes = wide_mask_bits(wide_mask_and(valid, wide_longer(limits, length, rest))) |
-                         wide_mask_bits(wide_mask_and(valid, wide_shorter(limits, length, rest)));
+            valid = wide_unbroken(s->broken + springs->state_index + i, left);
+        uint64_t lanes =
+            wide_mask_bits(wide_mask_and(valid, wide_above_limit(limits, length, rest))) |
+            wide_mask_bits(wide_mask_and(valid, wide_below_limit(limits, length, rest)));
         beyond |= lanes << i;
     }
     return beyond;

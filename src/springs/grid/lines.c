@@ -1,5 +1,19 @@
-// Lines of stiff springs (springs/tangent.h): which lines of a grid are solved, their factors and
-// their solves. The solve itself is line_solve of springs/grid/tangent_body.h.
+// The line preconditioner of the implicit integrators (springs/tangent.h): which lines of a grid
+// are solved, and their factors. The solve itself is line_solve in grid/tangent_body.h.
+//
+// A line is a row or a column of a rope or a cloth. A stiff line resists stretching: pulling one
+// end moves all of it. With a 3 x 3 block for each node alone, an iteration transmits such a motion
+// to the next node and no further, so the number of iterations grows with the length of the lines.
+// A whole row with the springs between its consecutive nodes is a block-tridiagonal matrix, which
+// is solved at about the cost of a product. For a cloth, P r is the sum of the solutions for its
+// rows and for its columns. In the matrix of the rows the springs of the columns end at fixed
+// points, and the other way round, so both matrices are positive definite.
+//
+// With D the diagonal blocks and U_p the block between nodes p and p + 1 of a line, S_0 = D_0, W_p
+// = S_p^-1 U_p and S_(p+1) = D_(p+1) - U_p W_p (Golub and Van Loan, Matrix Computations, 4th ed.,
+// 4.5.1). The lines of a family (rows or columns) are independent, and eight at a time are solved
+// in parallel lanes. If rounding makes an S_p that is not positive definite, the line is split
+// there.
 #include <math.h>
 #include <string.h>
 
@@ -7,24 +21,9 @@
 #include "kernels/kernels.h"
 #include "springs/tangent.h"
 
-// ---- Lines: the rows and columns of ropes and cloths, each of which is solved by itself.
-//
-// A stiff line resists along itself: pull one end, and all of it follows. With a 3 x 3 block for
-// each node alone an iteration takes that to the next node and no further, so that the number of
-// iterations grows with the length of the lines. A whole row, with the springs from one node of it
-// to the next, is a matrix of 3 x 3 blocks in three diagonals, which is solved at the cost of about
-// a product. Of a cloth P r is the sum of what its rows and its columns make of r: each sees the
-// other as springs to fixed points, A less something positive, so that both are positive definite,
-// and where lines are stiff along themselves each leaves the other's part nearly alone.
-//
-// With D the blocks of the diagonal and U_p that between nodes p and p + 1 of a line, S_0 = D_0,
-// W_p = S_p^-1 U_p and S_(p+1) = D_(p+1) - U_p W_p (Golub and Van Loan, Matrix Computations, 4th
-// ed., 4.5.1). All lines of a family (rows, or columns) are independent; eight at a time are solved
-// beside each other. Where round-off makes a S_p that is not positive definite the line is cut.
-
 enum { FAMILIES_MAX = 2 };
 
-// Lines of one direction of a grid; `nodes` is bundle after bundle, node after node.
+// The rows or the columns of a grid; `nodes` has them bundle after bundle, node after node.
 struct line_family {
     const struct tangent_grid *grid;
     int direction;
@@ -35,9 +34,9 @@ struct line_family {
 
 struct spring_lines {
     const struct spring_tangent *tangent;
-    size_t grid_count; // that have lines
+    size_t grid_count; // grids that have lines
     struct line_family (*families)[FAMILIES_MAX];
-    size_t covered; // nodes
+    size_t covered; // nodes on lines
 };
 
 static size_t bundles_of(const struct line_family *family)
@@ -47,7 +46,7 @@ static size_t bundles_of(const struct line_family *family)
 
 // ---- Memory
 
-// The direction of a grid that leads to the next node along x or y; -1: none.
+// The direction of a grid that joins consecutive nodes along x or y; -1 if there is none.
 static int direction_along(const struct tangent_grid *grid, int axis)
 {
     for (int d = 0; d < grid->grid->direction_count; d++) {
@@ -58,10 +57,10 @@ static int direction_along(const struct tangent_grid *grid, int axis)
     return -1;
 }
 
-// Lines are worth what they cost where their springs are so much stiffer than those that lead
-// elsewhere. (Measured: of a cloth with all springs alike iterations become fewer by a fourth and
-// dearer by a half; with a third of the stiffness elsewhere half as many, and a run takes 0.85 of
-// the time.)
+// Lines pay off where their springs are at least this many times as stiff as the springs that join
+// other nodes. Measured: for a cloth with equal springs the lines save a fourth of the iterations,
+// each of which costs 1.5 times as much; with a third of the stiffness in the other springs they
+// save half of the iterations, and a run takes 0.85 times as long.
 static const double STIFFER = 2;
 
 static bool is_stiff(const struct tangent_grid *grid, int direction)
@@ -73,7 +72,7 @@ static bool is_stiff(const struct tangent_grid *grid, int direction)
     return (double)grid->constants[direction].stiffness >= STIFFER * others;
 }
 
-// The direction of a grid's lines along x or y; -1: none.
+// The direction of a grid's lines along x or y; -1 if it has none.
 static int direction_of_lines(const struct tangent_grid *grid, int axis)
 {
     const struct plan_grid *plan = grid->grid;
@@ -113,7 +112,7 @@ static bool add_grid(const struct system *system, const struct tangent_grid *gri
     for (int axis = 0; axis < FAMILIES_MAX; axis++)
         if (!make_family(system, grid, axis, &families[axis]))
             return false;
-    if (families[0].count == 0) { // the first sets what the second adds to
+    if (families[0].count == 0) { // family 0 sets z, family 1 adds to it
         families[0] = families[1];
         families[1] = (struct line_family){.count = 0};
     }
@@ -184,9 +183,9 @@ bool REAL_NAME(spring_lines_cover)(const struct spring_lines *lines)
 
 // ---- Factors, in double
 
-// The matrix between a line's node and the next one, less its sign: xx, yy, zz, xy, xz, yz.
-static void couple(const struct spring_lines *lines, const struct line_family *family,
-                   const struct line_matrix *matrix, size_t node, double u[6])
+// The block between a node of a line and the next one, with positive sign: xx, yy, zz, xy, xz, yz.
+static void coupling_block(const struct spring_lines *lines, const struct line_family *family,
+                           const struct line_matrix *matrix, size_t node, double u[6])
 {
     real block[6] = {0};
     REAL_NAME(tangent_grid_spring)
@@ -196,7 +195,7 @@ static void couple(const struct spring_lines *lines, const struct line_family *f
         u[i] = (double)block[i];
 }
 
-// w := m u of two symmetric matrices; w row after row.
+// w := m u for two symmetric matrices; w is stored row by row.
 static void multiply_symmetric(const double m[6], const double u[6], double w[9])
 {
     static const int at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -206,7 +205,7 @@ static void multiply_symmetric(const double m[6], const double u[6], double w[9]
                            m[at[3 * i + 2]] * u[at[6 + j]];
 }
 
-// s -= u w, which is symmetric.
+// s -= u w; the product is symmetric.
 static void subtract_product(double s[6], const double u[6], const double w[9])
 {
     s[0] -= u[0] * w[0] + u[3] * w[3] + u[4] * w[6];
@@ -217,7 +216,7 @@ static void subtract_product(double s[6], const double u[6], const double w[9])
     s[5] -= u[3] * w[2] + u[1] * w[5] + u[5] * w[8];
 }
 
-// By cofactors; false if s is not clearly positive definite.
+// Inverts by cofactors; false if s is not clearly positive definite.
 static bool invert(const double s[6], double inverse[6])
 {
     double cxx = s[1] * s[2] - s[5] * s[5], cxy = s[4] * s[5] - s[3] * s[2];
@@ -236,12 +235,15 @@ static bool invert(const double s[6], double inverse[6])
     return true;
 }
 
+// The diagonal block of the matrix at a node: stiffness K + damping C + M.
 static void diagonal_of(const struct line_matrix *matrix, size_t node, double d[6])
 {
     for (int i = 0; i < 6; i++)
         d[i] = (double)matrix->blocks[node][i] + (i < 3 ? (double)matrix->mass[node] : 0);
 }
 
+// Factors one line, which is a lane of its bundle. Nodes that are not integrated have zero blocks;
+// where a block cannot be inverted, the coupling to the node before is dropped.
 static void factor_line(const struct spring_lines *lines, const struct line_family *family,
                         const struct line_matrix *matrix, size_t first, struct line_node *nodes,
                         size_t lane)
@@ -262,7 +264,7 @@ static void factor_line(const struct spring_lines *lines, const struct line_fami
         size_t next = node + family->step;
         memset(u, 0, sizeof u);
         if (there && p + 1 < family->length && matrix->mass[next] > 0)
-            couple(lines, family, matrix, node, u);
+            coupling_block(lines, family, matrix, node, u);
         multiply_symmetric(inverse, u, w);
         for (int i = 0; i < 6; i++)
             nodes[p].inverse[i][lane] = (real)inverse[i];
@@ -295,7 +297,7 @@ void REAL_NAME(spring_lines_update)(struct spring_lines *lines, const struct lin
 
 // ---- Solves
 
-// Lines that are not there go along with the first of the bundle.
+// Lanes without a line repeat the first line of the bundle.
 static struct line_bundle bundle_of(const struct line_family *family, size_t number)
 {
     struct line_bundle bundle = {.nodes = family->nodes + number * family->length,

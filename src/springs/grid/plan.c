@@ -1,18 +1,20 @@
-// Finds the regular structure of bodies on a grid, and cuts it into tiles. Of bodies whose springs
-// go by directions already, it only asks whether kernels can compute them; of listed ones nothing
-// is assumed: every spring is checked.
+// Recognises bodies on a grid, and divides grids into tiles (plan.h). If the springs of a body are
+// described by directions, only the limits of the kernels are checked; if they are listed, nothing
+// is assumed and every spring is checked.
 #include "springs/grid/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "base/memory.h"
 
-// Rows shorter than this are left to blocks. Of a vector of 16 lanes four used ones still pay.
+// Bodies with shorter rows are stored in another format. Four used lanes of a register of 16 still
+// pay off.
 enum { ROW_MIN = 4 };
 
-// How far rest lengths of one direction may differ: the rounding of built distances far from the
-// origin.
+// The relative difference allowed between rest lengths of one direction: rounding of distances far
+// from the origin.
 static const double REST_TOLERANCE = 1e-6;
 
 static bool has_grid(const struct topology_body *body, struct plan_grid *grid)
@@ -35,24 +37,31 @@ static bool is_plain(const struct material *material)
     return material->law == LAW_LINEAR && !has_state(material);
 }
 
+// Of a grid with gaps the kernels mask springs anyway, so springs that go slack cost nothing more.
+static bool is_allowed(const struct material *material, bool gaps)
+{
+    return gaps ? material->law != LAW_RIGID && !has_state(material) : is_plain(material);
+}
+
 struct grid_position {
-    uint32_t node; // of the body
+    uint32_t node; // its number within the body
     int x, y, z;
 };
 
-// In 32 bits, since nodes have such numbers and divisions by 64 take twice as long.
+// In 32 bits, which node numbers fit in: 64-bit divisions take twice as long.
 static struct grid_position position_of(const struct plan_grid *grid, uint32_t node)
 {
     const uint32_t nx = (uint32_t)grid->nx, ny = (uint32_t)grid->ny, row = node / nx;
     return (struct grid_position){node, (int)(node % nx), (int)(row % ny), (int)(row / ny)};
 }
 
-// What is known of each direction while springs are read.
-struct census {
+// The directions found so far while springs are read.
+struct direction_search {
     uint64_t count[DIRECTIONS_MAX];
-    uint32_t *seen;           // of each node, a bit for each direction that a spring goes from it
-    struct grid_position low; // of the last spring: mostly the next one starts there, too,
-    int recent;               // in another direction than this
+    uint32_t *seen;           // for each node, a bit per direction of the springs that start there
+    struct grid_position low; // start of the last spring; the next one often starts there too,
+    int recent;               // in another direction than the last one, `recent`
+    bool gaps;                // springs may be missing
 };
 _Static_assert((int)DIRECTIONS_MAX <= 32, "a bit for each direction");
 
@@ -62,8 +71,8 @@ static bool is_within(int position, int step, uint64_t count)
     return other >= 0 && (uint64_t)other < count;
 }
 
-// Whether the direction leads from one node to another: then it is the only one that does.
-static bool leads(const struct plan_grid *grid, const struct direction *direction,
+// Whether the direction joins these two nodes; no other direction does.
+static bool joins(const struct plan_grid *grid, const struct direction *direction,
                   const struct grid_position *from, uint32_t to)
 {
     return direction->offset == (int64_t)to - (int64_t)from->node &&
@@ -72,18 +81,18 @@ static bool leads(const struct plan_grid *grid, const struct direction *directio
            is_within(from->z, direction->dz, grid->nz);
 }
 
-// The number of the direction from census->low to this node, added if it is new; -1 when there are
-// too many or it reaches too far.
-static int find_direction(struct plan_grid *grid, struct census *census, uint32_t to)
+// The index of the direction from search->low to a node; it is added if it is new. -1 if there are
+// too many directions or it reaches too far.
+static int find_direction(struct plan_grid *grid, struct direction_search *search, uint32_t to)
 {
-    const struct grid_position *low = &census->low;
-    for (int i = 0, d = census->recent; i < grid->direction_count; i++) {
+    const struct grid_position *low = &search->low;
+    for (int i = 0, d = search->recent; i < grid->direction_count; i++) {
         d = d + 1 < grid->direction_count ? d + 1 : 0;
-        if (leads(grid, &grid->directions[d], low, to))
+        if (joins(grid, &grid->directions[d], low, to))
             return d;
     }
     struct grid_position high = position_of(grid, to);
-    if (to == low->node) // from a node to itself: no direction of a grid
+    if (to == low->node) // a spring from a node to itself is not part of a grid
         return -1;
     if (grid->direction_count == DIRECTIONS_MAX || abs(high.x - low->x) > GRID_REACH)
         return -1;
@@ -93,33 +102,36 @@ static int find_direction(struct plan_grid *grid, struct census *census, uint32_
     return grid->direction_count++;
 }
 
+// Counts a spring with its direction; `spring` is an index into the listed springs. False if the
+// springs form no grid.
 static bool add_spring(const struct topology *topology, uint64_t spring, struct plan_grid *grid,
-                       struct census *census)
+                       struct direction_search *search)
 {
-    uint32_t a = topology->springs[spring][0] - (uint32_t)grid->first_node; // `spring` counts
-    uint32_t b = topology->springs[spring][1] - (uint32_t)grid->first_node; // listed ones
+    uint32_t a = topology->springs[spring][0] - (uint32_t)grid->first_node;
+    uint32_t b = topology->springs[spring][1] - (uint32_t)grid->first_node;
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    if (low != census->low.node)
-        census->low = position_of(grid, low);
-    int d = find_direction(grid, census, high);
+    if (low != search->low.node)
+        search->low = position_of(grid, low);
+    int d = find_direction(grid, search, high);
     if (d < 0)
         return false;
-    census->recent = d;
+    search->recent = d;
     struct direction *known = &grid->directions[d];
     double rest_length = topology_listed_rest(topology, spring);
     uint32_t material = topology_listed_material(topology, spring), bit = UINT32_C(1) << d;
-    if (census->count[d] == 0) {
+    if (search->count[d] == 0) {
         known->rest_length = rest_length;
         known->material = material;
     }
-    bool first = !(census->seen[low] & bit);
-    census->seen[low] |= bit;
-    census->count[d]++;
-    return first && known->material == material && is_plain(&topology->materials[material]) &&
+    bool first = !(search->seen[low] & bit);
+    search->seen[low] |= bit;
+    search->count[d]++;
+    return first && known->material == material &&
+           is_allowed(&topology->materials[material], search->gaps) &&
            fabs(known->rest_length - rest_length) <= REST_TOLERANCE * known->rest_length;
 }
 
-// Directions take the order of their steps, so that the order of the springs changes no sum.
+// Sorts directions by their steps, so that the order in which springs are listed affects no sum.
 static int compare_directions(const void *left, const void *right)
 {
     const struct direction *a = left, *b = right;
@@ -141,26 +153,91 @@ static void order_directions(struct plan_grid *grid)
     }
 }
 
-static taut_status take_listed(const struct topology *topology, const struct topology_body *body,
-                               struct plan_grid *grid, bool *found, taut_error *error)
+// ---- Gaps: springs that were cut
+
+// Marks the springs of a direction without the bit `bit` of seen[lower node].
+static void mark_missing(struct plan_grid *grid, const struct direction *direction,
+                         const uint32_t *seen, uint32_t bit)
 {
-    size_t nodes = (size_t)body->node_count;
-    struct census census = {.seen = memory_allocate(NULL, nodes, sizeof *census.seen)};
-    if (!census.seen)
+    const uint64_t row_nodes = grid->ny == 1 && grid->nz == 1 ? 1 : grid->nx; // of the tiling
+    const uint64_t count = direction_springs(direction);
+    uint8_t *missing = grid->missing + GAP_GUARD + direction->first_spring;
+    uint64_t left;
+    for (uint64_t first = 0; first < count; first += left) {
+        const uint64_t lower = direction_lower(direction, first, &left);
+        for (uint64_t i = 0; i < left; i++)
+            if (!(seen[lower + i] & bit)) {
+                missing[first + i] = 1;
+                grid->rows_with_gaps[(lower + i) / row_nodes] = 1;
+            }
+    }
+}
+
+// `unsorted`: the directions in the order of the bits of `seen`.
+static taut_status find_gaps(const struct direction *unsorted, const uint32_t *seen,
+                             const taut_allocator *allocator, struct plan_grid *grid,
+                             taut_error *error)
+{
+    uint64_t springs = 0;
+    for (int d = 0; d < grid->direction_count; d++)
+        springs += direction_springs(&grid->directions[d]);
+    grid->missing_length = springs + 2 * GAP_GUARD;
+    grid->row_count = grid->ny == 1 && grid->nz == 1 ? grid->nx : grid->ny * grid->nz;
+    grid->missing = memory_allocate(allocator, (size_t)grid->missing_length, sizeof *grid->missing);
+    grid->rows_with_gaps =
+        memory_allocate(allocator, (size_t)grid->row_count, sizeof *grid->rows_with_gaps);
+    if (!grid->missing || !grid->rows_with_gaps) {
+        grid_free(allocator, grid);
         return fail_memory(error, "the plan");
-    bool whole = true;
-    for (uint64_t i = 0; i < body->spring_count && whole; i++)
-        whole = add_spring(topology, body->first_listed + i, grid, &census);
-    for (int d = 0; d < grid->direction_count && whole; d++)
-        whole = direction_springs(&grid->directions[d]) == census.count[d]; // none is missing
-    memory_release(NULL, census.seen, nodes, sizeof *census.seen);
-    if (whole)
-        order_directions(grid);
-    *found = whole;
+    }
+    for (int d = 0; d < grid->direction_count; d++) {
+        int bit = 0;
+        while (compare_directions(&unsorted[bit], &grid->directions[d]) != 0)
+            bit++;
+        mark_missing(grid, &grid->directions[d], seen, UINT32_C(1) << bit);
+    }
     return TAUT_OK;
 }
 
-static bool take_directions(const struct topology *topology, const struct topology_body *body,
+void grid_free(const taut_allocator *allocator, struct plan_grid *grid)
+{
+    memory_release(allocator, grid->missing, (size_t)grid->missing_length, sizeof *grid->missing);
+    memory_release(allocator, grid->rows_with_gaps, (size_t)grid->row_count,
+                   sizeof *grid->rows_with_gaps);
+    grid->missing = grid->rows_with_gaps = NULL;
+}
+
+// ---- The directions of a body
+
+static taut_status find_in_list(const struct topology *topology, const struct topology_body *body,
+                                bool gaps, const taut_allocator *allocator, struct plan_grid *grid,
+                                bool *found, taut_error *error)
+{
+    size_t nodes = (size_t)body->node_count;
+    struct direction_search search = {.seen = memory_allocate(NULL, nodes, sizeof *search.seen),
+                                      .gaps = gaps};
+    if (!search.seen)
+        return fail_memory(error, "the plan");
+    bool valid = true, whole = true;
+    for (uint64_t i = 0; i < body->spring_count && valid; i++)
+        valid = add_spring(topology, body->first_listed + i, grid, &search);
+    for (int d = 0; d < grid->direction_count; d++)
+        whole &= direction_springs(&grid->directions[d]) == search.count[d];
+
+    taut_status status = TAUT_OK;
+    *found = valid && (whole || gaps);
+    if (*found) {
+        struct direction unsorted[DIRECTIONS_MAX];
+        memcpy(unsorted, grid->directions, sizeof unsorted);
+        order_directions(grid);
+        if (gaps)
+            status = find_gaps(unsorted, search.seen, allocator, grid, error);
+    }
+    memory_release(NULL, search.seen, nodes, sizeof *search.seen);
+    return status;
+}
+
+static bool copy_directions(const struct topology *topology, const struct topology_body *body,
                             struct plan_grid *grid)
 {
     if (body->direction_count > DIRECTIONS_MAX)
@@ -175,8 +252,9 @@ static bool take_directions(const struct topology *topology, const struct topolo
     return true;
 }
 
-taut_status grid_find(const struct topology *topology, size_t index, struct plan_grid *grid,
-                      bool *found, taut_error *error)
+taut_status grid_find(const struct topology *topology, size_t index, bool gaps_allowed,
+                      const taut_allocator *allocator, struct plan_grid *grid, bool *found,
+                      taut_error *error)
 {
     const struct topology_body *body = &topology->bodies[index];
     *grid = (struct plan_grid){.body = index};
@@ -184,18 +262,19 @@ taut_status grid_find(const struct topology *topology, size_t index, struct plan
     if (!has_grid(body, grid))
         return TAUT_OK;
     if (body->direction_count == 0)
-        return take_listed(topology, body, grid, found, error);
-    *found = take_directions(topology, body, grid);
+        return find_in_list(topology, body, gaps_allowed && body->is_cut_grid, allocator, grid,
+                            found, error);
+    *found = copy_directions(topology, body, grid);
     return TAUT_OK;
 }
 
 // ---- Tiles
 
-// A tile has as many nodes as make TILES_WANTED tiles, within limits: enough for many threads, and
-// large where there is much work, since what lies at the edges costs more. A layer is cut only
-// where there would be too few tiles otherwise, or where what a sweep keeps of a layer and the next
-// would not fit into the second level of the cache; springs must not reach past a quarter of a
-// tile's layers, or an eighth of its rows.
+// A grid is divided into TILES_WANTED tiles if their nodes stay within limits: enough tiles for
+// many threads, and large tiles for large grids, since springs across their edges cost more. Layers
+// are divided only if there would otherwise be fewer than TILES_LEAST tiles, or if the part of two
+// consecutive layers that a sweep uses would not fit into the second-level cache. Springs must not
+// reach further than a quarter of a tile's layers or an eighth of its rows.
 enum {
     TILE_NODES_MIN = 2048,
     TILE_NODES_MAX = 32768,
@@ -206,7 +285,7 @@ enum {
     REACHES_OF_LAYERS = 4
 };
 
-// What a chunk's positions, velocities and forces take fits into the first level of the cache.
+// The positions, velocities and forces of a chunk fit into the first-level cache.
 enum { CHUNK_NODES = 1024 };
 
 static void find_reach(const struct plan_grid *grid, struct plan_tiling *tiling)
@@ -223,35 +302,34 @@ static void find_reach(const struct plan_grid *grid, struct plan_tiling *tiling)
     }
 }
 
-// How many parts of at least `part`; 1 at least.
-static uint64_t parts(uint64_t whole, uint64_t part)
+// The number of parts of at least `part`, at least 1.
+static uint64_t part_count(uint64_t whole, uint64_t part)
 {
     return whole / max_u64(part, 1) > 0 ? whole / max_u64(part, 1) : 1;
 }
 
-static uint64_t between(uint64_t low, uint64_t a, uint64_t high)
+static uint64_t clamp(uint64_t low, uint64_t a, uint64_t high)
 {
     return a < low ? low : a > high ? high : a;
 }
 
-static void cut(struct plan_tiling *tiling)
+static void choose_tiles(struct plan_tiling *tiling)
 {
     const uint64_t layer = tiling->nx * tiling->ny;
-    const uint64_t nodes =
-        between(TILE_NODES_MIN, layer * tiling->nz / TILES_WANTED, TILE_NODES_MAX);
+    const uint64_t nodes = clamp(TILE_NODES_MIN, layer * tiling->nz / TILES_WANTED, TILE_NODES_MAX);
     const uint64_t most_y =
-        parts(tiling->ny, REACHES_OF_ROWS * max_u64(tiling->before, tiling->after));
+        part_count(tiling->ny, REACHES_OF_ROWS * max_u64(tiling->before, tiling->after));
     if (tiling->nz == 1) {
         tiling->tiles_z = 1;
-        tiling->tiles_y = between(1, parts(layer, nodes), most_y);
+        tiling->tiles_y = clamp(1, part_count(layer, nodes), most_y);
         return;
     }
-    tiling->tiles_y = between(1, parts(layer, LAYER_NODES_MAX), most_y);
+    tiling->tiles_y = clamp(1, part_count(layer, LAYER_NODES_MAX), most_y);
     const uint64_t slab = layer / tiling->tiles_y;
-    tiling->tiles_z =
-        parts(tiling->nz, max_u64(REACHES_OF_LAYERS * tiling->above, nodes / max_u64(slab, 1)));
+    tiling->tiles_z = part_count(
+        tiling->nz, max_u64(REACHES_OF_LAYERS * tiling->above, nodes / max_u64(slab, 1)));
     if (tiling->tiles_y * tiling->tiles_z < TILES_LEAST && layer * tiling->nz > 4 * nodes)
-        tiling->tiles_y = between(1, TILES_WANTED / tiling->tiles_z, most_y);
+        tiling->tiles_y = clamp(1, TILES_WANTED / tiling->tiles_z, most_y);
 }
 
 void tiling_make(const struct plan_grid *grid, struct plan_tiling *tiling)
@@ -260,7 +338,7 @@ void tiling_make(const struct plan_grid *grid, struct plan_tiling *tiling)
     *tiling = (struct plan_tiling){
         .nx = column ? 1 : grid->nx, .ny = column ? grid->nx : grid->ny, .nz = grid->nz};
     find_reach(grid, tiling);
-    cut(tiling);
+    choose_tiles(tiling);
     uint64_t rows = (tiling->ny + tiling->tiles_y - 1) / tiling->tiles_y;
     uint64_t chunks = (rows * tiling->nx + CHUNK_NODES - 1) / CHUNK_NODES;
     tiling->chunk_rows = (rows + chunks - 1) / chunks;

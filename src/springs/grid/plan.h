@@ -1,25 +1,26 @@
-// The plan of springs on a regular grid of nodes, which are computed as stencils: the
-// directions that they go by, and the tiles of rows and layers that workers share.
+// The plan of springs on a regular grid of nodes, which are computed as stencils: the directions of
+// the springs, and the tiles of rows and layers that workers share. grid/sweep.c sweeps the tiles;
+// passes and buffers are not part of the plan (grid/sweep.h).
 //
-// How a grid is cut into tiles of rows and layers. A tile is swept by one worker, layer after layer
-// and row after row, and each spring is computed once, at its first node: the reaction goes to a
-// row still to come. Reactions on nodes of other tiles go to the tile's halo, which their owners
-// add when all have been swept. Where the cuts lie depends on the grid alone, never on threads or
-// on the machine: they decide the order of sums, and so the bits.
+// A tile is swept by one worker, layer after layer and row after row. Each spring is computed once,
+// at its first node; its reaction goes to a row that is still to come. Reactions on nodes of other
+// tiles go to the tile's halo contributions, which the owners of the nodes add when all tiles have
+// been swept. Where the tiles end depends on the grid alone, never on threads or on the machine,
+// because it determines the order of sums and so the bits.
 #ifndef TAUT_SPRINGS_GRID_PLAN_H
 #define TAUT_SPRINGS_GRID_PLAN_H
 
 #include "topology/topology.h"
 
 struct plan_tiling {
-    uint64_t nx, ny, nz;           // a rope is swept as a column: rows of one node
+    uint64_t nx, ny, nz;           // those of the grid; a rope is swept as a column of 1-node rows
     uint64_t tiles_y, tiles_z;     // tiles along y (rows) and z (layers)
-    uint64_t chunk_rows;           // rows that a pass goes over before the next pass
-    uint64_t before, after, above; // reach of springs: rows back, rows ahead, layers ahead
+    uint64_t chunk_rows;           // rows that all passes process before the next rows
+    uint64_t before, after, above; // reach of springs: rows before and after, layers above
     uint64_t first_tile;           // in the numbering over all grids
 };
 
-// Rows [j0, j1) of layers [k0, k1); the ty-th along y and the tz-th along z.
+// Rows [j0, j1) of layers [k0, k1): tile number ty along y and tz along z.
 struct plan_tile {
     uint64_t ty, tz;
     uint64_t j0, j1, k0, k1;
@@ -27,7 +28,7 @@ struct plan_tile {
 
 struct plan_grid;
 
-// Cuts the grid; `first_tile` is left to the plan.
+// Divides the grid into tiles; `first_tile` is set by the plan.
 void tiling_make(const struct plan_grid *grid, struct plan_tiling *tiling);
 
 static inline uint64_t tiling_tile_count(const struct plan_tiling *tiling)
@@ -35,9 +36,11 @@ static inline uint64_t tiling_tile_count(const struct plan_tiling *tiling)
     return tiling->tiles_y * tiling->tiles_z;
 }
 
-// Parts that differ by one row or layer at most.
+// The rows and layers of a tile. Tiles differ by at most one row and one layer.
 static inline struct plan_tile tiling_tile(const struct plan_tiling *tiling, uint64_t tile)
 {
+    if (tiling->tiles_y == 1 && tiling->tiles_z == 1) // divisions take long beside a small grid
+        return (struct plan_tile){.j1 = tiling->ny, .k1 = tiling->nz};
     uint64_t ty = tile % tiling->tiles_y, tz = tile / tiling->tiles_y;
     return (struct plan_tile){
         .ty = ty,
@@ -49,31 +52,60 @@ static inline struct plan_tile tiling_tile(const struct plan_tiling *tiling, uin
     };
 }
 
-// Whether no spring reaches past a tile next to its own.
+// Whether no spring reaches beyond a neighbouring tile.
 bool tiling_is_sound(const struct plan_tiling *tiling);
 
-// Directions of two shells of a lattice, and how far they reach along a row.
+// The number of directions of the two innermost shells of a lattice, and how far a direction may
+// reach along a row.
 enum { DIRECTIONS_MAX = 26, GRID_REACH = 2 };
 
-// A body whose springs all are such directions, each of one material and one rest length: its
+// A body whose springs form directions, each with one material and one rest length, so that its
 // kernel needs no list of springs.
 struct plan_grid {
     size_t body;
     uint64_t first_node, nx, ny, nz;
     struct direction directions[DIRECTIONS_MAX];
     int direction_count;
-    // Whether some of its springs can break or yield. Then all of them have indices in the state's
-    // spring arrays, in the builder's order: direction after direction, a row's one after the
-    // other.
+    // Whether some of its springs can break or yield. Then all of them have entries in the state's
+    // spring arrays, in the builder's order: direction after direction, and within a direction row
+    // after row.
     bool stateful;
     uint64_t first_state_index;
+    // Of a grid from which springs were cut, which is never stateful; otherwise NULL.
+    // missing[GAP_GUARD + direction.first_spring + i]: 1 if spring i of the direction does not
+    // exist. rows_with_gaps[j + k ny], with the rows of the tiling: 1 if some spring that would
+    // start there does not exist.
+    uint8_t *missing, *rows_with_gaps;
+    uint64_t missing_length, row_count;
     struct plan_tiling tiling;
 };
 
-// Finds out whether the springs of body `index` make a grid: from their directions, or, where they
-// are listed, from the springs themselves, in whatever order. Listed springs that can break, yield
-// or go slack do not.
-taut_status grid_find(const struct topology *topology, size_t index, struct plan_grid *grid,
-                      bool *found, taut_error *error);
+// Kernels read flags of a register of springs, which may start before the first one or end after
+// the last one.
+enum { GAP_GUARD = 64 };
+
+// Determines whether the springs of body `index` form a grid: from its directions, or, if the
+// springs are listed, from every spring, in whatever order they are listed. Listed springs that can
+// break, yield or go slack are not accepted. If `gaps_allowed`, springs of a body that was cut may
+// be missing, and may go slack.
+taut_status grid_find(const struct topology *topology, size_t index, bool gaps_allowed,
+                      const taut_allocator *allocator, struct plan_grid *grid, bool *found,
+                      taut_error *error);
+
+// Frees what grid_find has allocated.
+void grid_free(const taut_allocator *allocator, struct plan_grid *grid);
+
+// The flags of missing springs of a direction, or NULL if the grid has no gaps.
+static inline const uint8_t *grid_missing(const struct plan_grid *grid,
+                                          const struct direction *direction)
+{
+    return grid->missing ? grid->missing + GAP_GUARD + direction->first_spring : NULL;
+}
+
+// Whether a row of the tiling has missing springs.
+static inline bool grid_row_has_gaps(const struct plan_grid *grid, uint64_t j, uint64_t k)
+{
+    return grid->rows_with_gaps && grid->rows_with_gaps[k * grid->tiling.ny + j];
+}
 
 #endif

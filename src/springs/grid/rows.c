@@ -1,7 +1,8 @@
-// Springs of grids as rows seen from their nodes (springs/springs.h).
+// Visits the springs of grids by node, as rows (springs/springs.h, "Visits by node"), for the
+// bounds of the critical step.
 #include "springs/springs.h"
 
-// Along one axis of `size` nodes, those with a partner `step` away.
+// The nodes along one axis of `size` nodes that have a partner `step` nodes away.
 static struct range with_partner(uint64_t size, int step)
 {
     uint64_t away = (uint64_t)(step < 0 ? -step : step);
@@ -15,8 +16,8 @@ static bool lies_in(struct range range, uint64_t i)
     return i >= range.first && i < range.end;
 }
 
-// Springs of a direction (forwards: to the partner; else: from the one that the node is partner of)
-// at nodes [nodes.first, nodes.end) of row j, k of a grid.
+// Visits springs of a direction at nodes [nodes.first, nodes.end) of row (j, k): those that start
+// at these nodes (`forwards`), or those that end there.
 static void visit_direction(const struct system *system, const struct plan_grid *grid,
                             const struct direction *direction, bool forwards, const uint64_t row[2],
                             struct range nodes, row_callback visit, void *context)
@@ -38,7 +39,9 @@ static void visit_direction(const struct system *system, const struct plan_grid 
                                  .material = &system->constants->material[direction->material],
                                  .built = (real)direction->rest_length};
     uint64_t lower = own - (forwards ? 0 : (uint64_t)direction->offset);
-    if (grid->stateful && direction_find(direction, lower, &index)) {
+    if (grid->missing && direction_find(direction, lower, &index)) {
+        springs.broken = grid_missing(grid, direction) + index;
+    } else if (grid->stateful && direction_find(direction, lower, &index)) {
         const uint64_t slot = grid->first_state_index + direction->first_spring + index;
         const struct state *s = system->state;
         springs.broken = s->broken ? s->broken + slot : NULL;
@@ -47,7 +50,7 @@ static void visit_direction(const struct system *system, const struct plan_grid 
     visit(context, &springs);
 }
 
-// At nodes first .. end - 1, which are all of one grid.
+// Visits the springs at nodes first .. end - 1 of one grid.
 static void visit_grid(const struct system *system, const struct plan_grid *grid, size_t first,
                        size_t end, row_callback visit, void *context)
 {
@@ -82,10 +85,10 @@ void REAL_NAME(springs_visit_rows)(const struct system *system, struct range nod
 }
 
 const struct spring_constants *REAL_NAME(springs_row_material)(const struct system *system,
-                                                               size_t body, int kind)
+                                                               size_t body, int direction)
 {
     const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
-    if (!grid || kind >= grid->direction_count)
+    if (!grid || direction >= grid->direction_count)
         return NULL;
-    return &system->constants->material[grid->directions[kind].material];
+    return &system->constants->material[grid->directions[direction].material];
 }

@@ -1,6 +1,6 @@
-// The sweep over a grid (sweep.h): the passes that its directions make, one tile from its passes to
-// its finished nodes, and the rows that wait for other tiles. Which rows go where is decided here;
-// the arithmetic is the kernels'.
+// The sweep over a grid (sweep.h): how directions are grouped into passes, a tile from its passes
+// to its finished nodes, and the rows that wait for other tiles. This file decides which rows go
+// where; the arithmetic is in the kernels (force_body.h, cloth_body.h).
 #include "springs/grid/sweep.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@
 
 #define sweeps_free REAL_NAME(sweeps_free)
 
-// Vectors read up to a register and GRID_REACH nodes beyond the last node of a row range.
+// A pass reads up to a register and GRID_REACH nodes beyond the last node of its range, and
+// GRID_REACH nodes before the first one.
 enum { NODES_TOUCHED_AFTER = 18, NODES_TOUCHED_BEFORE = GRID_REACH };
 
 static uint64_t rows_of(uint64_t nodes, const struct plan_tiling *tiling)
@@ -44,7 +45,8 @@ static enum sweep_damping damping_of(const struct spring_constants *material)
                                                    : DAMPED_AXIAL;
 }
 
-// Directions of a grid as the sweep sees them, and which of them have a pass already.
+// The directions of a grid with their steps along the rows of the sweep, and whether they are in a
+// pass yet.
 struct directions {
     const struct plan_grid *grid;
     const struct spring_constants *materials;
@@ -57,9 +59,9 @@ static const struct spring_constants *material_of(const struct directions *all, 
     return &all->materials[all->grid->directions[d].material];
 }
 
-// The direction at dx along the pass's row that no pass has yet, or -1. The full damping law has
-// passes of its own; undamped springs go with axially damped ones.
-static int find(const struct directions *all, const struct sweep_pass *pass, int dx)
+// The direction at dx in the row of the pass that is in no pass yet, or -1. Springs with the full
+// damping law have passes of their own; undamped springs share passes with axially damped ones.
+static int find_direction(const struct directions *all, const struct sweep_pass *pass, int dx)
 {
     bool full = pass->damping == DAMPED_FULL;
     for (int d = 0; d < all->grid->direction_count; d++)
@@ -70,7 +72,7 @@ static int find(const struct directions *all, const struct sweep_pass *pass, int
     return -1;
 }
 
-static void take(struct directions *all, int d, struct sweep_pass *pass, int member)
+static void add_direction(struct directions *all, int d, struct sweep_pass *pass, int member)
 {
     all->taken[d] = true;
     pass->springs[member] = spring_of(&all->grid->directions[d], material_of(all, d));
@@ -80,23 +82,23 @@ static void take(struct directions *all, int d, struct sweep_pass *pass, int mem
     pass->special |= material_of(all, d)->law != LAW_LINEAR || spring->breaks || spring->yields;
 }
 
-// Springs to three positions of one row, or none.
-static bool three(struct directions *all, int step, struct sweep_pass *pass)
+// Adds the directions at -step, 0 and step to the pass, if all three exist.
+static bool add_three(struct directions *all, int step, struct sweep_pass *pass)
 {
     int found[3];
     for (int member = 0; member < 3; member++) {
-        found[member] = find(all, pass, (member - 1) * step);
+        found[member] = find_direction(all, pass, (member - 1) * step);
         if (found[member] < 0)
             return false;
     }
     pass->kind = SWEEP_THREE;
     pass->step = step;
     for (int member = 0; member < 3; member++)
-        take(all, found[member], pass, member);
+        add_direction(all, found[member], pass, member);
     return true;
 }
 
-// The pass that computes direction `first`, and whatever others go with it.
+// The pass of direction `first` and of all directions that can share it.
 static struct sweep_pass pass_with(struct directions *all, int first)
 {
     struct sweep_pass pass = {.dy = all->dy[first],
@@ -105,24 +107,24 @@ static struct sweep_pass pass_with(struct directions *all, int first)
     if (pass.dy == 0 && pass.dz == 0) {
         pass.kind = SWEEP_ALONG;
         for (int dx = 1; dx <= GRID_REACH; dx++) {
-            int d = find(all, &pass, dx);
+            int d = find_direction(all, &pass, dx);
             if (d >= 0)
-                take(all, d, &pass, dx - 1);
+                add_direction(all, d, &pass, dx - 1);
         }
         return pass;
     }
     int dx = abs(all->dx[first]);
-    if (dx > 0 && three(all, dx, &pass))
+    if (dx > 0 && add_three(all, dx, &pass))
         return pass;
-    if (dx == 0 && (three(all, 1, &pass) || three(all, 2, &pass)))
+    if (dx == 0 && (add_three(all, 1, &pass) || add_three(all, 2, &pass)))
         return pass;
     pass.kind = SWEEP_ONE;
     pass.step = all->dx[first];
-    take(all, first, &pass, 0);
+    add_direction(all, first, &pass, 0);
     return pass;
 }
 
-// Passes along rows come first, so that they can start the sums; then row by row.
+// Passes along rows come first, because they can set the sums instead of adding to them.
 static void make_passes(struct sweep *sweep, const struct spring_constants *materials)
 {
     struct directions all = {.grid = sweep->grid, .materials = materials};
@@ -140,6 +142,7 @@ static void make_passes(struct sweep *sweep, const struct spring_constants *mate
         }
 }
 
+// The rows of a tile that another tile's springs or registers may access (sweep.h).
 static void find_boundary(struct sweep *sweep)
 {
     const struct plan_tiling *tiling = &sweep->tiling;
@@ -154,7 +157,7 @@ static bool pass_is(const struct sweep_pass *pass, enum sweep_kind kind, int ste
            pass->dz == dz && !pass->special && pass->damping != DAMPED_FULL;
 }
 
-// Whether it is a cloth for some damping, which may change during a run.
+// Whether grid_cloth may apply for some damping; the damping may change during a run.
 static bool may_be_cloth(const struct sweep *sweep)
 {
     enum { CLOTH_DIRECTIONS = 6 };
@@ -162,8 +165,9 @@ static bool may_be_cloth(const struct sweep *sweep)
            sweep->grid->direction_count == CLOTH_DIRECTIONS;
 }
 
-// Structural, shear and bending springs, damped or not all alike. In rows as long as two of the
-// longest registers a reaction is known before it is needed a row later.
+// Whether grid_cloth applies: structural, shear and bending springs, with one kind of damping. Rows
+// must be as long as two of the widest registers, so that a reaction is stored before the next row
+// needs it.
 static bool is_cloth(const struct sweep *sweep)
 {
     const struct sweep_pass *passes = sweep->passes;
@@ -183,6 +187,7 @@ static uint64_t halo_nodes(const struct plan_tiling *tiling)
            tiling->nx;
 }
 
+// Allocates and sets the masks of partners (sweep.h).
 static bool make_bits(struct sweep *sweep, const taut_allocator *allocator)
 {
     const uint64_t nx = sweep->tiling.nx;
@@ -203,10 +208,10 @@ static bool make_bits(struct sweep *sweep, const taut_allocator *allocator)
     return true;
 }
 
-// The unit of the rest lengths' mean.
+// The scale of squares that belongs to the mean rest length.
 static real power_unit_of(const struct sweep *sweep)
 {
-    enum { MOST = 100 }; // so that its inverse is a number, too
+    enum { MOST = 100 }; // its inverse must be finite too
     double sum = 0;
     for (int d = 0; d < sweep->grid->direction_count; d++)
         sum += sweep->grid->directions[d].rest_length;
@@ -225,7 +230,7 @@ static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
     *sweep = (struct sweep){.grid = grid, .tiling = grid->tiling};
     make_passes(sweep, materials);
     sweep->cloth = is_cloth(sweep);
-    sweep->power_unit = power_unit_of(sweep);
+    sweep->power_scale = power_unit_of(sweep);
     find_boundary(sweep);
     sweep->halo_nodes = halo_nodes(&sweep->tiling);
     sweep->halo = memory_allocate(
@@ -258,7 +263,8 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
         sweeps->items[g].faces = plan_face_grid_of_body(plan, plan->grids[g].body);
         const struct plan_tiling *tiling = &plan->grids[g].tiling;
         uint64_t reactions = reaction_layers(tiling) * reaction_layer_nodes(tiling);
-        sweeps->chunk_nodes = max_u64(sweeps->chunk_nodes, paged(tiling->chunk_rows * tiling->nx));
+        sweeps->chunk_nodes =
+            max_u64(sweeps->chunk_nodes, page_padded(tiling->chunk_rows * tiling->nx));
         sweeps->reaction_nodes = max_u64(sweeps->reaction_nodes, reactions);
     }
 
@@ -280,7 +286,7 @@ void REAL_NAME(sweeps_refresh)(struct sweeps *sweeps, const struct constants *co
     for (size_t g = 0; g < sweeps->count; g++) {
         make_passes(&sweeps->items[g], constants->material);
         sweeps->items[g].cloth = is_cloth(&sweeps->items[g]);
-        sweeps->items[g].power_unit = power_unit_of(&sweeps->items[g]);
+        sweeps->items[g].power_scale = power_unit_of(&sweeps->items[g]);
     }
 }
 
@@ -336,13 +342,13 @@ struct tile_sweep {
     const struct system *system;
     const struct sweep *sweep;
     const struct plan_tiling *tiling;
-    uint64_t index;
+    uint64_t index; // of the tile in its grid
     struct plan_tile tile;
-    const struct wind_now *wind; // of rows that grid_cloth does
+    const struct wind_now *wind; // for the rows of grid_cloth
     enum sweep_finish finish;
-    struct reals sums;         // of the chunk
-    struct reals reactions;    // of reactions
-    struct power_sums *powers; // NULL: not wanted
+    struct reals sums;         // of the chunk's nodes
+    struct reals reactions;    // the reaction buffer
+    struct power_sums *powers; // NULL: not measured
 };
 
 // Rows [j0, j1) of layer k.
@@ -355,7 +361,7 @@ static int64_t row_node(const struct sweep *sweep, uint64_t j, uint64_t k)
     return (int64_t)(sweep->grid->first_node + (k * sweep->tiling.ny + j) * sweep->tiling.nx);
 }
 
-// Of arrays that there are, or of none: null plus 0 is undefined.
+// Arrays moved by an offset. Null stays null: adding 0 to it would be undefined.
 static struct reals reals_at(struct reals at, int64_t offset)
 {
     if (!at.x)
@@ -369,7 +375,7 @@ static struct reals halo_of(const struct sweep *sweep, uint64_t tile)
     return (struct reals){first, first + sweep->halo_nodes, first + 2 * sweep->halo_nodes};
 }
 
-// Where a layer's finished rows begin and end: [rows.j0, rows.j1) need nothing from other tiles.
+// The rows of a layer [rows.j0, rows.j1) to which no other tile contributes and which none reads.
 static struct rows finished_rows(const struct sweep *sweep, const struct plan_tile *tile,
                                  uint64_t k)
 {
@@ -378,12 +384,12 @@ static struct rows finished_rows(const struct sweep *sweep, const struct plan_ti
         return (struct rows){tile->j0, tile->j1, k};
     if (tile->tz > 0 && k < tile->k0 + tiling->above)
         return (struct rows){tile->j1, tile->j1, k};
-    // The first rows of a layer are touched from behind: from the end of the layer before, too,
-    // which the tile below reads up to where its springs reach.
+    // The first rows of a layer are accessed from the rows before them, which include the end of
+    // the layer below; the tile below reads that layer as far as its springs reach.
     bool below = tile->tz > 0 && k == tile->k0 + tiling->above;
     bool touched = tiling->tiles_y > 1 || k == 0 || below;
     uint64_t first = touched ? min_u64(tile->j0 + sweep->boundary_first, tile->j1) : tile->j0;
-    // The last ones likewise from the start of the next layer.
+    // The last rows are likewise accessed from the start of the next layer.
     bool is_last = tile->ty + 1 == tiling->tiles_y;
     uint64_t boundary_last = !is_last                                ? sweep->boundary_last
                              : tiling->tiles_y > 1 && tiling->nz > 1 ? sweep->boundary_end
@@ -394,21 +400,24 @@ static struct rows finished_rows(const struct sweep *sweep, const struct plan_ti
 
 // ---- One tile
 
-// What the state has of the springs of a direction, from a node of the grid on along its row.
+// Broken flags and rest lengths of the springs of a direction, from a node of the grid on along its
+// row. Springs that were cut count as broken.
 static struct row_state state_of(const struct tile_sweep *it, const struct sweep_spring *spring,
                                  int64_t first)
 {
     const struct state *s = it->system->state;
     const struct plan_grid *grid = it->sweep->grid;
-    if (!spring->present || !(spring->breaks || spring->yields))
+    if (!spring->present || !(spring->breaks || spring->yields || grid->missing))
         return (struct row_state){NULL, NULL};
     const struct direction *to = spring->direction;
     const int64_t nx = (int64_t)grid->nx, ny = (int64_t)grid->ny;
     int64_t node = first - (int64_t)grid->first_node, row = node / nx;
     int64_t i = node % nx - (to->dx < 0 ? -to->dx : 0);
     int64_t j = row % ny - (to->dy < 0 ? -to->dy : 0), k = row / ny;
-    int64_t index = (int64_t)(grid->first_state_index + to->first_spring) +
-                    (k * (ny - abs(to->dy)) + j) * (nx - abs(to->dx)) + i;
+    const int64_t number = (k * (ny - abs(to->dy)) + j) * (nx - abs(to->dx)) + i;
+    if (grid->missing)
+        return (struct row_state){grid_missing(grid, to) + number, NULL};
+    int64_t index = (int64_t)(grid->first_state_index + to->first_spring) + number;
     return (struct row_state){spring->breaks ? s->broken + index : NULL,
                               spring->yields ? s->rest_length + index : NULL};
 }
@@ -417,18 +426,18 @@ static void run_range(const struct tile_sweep *it, const struct sweep_pass *pass
                       struct pass_range *range)
 {
     for (int member = 0; member < 3 && pass->special; member++)
-        range->memory[member] = state_of(it, &pass->springs[member], range->first);
+        range->row_states[member] = state_of(it, &pass->springs[member], range->first);
     it->system->kernels->grid_pass(range, pass);
 }
 
-// Whole rows at once, or row by row where the springs lead out of the row at one end.
+// Runs a pass over whole rows at once, or row by row if its springs leave the row at one end.
 static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
                      struct pass_range range, uint64_t rows)
 {
     const long nx = (long)it->tiling->nx;
     int shift = pass->kind == SWEEP_ONE ? pass->step : 0;
-    // What the state has of a row does not follow what it has of the last one; of a
-    // rope it does.
+    // The state of a row's springs does not directly follow that of the previous row's; in a rope
+    // it does.
     bool alone = pass->special && it->sweep->tiling.nx == it->sweep->grid->nx;
     if (shift == 0 && !alone) {
         range.count = (long)rows * nx;
@@ -452,19 +461,21 @@ static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
     }
 }
 
-// Where the reactions on row j of layer k are summed.
+// The reaction buffer of row j of layer k.
 static struct reals reaction_row(const struct tile_sweep *it, uint64_t j, uint64_t k)
 {
-    uint64_t layer = (k - it->tile.k0) % reaction_layers(it->tiling);
+    uint64_t layer = k - it->tile.k0;
+    if (layer > 0)
+        layer %= reaction_layers(it->tiling);
     uint64_t row = j + it->tiling->before - it->tile.j0;
-    // The first row may lie before the first node; what counts is the remainder.
+    // The first row may lie before the first node, but only the remainder is used.
     uint64_t node = (uint64_t)row_node(it->sweep, it->tile.j0 - it->tiling->before, k);
     uint64_t at =
         layer * reaction_layer_nodes(it->tiling) + node % PAGE_REALS + row * it->tiling->nx;
     return reals_at(it->reactions, (int64_t)at);
 }
 
-// Where the sums of row j of the chunk are.
+// The sums of row j of the chunk.
 static struct reals sum_row(const struct tile_sweep *it, const struct rows *chunk, uint64_t j)
 {
     uint64_t node = (uint64_t)row_node(it->sweep, chunk->j0, chunk->k);
@@ -472,7 +483,7 @@ static struct reals sum_row(const struct tile_sweep *it, const struct rows *chun
     return reals_at(it->sums, (int64_t)at);
 }
 
-// The chunk's rows that have a row (dy, dz) away, against those.
+// Runs a pass over those rows of the chunk that have a row (dy, dz) away.
 static void run_across(const struct tile_sweep *it, const struct sweep_pass *pass,
                        const struct rows *chunk)
 {
@@ -495,6 +506,7 @@ static void run_across(const struct tile_sweep *it, const struct sweep_pass *pas
     run_rows(it, pass, range, end - first);
 }
 
+// Runs a pass over springs along the rows of the chunk.
 static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass,
                       const struct rows *chunk, bool starts)
 {
@@ -509,6 +521,7 @@ static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass
     run_rows(it, pass, range, chunk->j1 - chunk->j0);
 }
 
+// The nodes of some rows of the chunk, to be finished.
 static struct finish_range range_of(const struct tile_sweep *it, const struct rows *chunk,
                                     const struct rows *part)
 {
@@ -525,28 +538,24 @@ static struct finish_range range_of(const struct tile_sweep *it, const struct ro
 
 static void finish_rows(const struct tile_sweep *it, const struct rows *chunk, struct rows part)
 {
-    if (part.j0 >= part.j1)
-        return;
     struct finish_range range = range_of(it, chunk, &part);
     it->system->kernels->grid_finish(it->system, &range, it->finish);
 }
 
-static void keep(real *force, const real *own, const real *reactions, long count, bool loaded)
+static void store_sums(real *force, const real *own, const real *reactions, long count, bool loaded)
 {
     for (long i = 0; i < count; i++)
         force[i] = loaded ? force[i] + (reactions[i] + own[i]) : reactions[i] + own[i];
 }
 
-// Rows that wait for other tiles keep their sums in the forces.
+// Stores the sums of rows that wait for other tiles in the force arrays.
 static void store_rows(const struct tile_sweep *it, const struct rows *chunk, struct rows part)
 {
-    if (part.j0 >= part.j1)
-        return;
     const struct state *s = it->system->state;
     struct finish_range range = range_of(it, chunk, &part);
-    keep(s->fx + range.first, range.own.x, range.reactions.x, range.count, range.loaded);
-    keep(s->fy + range.first, range.own.y, range.reactions.y, range.count, range.loaded);
-    keep(s->fz + range.first, range.own.z, range.reactions.z, range.count, range.loaded);
+    store_sums(s->fx + range.first, range.own.x, range.reactions.x, range.count, range.loaded);
+    store_sums(s->fy + range.first, range.own.y, range.reactions.y, range.count, range.loaded);
+    store_sums(s->fz + range.first, range.own.z, range.reactions.z, range.count, range.loaded);
 }
 
 static void clear(real *numbers, uint64_t count)
@@ -561,13 +570,21 @@ static void clear_all(struct reals of, uint64_t count)
     clear(of.z, count);
 }
 
+// All passes over a chunk; then its rows are finished, or stored if they wait for other tiles.
 static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
 {
     bool starts = it->sweep->passes[0].kind == SWEEP_ALONG;
     if (!starts)
         clear_all(sum_row(it, chunk, chunk->j0), (chunk->j1 - chunk->j0) * it->tiling->nx);
+    const bool gaps = grid_row_has_gaps(it->sweep->grid, chunk->j0, chunk->k);
     for (int p = 0; p < it->sweep->pass_count; p++) {
         const struct sweep_pass *pass = &it->sweep->passes[p];
+        struct sweep_pass masked;
+        if (gaps && !pass->special) {
+            masked = *pass;
+            masked.special = true;
+            pass = &masked;
+        }
         if (pass->kind == SWEEP_ALONG)
             run_along(it, pass, chunk, starts && p == 0);
         else if (chunk->k + (uint64_t)pass->dz < it->tiling->nz)
@@ -576,12 +593,15 @@ static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
     struct rows done = finished_rows(it->sweep, &it->tile, chunk->k);
     uint64_t first = min_u64(max_u64(chunk->j0, done.j0), chunk->j1);
     uint64_t end = min_u64(max_u64(first, done.j1), chunk->j1);
-    store_rows(it, chunk, (struct rows){chunk->j0, first, chunk->k});
-    finish_rows(it, chunk, (struct rows){first, end, chunk->k});
-    store_rows(it, chunk, (struct rows){end, chunk->j1, chunk->k});
+    if (chunk->j0 < first)
+        store_rows(it, chunk, (struct rows){chunk->j0, first, chunk->k});
+    if (first < end)
+        finish_rows(it, chunk, (struct rows){first, end, chunk->k});
+    if (end < chunk->j1)
+        store_rows(it, chunk, (struct rows){end, chunk->j1, chunk->k});
 }
 
-// Copies rows of the reaction buffer to the tile's halo contributions.
+// Copies the reactions on rows of other tiles in layer k to the tile's halo contributions.
 static void copy_halo_rows(const struct tile_sweep *it, int which, uint64_t k)
 {
     struct halo_box box = halo_box(it->tiling, &it->tile, which);
@@ -596,18 +616,34 @@ static void copy_halo_rows(const struct tile_sweep *it, int which, uint64_t k)
     memcpy(to.z, from.z, count * sizeof(real));
 }
 
-// Makes scratch for reactions on layer k, which is still to come.
+// Clears the reaction buffer of layer k, which is not swept yet.
 static void clear_layer(const struct tile_sweep *it, uint64_t k)
 {
     clear_all(reaction_row(it, it->tile.j0 - it->tiling->before, k),
               reaction_rows(it->tiling) * it->tiling->nx);
 }
 
+// The end of the longest sequence of these rows, from the first on, that all have gaps or all have
+// none.
+static uint64_t end_of_equal_rows(const struct plan_grid *grid, struct rows rows)
+{
+    uint64_t end = rows.j0 + 1;
+    if (!grid->rows_with_gaps)
+        return rows.j1;
+    while (end < rows.j1 &&
+           grid_row_has_gaps(grid, end, rows.k) == grid_row_has_gaps(grid, rows.j0, rows.k))
+        end++;
+    return end;
+}
+
+// A chunk has either no gaps or only rows with gaps, whose passes mask the springs that were cut.
 static void sweep_chunks(const struct tile_sweep *it, struct rows rows)
 {
-    for (uint64_t j = rows.j0; j < rows.j1; j += it->tiling->chunk_rows) {
+    for (uint64_t j = rows.j0; j < rows.j1;) {
         struct rows chunk = {j, min_u64(j + it->tiling->chunk_rows, rows.j1), rows.k};
+        chunk.j1 = end_of_equal_rows(it->sweep->grid, chunk);
         sweep_chunk(it, &chunk);
+        j = chunk.j1;
     }
 }
 
@@ -622,15 +658,16 @@ struct range REAL_NAME(sweep_cloth_rows)(const struct sweep *sweep, uint64_t num
     return rows.j0 < rows.j1 ? (struct range){(size_t)rows.j0, (size_t)rows.j1} : none;
 }
 
-bool REAL_NAME(sweep_blows)(const struct system *system, const struct sweep *sweep,
-                            const struct wind_now *wind, enum sweep_finish finish)
+bool REAL_NAME(sweep_computes_wind)(const struct system *system, const struct sweep *sweep,
+                                    const struct wind_now *wind, enum sweep_finish finish)
 {
     return wind->factor != 0 && wind->law == WIND_FACE && system->sweeps->load == LOAD_WIND &&
-           !contacts_are_found(system) && sweep->cloth && sweep->faces && finish != SWEEP_FORCES;
+           !contacts_are_found(system) && sweep->cloth && sweep->faces && !sweep->grid->missing &&
+           finish != SWEEP_FORCES;
 }
 
-// What the cells between the last row before and the first of these give to the latter goes to
-// the end of the ring. The sums of chunks, which nobody needs now, make scratch for it.
+// Sets the end of the rolling buffer to the contributions of the cells before the first of these
+// rows to that row. The buffer uses the memory for sums of chunks, which are not needed now.
 static struct reals start_ring(const struct tile_sweep *it, struct rows rows)
 {
     const int64_t nx = (int64_t)it->tiling->nx;
@@ -643,12 +680,11 @@ static struct reals start_ring(const struct tile_sweep *it, struct rows rows)
     return it->sums;
 }
 
+// Runs grid_cloth over rows of a cloth, with the wind if it can.
 static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
 {
-    if (rows.j0 >= rows.j1)
-        return;
     const bool blows =
-        it->wind && REAL_NAME(sweep_blows)(it->system, it->sweep, it->wind, it->finish);
+        it->wind && REAL_NAME(sweep_computes_wind)(it->system, it->sweep, it->wind, it->finish);
     const struct pass_range range = {
         .state = it->system->state,
         .sweep = it->sweep,
@@ -668,22 +704,31 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
                                     it->finish);
 }
 
+// Sweeps a layer of the tile: by chunks, except for the rows of grid_cloth.
 static void sweep_layer(const struct tile_sweep *it, uint64_t k)
 {
     const struct plan_tile *tile = &it->tile;
     const struct range done = REAL_NAME(sweep_cloth_rows)(it->sweep, it->index);
     struct rows cloth = {done.first, done.end, k};
     sweep_chunks(it, (struct rows){tile->j0, cloth.j0, k});
-    sweep_cloth(it, cloth);
+    for (uint64_t j = cloth.j0; j < cloth.j1;) {
+        struct rows part = {j, cloth.j1, k};
+        part.j1 = end_of_equal_rows(it->sweep->grid, part);
+        if (grid_row_has_gaps(it->sweep->grid, j, k))
+            sweep_chunks(it, part);
+        else
+            sweep_cloth(it, part);
+        j = part.j1;
+    }
     sweep_chunks(it, (struct rows){cloth.j1, tile->j1, k});
     copy_halo_rows(it, HALO_BEFORE, k);
     copy_halo_rows(it, HALO_AFTER, k);
-    if (k + 1 < tile->k1) // who comes after the last layer clears for himself
+    if (k + 1 < tile->k1) // the buffer of a tile's first layers is cleared by sweep_tile
         clear_layer(it, k + reaction_layers(it->tiling));
 }
 
-// Three arrays of `length`, each at its offset of a page. Offsets ascend through the scratch, so
-// that no array begins before the last has ended.
+// Three arrays of `length` numbers, each at its own offset in a page. The offsets ascend, so that
+// no array begins before the previous one ends.
 static struct reals components(real *scratch, int64_t length, int first)
 {
     return (struct reals){scratch + state_offset(first), scratch + length + state_offset(first + 1),
@@ -693,7 +738,7 @@ static struct reals components(real *scratch, int64_t length, int first)
 static void store_powers(const struct sweep *sweep, struct power_sums *sums, double *powers)
 {
     for (int lane = 0; lane < POWER_LANES; lane++)
-        sums->lanes[POWER_DAMPING][lane] *= (double)sweep->power_unit;
+        sums->lanes[POWER_DAMPING][lane] *= (double)sweep->power_scale;
     power_sums_store(sums, powers);
 }
 
@@ -727,8 +772,8 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
         store_powers(sweep, &sums, powers);
 }
 
-// ---- What waits until all tiles have been swept: rows whose forces a neighbouring tile adds to,
-// or whose positions it reads
+// ---- The halo reduction: rows to which a neighbouring tile contributes, or whose positions it
+// reads, are finished when all tiles have been swept
 
 static void add(real *to, const real *from, long count)
 {
@@ -736,7 +781,7 @@ static void add(real *to, const real *from, long count)
         to[i] += from[i];
 }
 
-// A tile's contributions to rows of another; none: all NULL.
+// A tile's contributions to rows of another tile; all pointers are NULL if it has none.
 struct contribution {
     struct reals from;
     uint64_t j0, j1;
@@ -754,7 +799,7 @@ static struct contribution halo_contribution(const struct tile_sweep *it, int64_
     struct halo_box box = halo_box(tiling, &tile, which);
     if (part.k < box.k0 || part.k >= box.k1)
         return nothing;
-    // A box may begin before row 0: its rows are compared as signed.
+    // A box may begin before row 0, so rows are compared as signed numbers.
     int64_t low = (int64_t)box.j0, high = (int64_t)box.j1;
     int64_t j0 = (int64_t)part.j0 > low ? (int64_t)part.j0 : low;
     int64_t j1 = (int64_t)part.j1 < high ? (int64_t)part.j1 : high;
@@ -767,7 +812,8 @@ static struct contribution halo_contribution(const struct tile_sweep *it, int64_
 
 enum { NEIGHBOURS = 5 };
 
-// In this order, which decides the bits: from the tiles below, then from the tiles beside.
+// The contributions of the tiles below and then of the tiles beside this one. The order determines
+// the bits.
 static int find_contributions(const struct tile_sweep *it, struct rows part,
                               struct contribution found[NEIGHBOURS])
 {
@@ -800,11 +846,10 @@ static void add_contribution(const struct tile_sweep *it, const struct contribut
     add(s->fz + first, contributions->from.z, count);
 }
 
-// Contributions of one tile to all of the rows are added in the same pass.
+// Adds the contributions of other tiles to rows and finishes them. If exactly one tile contributes,
+// and to all of the rows, the addition is left to grid_finish.
 static void reduce_rows(const struct tile_sweep *it, struct rows part)
 {
-    if (part.j0 >= part.j1)
-        return;
     struct finish_range range = {.first = row_node(it->sweep, part.j0, part.k),
                                  .count = (long)((part.j1 - part.j0) * it->tiling->nx),
                                  .loaded = true,
@@ -835,8 +880,10 @@ void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *swe
                             .powers = powers ? &sums : NULL};
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++) {
         struct rows done = finished_rows(sweep, &it.tile, k);
-        reduce_rows(&it, (struct rows){it.tile.j0, done.j0, k});
-        reduce_rows(&it, (struct rows){done.j1, it.tile.j1, k});
+        if (it.tile.j0 < done.j0)
+            reduce_rows(&it, (struct rows){it.tile.j0, done.j0, k});
+        if (done.j1 < it.tile.j1)
+            reduce_rows(&it, (struct rows){done.j1, it.tile.j1, k});
     }
     if (powers)
         store_powers(sweep, &sums, powers);

@@ -1,11 +1,12 @@
-// Springs of grids in a tangent: what a product needs of each is found row by row, once for many
-// products; these are springs/grid/tangent_body.h.
+// The tangent of springs on grids: memory, 1 / L of every spring at the point of linearisation
+// (found once for many products), and diagonal blocks. The products are in grid/tangent_body.h.
 #include "springs/tangent.h"
 
 #include "base/memory.h"
 #include "state/reading.h"
 
-// Arrays that are read beside each other must not begin at the same offset of a page (state.h).
+// The distance between arrays that are read together, which must not begin at the same offset in a
+// page (state/state.c).
 static size_t stride_of(int64_t nodes)
 {
     return ((size_t)nodes + 15) / 16 * 16 + STATE_OFFSET_BYTES / sizeof(real);
@@ -90,17 +91,18 @@ uint64_t REAL_NAME(tangent_grids_bytes)(const struct spring_tangent *tangent)
     return bytes;
 }
 
-// Springs of one direction from a row's nodes [begin, end) on.
-struct strand {
+// Springs of one direction that start at nodes [begin, end) of a row.
+struct row_springs {
     const struct direction *direction;
     const struct tangent_constants *constants;
     const struct spring_constants *material;
-    int64_t node;   // of the state, of the row's first
-    int64_t number; // the same within the grid
+    int64_t node;   // the row's first node in the state's arrays
+    int64_t number; // the same node counted within the grid
     long begin, end;
 };
 
-static void measure_strand(const struct state *s, const struct strand *it)
+// Sets 1 / L of all springs of the row as if none were slack or broken.
+static void set_inverse_lengths(const struct state *s, const struct row_springs *it)
 {
     const real *x = s->x + it->node, *y = s->y + it->node, *z = s->z + it->node;
     const int64_t other = it->direction->offset;
@@ -114,10 +116,10 @@ static void measure_strand(const struct state *s, const struct strand *it)
     }
 }
 
-// Takes back what is slack or broken, and finds the ratio where springs have yielded; the first has
-// that index in the state's arrays.
-static void judge_strand(const struct state *s, const struct strand *it, bool stateful,
-                         uint64_t state_index)
+// Sets 1 / L of slack, broken and cut springs to 0, and the ratio L0 / L of springs that may have
+// yielded. `state_index` is that of the first spring.
+static void clear_inactive_springs(const struct state *s, const struct row_springs *it,
+                                   const uint8_t *missing, bool stateful, uint64_t state_index)
 {
     const struct tangent_constants *constants = it->constants;
     for (long i = it->begin; i < it->end; i++, state_index++) {
@@ -127,7 +129,8 @@ static void judge_strand(const struct state *s, const struct strand *it, bool st
             stateful && s->rest_length ? s->rest_length[state_index] : constants->rest_length;
         real dx = s->x[a] - s->x[b], dy = s->y[a] - s->y[b], dz = s->z[a] - s->z[b];
         real length = real_sqrt(dx * dx + dy * dy + dz * dz);
-        if ((stateful && s->broken && s->broken[state_index]) ||
+        if ((missing && missing[i - it->begin]) ||
+            (stateful && s->broken && s->broken[state_index]) ||
             spring_is_slack(it->material, (double)length, (double)rest))
             constants->inverse[at] = 0;
         if (constants->ratio)
@@ -144,23 +147,24 @@ static void update_row(const struct spring_tangent *tangent, const struct tangen
     const long nx = (long)plan->nx;
     const long j = (long)(row % plan->ny) + direction->dy;
     const long k = (long)(row / plan->ny) + direction->dz;
-    struct strand strand = {.direction = direction,
-                            .constants = &grid->constants[d],
-                            .material = &system->constants->material[direction->material],
-                            .number = (int64_t)row * nx,
-                            .begin = direction->dx < 0 ? -direction->dx : 0,
-                            .end = direction->dx > 0 ? nx - direction->dx : nx};
-    strand.node = grid->first_node + strand.number;
-    if (j < 0 || j >= (long)plan->ny || k >= (long)plan->nz || strand.end <= strand.begin)
-        return; // nothing but zeros, from the beginning
-    measure_strand(system->state, &strand);
-    if (!plan->stateful && strand.material->law == LAW_LINEAR)
+    struct row_springs row_springs = {.direction = direction,
+                                      .constants = &grid->constants[d],
+                                      .material = &system->constants->material[direction->material],
+                                      .number = (int64_t)row * nx,
+                                      .begin = direction->dx < 0 ? -direction->dx : 0,
+                                      .end = direction->dx > 0 ? nx - direction->dx : nx};
+    row_springs.node = grid->first_node + row_springs.number;
+    if (j < 0 || j >= (long)plan->ny || k >= (long)plan->nz || row_springs.end <= row_springs.begin)
+        return; // no springs; the arrays were zeroed when they were allocated
+    set_inverse_lengths(system->state, &row_springs);
+    if (!plan->stateful && !plan->missing && row_springs.material->law == LAW_LINEAR)
         return;
     uint64_t index = 0;
-    if (plan->stateful)
-        direction_find(direction, (uint64_t)(strand.number + strand.begin), &index);
-    judge_strand(system->state, &strand, plan->stateful,
-                 plan->first_state_index + direction->first_spring + index);
+    if (plan->stateful || plan->missing)
+        direction_find(direction, (uint64_t)(row_springs.number + row_springs.begin), &index);
+    clear_inactive_springs(
+        system->state, &row_springs, plan->missing ? grid_missing(plan, direction) + index : NULL,
+        plan->stateful, plan->first_state_index + direction->first_spring + index);
 }
 
 void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, const struct worker *worker)

@@ -1,18 +1,19 @@
-// Products with the tangent of a grid's springs (springs/tangent.h). Nodes are taken as one line,
-// a register at a time, whatever row they are in: where a spring would lead out of a row, its 1 / L
-// is 0, and so is all that it gives. The body of a kernel that kernels/table.h compiles for each
-// instruction set.
+// Products with the tangent of a grid's springs (springs/tangent.h), and solves of the line
+// preconditioner. The nodes of a grid are treated as one line, a register at a time, regardless of
+// rows: where a direction would leave its row, 1 / L is 0, and so is the contribution. The kernel
+// body is compiled for each instruction set by kernels/table.h.
 #include <string.h>
 
 #include "kernels/kernels.h"
 #include "springs/tangent_row.h"
 
-// A direction's numbers as one product wants them.
+// The constants of a direction, scaled for one product.
 struct tangent_weights {
     real elastic, along, across, rest_length;
 };
 
-// The springs that begin at `spring`, to the nodes at `other`.
+// Adds the springs that start at the nodes `spring`, whose ends other than the row's nodes are
+// `other`.
 WIDE_INLINE void add_direction(struct tangent_row *row, const struct tangent_sources *s,
                                const struct tangent_constants *to,
                                const struct tangent_weights *weights, real floor, int64_t spring,
@@ -68,10 +69,11 @@ static void grid_tangent(const struct tangent_grid *grid, const struct tangent_p
     }
 }
 
-// ---- Grid lines of the preconditioner (lines.c): a bundle of lines is solved,
-// out by the factors' lower part and back by the upper. Plain loops over the lanes, which compilers
-// make registers of: they add nothing up across lanes, so the bits are those of every instruction
-// set.
+// ---- Grid lines of the preconditioner (lines.c)
+//
+// A bundle of lines is solved at once: forwards with the lower factor and backwards with the upper
+// one. These are plain loops over the lanes, which compilers vectorise; nothing is summed across
+// lanes, so the bits are the same on every instruction set.
 
 struct line_vectors {
     real v[3][LINE_LANES];
@@ -97,7 +99,7 @@ static inline void line_scatter(const struct line_bundle *bundle, real *const to
         }
 }
 
-// to += the product of a row of three numbers with y.
+// to += a y_0 + b y_1 + c y_2, the product of a row of a 3 x 3 block with y.
 static inline void line_add(real to[LINE_LANES], const real a[LINE_LANES], const real b[LINE_LANES],
                             const real c[LINE_LANES], const struct line_vectors *y)
 {
@@ -105,35 +107,35 @@ static inline void line_add(real to[LINE_LANES], const real a[LINE_LANES], const
         to[i] += a[i] * y->v[0][i] + b[i] * y->v[1][i] + c[i] * y->v[2][i];
 }
 
-// y_p = r_p + W' y_(p-1), and S^-1 y_p is kept.
-static void line_out(const struct line_bundle *bundle, const real *const from[3])
+// The forward pass: y_p = r_p + W' y_(p-1); S^-1 y_p is stored for the backward pass.
+static void line_forward(const struct line_bundle *bundle, const real *const from[3])
 {
     struct line_vectors y = {{{0}}};
     for (size_t p = 0; p < bundle->length; p++) {
         struct line_node *node = &bundle->nodes[p];
-        struct line_vectors next = line_gather(bundle, from, p), half = {{{0}}};
+        struct line_vectors next = line_gather(bundle, from, p), forward = {{{0}}};
         const real(*w)[LINE_LANES] = bundle->nodes[p - (p > 0)].coupling;
         for (size_t c = 0; p > 0 && c < 3; c++)
             line_add(next.v[c], w[c], w[3 + c], w[6 + c], &y);
         y = next;
         const real(*s)[LINE_LANES] = node->inverse;
-        line_add(half.v[0], s[0], s[3], s[4], &y);
-        line_add(half.v[1], s[3], s[1], s[5], &y);
-        line_add(half.v[2], s[4], s[5], s[2], &y);
-        memcpy(node->half, half.v, sizeof half.v);
+        line_add(forward.v[0], s[0], s[3], s[4], &y);
+        line_add(forward.v[1], s[3], s[1], s[5], &y);
+        line_add(forward.v[2], s[4], s[5], s[2], &y);
+        memcpy(node->forward, forward.v, sizeof forward.v);
     }
 }
 
-// z_p = S^-1 y_p + W z_(p+1)
+// Both passes; the backward one is z_p = S^-1 y_p + W z_(p+1). Stores z, or adds it if `add`.
 static void line_solve(const struct line_bundle *bundle, const real *const from[3],
                        real *const to[3], bool add)
 {
-    line_out(bundle, from);
+    line_forward(bundle, from);
     struct line_vectors z = {{{0}}};
     for (size_t p = bundle->length; p-- > 0;) {
         const struct line_node *node = &bundle->nodes[p];
         struct line_vectors next;
-        memcpy(next.v, node->half, sizeof next.v);
+        memcpy(next.v, node->forward, sizeof next.v);
         for (size_t c = 0; c < 3; c++)
             line_add(next.v[c], node->coupling[3 * c], node->coupling[3 * c + 1],
                      node->coupling[3 * c + 2], &z);

@@ -1,14 +1,14 @@
-// Springs of a coloured block (plan_coloured.h): a register of springs that share no node gathers
-// the records of its ends, computes, and adds to the forces of both, so every spring is computed
-// once. The arithmetic and the order of sums are those of the plain loop over the same block
-// (reference.c), to the same bits. Compiled for each instruction set by kernels/table.h.
+// The forces of springs in a coloured block (plan_coloured.h): a register of springs that share no
+// node gathers the records of its ends, computes, and adds to the forces of both, so every spring
+// is computed once. The arithmetic and the order of sums are those of the plain loop over the same
+// block (reference.c), with the same bits. Compiled for each instruction set by kernels/table.h.
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 #include "simd/wide3.h"
 #include "springs/law_body.h"
 #include "springs/listed/reference.h"
 
-// What the springs of a block share.
+// The data that all springs of a block share.
 struct coloured_view {
     const struct spring_constants *materials;
     const uint32_t *material; // of each spring of the plan; NULL: all have one_material
@@ -19,13 +19,13 @@ struct coloured_view {
     real *forces;          // records of 4
 };
 
-// The materials of the last register, which are mostly those of the next one too.
+// The materials of the last register, which are mostly also those of the next one.
 struct coloured_law {
-    uint32_t number; // UINT32_MAX: several
+    uint32_t number; // of the material; UINT32_MAX: several
     struct wide_law law;
 };
 
-// Springs [i, i + left) of the plan, whose lanes behind the last one hold the material of another.
+// Updates the materials for springs [i, i + left); lanes after them get the material of spring i.
 WIDE_INLINE void find_law(const struct coloured_view *v, uint64_t i, long left,
                           struct coloured_law *known)
 {
@@ -51,8 +51,8 @@ WIDE_INLINE void find_law(const struct coloured_view *v, uint64_t i, long left,
     }
 }
 
-// Forces on the first ends of springs [i, i + left); a and b are the records of the ends, of which
-// lanes beyond the last one may be any. Broken and slack springs have force 0.
+// The forces on the first ends of springs [i, i + left); a and b are the records of their ends,
+// which may be any records in lanes after the last spring. Broken and slack springs have no force.
 WIDE_INLINE struct wide3 coloured_spring_forces(const struct coloured_view *v, uint64_t i,
                                                 const uint16_t *a, const uint16_t *b, long left,
                                                 const struct wide_law *law, bool damped)
@@ -83,13 +83,13 @@ WIDE_INLINE struct wide3 coloured_spring_forces(const struct coloured_view *v, u
     if (damped && law->crosses)
         f = wide3_subtract(f, wide3_scale(law->across, w));
     if (law->slack)
-        f = wide3_masked(wide_taut(law->side, law->open, stretch), f);
+        f = wide3_masked(wide_not_slack(law->side, law->open, stretch), f);
     if (v->broken)
-        f = wide3_masked(wide_whole(v->broken + i, left), f);
+        f = wide3_masked(wide_unbroken(v->broken + i, left), f);
     return f;
 }
 
-// The end of a group that fills no register: forces are added spring by spring.
+// The last springs of a group, which do not fill a register: their forces are added one by one.
 static inline void add_last_springs(const struct coloured_view *v, uint64_t i, const uint16_t *a,
                                     const uint16_t *b, long left, struct coloured_law *known,
                                     bool damped)

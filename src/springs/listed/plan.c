@@ -1,4 +1,5 @@
-// Sorts listed elements into blocks and colours these (plan.h).
+// Sorts listed elements into blocks, colours the blocks, and sorts the elements inside each
+// (plan.h).
 #include "springs/listed/plan.h"
 
 #include <string.h>
@@ -8,11 +9,11 @@
 
 // ---- Colours
 
-// The colour of a block that no colour was free for; such blocks run one after the other.
+// The colour of a block for which no colour was free; such blocks run one after another.
 enum { COLOUR_NONE = COLOURS_MAX };
 
-// Elements as a flat list of node numbers, `arity` an element; a node number of UINT32_MAX is no
-// node. Block b has the elements order[block_start[b]] .. order[block_start[b + 1] - 1].
+// Elements as a flat list of node numbers, `arity` per element; UINT32_MAX is no node. Block b has
+// the elements order[block_start[b]] .. order[block_start[b + 1] - 1].
 struct colouring_problem {
     const uint32_t *nodes;
     int arity;
@@ -37,6 +38,7 @@ static uint64_t mask_of_block(const struct colouring_problem *problem, uint32_t 
     return seen;
 }
 
+// Adds a colour to the masks of all nodes of a block.
 static void mark_block(const struct colouring_problem *problem, uint32_t block, int colour,
                        uint64_t *masks)
 {
@@ -57,8 +59,8 @@ static int lowest_free(uint64_t seen, int allowed)
     return COLOUR_NONE;
 }
 
-// Greedy, in block order: the lowest colour that none of the block's nodes has seen. Deterministic.
-// colours[b] is 0 .. *colour_count - 1 or COLOUR_NONE.
+// Greedy colouring in the order of the blocks: each gets the lowest colour that none of its nodes
+// has. Deterministic. colours[b] is 0 .. *colour_count - 1 or COLOUR_NONE.
 static taut_status colour_blocks(const struct colouring_problem *problem, uint8_t *colours,
                                  int *colour_count, taut_error *error)
 {
@@ -80,28 +82,30 @@ static taut_status colour_blocks(const struct colouring_problem *problem, uint8_
     return TAUT_OK;
 }
 
-// ---- Order inside a block, for constraints that are solved one after the other, so that each
-// changes what the next one reads. Sorted by their lower nodes, neighbours would share a node, and
-// the processor, which can overlap independent elements, would wait for each. Elements are
-// therefore sorted by rounds: those of one round share no node and keep their order. Elements for
-// which none of the 64 rounds is free come last.
+// ---- Order inside a block
+//
+// Constraints are solved one after another, so that each changes what the next one reads. If they
+// were sorted by their lower nodes, consecutive ones would share a node, and the processor, which
+// can overlap independent elements, would wait for each. Elements are therefore sorted by rounds:
+// those of one round share no node and keep their order. Elements for which none of the 64 rounds
+// is free come last.
 
-// As many as a mask has bits; the last one takes all that is left over.
+// As many as a mask has bits; the last round also gets the elements for which none is free.
 enum { ROUNDS = 64 };
 
-struct spreading {
+struct round_sort {
     const struct elements *elements;
-    uint64_t *masks;  // of each node: the rounds that its elements are in
-    uint8_t *rounds;  // of each element of the block
+    uint64_t *masks;  // for each node, the rounds of its elements, as bits
+    uint8_t *rounds;  // the round of each element of the block
     uint32_t *sorted; // the block's elements
 };
 
-static const uint32_t *nodes_of(const struct spreading *it, uint32_t element)
+static const uint32_t *nodes_of(const struct round_sort *it, uint32_t element)
 {
     return it->elements->nodes + (size_t)element * (size_t)it->elements->arity;
 }
 
-static int free_round(const struct spreading *it, uint32_t element)
+static int free_round(const struct round_sort *it, uint32_t element)
 {
     const uint32_t *nodes = nodes_of(it, element);
     uint64_t seen = 0;
@@ -113,7 +117,8 @@ static int free_round(const struct spreading *it, uint32_t element)
     return round;
 }
 
-static void note(struct spreading *it, uint32_t element, uint64_t bit)
+// Adds a round to the masks of an element's nodes; bit 0 clears the masks.
+static void mark_rounds(struct round_sort *it, uint32_t element, uint64_t bit)
 {
     const uint32_t *nodes = nodes_of(it, element);
     for (int corner = 0; corner < it->elements->arity; corner++)
@@ -121,12 +126,12 @@ static void note(struct spreading *it, uint32_t element, uint64_t bit)
             it->masks[nodes[corner]] = bit ? it->masks[nodes[corner]] | bit : 0;
 }
 
-static void spread_block(struct spreading *it, uint32_t *order, size_t count)
+static void sort_block_by_rounds(struct round_sort *it, uint32_t *order, size_t count)
 {
     uint64_t starts[ROUNDS + 1] = {0};
     for (size_t i = 0; i < count; i++) {
         int round = free_round(it, order[i]);
-        note(it, order[i], UINT64_C(1) << round);
+        mark_rounds(it, order[i], UINT64_C(1) << round);
         it->rounds[i] = (uint8_t)round;
         starts[round + 1]++;
     }
@@ -134,23 +139,24 @@ static void spread_block(struct spreading *it, uint32_t *order, size_t count)
     for (size_t i = 0; i < count; i++)
         it->sorted[starts[it->rounds[i] + 1]++] = order[i];
     for (size_t i = 0; i < count; i++)
-        note(it, order[i], 0);
+        mark_rounds(it, order[i], 0);
     memcpy(order, it->sorted, count * sizeof *order);
 }
 
-static taut_status spread_blocks(const struct elements *elements, struct plan_set *set,
-                                 taut_error *error)
+static taut_status sort_blocks_by_rounds(const struct elements *elements, struct plan_set *set,
+                                         taut_error *error)
 {
     size_t most = 0, nodes = (size_t)elements->node_count;
     for (uint32_t block = 0; block < set->block_count; block++)
         most = max_u64(most, (size_t)set->blocks[block].count);
-    struct spreading it = {.elements = elements,
-                           .masks = memory_allocate(NULL, nodes, sizeof *it.masks),
-                           .rounds = memory_allocate(NULL, most, sizeof *it.rounds),
-                           .sorted = memory_allocate(NULL, most, sizeof *it.sorted)};
+    struct round_sort it = {.elements = elements,
+                            .masks = memory_allocate(NULL, nodes, sizeof *it.masks),
+                            .rounds = memory_allocate(NULL, most, sizeof *it.rounds),
+                            .sorted = memory_allocate(NULL, most, sizeof *it.sorted)};
     bool memory = it.masks && it.rounds && it.sorted;
     for (uint32_t block = 0; block < set->block_count && memory; block++)
-        spread_block(&it, set->order + set->blocks[block].first, (size_t)set->blocks[block].count);
+        sort_block_by_rounds(&it, set->order + set->blocks[block].first,
+                             (size_t)set->blocks[block].count);
     memory_release(NULL, it.masks, nodes, sizeof *it.masks);
     memory_release(NULL, it.rounds, most, sizeof *it.rounds);
     memory_release(NULL, it.sorted, most, sizeof *it.sorted);
@@ -169,7 +175,7 @@ static uint32_t tile_of(const struct elements *elements, uint64_t element, uint3
     return lowest / tile_nodes;
 }
 
-// By tile; inside a tile the builder's order stays. starts has tile_count + 1 entries.
+// Sorts elements by tile, stably. `starts` has tile_count + 1 entries.
 static void sort_by_tile(const struct elements *elements, uint32_t tile_nodes, uint32_t tile_count,
                          uint32_t *order, uint64_t *starts)
 {
@@ -180,7 +186,7 @@ static void sort_by_tile(const struct elements *elements, uint32_t tile_nodes, u
         order[starts[tile_of(elements, i, tile_nodes) + 1]++] = (uint32_t)i;
 }
 
-// Rewrites the order, colour by colour, and makes the blocks; empty tiles have none.
+// Reorders the tiles colour by colour, and makes a block of each that is not empty.
 static void gather_colours(const uint32_t *sorted, const uint64_t *starts, const uint8_t *colours,
                            uint32_t tile_count, struct plan_set *set)
 {
@@ -234,8 +240,8 @@ static taut_status coloured_set(const struct elements *elements, const struct se
         status = colour_blocks(&problem, colours, &set->colour_count, error);
         if (status == TAUT_OK)
             gather_colours(sorted, starts, colours, tile_count, set);
-        if (status == TAUT_OK && elements->spread)
-            status = spread_blocks(elements, set, error);
+        if (status == TAUT_OK && elements->by_rounds)
+            status = sort_blocks_by_rounds(elements, set, error);
     }
     memory_release(NULL, sorted, count, sizeof *sorted);
     memory_release(NULL, starts, (size_t)tile_count + 1, sizeof *starts);

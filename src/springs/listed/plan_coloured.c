@@ -1,12 +1,12 @@
-// Cuts the blocks of a set of springs into groups without a common node, and numbers the nodes of
-// each block (plan_coloured.h).
+// Divides the blocks of a set of springs into groups that share no node, numbers the nodes of each
+// block, and checks the result (plan_coloured.h).
 #include "springs/listed/plan_coloured.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 
-// While the blocks are gone through one after the other.
+// The state of the construction, block after block.
 struct grouping {
     const struct topology *topology;
     const struct plan_set *springs;
@@ -17,8 +17,8 @@ struct grouping {
     uint32_t *record;     // of each node: 1 + its number among the block's nodes; 0: none yet
 };
 
-// Whether a spring shares a node with the present group, or is the first of its block; `before` is
-// the stamp before the block.
+// Whether a spring starts a new group: it shares a node with the present group, or is the first of
+// its block; `before` is the stamp before the block.
 static bool starts_group(const struct grouping *it, const struct spring_run *spring,
                          uint64_t before)
 {
@@ -26,9 +26,10 @@ static bool starts_group(const struct grouping *it, const struct spring_run *spr
            it->last_group[spring->b] == it->stamp;
 }
 
-// Groups and nodes of a block. Groups are as long as can be: each ends before the first spring that
-// shares a node with it. Since the springs of a block are sorted by rounds (plan.c), these are the
-// rounds, and for the elements without a round the longest runs without a common node.
+// Counts the groups and nodes of a block. Groups are as long as possible: each ends before the
+// first spring that shares a node with it. Since the springs of a block are sorted by rounds
+// (plan.c), groups are these rounds, and for springs without a round the longest sequences without
+// a common node.
 static struct coloured_block count_block(struct grouping *it, const struct plan_block *block)
 {
     struct coloured_block found = {.first_group = it->coloured->group_count,
@@ -61,7 +62,7 @@ static void count_blocks(struct grouping *it)
             block->group_count = block->local_count = 0;
             coloured->plain_springs += it->springs->blocks[b].count;
         }
-        // Without groups of its own a block has an empty one, which ends that of the block before.
+        // A block without groups gets an empty one, whose start ends the previous block's last one.
         coloured->group_count += block->group_count > 0 ? block->group_count : 1;
         coloured->local_count += block->local_count;
     }
@@ -73,7 +74,7 @@ static int compare_nodes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The nodes of a block, and the springs' ends among them.
+// Numbers the nodes of a block, and stores the records of its springs' ends.
 static void number_nodes(struct grouping *it, const struct plan_block *block,
                          const struct coloured_block *made)
 {
@@ -218,7 +219,7 @@ uint64_t plan_coloured_bytes(const struct plan_coloured *coloured)
 
 // ---- The checker
 
-// Every end of the block's springs is one of its nodes, which ascend.
+// The nodes of a block ascend, and every end of its springs is the record of the right node.
 static taut_status check_ends(const struct topology *topology, const struct plan_set *springs,
                               const struct plan_coloured *coloured, uint64_t b, taut_error *error)
 {
@@ -248,8 +249,8 @@ static taut_status check_ends(const struct topology *topology, const struct plan
     return TAUT_OK;
 }
 
-// Groups follow one another from the first spring of the block to its last; `owner` is 1 + the last
-// group of each node.
+// Groups are consecutive from the first spring of the block to its last, and share no node; `owner`
+// is 1 + the last group of each node.
 static taut_status check_groups(const struct topology *topology, const struct plan_set *springs,
                                 const struct plan_coloured *coloured, uint64_t b, uint64_t *owner,
                                 taut_error *error)
@@ -295,7 +296,7 @@ taut_status plan_coloured_check(const struct topology *topology, const struct pl
     taut_status status = TAUT_OK;
     for (uint64_t b = 0; b < coloured->block_count && status == TAUT_OK; b++) {
         if (coloured->blocks[b].local_count == 0)
-            continue; // the plain loops' (springs->blocks are checked by plan.c)
+            continue; // computed by the plain loop; springs/plan.c checks the blocks
         status = check_ends(topology, springs, coloured, b, error);
         if (status == TAUT_OK)
             status = check_groups(topology, springs, coloured, b, owner, error);

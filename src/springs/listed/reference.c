@@ -1,5 +1,5 @@
-// The plain loops over listed springs, one element at a time, written to be read beside the
-// equations (docs/numerics.md).
+// The plain loops over listed springs, one at a time, written to be compared with the equations
+// (docs/numerics.md). Every other kernel is tested against them.
 #include "springs/listed/reference.h"
 
 #include "springs/law.h"
@@ -65,8 +65,8 @@ static void finish_component(const struct system *system, const struct finish_ra
     }
 }
 
-// F += m g - c v (docs/numerics.md, "Forces"; NeHe lesson 40). The reference has no grids and moves
-// nodes in a loop of its own.
+// F += m g - c v (docs/numerics.md, "Forces"; NeHe lesson 40). The reference plan has no grids, so
+// the integrators move nodes in loops of their own, and `finish` is not used.
 void REAL_NAME(reference_finish)(const struct system *system, const struct finish_range *range,
                                  enum sweep_finish finish)
 {
@@ -78,19 +78,19 @@ void REAL_NAME(reference_finish)(const struct system *system, const struct finis
     finish_component(system, range, s->vz, s->fz, g.z);
 }
 
-// ---- Constraints (springs/constraint.h), one after the other
+// ---- Constraints (springs/constraint.h), solved one after another
 
-// A spring while its constraint is solved.
+// The quantities of a spring whose constraint is solved.
 struct constraint {
     real x, y, z;    // d, from b to a at the end of the substep
     real wx, wy, wz; // v_a - v_b
     real square, length, rest;
     real along;    // d.w
     real inverse;  // 1/m_a + 1/m_b
-    real rounding; // of a rigid constraint's length at the substep's start
+    real rounding; // the error of the length that rounding explains, of a rigid constraint
 };
 
-// The part of |x_a - x_b| - L0 that rounding explains: between -r and r.
+// The part of |x_a - x_b| - L0 that rounding explains (springs/constraint.h), between -r and r.
 static real constraint_rounding(const struct system *system, const struct constraint_law *law,
                                 size_t i, real rest)
 {
@@ -130,8 +130,8 @@ static real constraint_impulse(const struct constraint_law *law, const struct co
     real stretch = it->length - it->rest - it->rounding;
     bool slack = law->one_sided && !(law->side * stretch > 0);
     real damping = slack ? 0 : law->damping * it->along;
-    real wanted = (law->elastic * stretch + law->give * lambda) * it->length + damping;
-    real divisor = (law->weight * it->inverse + law->give) * law->step * it->square;
+    real wanted = (law->elastic * stretch + law->compliant * lambda) * it->length + damping;
+    real divisor = (law->weight * it->inverse + law->compliant) * law->step * it->square;
     if (!(divisor > 0))
         return 0;
     real pull = wanted / divisor;
@@ -142,7 +142,7 @@ static real constraint_impulse(const struct constraint_law *law, const struct co
     return pull;
 }
 
-// The transverse damping of the full law, for each component of w - u (u.w).
+// The factor of the transverse damping of the full law, to be multiplied by w - u (u.w).
 static real constraint_damping_across(const struct constraint_law *law, const struct constraint *it)
 {
     real stretch = law->side * (it->length - it->rest);

@@ -1,5 +1,5 @@
-// The plain loops over listed springs, which every other kernel is tested against. A loop receives
-// a block of elements whose nodes nobody else writes meanwhile. Numeric.
+// The plain loops over listed springs, against which every other kernel is tested. A loop receives
+// a block of elements; nobody else writes to their nodes at that time. Numeric.
 #ifndef TAUT_SPRINGS_LISTED_REFERENCE_H
 #define TAUT_SPRINGS_LISTED_REFERENCE_H
 
@@ -10,12 +10,12 @@
 void REAL_NAME(reference_springs)(const struct system *system, const void *unused,
                                   struct plan_block block);
 
-// Springs as constraints; the argument is a struct constraint_pass. They change the velocities of
-// their nodes.
+// Solves springs as constraints, which changes the velocities of their nodes; the argument is a
+// struct constraint_pass.
 void REAL_NAME(reference_constraints)(const struct system *system, const void *argument,
                                       struct plan_block block);
 
-// Gravity and drag of nodes.
+// Adds gravity and drag to the forces on nodes.
 void REAL_NAME(reference_finish)(const struct system *system, const struct finish_range *range,
                                  enum sweep_finish finish);
 

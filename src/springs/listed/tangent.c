@@ -1,47 +1,48 @@
-// Products with the tangent of springs in blocks: every node sums the contributions of its own
-// springs in a fixed order.
+// The tangent of listed springs, of plans that do not pack them: every node sums the contributions
+// of its own springs in a fixed order, one by one.
 #include "springs/tangent.h"
 
 #include "base/memory.h"
 #include "state/reading.h"
 
-struct joint {
+struct listed_spring {
     uint32_t ends[2];
     uint32_t material;
     uint64_t state_index;
     real rest_length;
 };
 
-typedef void (*joint_visit)(struct spring_tangent *tangent, const struct joint *joint);
+typedef void (*spring_visit)(struct spring_tangent *tangent, const struct listed_spring *spring);
 
-// In the plan's order.
-static void visit_springs(struct spring_tangent *tangent, joint_visit visit)
+// Visits the listed springs in the plan's order.
+static void visit_springs(struct spring_tangent *tangent, spring_visit visit)
 {
     const struct system *system = tangent->system;
     const struct constants *constants = system->constants;
     for (uint64_t i = 0; i < constants->springs; i++) {
-        struct joint joint = {
+        struct listed_spring spring = {
             {constants->spring_nodes[i][0], constants->spring_nodes[i][1]},
             spring_material_number(constants, i),
             i,
             built_rest_length(constants, i),
         };
-        visit(tangent, &joint);
+        visit(tangent, &spring);
     }
 }
 
-static void count_joint(struct spring_tangent *tangent, const struct joint *joint)
+static void count_ends(struct spring_tangent *tangent, const struct listed_spring *spring)
 {
     for (int end = 0; end < 2; end++)
-        tangent->rows.first[joint->ends[end]]++;
+        tangent->rows.first[spring->ends[end]]++;
 }
 
-// Afterwards first[node] is the end of the node's springs, which are filled in from the back.
-static void put_joint(struct spring_tangent *tangent, const struct joint *joint)
+// Stores both ends of a spring. first[node] starts as the end of the node's springs, which are
+// stored backwards from there, and finishes as their start.
+static void store_ends(struct spring_tangent *tangent, const struct listed_spring *spring)
 {
     for (int end = 0; end < 2; end++)
-        tangent->rows.ends[--tangent->rows.first[joint->ends[end]]] = (struct spring_end){
-            joint->ends[1 - end], joint->material, joint->state_index, joint->rest_length};
+        tangent->rows.ends[--tangent->rows.first[spring->ends[end]]] = (struct spring_end){
+            spring->ends[1 - end], spring->material, spring->state_index, spring->rest_length};
 }
 
 taut_status REAL_NAME(tangent_listed_make)(struct spring_tangent *tangent, taut_error *error)
@@ -54,14 +55,14 @@ taut_status REAL_NAME(tangent_listed_make)(struct spring_tangent *tangent, taut_
         memory_allocate(allocator, (size_t)tangent->system->state->nodes + 1, sizeof *rows->first);
     if (!rows->first)
         return fail_memory(error, "the tangent of springs");
-    visit_springs(tangent, count_joint);
+    visit_springs(tangent, count_ends);
     for (size_t node = 0; node < (size_t)tangent->system->state->nodes; node++)
         rows->count = rows->first[node] += rows->count;
     rows->first[(size_t)tangent->system->state->nodes] = rows->count;
     rows->ends = memory_allocate(allocator, (size_t)rows->count, sizeof *rows->ends);
     if (!rows->ends)
         return fail_memory(error, "the tangent of springs");
-    visit_springs(tangent, put_joint);
+    visit_springs(tangent, store_ends);
     return TAUT_OK;
 }
 
@@ -111,10 +112,11 @@ void REAL_NAME(tangent_listed_apply)(const struct spring_tangent *tangent, real 
             real px = in.x[node] - in.x[end->other];
             real py = in.y[node] - in.y[end->other];
             real pz = in.z[node] - in.z[end->other];
-            real turn = (part.along - part.across) * (part.ux * px + part.uy * py + part.uz * pz);
-            x += part.across * px + turn * part.ux;
-            y += part.across * py + turn * part.uy;
-            z += part.across * pz + turn * part.uz;
+            real parallel =
+                (part.along - part.across) * (part.ux * px + part.uy * py + part.uz * pz);
+            x += part.across * px + parallel * part.ux;
+            y += part.across * py + parallel * part.uy;
+            z += part.across * pz + parallel * part.uz;
         }
         out.x[node] = x;
         out.y[node] = y;

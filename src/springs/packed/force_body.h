@@ -1,23 +1,23 @@
-// Springs of a tile of packed ones (plan.h): every node adds up the forces of its own
-// springs, column by column, for a vector of nodes at a time. So every spring is computed twice,
-// once from either end, with exactly opposite results. The body of a kernel that
-// kernels/table.h compiles for each instruction set.
+// The forces of a tile of packed springs (plan.h): every node sums the forces of its own springs,
+// column by column, a register of nodes at a time. So every spring is computed twice, once from
+// each end, with exactly opposite results. The kernel body is compiled for each instruction set by
+// kernels/table.h.
 //
-// Where columns go round rings (faces/plan.h), the gradient of the volume is found on the way from
-// the same neighbours: gas costs its products, and no more loads.
+// Where columns follow vertex rings (faces/plan.h), the gradient of the volume is computed from the
+// same neighbours, without further loads. The pressure is applied elsewhere (faces/).
 #include "kernels/kernels.h"
 #include "simd/wide.h"
 #include "simd/wide3.h"
 #include "springs/law_body.h"
 #include "state/reading.h"
 
-// Nodes, and the sum of their forces so far.
+// A register of nodes, and the sum of their forces so far.
 struct packed_nodes {
     struct wide3 x, v, f;
-    wide power; // that the damping of their springs takes, if it is wanted
+    wide power; // dissipated by the damping of their springs, if it is measured
 };
 
-// The nodes at the other ends.
+// Positions and velocities of the nodes at the other ends.
 struct packed_ends {
     struct wide3 x, v;
 };
@@ -40,8 +40,9 @@ WIDE_INLINE struct packed_ends gather_ends(const real *records, const uint16_t *
     return o;
 }
 
-// F = -k (L - L0) / L d - c (w.d) / L^2 d with one division for both, by L^2; with the full law
-// - c w beside it. No spring (`rest` < 0) and a slack one give nothing, L = 0 nothing along d.
+// Adds F = -k (L - L0) / L d - c (w.d) / L^2 d, with one division by L^2 for both terms; with the
+// full law the second term is - c w. Lanes without a spring (`rest` < 0) or with a slack one add
+// nothing; at L = 0 there is no force along d.
 WIDE_INLINE void add_springs(struct packed_nodes *n, const struct packed_ends *o, wide rest,
                              const struct wide_law *law, bool damped, bool powers)
 {
@@ -51,7 +52,7 @@ WIDE_INLINE void add_springs(struct packed_nodes *n, const struct packed_ends *o
     wide_mask present = wide_positive(wide_add(rest, wide_set((real)0.5)));
     if (law->slack) {
         wide stretch = wide_subtract(length, rest);
-        present = wide_mask_and(present, wide_taut(law->side, law->open, stretch));
+        present = wide_mask_and(present, wide_not_slack(law->side, law->open, stretch));
     }
     wide force = wide_multiply(wide_multiply(law->stiffness, wide_subtract(rest, length)), length);
     const wide_mask directed = wide_mask_and(present, wide_positive(square));
@@ -72,11 +73,11 @@ WIDE_INLINE void add_springs(struct packed_nodes *n, const struct packed_ends *o
     n->f = wide3_add(n->f, wide3_scale(scale, d));
 }
 
-// What the tiles of a system share.
+// The data that the loops over a tile share.
 struct packed_view {
     const struct plan_packed *packed;
     const struct spring_constants *materials;
-    const real *rest; // by slots
+    const real *rest; // by slot
     struct state *state;
     const real *records;
 };
@@ -107,7 +108,7 @@ WIDE_INLINE struct packed_ends read_column(const struct packed_view *v,
     return o;
 }
 
-// The springs of a column, whose other ends are returned.
+// Adds the springs of a column; returns their other ends.
 WIDE_INLINE struct packed_ends add_column(const struct packed_view *v, struct packed_nodes *n,
                                           uint64_t number, int first_lane, int64_t at, bool damped,
                                           bool rings, bool powers)
@@ -123,9 +124,9 @@ WIDE_INLINE struct packed_ends add_column(const struct packed_view *v, struct pa
     return o;
 }
 
-// Springs of the columns [c, end) that go round rings, an even number, and the gradient of the
-// volume, sum (p_i - p) x (p_{i+1} - p). The products with an odd p_i are taken together, so that
-// there are half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
+// Adds the springs of the columns [begin, end) that follow rings, an even number, and returns the
+// gradient of the volume, sum (p_i - p) x (p_{i+1} - p). The two products with an odd p_i are
+// combined, so that there are half as many: (p_{i-1} - p_{i+1}) x (p_i - p).
 WIDE_INLINE struct wide3 ring_gradient(const struct packed_view *v, struct packed_nodes *n,
                                        uint64_t begin, uint64_t end, int first_lane, int64_t at,
                                        bool damped, bool powers)
@@ -146,8 +147,9 @@ WIDE_INLINE struct wide3 ring_gradient(const struct packed_view *v, struct packe
     return add_product(sum, before, first, odd);
 }
 
-// Forces beyond the `left` nodes may be another worker's. `damped` and `rings` are constants
-// wherever this is inlined, so that undamped tiles load no velocities.
+// Adds the forces of all columns of a chunk to a register of nodes. Forces after the `left` nodes
+// may be another worker's. `damped` and `rings` are constants wherever this is inlined, so that
+// undamped tiles load no velocities.
 WIDE_INLINE void add_vector(const struct packed_view *v, uint64_t chunk, int first_lane, int64_t at,
                             long left, bool damped, bool rings, double *powers)
 {
@@ -170,7 +172,8 @@ WIDE_INLINE void add_vector(const struct packed_view *v, uint64_t chunk, int fir
         wide_add_to(powers + first_lane, n.power);
 }
 
-// `powers`: PACKED_LANES sums, or NULL, a constant wherever this is inlined, too.
+// Adds the forces of all chunks of a tile. `powers`: PACKED_LANES sums, or NULL; a constant
+// wherever this is inlined.
 WIDE_INLINE void add_chunks(const struct packed_view *v, const struct packed_tile *tile,
                             bool damped, bool rings, double *powers)
 {
@@ -183,7 +186,7 @@ WIDE_INLINE void add_chunks(const struct packed_view *v, const struct packed_til
     }
 }
 
-// The same for one spring without a column, at one of its ends. Returns what its damping takes.
+// Adds a spring in no column, at one of its ends. Returns the power of its damping.
 static double add_overflow(const struct packed_view *v, uint64_t number)
 {
     const struct packed_overflow *overflow = &v->packed->overflow[number];
@@ -251,8 +254,8 @@ WIDE_INLINE void add_tile(const struct packed_view *v, const struct packed_tile 
         add_chunks(v, tile, damped, false, powers);
 }
 
-// Every spring is computed at both of its ends, those without a column too.
-static double add_halves(const double lanes[PACKED_LANES])
+// Half of the sum over the lanes, because every spring is computed at both of its ends.
+static double half_of_sum(const double lanes[PACKED_LANES])
 {
     double sum = 0;
     for (int lane = 0; lane < PACKED_LANES; lane++)
@@ -279,7 +282,7 @@ static double packed_forces(const struct system *system, size_t number, double *
     for (uint64_t i = 0; i < tile->overflow_count; i++)
         taken[0] += add_overflow(&v, tile->first_overflow + i);
     if (powers)
-        powers[POWER_DAMPING] += add_halves(taken);
+        powers[POWER_DAMPING] += half_of_sum(taken);
     if (tile->ring_body == 0)
         return 0;
     double origin = (double)s->x[system->topology->bodies[tile->ring_body - 1].first_node];
@@ -287,46 +290,46 @@ static double packed_forces(const struct system *system, size_t number, double *
                               origin);
 }
 
-// ---- The volume alone: of ring_gradient the x component, to the same bits, from the y and z of
-// the neighbours alone
+// ---- The volume alone, from the x component of ring_gradient with the same bits, which needs only
+// the y and z of the neighbours
 
-struct flat {
+struct wide_yz {
     wide y, z;
 };
 
-WIDE_INLINE struct flat read_flat_step(const struct state *s, int64_t at)
+WIDE_INLINE struct wide_yz load_yz(const struct state *s, int64_t at)
 {
-    return (struct flat){wide_load(s->y + at), wide_load(s->z + at)};
+    return (struct wide_yz){wide_load(s->y + at), wide_load(s->z + at)};
 }
 
-// From the nodes to the other ends of a column.
-WIDE_INLINE struct flat flat_column(const struct packed_view *v, const struct flat *own,
-                                    uint64_t number, int first_lane, int64_t at)
+// The y and z of the nodes minus those of the other ends of a column.
+WIDE_INLINE struct wide_yz column_yz(const struct packed_view *v, const struct wide_yz *own,
+                                     uint64_t number, int first_lane, int64_t at)
 {
     const struct packed_column *column = &v->packed->columns[number];
-    struct flat o;
+    struct wide_yz o;
     if (column->step == 0) {
         struct packed_ends ends =
             gather_ends(v->records, v->packed->ends[column->group] + first_lane, false);
-        o = (struct flat){ends.x.y, ends.x.z};
+        o = (struct wide_yz){ends.x.y, ends.x.z};
     } else {
-        o = read_flat_step(v->state, at + column->step);
+        o = load_yz(v->state, at + column->step);
         for (int alternative = 0; alternative < column->alternative_count; alternative++) {
             const struct packed_alternatives *alternatives =
                 &v->packed->alternatives[column->group];
-            struct flat alternative_ends =
-                read_flat_step(v->state, at + alternatives->step[alternative]);
+            struct wide_yz alternative_ends =
+                load_yz(v->state, at + alternatives->step[alternative]);
             wide_mask mask = wide_mask_load(&alternatives->lanes[alternative], first_lane);
             o.y = wide_blend(mask, alternative_ends.y, o.y);
             o.z = wide_blend(mask, alternative_ends.z, o.z);
         }
     }
-    return (struct flat){wide_subtract(own->y, o.y), wide_subtract(own->z, o.z)};
+    return (struct wide_yz){wide_subtract(own->y, o.y), wide_subtract(own->z, o.z)};
 }
 
-// sum + the x of (a - b) x c
-WIDE_INLINE wide add_flat_product(wide sum, const struct flat *a, const struct flat *b,
-                                  const struct flat *c)
+// sum + the x component of (a - b) x c
+WIDE_INLINE wide add_product_x(wide sum, const struct wide_yz *a, const struct wide_yz *b,
+                               const struct wide_yz *c)
 {
     wide y = wide_subtract(a->y, b->y), z = wide_subtract(a->z, b->z);
     return wide_add(sum, wide_subtract(wide_multiply(y, c->z), wide_multiply(z, c->y)));
@@ -337,19 +340,19 @@ WIDE_INLINE wide ring_gradient_x(const struct packed_view *v, uint64_t begin, ui
                                  int first_lane, int64_t at)
 {
     const wide zero = wide_set(0);
-    const struct flat own = read_flat_step(v->state, at);
+    const struct wide_yz own = load_yz(v->state, at);
     wide sum = zero;
-    struct flat first = {zero, zero}, before = first, odd = first;
+    struct wide_yz first = {zero, zero}, before = first, odd = first;
     for (uint64_t c = begin; c < end; c += 2) {
-        struct flat even = flat_column(v, &own, c, first_lane, at);
+        struct wide_yz even = column_yz(v, &own, c, first_lane, at);
         if (c == begin)
             first = even;
         else
-            sum = add_flat_product(sum, &before, &even, &odd);
+            sum = add_product_x(sum, &before, &even, &odd);
         before = even;
-        odd = flat_column(v, &own, c + 1, first_lane, at);
+        odd = column_yz(v, &own, c + 1, first_lane, at);
     }
-    return add_flat_product(sum, &before, &first, &odd);
+    return add_product_x(sum, &before, &first, &odd);
 }
 
 static double packed_volume(const struct system *system, size_t number)

@@ -1,5 +1,5 @@
-// Packs springs into sliced ELLPACK (plan.h): the springs of each node from both of their ends, the
-// columns of each chunk, tiles of chunks and the nodes around them; and proves the result.
+// Packs springs into sliced ELLPACK (plan.h): the springs of each node from both ends, the columns
+// of each chunk, tiles of chunks with their halos; and checks the result.
 #include "springs/packed/plan.h"
 
 #include <stdlib.h>
@@ -16,9 +16,10 @@ struct node_spring {
     uint32_t index; // into the plan's springs
 };
 
-// Halves of all nodes, node after node, each node's by material and then by the other end.
+// The springs of all nodes, node by node, those of a node sorted by material and then by the other
+// end.
 struct node_springs {
-    uint64_t *start; // node_count + 1
+    uint64_t *start; // length node_count + 1
     struct node_spring *items;
     uint64_t node_count, count;
 };
@@ -58,7 +59,7 @@ static bool comes_after(const struct node_spring *a, const struct node_spring *b
     return a->other > b->other;
 }
 
-// Shell sort: nearly always a few entries, but a hub may have a million.
+// Shell sort: most nodes have a few springs, but a hub may have a million.
 static void sort_node_springs(struct node_spring *items, size_t count)
 {
     size_t gap = 1;
@@ -101,18 +102,18 @@ static void node_springs_free(struct node_springs *springs)
 
 // ---- The columns of one chunk of nodes
 
-// Where a chunk begins.
+// The nodes of a chunk, and its first column, group and overflow spring.
 struct chunk_start {
     uint64_t first_node;
     uint32_t node_count;
     size_t column, group, overflow;
     uint32_t ring_body; // as in struct packed_tile
-    uint8_t ring;       // columns that go round rings
+    uint8_t ring;       // columns that follow rings
 };
 
-// What grows while chunks are packed. The ends are node numbers until tiles are cut.
+// The arrays that grow while chunks are packed. `ends` are node numbers until tiles are made.
 struct packing {
-    struct node_springs *springs; // used up as chunks are packed
+    struct node_springs *springs; // reordered as chunks are packed
     struct packed_column *columns;
     size_t column_count, column_capacity;
     uint32_t (*slot_springs)[PACKED_LANES];
@@ -126,21 +127,21 @@ struct packing {
     struct packed_overflow *overflow;
     uint32_t *overflow_springs;
     size_t overflow_count, overflow_capacity, overflow_spring_capacity;
-    struct ring_walk walk;      // of the body that is being packed
+    struct ring_walk walk;      // the rings of the body that is being packed
     uint32_t ring_body;         // 1 + that body, or 0: it has no rings
-    struct chunk_start *chunks; // one more when all are packed
+    struct chunk_start *chunks; // and an end marker when all are packed
     size_t sell_chunk_count, sell_chunk_capacity;
 };
 
-// The least number of lanes for which a column of one step pays off, and for which a gathered
-// column does, which costs more than one of a single step.
+// The smallest number of lanes for which a column of one step pays off, and for which a gathered
+// column does, which costs more.
 enum { STEP_LANES_MIN = 8, GATHER_LANES_MIN = 3 };
 
-// So that a tile of one chunk and its halo never has more than PACKED_LOCAL_MAX nodes.
+// A tile of one chunk and its halo must not exceed PACKED_LOCAL_MAX nodes.
 enum { GATHER_ROWS_MAX = PACKED_LOCAL_MAX / PACKED_LANES - 1 };
 
 // The springs of a chunk's lanes while they are assigned to columns: springs[lane][next ..] are not
-// assigned yet; springs[lane][0 .. left - 1] are left for gathered columns.
+// assigned yet, and springs[lane][0 .. left - 1] are left for gathered columns.
 struct lane_springs {
     uint64_t first; // node
     uint32_t count; // nodes
@@ -153,8 +154,8 @@ static bool grow(void *array, size_t *capacity, size_t count, size_t size)
     return array_reserve((void **)array, capacity, count + 1, size);
 }
 
-// A column without springs. Lanes without a spring are marked by their rest length; the other end
-// of such a lane is its own node.
+// Appends a column without springs. Lanes without a spring are marked by their rest length; the
+// other end of such a lane is its own node.
 static struct packed_column *add_column(struct packing *p)
 {
     if (!grow(&p->columns, &p->column_capacity, p->column_count, sizeof *p->columns) ||
@@ -184,9 +185,9 @@ static int64_t step_of(const struct lane_springs *d, uint32_t lane,
     return (int64_t)spring->other - (int64_t)(d->first + lane);
 }
 
-// The lanes whose next springs are the first by material and step, as bits: the springs of each
-// lane are in this order, so all springs with the same material and step are found together. 0 when
-// none is left.
+// The lanes whose next springs come first by material and step, as bits; 0 if no springs are left.
+// The springs of each lane are sorted in this way, so all springs with the same material and step
+// are found together.
 static uint32_t first_direction_of(const struct lane_springs *d, uint32_t *material, int64_t *step)
 {
     uint32_t lanes = 0;
@@ -215,8 +216,8 @@ static int count_bits(uint32_t bits)
     return count;
 }
 
-// Adds columns of one step where enough lanes have it; the other springs move to the front of each
-// lane's list.
+// Adds columns of one step where enough lanes have it. All other springs are moved to the front of
+// each lane's list.
 static bool add_step_columns(struct packing *p, struct lane_springs *d)
 {
     uint32_t material = 0, lanes;
@@ -257,7 +258,7 @@ static bool set_mixed(struct packing *p, struct packed_column *column,
     return true;
 }
 
-// Adds the row-th of the springs that are left in each lane.
+// Adds a gathered column of spring number `row` of those that are left in each lane.
 static bool add_gathered_column(struct packing *p, const struct lane_springs *d, size_t row)
 {
     struct packed_column *column = add_column(p);
@@ -293,6 +294,7 @@ static bool add_overflow(struct packing *p, uint64_t node, const struct node_spr
     return true;
 }
 
+// Adds gathered columns while enough lanes have springs; the others become overflow springs.
 static bool add_gathered_columns(struct packing *p, const struct lane_springs *d)
 {
     const size_t rows_max = GATHER_ROWS_MAX - p->chunks[p->sell_chunk_count].ring;
@@ -313,9 +315,9 @@ static bool add_gathered_columns(struct packing *p, const struct lane_springs *d
     return true;
 }
 
-// ---- Rings
+// ---- Columns that follow vertex rings
 
-// The rings of a chunk, filled up to one length.
+// The rings of a chunk's nodes, extended to one length.
 struct ring_columns {
     int length;
     uint32_t nodes[PACKED_RING_MAX][PACKED_LANES];
@@ -327,7 +329,7 @@ static int64_t ring_step(const struct lane_springs *d, const struct ring_columns
     return (int64_t)rings->nodes[position][lane] - (int64_t)(d->first + lane);
 }
 
-// Neighbours of a lane before its ring begins again.
+// The number of neighbours in a lane's ring, without its extension.
 static int ring_count(const struct ring_columns *rings, uint32_t lane, int length)
 {
     while (length > 1 && rings->nodes[length - 1][lane] == rings->nodes[0][lane])
@@ -335,8 +337,8 @@ static int ring_count(const struct ring_columns *rings, uint32_t lane, int lengt
     return length;
 }
 
-// A ring may begin anywhere. Rotates it so that most of its steps equal those of the chunk's first
-// lane: columns with one step need no gathering.
+// A ring may start at any neighbour. Rotates it so that most of its steps equal those of the
+// chunk's first lane: columns with one step need no gathering.
 static void rotate_ring(const struct lane_springs *d, struct ring_columns *rings, uint32_t lane,
                         int count)
 {
@@ -358,7 +360,7 @@ static void rotate_ring(const struct lane_springs *d, struct ring_columns *rings
         rings->nodes[position][lane] = rotated[position < count ? position : 0];
 }
 
-// A group of rings (faces/plan.h) is a chunk.
+// A chunk is a group of rings (faces/plan.h).
 _Static_assert((int)RING_GROUP == (int)PACKED_LANES, "a chunk has the rings of one group");
 
 static void read_rings(struct packing *p, const struct lane_springs *d, struct ring_columns *rings)
@@ -373,10 +375,10 @@ static void read_rings(struct packing *p, const struct lane_springs *d, struct r
         rotate_ring(d, rings, lane, ring_count(rings, lane, rings->length));
 }
 
-// Removes the spring of a lane that leads to a node from those not assigned yet; NULL if there is
-// none.
-static struct node_spring *take_node_spring(const struct lane_springs *d, uint32_t lane,
-                                            uint32_t node)
+// Moves the spring from a lane to `node` to the front of those not assigned yet, and returns it;
+// NULL if there is none.
+static struct node_spring *move_spring_to_front(const struct lane_springs *d, uint32_t lane,
+                                                uint32_t node)
 {
     for (size_t i = d->next[lane]; i < d->total[lane]; i++) {
         struct node_spring *spring = &d->springs[lane][i];
@@ -391,7 +393,7 @@ static struct node_spring *take_node_spring(const struct lane_springs *d, uint32
     return NULL;
 }
 
-// The steps from the lanes to their nodes: that of the first lane, and alternatives for other
+// Finds the steps from the lanes to `nodes`: that of the first lane, and alternatives for other
 // lanes; false if there are too many.
 static bool find_steps(const struct lane_springs *d, const uint32_t *nodes,
                        struct packed_column *column, struct packed_alternatives *alternatives)
@@ -416,6 +418,7 @@ static bool find_steps(const struct lane_springs *d, const uint32_t *nodes,
     return true;
 }
 
+// Sets the other ends of a column: by steps if possible, otherwise as a group to be gathered.
 static bool set_ends(struct packing *p, const struct lane_springs *d, const uint32_t *nodes,
                      struct packed_column *column)
 {
@@ -448,7 +451,7 @@ static bool add_ring_column(struct packing *p, struct lane_springs *d, const uin
     uint32_t materials[PACKED_LANES] = {0};
     bool mixed = false;
     for (uint32_t lane = 0; lane < d->count; lane++) {
-        const struct node_spring *spring = take_node_spring(d, lane, nodes[lane]);
+        const struct node_spring *spring = move_spring_to_front(d, lane, nodes[lane]);
         if (!spring)
             continue;
         materials[lane] = spring->material;
@@ -458,7 +461,7 @@ static bool add_ring_column(struct packing *p, struct lane_springs *d, const uin
         d->next[lane]++;
     }
     if (column->lanes == 0)
-        column->material = 0; // arbitrary: no lane has a spring
+        column->material = 0; // arbitrary, since no lane has a spring
     return !mixed || set_mixed(p, column, materials);
 }
 
@@ -478,8 +481,8 @@ static bool add_ring_columns(struct packing *p, struct lane_springs *d)
     return true;
 }
 
-// Adds the columns of nodes first .. first + count - 1, count <= PACKED_LANES, of the chunk
-// chunks[sell_chunk_count]. False without memory.
+// Adds the columns of chunk number sell_chunk_count, with nodes first .. first + count - 1, count
+// <= PACKED_LANES. False if out of memory.
 static bool pack_chunk(struct packing *p, uint64_t first, uint32_t count)
 {
     struct lane_springs d = {.first = first, .count = count};
@@ -505,15 +508,15 @@ static void packing_free(struct packing *p)
     free(p->chunks);
 }
 
-// ---- Tiles of chunks, and the nodes around each that its gathered columns want
+// ---- Tiles of chunks, and their halos, which are the nodes that gathered columns read
 
-struct cutting {
+struct tile_builder {
     const struct packing *packing;
     uint64_t node_count;
-    uint32_t *seen_by;  // the last attempt at a tile that saw the node
-    uint32_t *local_of; // the number of its record there
+    uint32_t *seen_by;  // for each node, the last attempt at a tile whose columns gather it
+    uint32_t *local_of; // for each node, the number of its record in the present tile
     uint32_t attempt;
-    uint32_t own_count; // nodes of the tile itself that columns gather
+    uint32_t own_count; // nodes of the tile itself that its columns gather
     struct packed_tile *tiles;
     size_t tile_count, tile_capacity;
     uint32_t *halo;
@@ -525,12 +528,12 @@ static bool in_tile(const struct packed_tile *tile, uint32_t node)
     return node >= tile->first_node && node < tile->first_node + tile->node_count;
 }
 
-static bool add_to_halo(struct cutting *cut, struct packed_tile *tile, uint32_t node)
+static bool add_to_halo(struct tile_builder *builder, struct packed_tile *tile, uint32_t node)
 {
-    if (!array_reserve((void **)&cut->halo, &cut->halo_capacity,
-                       cut->halo_count + tile->halo_count + 1, sizeof *cut->halo))
+    if (!array_reserve((void **)&builder->halo, &builder->halo_capacity,
+                       builder->halo_count + tile->halo_count + 1, sizeof *builder->halo))
         return false;
-    cut->halo[cut->halo_count + tile->halo_count++] = node;
+    builder->halo[builder->halo_count + tile->halo_count++] = node;
     return true;
 }
 
@@ -540,74 +543,78 @@ static int compare_nodes(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-// Slices [from, to), which are beside each other, as a tile; its halo stays at the end of the list
-// until the next attempt. False without memory.
-static bool try_tile(struct cutting *cut, size_t from, size_t to)
+// Makes a tile of chunks [from, to), whose nodes are consecutive. Its halo is at the end of the
+// list until the next attempt. False if out of memory.
+static bool try_tile(struct tile_builder *builder, size_t from, size_t to)
 {
-    const struct chunk_start *first = &cut->packing->chunks[from], *end = &cut->packing->chunks[to];
-    struct packed_tile *tile = &cut->tiles[cut->tile_count];
+    const struct chunk_start *first = &builder->packing->chunks[from],
+                             *end = &builder->packing->chunks[to];
+    struct packed_tile *tile = &builder->tiles[builder->tile_count];
     const struct chunk_start *last = end - 1;
     *tile = (struct packed_tile){
         .first_node = first->first_node,
         .node_count = (uint32_t)(last->first_node + last->node_count - first->first_node),
         .first_chunk = from,
         .sell_chunk_count = to - from,
-        .first_halo = cut->halo_count,
+        .first_halo = builder->halo_count,
         .first_overflow = first->overflow,
         .overflow_count = end->overflow - first->overflow,
         .ring_body = first->ring_body,
     };
-    cut->attempt++;
-    cut->own_count = 0;
+    builder->attempt++;
+    builder->own_count = 0;
     for (size_t group = first->group; group < end->group; group++)
         for (int lane = 0; lane < PACKED_LANES; lane++) {
-            uint32_t node = cut->packing->ends[group][lane];
-            if (cut->seen_by[node] == cut->attempt)
+            uint32_t node = builder->packing->ends[group][lane];
+            if (builder->seen_by[node] == builder->attempt)
                 continue;
-            cut->seen_by[node] = cut->attempt;
+            builder->seen_by[node] = builder->attempt;
             if (in_tile(tile, node))
-                cut->own_count++;
-            else if (!add_to_halo(cut, tile, node))
+                builder->own_count++;
+            else if (!add_to_halo(builder, tile, node))
                 return false;
         }
     return true;
 }
 
-// Whether all nodes of the tile get records, or the few that are gathered join the halo, which
-// costs more for each of them. False without memory.
-static bool choose_records(struct cutting *cut, struct packed_tile *tile)
+// Decides whether all nodes of the tile get records, or whether the few that are gathered join the
+// halo, where each costs more. False if out of memory.
+static bool choose_records(struct tile_builder *builder, struct packed_tile *tile)
 {
-    if (cut->own_count > tile->node_count / 2) {
+    if (builder->own_count > tile->node_count / 2) {
         tile->own_records = tile->node_count;
         return true;
     }
     bool done = true;
     for (uint32_t i = 0; i < tile->node_count && done; i++)
-        if (cut->seen_by[tile->first_node + i] == cut->attempt)
-            done = add_to_halo(cut, tile, (uint32_t)tile->first_node + i);
+        if (builder->seen_by[tile->first_node + i] == builder->attempt)
+            done = add_to_halo(builder, tile, (uint32_t)tile->first_node + i);
     return done;
 }
 
-// The halo by node number, as the state is read best; and the ends by numbers of records.
-static void number_ends(struct cutting *cut, const struct packed_tile *tile)
+// Sorts the halo by node number, the best order for reading the state, and replaces the ends by
+// numbers of records.
+static void number_ends(struct tile_builder *builder, const struct packed_tile *tile)
 {
     for (uint32_t i = 0; i < tile->own_records; i++)
-        cut->local_of[tile->first_node + i] = i;
-    if (tile->halo_count > 0) { // else there may be no list yet
-        uint32_t *halo = &cut->halo[cut->halo_count];
+        builder->local_of[tile->first_node + i] = i;
+    if (tile->halo_count > 0) { // otherwise the list may be NULL
+        uint32_t *halo = &builder->halo[builder->halo_count];
         qsort(halo, tile->halo_count, sizeof *halo, compare_nodes);
         for (uint32_t i = 0; i < tile->halo_count; i++)
-            cut->local_of[halo[i]] = tile->own_records + i;
+            builder->local_of[halo[i]] = tile->own_records + i;
     }
-    const struct chunk_start *chunks = cut->packing->chunks;
+    const struct chunk_start *chunks = builder->packing->chunks;
     size_t end = chunks[tile->first_chunk + tile->sell_chunk_count].group;
     for (size_t group = chunks[tile->first_chunk].group; group < end; group++)
         for (int lane = 0; lane < PACKED_LANES; lane++)
-            cut->packing->ends[group][lane] = cut->local_of[cut->packing->ends[group][lane]];
+            builder->packing->ends[group][lane] =
+                builder->local_of[builder->packing->ends[group][lane]];
 }
 
-// The chunks after `from` that lie beside it, nodes_max nodes at most, or `from` alone.
-static size_t chunks_beside(const struct packing *packing, size_t from, uint32_t nodes_max)
+// The end of the longest sequence of chunks from `from` on whose nodes are consecutive, of at most
+// nodes_max nodes but at least one chunk.
+static size_t consecutive_chunks_end(const struct packing *packing, size_t from, uint32_t nodes_max)
 {
     uint64_t nodes = packing->chunks[from].node_count;
     size_t to = from + 1;
@@ -622,62 +629,64 @@ static size_t chunks_beside(const struct packing *packing, size_t from, uint32_t
     return to;
 }
 
-static bool cut_all(struct cutting *cut, uint32_t tile_nodes)
+// Makes tiles of as many chunks as possible; a tile whose records would be too many is halved.
+static bool make_all_tiles(struct tile_builder *builder, uint32_t tile_nodes)
 {
-    for (size_t from = 0, to; from < cut->packing->sell_chunk_count; from = to) {
-        if (!array_reserve((void **)&cut->tiles, &cut->tile_capacity, cut->tile_count + 1,
-                           sizeof *cut->tiles))
+    for (size_t from = 0, to; from < builder->packing->sell_chunk_count; from = to) {
+        if (!array_reserve((void **)&builder->tiles, &builder->tile_capacity,
+                           builder->tile_count + 1, sizeof *builder->tiles))
             return false;
-        to = chunks_beside(cut->packing, from, tile_nodes);
-        struct packed_tile *tile = &cut->tiles[cut->tile_count];
+        to = consecutive_chunks_end(builder->packing, from, tile_nodes);
+        struct packed_tile *tile = &builder->tiles[builder->tile_count];
         for (;; to = from + (to - from + 1) / 2) {
-            if (!try_tile(cut, from, to))
+            if (!try_tile(builder, from, to))
                 return false;
             if (tile->node_count + tile->halo_count <= PACKED_LOCAL_MAX || to == from + 1)
                 break;
         }
-        if (!choose_records(cut, tile))
+        if (!choose_records(builder, tile))
             return false;
-        number_ends(cut, tile);
-        cut->halo_count += tile->halo_count;
-        cut->tile_count++;
+        number_ends(builder, tile);
+        builder->halo_count += tile->halo_count;
+        builder->tile_count++;
     }
     return true;
 }
 
-static bool store_tiles(const struct cutting *cut, const taut_allocator *allocator,
+static bool store_tiles(const struct tile_builder *builder, const taut_allocator *allocator,
                         struct plan_packed *packed)
 {
-    packed->tile_count = cut->tile_count;
-    packed->halo_count = cut->halo_count;
-    packed->tiles = memory_copy(allocator, cut->tiles, cut->tile_count, sizeof *packed->tiles);
-    packed->halo = memory_copy(allocator, cut->halo, cut->halo_count, sizeof *packed->halo);
+    packed->tile_count = builder->tile_count;
+    packed->halo_count = builder->halo_count;
+    packed->tiles =
+        memory_copy(allocator, builder->tiles, builder->tile_count, sizeof *packed->tiles);
+    packed->halo = memory_copy(allocator, builder->halo, builder->halo_count, sizeof *packed->halo);
     return packed->tiles && packed->halo;
 }
 
-// Cuts the chunks into tiles of at most tile_nodes nodes, and the ends of gathered columns become
-// numbers in their tiles.
-static taut_status cut_tiles(const struct topology *topology, const struct packing *packing,
-                             uint32_t tile_nodes, const taut_allocator *allocator,
-                             struct plan_packed *packed, taut_error *error)
+// Divides the chunks into tiles of at most tile_nodes nodes, and replaces the ends of gathered
+// columns by numbers of records.
+static taut_status make_tiles(const struct topology *topology, const struct packing *packing,
+                              uint32_t tile_nodes, const taut_allocator *allocator,
+                              struct plan_packed *packed, taut_error *error)
 {
     size_t nodes = (size_t)topology->node_count;
-    struct cutting cut = {.packing = packing};
-    cut.seen_by = memory_allocate(NULL, nodes, sizeof *cut.seen_by);
-    cut.local_of = memory_allocate(NULL, nodes, sizeof *cut.local_of);
-    bool done = cut.seen_by && cut.local_of && cut_all(&cut, tile_nodes);
+    struct tile_builder builder = {.packing = packing};
+    builder.seen_by = memory_allocate(NULL, nodes, sizeof *builder.seen_by);
+    builder.local_of = memory_allocate(NULL, nodes, sizeof *builder.local_of);
+    bool done = builder.seen_by && builder.local_of && make_all_tiles(&builder, tile_nodes);
     if (done)
-        done = store_tiles(&cut, allocator, packed);
-    memory_release(NULL, cut.seen_by, nodes, sizeof *cut.seen_by);
-    memory_release(NULL, cut.local_of, nodes, sizeof *cut.local_of);
-    free(cut.tiles);
-    free(cut.halo);
+        done = store_tiles(&builder, allocator, packed);
+    memory_release(NULL, builder.seen_by, nodes, sizeof *builder.seen_by);
+    memory_release(NULL, builder.local_of, nodes, sizeof *builder.local_of);
+    free(builder.tiles);
+    free(builder.halo);
     return done ? TAUT_OK : fail_memory(error, "the plan");
 }
 
-// ---- All of it
+// ---- The whole plan of packed springs
 
-// What the plan keeps, listed once.
+// The arrays of the plan, listed once.
 #define PACKED_ARRAYS(X)                                                                           \
     X(tiles, tile_count)                                                                           \
     X(chunk_columns, sell_chunk_count + 1)                                                         \
@@ -700,7 +709,7 @@ static bool start_chunk(struct packing *p, uint64_t first, uint32_t count)
     return true;
 }
 
-// The nodes of bodies that are no grids, of several bodies beside each other as of one.
+// Packs nodes first .. end - 1, which may belong to several bodies.
 static bool pack_nodes(struct packing *p, uint64_t first, uint64_t end)
 {
     for (; first < end; first += PACKED_LANES) {
@@ -712,16 +721,17 @@ static bool pack_nodes(struct packing *p, uint64_t first, uint64_t end)
     return true;
 }
 
-static bool wants_rings(const struct plan *plan, size_t body)
+// Whether the columns of a body follow its rings.
+static bool follows_rings(const struct plan *plan, size_t body)
 {
     const struct plan_rings *rings = plan_rings_of_body(plan, body);
     return rings && rings_longest(rings) <= PACKED_RING_MAX && plan->springs.element_count > 0 &&
            plan_grid_of_body(plan, body) == NULL;
 }
 
-// The same of a body that is to have its rings in columns.
-static bool pack_ringed(struct packing *p, const struct plan *plan, size_t index,
-                        const struct topology_body *body)
+// Packs a body whose columns follow its rings.
+static bool pack_body_with_rings(struct packing *p, const struct plan *plan, size_t index,
+                                 const struct topology_body *body)
 {
     p->walk = (struct ring_walk){.rings = plan_rings_of_body(plan, index)};
     p->ring_body = (uint32_t)index + 1;
@@ -730,14 +740,15 @@ static bool pack_ringed(struct packing *p, const struct plan *plan, size_t index
     return done;
 }
 
+// Packs all bodies on no grid. Bodies with rings start new chunks.
 static bool pack_all(const struct topology *topology, const struct plan *plan, struct packing *p)
 {
     uint64_t first = 0, end = 0;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        bool ringed = wants_rings(plan, b);
+        bool ringed = follows_rings(plan, b);
         if (ringed || plan_grid_of_body(plan, b) != NULL) {
-            if (!pack_nodes(p, first, end) || (ringed && !pack_ringed(p, plan, b, body)))
+            if (!pack_nodes(p, first, end) || (ringed && !pack_body_with_rings(p, plan, b, body)))
                 return false;
             first = body->first_node + body->node_count;
         }
@@ -825,7 +836,8 @@ taut_status packed_make(const struct topology *topology, struct plan *plan, taut
         status = fail_memory(error, "the plan");
     node_springs_free(&springs);
     if (status == TAUT_OK)
-        status = cut_tiles(topology, &packing, tile_nodes_of(plan), plan->allocator, packed, error);
+        status =
+            make_tiles(topology, &packing, tile_nodes_of(plan), plan->allocator, packed, error);
     if (status == TAUT_OK && !(store_slots(&packing, plan->allocator, packed) &&
                                store_ends(&packing, plan->allocator, packed) &&
                                store_chunks(&packing, plan->allocator, packed) &&
@@ -861,7 +873,7 @@ void packed_find_damped(const struct topology *topology, struct plan_packed *pac
     }
 }
 
-void packed_forget_slots(const taut_allocator *allocator, struct plan_packed *packed)
+void packed_release_slot_springs(const taut_allocator *allocator, struct plan_packed *packed)
 {
     memory_release(allocator, packed->slot_springs, (size_t)packed->slot_count,
                    sizeof *packed->slot_springs);
@@ -905,15 +917,15 @@ const struct packed_tile *packed_ring_tiles(const struct plan_packed *packed,
     return tile && tile->ring_body == body + 1 ? tile : NULL;
 }
 
-// ---- The packing proves itself: each node's springs, found again in its columns, are those it has
+// ---- The checker: the springs of each node, found again in its columns, are those of the topology
 
 struct check {
     const struct plan *plan;
     const struct plan_packed *packed;
     struct node_springs springs;
-    struct node_spring *found; // of one node
+    struct node_spring *found; // the springs of one node
     size_t found_count, found_capacity;
-    uint64_t next_node; // that no tile has come to
+    uint64_t next_node; // the first node that no tile has had yet
 };
 
 static taut_status inconsistent(uint64_t node, const char *what, taut_error *error)
@@ -933,7 +945,8 @@ static bool add_found(struct check *check, uint32_t material, uint64_t other, ui
     return true;
 }
 
-// The node at the other end of a lane of a gathered column; UINT64_MAX where there is none.
+// The node at the other end of a lane of a gathered column; UINT64_MAX if the record does not
+// exist.
 static uint64_t gathered_end(const struct plan_packed *packed, const struct packed_tile *tile,
                              const struct packed_column *column, int lane)
 {
@@ -962,7 +975,7 @@ static uint64_t end_of(const struct plan_packed *packed, const struct packed_til
     return node + (uint64_t)step;
 }
 
-// What the columns of a chunk hold for one lane.
+// Adds the springs in one lane of the columns of a chunk.
 static bool find_in_columns(struct check *check, const struct packed_tile *tile, uint64_t chunk,
                             int lane, uint64_t node)
 {
@@ -1041,7 +1054,7 @@ static taut_status check_tile(struct check *check, const struct packed_tile *til
     return status;
 }
 
-// The columns that go round the rings of a chunk of a tile, the rings as they are after it.
+// Whether the columns of a chunk follow the rings of its nodes; `walk` returns these.
 static bool check_chunk_rings(const struct plan_packed *packed, const struct packed_tile *tile,
                               uint64_t number, struct ring_walk *walk)
 {
@@ -1055,7 +1068,7 @@ static bool check_chunk_rings(const struct plan_packed *packed, const struct pac
     const int group_length = ring_walk_next(walk, nodes);
     for (int lane = 0; lane < PACKED_LANES && done + (uint64_t)lane < tile->node_count; lane++) {
         int count = group_length;
-        // From wherever the columns begin, and all that is behind the last one filled up.
+        // A column may start anywhere in the ring, and positions after its end repeat the first.
         for (int position = 0; position < length; position++)
             ring[position] = (uint32_t)end_of(packed, tile, &columns[position], lane,
                                               tile->first_node + done + (uint64_t)lane);
@@ -1073,7 +1086,7 @@ static bool check_chunk_rings(const struct plan_packed *packed, const struct pac
     return true;
 }
 
-// The tiles from `tile` on, which go round the rings of a body.
+// Checks the tiles of a body, from `tile` on, whose columns follow its rings.
 static taut_status check_body_rings(const struct topology *topology,
                                     const struct plan_packed *packed,
                                     const struct packed_tile *tile, const struct plan_rings *rings,
@@ -1094,7 +1107,7 @@ static taut_status check_body_rings(const struct topology *topology,
     return TAUT_OK;
 }
 
-// Rings that were forgotten are made again.
+// Checks all columns that follow rings. Rings that have been freed are made again.
 static taut_status check_rings(const struct topology *topology, const struct plan *plan,
                                taut_error *error)
 {

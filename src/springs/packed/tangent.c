@@ -1,10 +1,9 @@
-// Diagonal blocks of the tangent of packed springs. Products are computed in
-// springs/packed/tangent_body.h.
+// Diagonal blocks of the tangent of packed springs. The products are in packed/tangent_body.h.
 #include "springs/tangent.h"
 
 #include "springs/packed/plan.h"
 
-// A tile, and how much of what.
+// A tile, the factors of stiffness and damping, and the blocks to add to.
 struct packed_blocks {
     const struct spring_tangent *tangent;
     const struct packed_tile *tile;

@@ -1,18 +1,18 @@
-// Products with the tangent of packed springs (springs/tangent.h, packed/plan.h), a tile at a time:
-// as the forces are computed (packed/force_body.h), with the vector in place of the velocities,
-// but the root and the division are computed each time: most of the time goes into gathering,
-// beside which they cost little. The body of a kernel that kernels/table.h compiles for each
-// instruction set.
+// Products with the tangent of packed springs (springs/tangent.h, packed/plan.h), a tile at a time.
+// The loops are those of the forces (packed/force_body.h), with the input vector in place of the
+// velocities. 1 / L is computed in each product, because most of the time goes into gathering,
+// beside which the root and the division cost little. The kernel body is compiled for each
+// instruction set by kernels/table.h.
 #include "kernels/kernels.h"
 #include "springs/tangent_row.h"
 #include "simd/wide.h"
 #include "springs/law_body.h"
 
-// The materials of a register of springs. `side` is 1 for springs that only pull, -1 for those that
-// only push, 0 for both, and `open` is 1 - |side|.
+// The materials of a register of springs. `side` is as spring_side returns it, `open` is 1 -
+// |side|.
 struct tangent_law {
     wide elastic, along, across, side, open;
-    bool slack; // some spring may be
+    bool slack; // some spring may be slack
 };
 
 struct law_numbers {
@@ -57,17 +57,18 @@ static struct tangent_law mixed_tangent_law(const struct tangent_product *produc
                                 wide_load(value[3]), wide_load(value[4]), slack};
 }
 
-// What all registers of a tile share.
+// The data that all registers of a tile share.
 struct tangent_view {
     const struct plan_packed *packed;
     const struct spring_constants *materials;
-    const real *rest; // by slots
+    const real *rest; // by slot
     const struct tangent_product *product;
     struct tangent_sources sources;
     const real *records;
 };
 
-// No spring (rest < 0) and a slack one give nothing; without length, all of k.
+// Adds the springs of a column. Lanes without a spring (rest < 0) or with a slack one contribute
+// nothing. A spring of length 0 has no direction and contributes its stiffness in all of them.
 WIDE_INLINE void add_packed(struct tangent_row *row, const struct tangent_ends *o, wide rest,
                             const struct tangent_law *law, real floor)
 {
@@ -78,7 +79,7 @@ WIDE_INLINE void add_packed(struct tangent_row *row, const struct tangent_ends *
     wide_mask present = wide_positive(wide_add(rest, wide_set((real)0.5)));
     if (law->slack) {
         wide stretch = wide_subtract(length, rest);
-        present = wide_mask_and(present, wide_taut(law->side, law->open, stretch));
+        present = wide_mask_and(present, wide_not_slack(law->side, law->open, stretch));
     }
     wide inverse = wide_masked(wide_positive(wide_subtract(square, wide_set(REAL_TINY))),
                                wide_divide(wide_set(1), length));
@@ -112,7 +113,7 @@ WIDE_INLINE struct tangent_ends ends_of_column(const struct tangent_view *v,
     return o;
 }
 
-// Rows beyond the `left` nodes may be another worker's.
+// The rows of a register of nodes. Rows after the `left` ones may be another worker's.
 static void multiply_packed(const struct tangent_view *v, uint64_t chunk, int first_lane,
                             int64_t at, long left)
 {
@@ -133,7 +134,7 @@ static void multiply_packed(const struct tangent_view *v, uint64_t chunk, int fi
     tangent_row_store(&v->sources, at, &row, left);
 }
 
-// The same for one spring without a column, at one of its ends.
+// Adds a spring in no column, at one of its ends.
 static void multiply_overflow(const struct tangent_view *v, uint64_t number)
 {
     const struct packed_overflow *overflow = &v->packed->overflow[number];

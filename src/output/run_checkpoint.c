@@ -1,0 +1,202 @@
+// Writes and reads checkpoints of runs (run_checkpoint.h). What a solver remembers is left to
+// solver/checkpoint_archive.c; here are the arrays of the output.
+#include "output/run_checkpoint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/os.h"
+#include "output/file.h"
+
+enum { ARRAYS = 12 };
+
+#define NAME(text) ARCHIVE_OUTPUT text
+
+// The block as arrays, in the order of the file. The numbers stay the position's.
+static size_t list_arrays(const struct run_position *position, struct archive_array arrays[ARRAYS])
+{
+    const struct recording_position *files = &position->files;
+    const struct archive_array list[ARRAYS] = {
+        {NAME("frames"), ARCHIVE_U64, &files->frames, 1},
+        {NAME("frame_times"), ARCHIVE_F64, files->times, files->frames},
+        {NAME("energy_bytes"), ARCHIVE_U64, &files->energy_bytes, 1},
+        {NAME("probe_bytes"), ARCHIVE_U64, &files->probe_bytes, 1},
+        {NAME("volume_bodies"), ARCHIVE_U64, files->volume_bodies, files->volume_count},
+        {NAME("schedule"), ARCHIVE_U64, &position->frame_steps, 2},
+        {NAME("frame_seconds"), ARCHIVE_F64, &position->frame_seconds, 1},
+        {NAME("last_frame"), ARCHIVE_U64, &position->last_frame, 1},
+        {NAME("due"), ARCHIVE_U32, &position->due, 1},
+        {NAME("kernel"), ARCHIVE_U32, &position->kernel, 1},
+        {NAME("energy_at_start"), ARCHIVE_F64, &position->energy_at_start, 6},
+        {NAME("state"), ARCHIVE_U8, position->state, position->state ? strlen(position->state) : 0},
+    };
+    _Static_assert(sizeof(taut_energy) == 6 * sizeof(double), "six numbers");
+    _Static_assert(offsetof(struct run_position, frame_number) ==
+                       offsetof(struct run_position, frame_steps) + sizeof(uint64_t),
+                   "two numbers in a row");
+    memcpy(arrays, list, sizeof list);
+    return ARRAYS;
+}
+
+void run_position_free(struct run_position *position)
+{
+    recording_position_free(&position->files);
+    free(position->state);
+    position->state = NULL;
+}
+
+// ---- Writing
+
+struct writing {
+    struct file file;
+    run_checkpoint_stop *stop;
+    void *context;
+};
+
+// A failure is kept in the file, and reported when it is committed.
+static bool write_bytes(void *context, const void *bytes, size_t count)
+{
+    struct writing *writing = context;
+    file_write(&writing->file, bytes, count);
+    return !writing->file.failure && !(writing->stop && writing->stop(writing->context));
+}
+
+taut_status run_checkpoint_write(const char *path, struct solver_copy *copy,
+                                 const struct run_position *position, run_checkpoint_stop *stop,
+                                 void *context, taut_error *error)
+{
+    struct writing writing = {.stop = stop, .context = context};
+    struct archive_array arrays[ARRAYS];
+    const size_t count = list_arrays(position, arrays);
+    taut_status status = file_replace(&writing.file, path, error);
+    if (status != TAUT_OK)
+        return status;
+    status = solver_copy_write(copy, arrays, count, write_bytes, &writing, error);
+    if (status == TAUT_OK || writing.file.failure)
+        return file_commit(&writing.file, error); // reports the failure
+    file_abandon(&writing.file);
+    return stop && stop(context)
+               ? fail(error, TAUT_ERROR_IO, "'%s' was not written: interrupted", path)
+               : status;
+}
+
+// ---- Reading
+
+// An array of the block whose length is known, or with `grown` where it is not.
+struct wanted {
+    const char *name;
+    enum archive_type type;
+    void *numbers;
+    uint64_t count, received;
+    void **grown;
+    size_t capacity;
+    uint64_t *length; // of the grown array
+};
+
+static taut_status fail_block(const char *path, const char *name, taut_error *error)
+{
+    return fail(error, TAUT_ERROR_IO,
+                "'%.400s': array '%s' is missing or is not what a run writes: the file was saved "
+                "by a program, or made by something else",
+                path, name);
+}
+
+// Whole chunks have been checked: what is allocated here is in the file.
+static bool take(struct wanted *wanted, const struct archive_chunk *chunk)
+{
+    const size_t size = archive_type_bytes(chunk->type);
+    if (chunk->type != wanted->type || chunk->first != wanted->received)
+        return false;
+    if (wanted->grown) {
+        if (!array_reserve(wanted->grown, &wanted->capacity,
+                           (size_t)(chunk->first + chunk->count) + 1, size))
+            return false;
+        wanted->numbers = *wanted->grown;
+        *wanted->length = chunk->first + chunk->count;
+    } else if (chunk->total != wanted->count) {
+        return false;
+    }
+    memcpy((unsigned char *)wanted->numbers + chunk->first * size, chunk->numbers,
+           (size_t)chunk->count * size);
+    wanted->received += chunk->count;
+    return true;
+}
+
+static bool is_sound(const struct run_position *position, const struct archive_header *header,
+                     uint64_t times, uint64_t state)
+{
+    const struct recording_position *files = &position->files;
+    for (uint64_t i = 0; i < times; i++)
+        if (!isfinite(files->times[i]) || (i > 0 && !(files->times[i] > files->times[i - 1])))
+            return false;
+    return times == files->frames && position->last_frame <= header->step &&
+           (position->frame_steps > 0 || position->frame_seconds > 0) &&
+           isfinite(position->frame_seconds) && position->frame_number > 0 &&
+           position->due <= (DUE_FRAME | DUE_PROBE) && kernel_choice_name((int)position->kernel) &&
+           (state == 0 || !memchr(position->state, '\0', state));
+}
+
+static taut_status read_block(struct archive_reader *archive, struct run_position *position,
+                              taut_error *error)
+{
+    struct recording_position *files = &position->files;
+    void *times = NULL, *bodies = NULL, *state = NULL;
+    uint64_t time_count = 0, state_length = 0;
+    struct wanted wanted[] = {
+        {NAME("frames"), ARCHIVE_U64, &files->frames, 1, 0, NULL, 0, NULL},
+        {NAME("frame_times"), ARCHIVE_F64, NULL, 0, 0, &times, 0, &time_count},
+        {NAME("energy_bytes"), ARCHIVE_U64, &files->energy_bytes, 1, 0, NULL, 0, NULL},
+        {NAME("probe_bytes"), ARCHIVE_U64, &files->probe_bytes, 1, 0, NULL, 0, NULL},
+        {NAME("volume_bodies"), ARCHIVE_U64, NULL, 0, 0, &bodies, 0, &files->volume_count},
+        {NAME("schedule"), ARCHIVE_U64, &position->frame_steps, 2, 0, NULL, 0, NULL},
+        {NAME("frame_seconds"), ARCHIVE_F64, &position->frame_seconds, 1, 0, NULL, 0, NULL},
+        {NAME("last_frame"), ARCHIVE_U64, &position->last_frame, 1, 0, NULL, 0, NULL},
+        {NAME("due"), ARCHIVE_U32, &position->due, 1, 0, NULL, 0, NULL},
+        {NAME("kernel"), ARCHIVE_U32, &position->kernel, 1, 0, NULL, 0, NULL},
+        {NAME("energy_at_start"), ARCHIVE_F64, &position->energy_at_start, 6, 0, NULL, 0, NULL},
+        {NAME("state"), ARCHIVE_U8, NULL, 0, 0, &state, 0, &state_length},
+    };
+    enum { WANTED = sizeof wanted / sizeof wanted[0] };
+    struct archive_chunk chunk;
+    taut_status status;
+    do {
+        status = archive_next(archive, &chunk, error);
+        for (size_t i = 0; i < WANTED && status == TAUT_OK; i++)
+            if (strcmp(chunk.name, wanted[i].name) == 0 && !take(&wanted[i], &chunk))
+                status = fail_block(archive->path, chunk.name, error);
+    } while (status == TAUT_OK && chunk.name[0]);
+    for (size_t i = 0; i < WANTED && status == TAUT_OK; i++)
+        if (wanted[i].received != wanted[i].count && !wanted[i].grown)
+            status = fail_block(archive->path, wanted[i].name, error);
+    files->times = times;
+    files->volume_bodies = bodies;
+    position->state = state;
+    if (state)
+        position->state[state_length] = '\0'; // `take` has left room
+    if (status == TAUT_OK && !is_sound(position, &archive->header, time_count, state_length))
+        status = fail_block(archive->path, NAME("schedule"), error);
+    return status;
+}
+
+taut_status run_checkpoint_read(const char *path, struct archive_header *header,
+                                struct run_position *position, taut_error *error)
+{
+    const char *reason;
+    *position = (struct run_position){.due = 0};
+    FILE *file = open_to_read(path, &reason);
+    if (!file)
+        return fail(error, TAUT_ERROR_IO, "cannot read '%.400s': %s", path, reason);
+    struct archive_reader archive;
+    taut_status status = archive_open(&archive, archive_file_source, file, path, error);
+    if (status == TAUT_OK)
+        status = read_block(&archive, position, error);
+    *header = archive.header;
+    archive_close(&archive);
+    fclose(file);
+    if (status != TAUT_OK)
+        run_position_free(position);
+    return status;
+}

@@ -1,0 +1,661 @@
+// taut resume and the checkpoints of taut run: what continues, from which checkpoint, what is
+// refused, and that the finished folder is that of a run that was never interrupted. Runs that are
+// killed at random moments are in test_faults.py.
+#include "test.h"
+
+#include "cli_fixture.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "output/manifest.h"
+#include "output/recording.h"
+
+// A scene of 0.6 s: frames of all kinds, probes, and a checkpoint every 0.1 s, of which the one at
+// the end is kept.
+static void write_scene(const char *path, const char *checkpoint)
+{
+    char *text = text_format(
+        "simulation: {dt: 0.001, duration: 0.6, integrator: verlet}\n"
+        "environment: {gravity: [0, -9.81, 0], air_drag: 0.001}\n"
+        "bodies:\n"
+        "  - {name: rope, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 20,\n"
+        "     node_mass: 0.05, spring: {stiffness: 1000, damping: 0.1}, pins: [first]}\n"
+        "  - {name: ball, type: sphere, radius: 0.4, subdivisions: 1, mass: 0.3,\n"
+        "     spring: {stiffness: 400, damping: 0.1}, pressure: {amount: 3}}\n"
+        "output:\n"
+        "  every: 0.017\n"
+        "  vtp: true\n"
+        "  pc2: true\n"
+        "  probes: [{body: rope, node: last, every_steps: 7}]\n"
+        "%s",
+        checkpoint);
+    assert_non_null(text);
+    fixture_write(path, text);
+    free(text);
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    cli_enter("resume");
+    write_scene("kept.yaml", "  checkpoint: {every: 0.1}\n");
+    write_scene("plain.yaml", "");
+    return 0;
+}
+
+// ---- Folders
+
+// Asserts that two folders have the same files with the same bytes.
+static void assert_same_folders(const char *one, const char *other)
+{
+    DIR *folder = opendir(one);
+    assert_non_null(folder);
+    struct dirent *entry;
+    size_t count = 0;
+    while ((entry = readdir(folder)) != NULL) {
+        if (entry->d_name[0] == '.' && strchr("./", entry->d_name[1] ? entry->d_name[1] : '/'))
+            continue;
+        count++;
+        size_t lengths[2];
+        if (!fixture_exists(fixture_path(other, entry->d_name)))
+            fail_msg("'%s' of '%s' is not in '%s'", entry->d_name, one, other);
+        char *a = fixture_read(fixture_path(one, entry->d_name), &lengths[0]);
+        char *b = fixture_read(fixture_path(other, entry->d_name), &lengths[1]);
+        if (lengths[0] != lengths[1] || memcmp(a, b, lengths[0]) != 0)
+            fail_msg("'%s' of '%s' differs in '%s'", entry->d_name, one, other);
+        free(a);
+        free(b);
+    }
+    closedir(folder);
+    assert_int_equal(count, fixture_count(other));
+}
+
+enum { PATH = 1024 };
+
+// The paths of the checkpoints in a folder, the newest first; returns their number.
+static size_t checkpoints_in(const char *name, char newest[PATH], char before[PATH])
+{
+    DIR *folder = opendir(name);
+    assert_non_null(folder);
+    struct dirent *entry;
+    size_t count = 0;
+    uint64_t newest_step = 0;
+    newest[0] = before[0] = '\0';
+    while ((entry = readdir(folder)) != NULL) {
+        uint64_t step;
+        if (!recording_is_checkpoint(entry->d_name, &step))
+            continue;
+        count++;
+        if (step > newest_step) {
+            strcpy(before, newest);
+            snprintf(newest, PATH, "%s/%s", name, entry->d_name);
+            newest_step = step;
+        } else {
+            snprintf(before, PATH, "%s/%s", name, entry->d_name);
+        }
+    }
+    closedir(folder);
+    return count;
+}
+
+// Runs a scene into a folder up to the second checkpoint or later, and kills it.
+static void run_and_kill(const char *scene, const char *folder)
+{
+    char newest[PATH], before[PATH];
+    char *state = text_format("%s/final.csv", folder);
+    const char *const arguments[] = {"run",   scene,      "--quiet", "--checkpoint-every",
+                                     "0.001", "--output", folder,    "--state",
+                                     state,   NULL};
+    size_t count = 0;
+    for (int tries = 0; count < 2; tries++) { // again if it was faster than we
+        assert_true(tries < 8);
+        fixture_remove(folder);
+        pid_t process = cli_start(arguments);
+        for (int i = 0; i < 30000 && count < 2; i++) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            count = fixture_exists(folder) ? checkpoints_in(folder, newest, before) : 0;
+            if (fixture_exists(fixture_path(folder, "final.csv")))
+                break;
+        }
+        assert_int_equal(kill(process, SIGKILL), 0);
+        (void)cli_wait(process);
+        count = checkpoints_in(folder, newest, before);
+    }
+    free(state);
+}
+
+// Runs it to its end.
+static void finish(const char *scene, const char *folder)
+{
+    char *line =
+        text_format("taut run --quiet --output %s --state %s/final.csv %s", folder, folder, scene);
+    struct outcome outcome = cli_expect(0, line);
+    outcome_free(&outcome);
+    free(line);
+}
+
+static struct outcome resume(int code, const char *options, const char *folder)
+{
+    char *line = text_format("taut resume %s %s", options, folder);
+    struct outcome outcome = cli_expect(code, line);
+    free(line);
+    return outcome;
+}
+
+// ---- Continuing
+
+static void a_killed_run_ends_as_if_nothing_had_been(void **state)
+{
+    (void)state;
+    finish("kept.yaml", "whole");
+    for (int k = 0; k < 2; k++) {
+        run_and_kill("kept.yaml", "killed");
+        struct outcome outcome = resume(0, k ? "--threads 2 --isa base" : "--threads 1", "killed");
+        assert_says(outcome.err, "'taut resume killed' continues after an interruption");
+        outcome_free(&outcome);
+        assert_same_folders("whole", "killed");
+        fixture_remove("killed");
+    }
+}
+
+static void nothing_is_left_of_checkpoints_that_no_scene_asks_for(void **state)
+{
+    (void)state;
+    finish("plain.yaml", "plain");
+    char newest[PATH], before[PATH];
+    assert_int_equal(checkpoints_in("plain", newest, before), 0);
+    run_and_kill("plain.yaml", "killed");
+    struct outcome outcome = resume(0, "--quiet", "killed");
+    outcome_free(&outcome);
+    assert_same_folders("plain", "killed");
+    // Nor of those that a run without an interruption has written.
+    outcome = cli_expect(0, "taut run --quiet --checkpoint-every 0.001 --output often "
+                            "--state often/final.csv plain.yaml");
+    outcome_free(&outcome);
+    assert_same_folders("plain", "often");
+    // A finished run is left as it is.
+    outcome = resume(0, "", "often");
+    assert_says(outcome.err, "the run in 'often' is complete");
+    outcome_free(&outcome);
+    assert_same_folders("plain", "often");
+    fixture_remove("killed");
+}
+
+static void a_signal_leaves_a_checkpoint_and_the_command(void **state)
+{
+    (void)state;
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        const char *const arguments[] = {
+            "run", "--output", "stopped", "--set", "simulation.duration=1000", "plain.yaml", NULL};
+        pid_t process = cli_start(arguments);
+        assert_true(cli_wait_for_file(process, "stopped/plain_000003.vtp"));
+        assert_int_equal(kill(process, signals[i]), 0);
+        assert_int_equal(cli_wait(process), 1);
+        size_t length;
+        char *said = fixture_read("err.txt", &length);
+        assert_says(said, "every 60 s in 'stopped'");
+        assert_says(said, "s with: taut resume stopped");
+        free(said);
+        char newest[PATH], before[PATH];
+        assert_int_equal(checkpoints_in("stopped", newest, before), 1);
+        // The end may come earlier than the scene has it, but not before the checkpoint.
+        struct outcome outcome = resume(2, "--steps 1", "stopped");
+        assert_says(outcome.err, "beyond that end");
+        outcome_free(&outcome);
+        fixture_remove("stopped");
+    }
+}
+
+static void the_summary_is_the_same_but_for_times(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    struct outcome whole =
+        cli_expect(0, "taut run --json --quiet --threads 1 --output one plain.yaml");
+    fixture_write("whole.json", whole.out);
+    outcome_free(&whole);
+    run_and_kill("plain.yaml", "killed");
+    struct outcome again = resume(0, "--json --quiet --threads 1 --state killed.csv", "killed");
+    cli_assert_json(again.out,
+                    "e = json.load(open('whole.json'))\n"
+                    "times = {'scene', 'output', 'setup_seconds', 'step_seconds', 'stages',\n"
+                    "         'spring_updates_per_second', 'node_updates_per_second',\n"
+                    "         'peak_rss_bytes'}\n"
+                    "assert set(d) == set(e)\n"
+                    "for key in d:\n"
+                    "    assert key in times or d[key] == e[key], (key, d[key], e[key])\n"
+                    "assert d['spring_updates_per_second'] > 0\n"
+                    "assert len(d['output']) == len(e['output']) + 1\n");
+    outcome_free(&again);
+    fixture_remove("killed");
+}
+
+static void a_run_is_prolonged(void **state)
+{
+    (void)state;
+    // 0.6 s is no multiple of 0.017: the last frame of the short run is not one of the long run.
+    struct outcome outcome = cli_expect(0, "taut run --quiet --output long kept.yaml --duration 1");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --output grown kept.yaml");
+    outcome_free(&outcome);
+    char newest[PATH], before[PATH];
+    assert_int_equal(checkpoints_in("grown", newest, before), 1);
+    assert_says(newest, "checkpoint_000000000000600.taut");
+    outcome = resume(0, "--quiet --duration 1", "grown");
+    outcome_free(&outcome);
+    assert_same_folders("long", "grown");
+    // One without a checkpoint of its end cannot be.
+    outcome = resume(2, "--duration 1", "plain");
+    assert_says(outcome.err, "cannot be prolonged");
+    assert_says(outcome.err, "output: {checkpoint: {every: T}}");
+    outcome_free(&outcome);
+}
+
+static void a_run_without_a_checkpoint_begins_again(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {
+        "run",     "--quiet",         "--output",   "early",
+        "--state", "early/final.csv", "plain.yaml", "--checkpoint-every",
+        "0",       "--kernel",        "reference",  NULL};
+    pid_t process = cli_start(arguments);
+    assert_true(cli_wait_for_file(process, "early/plain_000001.vtp"));
+    (void)kill(process, SIGKILL);
+    if (cli_wait(process) == 0)
+        fixture_remove("early"); // it was faster
+    if (!fixture_exists("early"))
+        skip();
+    // With the kernel and the final state of the run, which only the manifest has.
+    struct outcome outcome = resume(0, "", "early");
+    assert_says(outcome.err, "'early' has no checkpoint yet: the run begins again");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --output other --kernel reference "
+                            "--state other/final.csv plain.yaml");
+    outcome_free(&outcome);
+    assert_same_folders("other", "early");
+    outcome = cli_run("cmp plain/final.csv early/final.csv");
+    assert_int_equal(outcome.code, 1); // the kernel matters
+    outcome_free(&outcome);
+}
+
+// ---- Refusals
+
+static void cut(const char *path, size_t length)
+{
+    assert_int_equal(truncate(path, (off_t)length), 0);
+}
+
+static void a_damaged_checkpoint_gives_way_to_the_one_before(void **state)
+{
+    (void)state;
+    char newest[PATH], before[PATH];
+    finish("kept.yaml", "reference");
+    for (int k = 0; k < 3; k++) {
+        run_and_kill("kept.yaml", "killed");
+        assert_true(checkpoints_in("killed", newest, before) >= 2);
+        size_t length;
+        char *bytes = fixture_read(newest, &length);
+        if (k == 0) {
+            cut(newest, length / 2);
+        } else if (k == 1) {
+            FILE *file = fopen(newest, "r+b");
+            assert_non_null(file);
+            assert_int_equal(fseek(file, (long)(length / 2), SEEK_SET), 0);
+            fputc(bytes[length / 2] ^ 4, file);
+            fclose(file);
+        } else {
+            cut(newest, 0);
+        }
+        free(bytes);
+        struct outcome outcome = resume(0, "", "killed");
+        assert_says(outcome.err, newest);
+        assert_says(outcome.err, k == 0   ? "is cut off"
+                                 : k == 1 ? "has been altered"
+                                          : "is no checkpoint");
+        outcome_free(&outcome);
+        assert_same_folders("reference", "killed");
+        fixture_remove("killed");
+    }
+    // None is whole.
+    run_and_kill("kept.yaml", "killed");
+    while (checkpoints_in("killed", newest, before) > 0) {
+        struct stat status;
+        assert_int_equal(stat(newest, &status), 0);
+        if (status.st_size == 100)
+            break;
+        cut(newest, 100);
+        if (before[0])
+            cut(before, 100);
+    }
+    struct outcome outcome = resume(1, "", "killed");
+    assert_says(outcome.err, "'killed' has no whole checkpoint");
+    outcome_free(&outcome);
+    // Nothing has changed in the folder, which can be replaced.
+    outcome = cli_expect(0, "taut run --quiet --force --output killed --state killed/final.csv "
+                            "kept.yaml");
+    outcome_free(&outcome);
+    assert_same_folders("reference", "killed");
+    fixture_remove("killed");
+}
+
+static void another_scene_is_refused(void **state)
+{
+    (void)state;
+    run_and_kill("plain.yaml", "killed");
+    struct outcome outcome =
+        cli_expect(1, "sed -i 's/stiffness: 1000/stiffness: 1001/' killed/scene.yaml; "
+                      "taut resume killed");
+    assert_says(outcome.err, "'killed/scene.yaml' has changed since taut wrote it");
+    outcome_free(&outcome);
+    fixture_remove("killed");
+
+    // A file that it is made of has changed.
+    fixture_write("tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                             "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    fixture_write("mesh.yaml", "simulation: {dt: 0.001, duration: 200}\n"
+                               "bodies: [{name: ball, type: mesh, file: tet.obj, mass: 1,\n"
+                               "  springs: {edges: {stiffness: 100}}}]\n"
+                               "output: {every: 0.1}\n");
+    run_and_kill("mesh.yaml", "killed");
+    fixture_write("tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 2\n"
+                             "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    outcome = resume(2, "", "killed");
+    assert_says(outcome.err, "is a checkpoint of another scene");
+    outcome_free(&outcome);
+    fixture_remove("killed");
+}
+
+static void what_is_no_run_is_refused(void **state)
+{
+    (void)state;
+    struct outcome outcome = resume(1, "", "nowhere");
+    assert_says(outcome.err, "'nowhere' is not the folder of a run");
+    outcome_free(&outcome);
+    outcome = resume(1, "", "plain.yaml");
+    assert_says(outcome.err, "'plain.yaml' is not the folder of a run");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "mkdir foreign && echo '{}' > foreign/manifest.json && "
+                            "taut resume foreign");
+    assert_says(outcome.err, "was not written by taut");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut resume");
+    assert_says(outcome.err, "which run? Give the path of its folder");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut run --checkpoint-every -1 plain.yaml");
+    assert_says(outcome.err, "--checkpoint-every takes seconds, or 0 for none, not '-1'");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut run --checkpoint-every 5 --no-output plain.yaml");
+    assert_says(outcome.err, "--no-output excludes --checkpoint-every");
+    outcome_free(&outcome);
+}
+
+// While a run is alive nobody else writes to its folder; once it is dead, it is free.
+static void a_folder_has_one_run_at_a_time(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"run",
+                                     "--quiet",
+                                     "--output",
+                                     "alive",
+                                     "--set",
+                                     "simulation.duration=1000",
+                                     "--checkpoint-every",
+                                     "0.01",
+                                     "plain.yaml",
+                                     NULL};
+    pid_t process = cli_start(arguments);
+    assert_true(cli_wait_for_file(process, "alive/plain_000003.vtp"));
+    // In a folder of its own: cli_start writes to the present one.
+    struct outcome outcome = cli_run("taut resume alive");
+    assert_int_equal(outcome.code, 1);
+    assert_says(outcome.err, "'alive' is being written by another taut");
+    outcome_free(&outcome);
+    outcome = cli_run("taut run --force --output alive plain.yaml");
+    assert_int_equal(outcome.code, 1);
+    assert_says(outcome.err, "'alive' is being written by another taut");
+    outcome_free(&outcome);
+    assert_int_equal(kill(process, SIGKILL), 0);
+    (void)cli_wait(process);
+    outcome = cli_expect(1, "taut run --output alive plain.yaml");
+    assert_says(outcome.err, "continue it with 'taut resume alive'");
+    outcome_free(&outcome);
+
+    // The same for a run that is continued.
+    const char *const again[] = {"resume", "--quiet", "alive", NULL};
+    process = cli_start(again);
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    outcome = cli_run("taut resume alive");
+    assert_int_equal(outcome.code, 1);
+    assert_says(outcome.err, "'alive' is being written by another taut");
+    outcome_free(&outcome);
+    assert_int_equal(kill(process, SIGINT), 0);
+    assert_int_equal(cli_wait(process), 1);
+    outcome = cli_expect(0, "taut run --quiet --force --output alive --state alive/final.csv "
+                            "plain.yaml");
+    outcome_free(&outcome);
+    assert_same_folders("plain", "alive");
+}
+
+// A run that was killed after its completion, while it removed its checkpoints.
+static void a_run_killed_at_its_very_end_is_tidied_up(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        cli_expect(0, "cp -r plain ended && head -n -3 plain/manifest.json | "
+                      "sed '$ s/$/,/' > ended/manifest.json && "
+                      "printf '{\"name\": \"checkpoint_000000000000599.taut\", \"writing\": true}' "
+                      ">> ended/manifest.json && "
+                      "printf '\\n],\\n\"complete\": true\\n}\\n' >> ended/manifest.json && "
+                      "echo x > ended/checkpoint_000000000000599.taut && "
+                      "echo x > ended/.taut-0123456789abcdef.tmp && "
+                      "taut resume ended");
+    assert_says(outcome.err, "the run in 'ended' is complete");
+    outcome_free(&outcome);
+    assert_same_folders("plain", "ended");
+}
+
+// Expects a refusal that names a file and leaves the folder, and the one beside it, the same.
+static void assert_refused(const char *damage, const char *options, const char *reason)
+{
+    char *line = text_format("rm -rf damaged before && cp -r sound damaged && cd damaged && %s && "
+                             "cd .. && cp -r damaged before",
+                             damage);
+    struct outcome outcome = cli_expect(0, line);
+    outcome_free(&outcome);
+    free(line);
+    outcome = resume(1, options, "damaged");
+    assert_says(outcome.err, reason);
+    assert_null(strstr(outcome.err, "with: taut resume"));
+    outcome_free(&outcome);
+    assert_same_folders("before", "damaged");
+}
+
+static void a_damaged_folder_is_left_as_it_is(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_expect(0, "taut run --quiet --output sound kept.yaml");
+    outcome_free(&outcome);
+    // A finished run, also one that would be prolonged.
+    assert_refused("echo hello >> energy.csv", "", "'damaged/energy.csv' has changed");
+    assert_refused("rm kept_000003.vtp", "", "'damaged/kept_000003.vtp' is missing");
+    assert_refused("rm rope.obj", "--duration 1", "'damaged/rope.obj' is missing");
+    // An interrupted one.
+    outcome = cli_expect(0, "sed -i 's/\"complete\": true/\"complete\": false/' "
+                            "sound/manifest.json");
+    outcome_free(&outcome);
+    static const char *const files[] = {"kept_000003.vtp", "rope.obj",   "ball.pc2",
+                                        "kept.pvd",        "energy.csv", "probes.csv"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char *damage = text_format("rm %s", files[i]);
+        char *reason = text_format("'damaged/%s' is missing: restore the file", files[i]);
+        assert_refused(damage, "", reason);
+        free(damage);
+        free(reason);
+    }
+    assert_refused("truncate -s 100 kept_000003.vtp", "", "'damaged/kept_000003.vtp' has changed");
+    assert_refused("truncate -s 100 ball.pc2", "", "'damaged/ball.pc2' is shorter");
+    assert_refused("truncate -s 100 probes.csv", "", "'damaged/probes.csv' is shorter");
+    // A file of somebody else.
+    assert_refused("echo mine > kept_000099.vtp", "", "kept_000099.vtp' is not a file of the run");
+    // Nothing else is wrong with it.
+    outcome = resume(0, "--quiet", "sound");
+    outcome_free(&outcome);
+}
+
+// A frame whose name has appeared in the folder meanwhile is not written, and the file is not listed.
+static void a_file_of_somebody_else_stays(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {
+        "run", "--output", "shared", "--set", "simulation.duration=1000", "plain.yaml", NULL};
+    pid_t process = cli_start(arguments);
+    assert_true(cli_wait_for_file(process, "shared/plain_000001.vtp"));
+    char path[PATH];
+    FILE *file = NULL;
+    for (int frame = 50; !file; frame += 50) {
+        snprintf(path, sizeof path, "shared/plain_%06d.vtp", frame);
+        file = fopen(path, "wx");
+    }
+    assert_true(fputs("mine", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(cli_wait(process), 1);
+    struct outcome outcome = cli_run("grep -c checkpoint shared/manifest.json");
+    assert_int_equal(outcome.code, 0);
+    outcome_free(&outcome);
+    size_t length;
+    char *listed = fixture_read("shared/manifest.json", &length);
+    assert_null(strstr(listed, strrchr(path, '/') + 1));
+    free(listed);
+    outcome = resume(1, "", "shared");
+    assert_says(outcome.err, path);
+    assert_says(outcome.err, "is not a file of the run");
+    outcome_free(&outcome);
+    char *mine = fixture_read(path, &length);
+    assert_int_equal(length, 4);
+    free(mine);
+    fixture_remove("shared");
+}
+
+// ---- Full disks
+
+// A disk that is full as far as files of more than so many blocks are concerned.
+static void a_full_disk_leaves_what_can_be_continued(void **state)
+{
+    (void)state;
+    // ball.pc2 outgrows the limit, and the checkpoint does not.
+    struct outcome outcome =
+        cli_run("ulimit -f 32; taut run --output full --checkpoint-every 0.001 --state "
+                "full/final.csv --set output.every_steps=1 plain.yaml");
+    if (outcome.code == 128 + SIGXFSZ || strstr(outcome.err, "TEST_TMPDIR"))
+        skip();
+    assert_int_equal(outcome.code, 1);
+    assert_says(outcome.err, "File too large");
+    assert_says(outcome.err, "taut resume full");
+    outcome_free(&outcome);
+    outcome = resume(0, "--quiet", "full");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --output space --state space/final.csv "
+                            "--set output.every_steps=1 plain.yaml");
+    outcome_free(&outcome);
+    assert_same_folders("space", "full");
+}
+
+// A signal comes while a checkpoint is being written, as one is nearly always here.
+static void a_signal_may_come_while_a_checkpoint_is_written(void **state)
+{
+    (void)state;
+    fixture_write("large.yaml",
+                  "simulation: {dt: 0.0001, duration: 0.02}\n"
+                  "bodies: [{name: jelly, type: lattice, nodes: [40, 40, 40], spacing: 0.01,\n"
+                  "  mass: 1, spring: {stiffness: 100}}]\n"
+                  "output: {every: 0.004}\n");
+    struct outcome outcome = cli_expect(0, "taut run --quiet --output jelly large.yaml");
+    outcome_free(&outcome);
+    for (int k = 0; k < 3; k++) {
+        const char *const arguments[] = {
+            "run",  "--output",   "signalled", "--quiet", "--checkpoint-every",
+            "1e-6", "large.yaml", NULL};
+        pid_t process = cli_start(arguments);
+        assert_true(cli_wait_for_file(process, "signalled/energy.csv"));
+        nanosleep(&(struct timespec){.tv_nsec = 50000000 * (k + 1)}, NULL);
+        (void)kill(process, SIGINT);
+        const int code = cli_wait(process);
+        assert_true(code == 0 || code == 1);
+        char newest[PATH], before[PATH];
+        if (code == 1)
+            assert_true(checkpoints_in("signalled", newest, before) >= 1);
+        assert_false(fixture_has_temporary("signalled"));
+        outcome = resume(0, "--quiet", "signalled");
+        outcome_free(&outcome);
+        assert_same_folders("jelly", "signalled");
+        fixture_remove("signalled");
+    }
+}
+
+// A folder in which nothing can be written is left as it is.
+static void a_folder_that_cannot_be_written_is_refused(void **state)
+{
+    (void)state;
+    if (geteuid() == 0)
+        skip(); // root may write anywhere
+    run_and_kill("plain.yaml", "locked");
+    struct outcome outcome = cli_run("chmod -R a-w locked; taut resume locked; r=$?; "
+                                     "chmod -R u+w locked; exit $r");
+    assert_int_equal(outcome.code, 1);
+    assert_says(outcome.err, "Permission denied");
+    outcome_free(&outcome);
+    outcome = resume(0, "--quiet", "locked");
+    outcome_free(&outcome);
+    assert_same_folders("plain", "locked");
+}
+
+// Checkpoints that cannot be written do not end a run.
+static void a_disk_without_room_for_checkpoints_does_not_end_a_run(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        cli_run("ulimit -f 6; taut run --output small --checkpoint-every 0.001 --duration 20 "
+                "--set 'output={every: 10}' plain.yaml");
+    assert_int_equal(outcome.code, 0);
+    assert_says(outcome.err, "warning: no checkpoint at step");
+    assert_says(outcome.err, "File too large");
+    outcome_free(&outcome);
+    char newest[PATH], before[PATH];
+    assert_int_equal(checkpoints_in("small", newest, before), 0);
+}
+
+int main(void)
+{
+    // Runs inherit it; under nohup it is ignored, and taut would go on.
+    (void)signal(SIGHUP, SIG_DFL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_run_ends_as_if_nothing_had_been),
+        cmocka_unit_test(nothing_is_left_of_checkpoints_that_no_scene_asks_for),
+        cmocka_unit_test(a_signal_leaves_a_checkpoint_and_the_command),
+        cmocka_unit_test(the_summary_is_the_same_but_for_times),
+        cmocka_unit_test(a_run_is_prolonged),
+        cmocka_unit_test(a_run_without_a_checkpoint_begins_again),
+        cmocka_unit_test(a_damaged_checkpoint_gives_way_to_the_one_before),
+        cmocka_unit_test(another_scene_is_refused),
+        cmocka_unit_test(what_is_no_run_is_refused),
+        cmocka_unit_test(a_folder_has_one_run_at_a_time),
+        cmocka_unit_test(a_run_killed_at_its_very_end_is_tidied_up),
+        cmocka_unit_test(a_damaged_folder_is_left_as_it_is),
+        cmocka_unit_test(a_file_of_somebody_else_stays),
+        cmocka_unit_test(a_full_disk_leaves_what_can_be_continued),
+        cmocka_unit_test(a_signal_may_come_while_a_checkpoint_is_written),
+        cmocka_unit_test(a_folder_that_cannot_be_written_is_refused),
+        cmocka_unit_test(a_disk_without_room_for_checkpoints_does_not_end_a_run),
+    };
+    return cmocka_run_group_tests(tests, enter, NULL);
+}
