@@ -13,7 +13,7 @@
 
 #include "scene/reader.h"
 
-enum { LEAST_SCENES = 60, MOST_SCENES = 1000 };
+enum { SCENES_MIN = 60, SCENES_MAX = 1000 };
 
 // All diagnostics rendered, one after the other.
 static char *render_all(const struct diagnostics *diagnostics)
@@ -83,12 +83,12 @@ static void test_scene(void **state)
 // ---- The list of tests: the files of the folder
 
 static size_t scene_count;
-static struct CMUnitTest tests[MOST_SCENES + 1];
+static struct CMUnitTest tests[SCENES_MAX + 1];
 
 static void test_enough_scenes(void **state)
 {
     (void)state;
-    assert_true(scene_count >= LEAST_SCENES);
+    assert_true(scene_count >= SCENES_MIN);
 }
 
 static int compare_tests(const void *a, const void *b)
@@ -101,7 +101,7 @@ static bool list_scenes(void)
     DIR *folder = opendir(".");
     if (!folder)
         return false;
-    for (struct dirent *entry; (entry = readdir(folder)) && scene_count < MOST_SCENES;) {
+    for (struct dirent *entry; (entry = readdir(folder)) && scene_count < SCENES_MAX;) {
         size_t length = strlen(entry->d_name);
         if (length < 6 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
             continue;

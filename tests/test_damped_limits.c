@@ -137,8 +137,8 @@ static void test_limits_of_ranges(void **state)
     uint64_t seed = 5;
     for (int round = 0; round < 60; round++) {
         double ratio = 0.02 * fabs(next_random(&seed)), drag = round % 3 ? 0 : 1;
-        struct mode_range range = {.square_most = 100,
-                                   .damping_most = 300 * fabs(next_random(&seed)) + drag,
+        struct mode_range range = {.square_max = 100,
+                                   .damping_max = 300 * fabs(next_random(&seed)) + drag,
                                    .lower_ratio = ratio,
                                    .lower = drag,
                                    .upper_ratio = round % 2 ? INFINITY : 3 * ratio,
@@ -149,7 +149,7 @@ static void test_limits_of_ranges(void **state)
             double limit = integrator_range_step(explicit_ones[i], &plain, &range);
             for (int p = -(int)range.square_negative; p <= 100; p++)
                 for (int q = 0; q <= 100; q++) {
-                    double k = p, c = range.damping_most * q / 100;
+                    double k = p, c = range.damping_max * q / 100;
                     if (c < ratio * k + drag || c > range.upper_ratio * k + drag)
                         continue;
                     double own = integrator_mode_step(explicit_ones[i], &plain, k, c);

@@ -86,7 +86,7 @@ static void test_fewer_springs_are_drawn_where_that_is_asked_for(void **state)
     struct scenery scenery = scenery_of(cloth_text);
     struct image empty = picture_of(&scenery, LAYER_GROUND);
     struct image all = picture_of(&scenery, LAYER_SPRINGS);
-    scenery.options.springs_most = scenery.subject.spring_count / 4;
+    scenery.options.springs_max = scenery.subject.spring_count / 4;
     struct image some = picture_of(&scenery, LAYER_SPRINGS);
     size_t of_all = differ_at_all(&all, &empty, 20), of_some = differ_at_all(&some, &empty, 20);
     assert_true(of_some > 100 && of_some < of_all * 2 / 3);

@@ -15,10 +15,10 @@
 #include "base/text.h"
 #include "picture/canvas.h"
 
-static const double DIFFERENCE_MOST = 3; // root mean square, of 255
-static const double CHANGED_MOST = 0.01; // share of pixels in which a component differs by more
-                                         // than
-enum { CHANGE = 32 };                    // this
+static const double DIFFERENCE_MAX = 3; // root mean square, of 255
+static const double CHANGED_MAX = 0.01; // share of pixels in which a component differs by more
+                                        // than
+enum { CHANGE = 32 };                   // this
 
 static const char *const names[] = {"flag", "jelly-spheres", "ring-pressure", "rope-breaks"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
@@ -51,7 +51,7 @@ static double share_changed(const struct image *a, const struct image *b)
 
 static bool is_same(const struct image *a, const struct image *b)
 {
-    return image_difference(a, b) <= DIFFERENCE_MOST && share_changed(a, b) <= CHANGED_MOST;
+    return image_difference(a, b) <= DIFFERENCE_MAX && share_changed(a, b) <= CHANGED_MAX;
 }
 
 // Draws them once for all tests.

@@ -34,8 +34,8 @@ static taut_status run_script(const char *script, struct python_tool tool, int d
     tool.arguments = arguments;
     tool.descriptors = &descriptor;
     tool.descriptor_count = 1;
-    if (tool.seconds_most == 0)
-        tool.seconds_most = 60;
+    if (tool.seconds_max == 0)
+        tool.seconds_max = 60;
     taut_status status = python_tool_run(&tool, error);
     assert_int_equal(unsetenv("TAUT_PYTHON"), 0);
     free(command);
@@ -110,7 +110,7 @@ static void a_tool_that_hangs_is_ended(void **state)
     int descriptor = open_file("late"), calls = 0;
     taut_error error = {0};
     assert_int_equal(
-        run_script(script, (struct python_tool){.seconds_most = 1.5}, descriptor, &error),
+        run_script(script, (struct python_tool){.seconds_max = 1.5}, descriptor, &error),
         TAUT_ERROR_IO);
     assert_string_equal(error.text, "the tool did not end within 1.5 s");
     assert_int_equal(run_script(script,
@@ -142,7 +142,7 @@ static void no_tool_starts_without_memory(void **state)
     int descriptor = open_file("given");
     assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "100M", 1), 0);
     assert_int_equal(run_script("#!/bin/sh\necho begun > /proc/$$/fd/$4\n",
-                                (struct python_tool){.bytes_least = 250e6}, descriptor, &error),
+                                (struct python_tool){.bytes_min = 250e6}, descriptor, &error),
                      TAUT_ERROR_MEMORY);
     assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
     assert_string_equal(error.text, "not enough memory: it needs 250 MB");

@@ -139,10 +139,10 @@ static void test_schema(void **state)
 
 int main(void)
 {
-    enum { MOST_TABLES = 60 };
-    struct CMUnitTest tests[MOST_TABLES + 2];
+    enum { TABLES_MAX = 60 };
+    struct CMUnitTest tests[TABLES_MAX + 2];
     size_t count = 0;
-    for (; count < MOST_TABLES && schema_table_name(count); count++)
+    for (; count < TABLES_MAX && schema_table_name(count); count++)
         tests[count] = (struct CMUnitTest){.name = schema_table_name(count),
                                            .test_func = test_table,
                                            .initial_state = (void *)schema_table_name(count)};

@@ -11,17 +11,17 @@ static void test_quad_without_diagonals_folds(void **context)
 {
     (void)context;
     taut_solver *solver = scene_open("quads", NULL, NULL);
-    double least = 1, braced_least = 1, braced_most = 0;
+    double least = 1, braced_min = 1, braced_max = 0;
     while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
         advance(solver, 20);
         least = fmin(least, fabs(enclosed_volume(solver, "loose")));
         double braced = enclosed_volume(solver, "braced");
-        braced_least = fmin(braced_least, braced);
-        braced_most = fmax(braced_most, braced);
+        braced_min = fmin(braced_min, braced);
+        braced_max = fmax(braced_max, braced);
     }
     assert_true(least < 0.25 * 0.02);
     assert_true(fabs(enclosed_volume(solver, "loose")) < 0.25 * 0.1);
-    assert_true(braced_least > 0.25 * 0.8 && braced_most < 0.25 * 1.2);
+    assert_true(braced_min > 0.25 * 0.8 && braced_max < 0.25 * 1.2);
     assert_near(enclosed_volume(solver, "braced"), 0.25, 0.25 * 0.01);
     taut_solver_destroy(solver);
 }

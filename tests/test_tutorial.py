@@ -34,7 +34,7 @@ import tempfile
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/scene.md")
 SKIPPED = 77
-SECONDS_MOST = 300  # of the commands of one block
+SECONDS_MAX = 300  # of the commands of one block
 
 PROGRESS = re.compile(r"taut: +\d+%  t ")
 MASKS = [(re.compile(pattern), hidden) for pattern, hidden in (
@@ -196,10 +196,10 @@ class Folder:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, start_new_session=True) as process:
             try:
-                output = process.communicate(timeout=SECONDS_MOST)[0]
+                output = process.communicate(timeout=SECONDS_MAX)[0]
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                output = process.communicate()[0] + b"\n(stopped after %d s)" % SECONDS_MOST
+                output = process.communicate()[0] + b"\n(stopped after %d s)" % SECONDS_MAX
         self.exports += [line for line in lines if line.startswith("export ")]
         printed = output.decode("utf-8", errors="replace").splitlines()
         return process.returncode, [line for line in printed if not PROGRESS.match(line)]

@@ -26,7 +26,7 @@ HEADER = struct.Struct("<8sIIIIQ16s24sQddQQQQ120xQ")
 CHUNK = struct.Struct("<4sBBH40sQQQIIQQ")
 TRAILER = struct.Struct("<4sIQQQ")
 TYPES = {1: ("u8", "B"), 2: ("u32", "I"), 3: ("u64", "Q"), 4: ("f32", "f"), 5: ("f64", "d")}
-CHUNK_MOST = 1 << 20
+CHUNK_MAX = 1 << 20
 PRECISIONS = {1: "single", 2: "double", 3: "mixed"}
 PRIMES = (11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579,
           2870177450012600261)
@@ -120,7 +120,7 @@ def read_chunk(reader, head):
     if mark != b"CHNK" or own != xxh64(head[:-8]):
         raise Unsound(f"no chunk, or an altered one, before byte {reader.bytes}")
     name = text(name)
-    if kind not in TYPES or codec > 1 or zero or raw > CHUNK_MOST or \
+    if kind not in TYPES or codec > 1 or zero or raw > CHUNK_MAX or \
             raw != count * struct.calcsize("<" + TYPES[kind][1]) or first + count > total:
         raise Unsound(f"array {name}: a chunk that cannot be")
     what = f"array {name}, elements {first} to {first + count - 1}"

@@ -27,7 +27,7 @@ void checkpoints_begin(struct run *run)
     it->step = taut_solver_step_count(run->solver);
     if (it->has_step) // a run whose files could not be opened is not advised to try it again
         run->checkpoint_time = taut_solver_time(run->solver);
-    atomic_init(&it->signals_most, INT_MAX);
+    atomic_init(&it->signals_max, INT_MAX);
     if (!it->enabled || run->options->quiet)
         return;
     char *text = it->every > 0 ? text_format("every %g s", it->every)
@@ -68,7 +68,7 @@ static taut_status find_position(struct run *run, struct run_position *position,
 static bool is_stopped(void *context)
 {
     struct checkpoints *it = context;
-    return signals_count() > atomic_load(&it->signals_most);
+    return signals_count() > atomic_load(&it->signals_max);
 }
 
 static void *write_copy(void *context)
@@ -164,7 +164,7 @@ void checkpoints_update(struct run *run)
 void checkpoints_write_last(struct run *run)
 {
     struct checkpoints *it = &run->checkpoints;
-    atomic_store(&it->signals_most, signals_count());
+    atomic_store(&it->signals_max, signals_count());
     it->failing = false; // it matters more than the ones before
     checkpoints_write(run);
     checkpoints_finish(run);

@@ -15,10 +15,10 @@ struct checkpoints {
     double every; // s of wall time; 0: none
     double due;   // wall time of the next one
     bool has_step;
-    uint64_t step;           // of the last one that was begun,
-    double time;             // s, and its simulated time
-    bool failing;            // the last one could not be written
-    atomic_int signals_most; // after more signals than these, the writing stops
+    uint64_t step;          // of the last one that was begun,
+    double time;            // s, and its simulated time
+    bool failing;           // the last one could not be written
+    atomic_int signals_max; // after more signals than these, the writing stops
     // The one that is being written.
     bool writing, has_thread;
     pthread_t thread;

@@ -15,7 +15,7 @@
 
 // More springs than this cannot be distinguished in any picture: of larger scenes every n-th is
 // drawn. The colour of a surface, however, is a mean over all springs at its nodes.
-enum { SPRINGS_MOST = 2000000, SPRINGS_MOST_OF_COLOURS = 100000000 };
+enum { SPRINGS_MAX = 2000000, COLOUR_SPRINGS_MAX = 100000000 };
 
 static const double LIVE_SECONDS = 0.1, PLAIN_SECONDS = 10; // between two progress messages
 
@@ -84,7 +84,7 @@ static taut_status prepare_frames(const struct render_request *request, struct f
     bool coloured =
         request->colouring == COLOURING_STRAIN || request->colouring == COLOURING_TENSION;
     const struct subject_options wanted = {.springs_max =
-                                               coloured ? SPRINGS_MOST_OF_COLOURS : SPRINGS_MOST};
+                                               coloured ? COLOUR_SPRINGS_MAX : SPRINGS_MAX};
     taut_status status = subject_make(source->session.solver, &wanted, &source->subject, error);
     // Broken flags are read together with the strains.
     bool strains = coloured || solver_topology(source->session.solver)->any_breaks;

@@ -107,7 +107,7 @@ static enum outcome follow(const struct python_tool *tool, int from, struct mess
     for (;;) {
         if (tool->stop && tool->stop(tool->context))
             return OUTCOME_STOPPED;
-        if (clock_seconds() - begun > tool->seconds_most)
+        if (clock_seconds() - begun > tool->seconds_max)
             return OUTCOME_LATE;
         struct pollfd end = {.fd = from, .events = POLLIN};
         if (poll(&end, 1, POLL_INTERVAL) <= 0)
@@ -206,7 +206,7 @@ static taut_status report_outcome(const struct python_tool *tool, enum outcome o
     case OUTCOME_STOPPED:
         return fail(error, TAUT_ERROR_IO, "it was interrupted");
     case OUTCOME_LATE:
-        return fail(error, TAUT_ERROR_IO, "the tool did not end within %g s", tool->seconds_most);
+        return fail(error, TAUT_ERROR_IO, "the tool did not end within %g s", tool->seconds_max);
     case OUTCOME_NOT_STARTED:
         return fail(error, TAUT_ERROR_IO, "cannot start python3: %s", strerror(reason));
     case OUTCOME_KILLED:
@@ -218,9 +218,9 @@ static taut_status report_outcome(const struct python_tool *tool, enum outcome o
 
 taut_status python_tool_run(const struct python_tool *tool, taut_error *error)
 {
-    if (memory_left_to_this_process().bytes < tool->bytes_least)
+    if (memory_left_to_this_process().bytes < tool->bytes_min)
         return fail(error, TAUT_ERROR_MEMORY, "not enough memory: it needs %.0f MB",
-                    tool->bytes_least / 1e6);
+                    tool->bytes_min / 1e6);
     const char *chosen = getenv("TAUT_PYTHON");
     const char *const interpreters[] = {chosen && *chosen ? chosen : "python3", "/usr/bin/python3"};
     size_t count = chosen && *chosen ? 1 : sizeof interpreters / sizeof interpreters[0];

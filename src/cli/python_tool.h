@@ -21,8 +21,8 @@ struct python_tool {
     const char *const *arguments; // of the script; NULL-terminated
     const int *descriptors;       // which stay open in it, with the same numbers
     size_t descriptor_count;
-    double seconds_most; // wall time after which it is killed
-    double bytes_least;  // memory required to start it
+    double seconds_max; // wall time after which it is killed
+    double bytes_min;   // memory required to start it
     // Called from time to time and after each signal: whether to end it. May be NULL.
     bool (*stop)(void *context);
     void *context;

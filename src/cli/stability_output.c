@@ -603,10 +603,10 @@ static taut_status run_tool(const struct stability *stability, const struct draf
                             bool (*stop)(void *context), void *context, taut_error *error)
 {
     // Usually some seconds, but matplotlib's first run caches all fonts of the machine.
-    static const double SECONDS_MOST = 180;
+    static const double SECONDS_MAX = 180;
     // Address space: with 256 MB a map of ten integrators is drawn (141 MB of it are touched), with
     // 205 MB the tool hangs.
-    static const double BYTES_LEAST = 300e6;
+    static const double BYTES_MIN = 300e6;
     int descriptors[REPORT_FILES];
     const char *arguments[REPORT_FILES + 2] = {NULL};
     char *script = python_tool_find("taut_report", error);
@@ -625,8 +625,8 @@ static taut_status run_tool(const struct stability *stability, const struct draf
                                          .arguments = arguments,
                                          .descriptors = descriptors,
                                          .descriptor_count = REPORT_FILES,
-                                         .seconds_most = SECONDS_MOST,
-                                         .bytes_least = BYTES_LEAST,
+                                         .seconds_max = SECONDS_MAX,
+                                         .bytes_min = BYTES_MIN,
                                          .stop = stop,
                                          .context = context};
         status = python_tool_run(&tool, error);

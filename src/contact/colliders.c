@@ -385,7 +385,7 @@ static struct range word_nodes(struct range nodes, int word)
 // ---- Words of nodes
 
 // With fewer near nodes, node by node is faster.
-enum { TOUCH_LEAST = 10 };
+enum { TOUCH_MIN = 10 };
 
 // The surfaces of a collider in which a node of the box may be deeper than -slack.
 static int touch_surfaces(const struct surface *surface, const struct block_box *box, double slack,
@@ -564,7 +564,7 @@ static void add_block(struct system *system, double time, struct range nodes)
                                   !state_is_mixed(system->state);
         for (int word = 0; word < BLOCK_WORDS; word++) {
             const struct range some = word_nodes(nodes, word);
-            if (!side_by_side || bit_count(near[word]) < TOUCH_LEAST)
+            if (!side_by_side || bit_count(near[word]) < TOUCH_MIN)
                 visit_word(system, &surface, some.first, near[word], add_force, NULL);
             else
                 for (int wall = 0; wall < count; wall++)
@@ -1111,7 +1111,7 @@ static bool project_word(const struct projection *it, struct near_surface *near,
                               !state_is_mixed(system->state);
     for (int n = 0; n < count && side_by_side; n++) {
         const uint64_t own = near[n].near[word->number] & ~several;
-        if (bit_count(own) >= TOUCH_LEAST)
+        if (bit_count(own) >= TOUCH_MIN)
             left =
                 (left & ~own) | project_touching(it, near, count, n, own, box, slack, word, &moved);
     }

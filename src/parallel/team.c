@@ -191,9 +191,9 @@ void worker_barrier(const struct worker *worker)
 // they take turns on the busy core, and each loses little. So the sum of all losses has a threshold
 // as well, above which the worker that lost most is parked.
 
-static const double WINDOW = 0.03;                         // s, the interval over which a loss is
-                                                           // measured
-static const double PARKED_LEAST = 0.1, PARKED_MOST = 1.6; // s
+static const double WINDOW = 0.03;                      // s, the interval over which a loss is
+                                                        // measured
+static const double PARKED_MIN = 0.1, PARKED_MAX = 1.6; // s
 static const double LOSS_OF_ONE = 0.75, LOSS_OF_ALL = 0.6;
 
 // Processor time of this thread; negative if there is no such clock, and then no worker is parked.
@@ -275,7 +275,7 @@ static bool park(struct team *team, double now)
         struct member *member = group_member(team, i);
         if (parked < most && is_to_park(team, member, &losses)) {
             parked++;
-            member->parked_for = fmin(fmax(2 * losses.parked_for, PARKED_LEAST), PARKED_MOST);
+            member->parked_for = fmin(fmax(2 * losses.parked_for, PARKED_MIN), PARKED_MAX);
             member->parked_until = now + member->parked_for;
         } else if (losses.all <= LOSS_OF_ALL) {
             member->parked_for = 0;

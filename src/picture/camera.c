@@ -13,7 +13,7 @@ static const double FITTED = 0.88;
 
 // Straight down or up; the axes are defined there too, since `right` follows from the azimuth
 // alone.
-static const double ELEVATION_MOST = 90.0;
+static const double ELEVATION_MAX = 90.0;
 
 // The limit for the mouse: beyond it a turn about `up` would look like a roll of the picture.
 static const double ELEVATION_TURNED = 89.0;
@@ -97,17 +97,17 @@ static double distance_for(const struct camera *camera, vec3 low, vec3 high)
 // Moves the target so that the box appears in the middle.
 static void centre_on(struct camera *camera, vec3 low, vec3 high)
 {
-    double left = INFINITY, most_right = -INFINITY, top = INFINITY, bottom = -INFINITY;
+    double left = INFINITY, right = -INFINITY, top = INFINITY, bottom = -INFINITY;
     for (unsigned i = 0; i < 8; i++) {
         double x, y, depth;
         if (!camera_project(camera, corner_of(low, high, i), &x, &y, &depth))
             return;
         left = fmin(left, x);
-        most_right = fmax(most_right, x);
+        right = fmax(right, x);
         top = fmin(top, y);
         bottom = fmax(bottom, y);
     }
-    camera_pan(camera, camera->width / 2.0 - (left + most_right) / 2.0,
+    camera_pan(camera, camera->width / 2.0 - (left + right) / 2.0,
                camera->height / 2.0 - (top + bottom) / 2.0);
 }
 
@@ -117,7 +117,7 @@ struct camera camera_fit(vec3 low, vec3 high, vec3 up, double azimuth, double el
     struct camera camera = {.target = vec3_scale(0.5, vec3_add(low, high)),
                             .up = unit(up, vec3_make(0, 1, 0)),
                             .azimuth = azimuth,
-                            .elevation = fmin(fmax(elevation, -ELEVATION_MOST), ELEVATION_MOST),
+                            .elevation = fmin(fmax(elevation, -ELEVATION_MAX), ELEVATION_MAX),
                             .field = field,
                             .width = width,
                             .height = height};

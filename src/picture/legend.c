@@ -267,12 +267,12 @@ static taut_status fill_scale(struct legend *legend, const struct render_context
 
 // ---- The kinds of springs
 
-enum { ENTRIES_MOST = 10 };
+enum { ENTRIES_MAX = 10 };
 
 struct entries {
     size_t count;
-    enum body_type types[ENTRIES_MOST];
-    size_t kinds[ENTRIES_MOST];
+    enum body_type types[ENTRIES_MAX];
+    size_t kinds[ENTRIES_MAX];
 };
 
 static void add_entry(struct entries *entries, enum body_type type, size_t kind)
@@ -280,7 +280,7 @@ static void add_entry(struct entries *entries, enum body_type type, size_t kind)
     for (size_t i = 0; i < entries->count; i++)
         if (entries->types[i] == type && entries->kinds[i] == kind)
             return;
-    if (entries->count == ENTRIES_MOST)
+    if (entries->count == ENTRIES_MAX)
         return;
     entries->types[entries->count] = type;
     entries->kinds[entries->count++] = kind;

@@ -10,11 +10,11 @@
 struct render_options {
     unsigned layers; // 0: the default for the subject (renderer_layers_for)
     enum colouring colouring;
-    double least, most;    // ends of the colour scale; both 0: those of the frame
-    bool dark;             // a dark background
-    uint64_t springs_most; // draw at most this many, every n-th; 0: chosen by the picture's size
-    bool flat_normals;     // on large surfaces: cheaper
-    bool caption;          // shows the time, e.g. "t = 1.25 s", in a corner
+    double least, most;   // ends of the colour scale; both 0: those of the frame
+    bool dark;            // a dark background
+    uint64_t springs_max; // draw at most this many, every n-th; 0: chosen by the picture's size
+    bool flat_normals;    // on large surfaces: cheaper
+    bool caption;         // shows the time, e.g. "t = 1.25 s", in a corner
 };
 
 void render_options_default(struct render_options *options);

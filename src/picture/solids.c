@@ -8,12 +8,12 @@
 
 // A solid of revolution about z: the points of its profile with their normals. A full turn has
 // TURNS steps.
-enum { TURNS = 64, PROFILE_MOST = 33 };
+enum { TURNS = 64, PROFILE_POINTS = 33 };
 
 struct profile {
     int count;
-    float radius[PROFILE_MOST], height[PROFILE_MOST];
-    float outwards[PROFILE_MOST], upwards[PROFILE_MOST];
+    float radius[PROFILE_POINTS], height[PROFILE_POINTS];
+    float outwards[PROFILE_POINTS], upwards[PROFILE_POINTS];
 };
 
 static void profile_add(struct profile *profile, double radius, double height, double outwards,
@@ -32,8 +32,8 @@ static struct profile profile_of(enum solid solid)
 {
     struct profile profile = {0};
     if (solid == SOLID_SPHERE) {
-        for (int i = 0; i < PROFILE_MOST; i++) {
-            double angle = PI * (i / (PROFILE_MOST - 1.0) - 0.5);
+        for (int i = 0; i < PROFILE_POINTS; i++) {
+            double angle = PI * (i / (PROFILE_POINTS - 1.0) - 0.5);
             profile_add(&profile, cos(angle), sin(angle), cos(angle), sin(angle));
         }
         return profile;
@@ -67,7 +67,7 @@ static struct solid_vertex vertex_of(const struct profile *profile, int i, int t
 static void solid_make(struct solids *solids, enum solid solid)
 {
     struct profile profile = profile_of(solid);
-    struct solid_vertex vertices[6 * TURNS * (PROFILE_MOST - 1)];
+    struct solid_vertex vertices[6 * TURNS * (PROFILE_POINTS - 1)];
     int count = 0;
     for (int i = 0; i + 1 < profile.count; i++) {
         for (int turn = 0; turn < TURNS; turn++) {

@@ -22,8 +22,7 @@ void springs_free(struct springs *springs)
 uint64_t springs_every(const struct render_context *context)
 {
     uint64_t pixels = (uint64_t)context->camera->width * (uint64_t)context->camera->height;
-    uint64_t most =
-        context->options->springs_most ? context->options->springs_most : pixels / 8 + 1;
+    uint64_t most = context->options->springs_max ? context->options->springs_max : pixels / 8 + 1;
     return context->subject->spring_count / (most + 1) + 1;
 }
 
@@ -95,7 +94,7 @@ enum { PINNED, KINEMATIC };
 enum shape { SHAPE_BALL, SHAPE_SQUARE, SHAPE_DIAMOND };
 
 // Above this number only every n-th node is drawn: more would cover each other.
-static const uint64_t NODES_MOST = 100000;
+static const uint64_t NODES_MAX = 100000;
 
 taut_status marks_make(struct marks *marks, taut_error *error)
 {
@@ -228,7 +227,7 @@ void marks_draw_nodes(const struct marks *marks, const struct render_context *co
     gl_set_int(program, "listed", false);
     gl_set_int(program, "shape", SHAPE_BALL);
     glBindVertexArray(marks->nothing);
-    uint64_t every = context->subject->node_count / (NODES_MOST + 1) + 1;
+    uint64_t every = context->subject->node_count / (NODES_MAX + 1) + 1;
     gl_set_int(program, "every", every);
     for (size_t b = 0; b < context->subject->body_count; b++) {
         const struct subject_body *body = &context->subject->bodies[b];

@@ -307,9 +307,9 @@ taut_status subject_make_frame(const struct subject *subject, bool strains, stru
 
 // ---- The frame cache
 
-struct frame_cache frame_cache_make(uint64_t bytes_most)
+struct frame_cache frame_cache_make(uint64_t bytes_max)
 {
-    return (struct frame_cache){.bytes_most = bytes_most};
+    return (struct frame_cache){.bytes_max = bytes_max};
 }
 
 static void release_frames(struct frame_cache *cache)
@@ -324,7 +324,7 @@ taut_status frame_cache_add(struct frame_cache *cache, const struct frame *frame
     const unsigned drawn =
         frame->fields & (FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS | FRAME_SPHERES);
     cache->bytes += frame_bytes(&frame->shape, drawn);
-    cache->overflowed |= cache->count > 0 && cache->bytes > cache->bytes_most;
+    cache->overflowed |= cache->count > 0 && cache->bytes > cache->bytes_max;
     if (cache->overflowed) {
         release_frames(cache);
         return TAUT_OK;

@@ -74,12 +74,12 @@ taut_status subject_make_frame(const struct subject *subject, bool strains, stru
 struct frame_cache {
     struct frame *frames;
     size_t count, capacity;
-    uint64_t bytes, bytes_most;
+    uint64_t bytes, bytes_max;
     bool overflowed; // the limit was reached: no frames are stored
 };
 
 // An empty cache.
-struct frame_cache frame_cache_make(uint64_t bytes_most);
+struct frame_cache frame_cache_make(uint64_t bytes_max);
 
 // Stores a copy of the fields that pictures show; the first frame is always stored. If the cache
 // would grow beyond its limit, it drops all frames and stores none from then on (overflowed).

@@ -78,7 +78,7 @@ static void normals_of_grid(const struct subject_body *body, uint64_t stride,
 
 // Above this number of triangles the shader computes normals from the derivatives of the position
 // between neighbouring pixels.
-static const uint64_t SMOOTH_MOST = 400000;
+static const uint64_t SMOOTH_MAX = 400000;
 
 taut_status faces_make(struct faces *faces, taut_error *error)
 {
@@ -213,7 +213,7 @@ static taut_status indices_fill(struct faces_body *drawn, const struct subject *
 
 static bool flat_normals(const struct faces_body *drawn, const struct render_context *context)
 {
-    return drawn->count / 3 > SMOOTH_MOST ||
+    return drawn->count / 3 > SMOOTH_MAX ||
            (context->options->flat_normals && drawn->stride == 1 && drawn->count / 3 > 20000);
 }
 

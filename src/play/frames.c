@@ -73,7 +73,7 @@ const struct published_slot *published_read(const struct published *published)
 
 // At most a minute of frames; if the budget has no room for ten seconds of frames, only every n-th
 // is stored, so that it has.
-enum { FRAMES_MOST = 3600, FRAMES_WANTED = 600 };
+enum { FRAMES_MAX = 3600, FRAMES_WANTED = 600 };
 
 bool history_make(struct history *history, size_t budget)
 {
@@ -114,8 +114,8 @@ void history_begin(struct history *history, const struct frame_shape *shape)
     history->shape = *shape;
     size_t bytes = (size_t)frame_bytes(shape, HISTORY_FIELDS) + sizeof *history->frames;
     size_t capacity = history->budget / bytes;
-    if (capacity > FRAMES_MOST)
-        capacity = FRAMES_MOST;
+    if (capacity > FRAMES_MAX)
+        capacity = FRAMES_MAX;
     history->every = capacity < FRAMES_WANTED ? FRAMES_WANTED / (capacity + 1) : 1;
     history->frames = calloc(capacity + 1, sizeof *history->frames);
     if (history->frames)

@@ -19,10 +19,10 @@
 
 enum { SAMPLES = sizeof((struct pace){0}.samples) / sizeof(struct pace_sample) };
 
-static const double LAG = 0.1;            // s; a longer delay is not caught up with
-static const double SAMPLE_EVERY = 0.04;  // s
-static const double MEASURED_OVER = 1.0;  // s
-static const double MEASURED_LEAST = 0.1; // s; too short a time gives no useful rate
+static const double LAG = 0.1;           // s; a longer delay is not caught up with
+static const double SAMPLE_EVERY = 0.04; // s
+static const double MEASURED_OVER = 1.0; // s
+static const double MEASURED_MIN = 0.1;  // s; too short a time gives no useful rate
 
 void pace_begin(struct pace *pace, double now, double time)
 {
@@ -74,7 +74,7 @@ void pace_measure(struct pace *pace, double now)
     *sample(pace, pace->count++) = (struct pace_sample){now, pace->simulated, pace->updates};
     const struct pace_sample *from = sample(pace, 0);
     double seconds = now - from->wall;
-    if (seconds >= MEASURED_LEAST) {
+    if (seconds >= MEASURED_MIN) {
         pace->reached_speed = (pace->simulated - from->simulated) / seconds;
         pace->reached_updates = (pace->updates - from->updates) / seconds;
     }

@@ -497,7 +497,7 @@ static bool set_constants(struct player *player, const struct request *sets, siz
 // frame, as no mouse is looked at more often, and at most some frames, so that it does not lag.
 static double drag_duration(const struct player *player, bool dragged)
 {
-    enum { FRAMES_MOST = 6 };
+    enum { FRAMES_MAX = 6 };
     const struct pace *pace = &player->pace;
     const double dt = taut_solver_dt(player->simulation.solver);
     double speed = pace->reached_speed > 0 ? pace->reached_speed
@@ -505,7 +505,7 @@ static double drag_duration(const struct player *player, bool dragged)
                                            : pace->speed;
     double frame = player->frame_seconds * speed;
     double since = taut_solver_time(player->simulation.solver) - player->drag.asked;
-    double duration = dragged && since <= FRAMES_MOST * frame ? fmax(since, frame) : frame;
+    double duration = dragged && since <= FRAMES_MAX * frame ? fmax(since, frame) : frame;
     return dt * fmax(1, round(duration / dt)); // whole steps
 }
 

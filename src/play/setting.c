@@ -13,7 +13,7 @@
 // ---- Settings
 
 // More springs cannot be told apart on a screen, and each costs memory.
-static const uint64_t SPRINGS_MOST = 8000000;
+static const uint64_t SPRINGS_MAX = 8000000;
 
 // The numbers of the elements that are not masked.
 static uint32_t *list_unmasked(const uint8_t *mask, uint64_t length, uint64_t kept)
@@ -36,7 +36,7 @@ static taut_status show_subject(struct setting *setting, const taut_solver *solv
     setting->shared->generation = 1;
     setting->subject = &setting->shared->subject;
     task_stage("preparing the picture");
-    struct subject_options options = {.springs_max = SPRINGS_MOST};
+    struct subject_options options = {.springs_max = SPRINGS_MAX};
     return subject_make(solver, &options, &setting->shared->subject, error);
 }
 

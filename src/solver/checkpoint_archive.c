@@ -281,20 +281,20 @@ taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, voi
 
 // ---- Reading
 
-enum { ITEMS_MOST = 160 };
+enum { ITEMS_MAX = 160 };
 
 struct reading {
     struct archive_reader archive;
     const taut_solver *solver;
     size_t real_bytes;
-    struct item items[ITEMS_MOST];
+    struct item items[ITEMS_MAX];
     size_t count;
 };
 
 static void list_item(void *context, struct item item)
 {
     struct reading *it = context;
-    if (item.capacity > 0 && it->count < ITEMS_MOST)
+    if (item.capacity > 0 && it->count < ITEMS_MAX)
         it->items[it->count++] = item;
 }
 

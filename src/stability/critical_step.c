@@ -398,8 +398,8 @@ static void add_ranges(struct system *system, double negative_part, struct criti
     const struct stepping stepping = stepping_of(system);
     update_range(system, worker);
     struct mode_range range = system->meter->range;
-    range.square_most = result->omega * result->omega;
-    range.damping_most = result->damping;
+    range.square_max = result->omega * result->omega;
+    range.damping_max = result->damping;
     range.square_negative = negative_part;
     range.form_step = result->dt[INTEGRATOR_VELOCITY_VERLET];
     for (int i = 0; i < 3; i++)
@@ -529,10 +529,10 @@ static double step_of_stationary(const struct system *system, const struct enclo
                                  enum integrator integrator, const struct stepping *stepping)
 {
     struct mode_range range = system->meter->range;
-    range.square_most = stationary_square(set);
+    range.square_max = stationary_square(set);
     range.square_negative = 0; // growth and decay are equally slow
     range.lower_ratio = system->meter->lower_ratio;
-    range.damping_most = set->scale[1];
+    range.damping_max = set->scale[1];
     range.form_step = INFINITY;
     return integrator_range_step(integrator, stepping, &range);
 }
@@ -672,9 +672,9 @@ static double step_of_many(struct system *system, const struct critical_step *re
 {
     const struct stepping stepping = stepping_of(system);
     struct mode_range range = system->meter->range;
-    range.square_most = ends->square;
+    range.square_max = ends->square;
     range.square_negative = ends->negative_part;
-    range.damping_most = ends->damping;
+    range.damping_max = ends->damping;
     range.form_step = result->sharp_dt[INTEGRATOR_VELOCITY_VERLET] > 0
                           ? result->sharp_dt[INTEGRATOR_VELOCITY_VERLET]
                           : INFINITY;

@@ -209,7 +209,7 @@ static void cut_polygon(struct polygon *polygon, double a, double b, double limi
 double integrator_range_step(enum integrator integrator, const struct stepping *stepping,
                              const struct mode_range *range)
 {
-    const double a = range->square_most, b = range->damping_most, h = range->form_step;
+    const double a = range->square_max, b = range->damping_max, h = range->form_step;
     const double lack = -range->square_negative;
     struct polygon polygon = {4, {{lack, 0}, {a, 0}, {a, b}, {lack, b}}};
     const double more = 1 + 1e-12, less = 1 - 1e-12; // protects lines from round-off

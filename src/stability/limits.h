@@ -83,14 +83,14 @@ double integrator_root_step(enum integrator integrator, double re, double im);
 double integrator_segment_step(enum integrator integrator, const struct stepping *stepping,
                                const double from[2], const double to[2]);
 
-// Modes with known bounds: each has -square_negative <= square <= square_most, damping <=
-// damping_most, lower_ratio square + lower <= damping <= upper_ratio square + upper (INFINITY: no
+// Modes with known bounds: each has -square_negative <= square <= square_max, damping <=
+// damping_max, lower_ratio square + lower <= damping <= upper_ratio square + upper (INFINITY: no
 // such bound), and satisfies the form below at its step. A complex eigenvector x has the mode of the
 // quotients x'Kx / x'Mx and x'Cx / x'Mx, so that bounds of these are bounds of all modes.
 struct mode_range {
-    double square_most, damping_most; // 1/s2, 1/s
-    double square_negative;           // 1/s2, not negative: how far K may be below 0
-    double lower_ratio, lower;        // s, 1/s
+    double square_max, damping_max; // 1/s2, 1/s
+    double square_negative;         // 1/s2, not negative: how far K may be below 0
+    double lower_ratio, lower;      // s, 1/s
     double upper_ratio, upper;
     double form_step; // s: form_step^2 square + 2 form_step damping <= 4
 };

@@ -25,7 +25,7 @@
 #include "stability/hessenberg.h"
 #include "state/reading.h"
 
-enum { FIRST_CHECK = 24, VECTORS_LEAST = 32 };
+enum { FIRST_CHECK = 24, VECTORS_MIN = 32 };
 
 // A vector of 6 numbers per node: M^1/2 s x, and M^1/2 v.
 struct pair {
@@ -412,7 +412,7 @@ struct quadratic_steps REAL_NAME(quadratic_find)(struct quadratic *quadratic, do
     int capacity = (int)fmin(most, dimension(system));
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         search.before[i] = -1;
-    if (!(search.scale > 0) || is_done(&search) || most < VECTORS_LEAST)
+    if (!(search.scale > 0) || is_done(&search) || most < VECTORS_MIN)
         return search.steps;
     worker_barrier(worker);
     if (worker->index == 0)

@@ -156,8 +156,8 @@ taut_status study_frequencies(struct setup *setup, taut_error *error)
 
 static const double STEPS[] = {0.8, 0.4, 0.2, 0.1}; // units
 enum { STEP_COUNT = sizeof STEPS / sizeof STEPS[0] };
-enum { PERIODS_LEAST = 3, CROSSINGS_MAX = 4096 };
-static const double REFERENCE_STEP = 0.125, SPREAD_MOST = 0.1;
+enum { PERIODS_MIN = 3, CROSSINGS_MAX = 4096 };
+static const double REFERENCE_STEP = 0.125, SPREAD_MAX = 0.1;
 
 // The coordinate that is observed.
 struct signal {
@@ -268,7 +268,7 @@ static taut_status choose_signal(struct setup *setup, const struct variant *vari
 
 static bool is_clear(const struct crossings *crossings)
 {
-    if (crossings->count < PERIODS_LEAST + 1)
+    if (crossings->count < PERIODS_MIN + 1)
         return false;
     double least = INFINITY, most = 0;
     for (size_t i = 1; i < crossings->count; i++) {
@@ -276,7 +276,7 @@ static bool is_clear(const struct crossings *crossings)
         least = fmin(least, period);
         most = fmax(most, period);
     }
-    return most - least < SPREAD_MOST * most;
+    return most - least < SPREAD_MAX * most;
 }
 
 struct followed {

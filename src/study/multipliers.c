@@ -29,7 +29,7 @@ static const double LINEAR = 1e-3;
 // oscillations either: they are physical growth.
 static const double AT_REST = 1e-4;
 
-enum { FREE_NODES_MOST = 40 };
+enum { FREE_NODES_MAX = 40 };
 
 struct columns {
     taut_solver *run;
@@ -122,7 +122,7 @@ taut_status multipliers_growth(const struct setup *setup, taut_solver *run,
     const size_t size = 3 * it.nodes;
     for (size_t i = 0; i < it.nodes; i++)
         it.count += masses[i] != 0 ? 3 : 0;
-    if (it.count == 0 || it.count > (size_t)3 * FREE_NODES_MOST)
+    if (it.count == 0 || it.count > (size_t)3 * FREE_NODES_MAX)
         return TAUT_OK;
 
     double **const arrays[ARRAYS] = {

@@ -12,7 +12,7 @@ static const double LIMITS_SHARE = 0.3, DRIFTS_SHARE = 0.25, ACCURACY_SHARE = 0.
 
 // The least number of steps of a run for limits, in units of the window, and the steps per unit of
 // the reference run if the budget allows fine steps and if it does not.
-enum { LEAST_UNITS = 150, FINE_PARTS = 16, COARSE_PARTS = 4 };
+enum { UNITS_MIN = 150, FINE_PARTS = 16, COARSE_PARTS = 4 };
 
 // Approximate number of runs for one limit, and their samples.
 enum { RUNS_FOR_A_LIMIT = 20, SAMPLES_FOR_A_LIMIT = 64 };
@@ -198,7 +198,7 @@ static void choose_windows(struct setup *setup)
     double drifts = affordable(setup, DRIFTS_SHARE * budget * threads, STUDY_DRIFT_STEPS, 18.75, 1,
                                STUDY_SAMPLES);
     double reference = affordable_reference(setup, REFERENCE_SHARE * budget);
-    set_window(setup, between(LEAST_UNITS, fmin(reference, fmin(limits, drifts)), wanted));
+    set_window(setup, between(UNITS_MIN, fmin(reference, fmin(limits, drifts)), wanted));
 }
 
 // Steps of two units, one unit, half a unit, ...
@@ -313,9 +313,9 @@ static taut_status find_energy_scale(struct setup *setup, double kick_energy, ta
     trace->samples = STUDY_SAMPLES;
     taut_status status = try_window(setup, kick_energy, trace, false, error);
     while (status == TAUT_OK && trace->verdict != STUDY_STABLE && !atomic_load(&setup->stopped) &&
-           setup->limit_steps > LEAST_UNITS) {
-        set_window(setup, fmax(LEAST_UNITS, (double)setup->limit_steps / SHORTER));
-        double share = setup->limit_steps > LEAST_UNITS ? REFERENCE_SHARE : SHORTEST_SHARE;
+           setup->limit_steps > UNITS_MIN) {
+        set_window(setup, fmax(UNITS_MIN, (double)setup->limit_steps / SHORTER));
+        double share = setup->limit_steps > UNITS_MIN ? REFERENCE_SHARE : SHORTEST_SHARE;
         part_extend(setup, share * setup->options->budget);
         status = try_window(setup, kick_energy, trace, true, error);
     }

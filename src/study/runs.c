@@ -90,7 +90,7 @@ static struct scene_body *by_formula(const taut_scene *scene)
 }
 
 // A solve to STUDY_TOLERANCE may take more iterations than the scene allows.
-enum { ITERATIONS_LEAST = 20000 };
+enum { ITERATIONS_MIN = 20000 };
 
 static void set_simulation(const struct setup *setup, const struct variant *variant,
                            taut_scene *scene)
@@ -104,8 +104,8 @@ static void set_simulation(const struct setup *setup, const struct variant *vari
     simulation->steps = 1;
     simulation->keep_velocity = pow(simulation->keep_velocity, rate);
     simulation->implicit.tolerance = fmin(simulation->implicit.tolerance, variant->tolerance);
-    if (simulation->implicit.iterations < ITERATIONS_LEAST)
-        simulation->implicit.iterations = ITERATIONS_LEAST;
+    if (simulation->implicit.iterations < ITERATIONS_MIN)
+        simulation->implicit.iterations = ITERATIONS_MIN;
     simulation->position_step =
         variant->integrator == INTEGRATOR_SYMPLECTIC_EULER ? ratio * variant->dt : 0;
     scene->precision = PRECISION_DOUBLE;
@@ -145,7 +145,7 @@ taut_status variant_open(const struct setup *setup, const struct variant *varian
 // steps; an energy that grows later, and stays, is unstable. It need not grow indefinitely: ropes
 // and cloths that vibrate have softer modes than those at rest.
 static const double GROWTH_AT_ONCE = 1e4, GROWTH_LATE = 2, GROWTH_SINCE_EARLY = 3;
-static const double EARLY_MOST =
+static const double EARLY_MAX =
     400; // more than that is growth, not oscillation, within so few steps
 // Steps of the early samples, at irregular intervals so that sampling does not alias an
 // oscillation.
@@ -170,7 +170,7 @@ static enum study_verdict classify(const struct trace *trace, double dt)
         sum += excess(trace->scale, trace->energies[i] - trace->energies[0], time);
     }
     double mean = sum / (double)(trace->samples + 1 - late);
-    bool grown = mean > fmax(GROWTH_LATE, GROWTH_SINCE_EARLY * fmin(trace->early, EARLY_MOST));
+    bool grown = mean > fmax(GROWTH_LATE, GROWTH_SINCE_EARLY * fmin(trace->early, EARLY_MAX));
     return grown ? STUDY_UNSTABLE : STUDY_STABLE;
 }
 

@@ -107,7 +107,7 @@ static const struct {
 enum { PART_COUNT = sizeof PARTS / sizeof PARTS[0] };
 
 static const double TIME_LIMIT = 1.5; // budgets
-static const double LEAST_SHARE =
+static const double SHARE_MIN =
     0.5; // of its own time, which a part gets even if others took longer
 
 static void predict(struct setup *setup)
@@ -129,7 +129,7 @@ static taut_status measure_parts(struct setup *setup, double begin, taut_error *
             options->progress(options->context, PARTS[part].name, part, PART_COUNT);
         atomic_store(&setup->late, false);
         double until = PARTS[part].until, share = part > 0 ? until - PARTS[part - 1].until : until;
-        double least = clock_seconds() + LEAST_SHARE * share * time_limit;
+        double least = clock_seconds() + SHARE_MIN * share * time_limit;
         setup->deadline = begin + fmin(time_limit, fmax(until * time_limit, least - begin));
         status = PARTS[part].measure(setup, error);
         if (part == 0 && status == TAUT_OK)

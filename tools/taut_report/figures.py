@@ -537,7 +537,7 @@ def draw_drift(study):
 ERROR = "error of positions / how far they moved"
 
 # Errors of several times the extent of the motion only show that all accuracy is lost.
-ERROR_MOST = 10
+ERROR_MAX = 10
 
 
 def has_accuracies(study):
@@ -549,7 +549,7 @@ def draw_errors(panel, study, cost, labels=True):
     rows = [row for row in study.work_precision if row.error > 0]
     set_axis(panel, "x", limits(span([getattr(row, cost) for row in rows], True), True, 0.05),
              True)
-    set_axis(panel, "y", limits(span([min(row.error, ERROR_MOST) for row in rows], True), True,
+    set_axis(panel, "y", limits(span([min(row.error, ERROR_MAX) for row in rows], True), True,
                                  0.05), True, labels)
     for integrator in study.integrators:
         own = study.of(study.work_precision, integrator)

@@ -78,12 +78,12 @@ static bool ply_type_is_whole(enum ply_type type)
     return type < PLY_FLOAT32;
 }
 
-static int64_t ply_type_least(enum ply_type type)
+static int64_t ply_type_min(enum ply_type type)
 {
     return types[type].least;
 }
 
-static int64_t ply_type_greatest(enum ply_type type)
+static int64_t ply_type_max(enum ply_type type)
 {
     return types[type].greatest;
 }
@@ -231,7 +231,7 @@ static bool read_property(struct mesh_text *text, struct ply_header *header)
 
 // The fewest bytes that `element` can occupy: in ASCII a value is at least a digit and a blank or
 // newline, and the last newline may be missing.
-static uint64_t least_bytes(const struct ply_header *header, const struct ply_element *element)
+static uint64_t min_bytes(const struct ply_header *header, const struct ply_element *element)
 {
     uint64_t each = 0;
     for (size_t i = 0; i < element->property_count; ++i) {
@@ -251,7 +251,7 @@ static bool check_counts(struct mesh_text *text, const struct ply_header *header
     uint64_t left = (uint64_t)(text->end - text->at);
     for (size_t e = 0; e < header->element_count; ++e) {
         const struct ply_element *element = &header->elements[e];
-        if (least_bytes(header, element) > left)
+        if (min_bytes(header, element) > left)
             return text_report(text, element->count_at,
                                "the file is too short: %" PRIu64
                                " bytes follow the header, too few for %" PRIu64 " of '%s'",
@@ -351,10 +351,10 @@ static bool ascii_value(struct ply_body *body, enum ply_type type, double *value
     int64_t whole;
     if (!text_whole(body->text, token, &whole))
         return false;
-    if (whole < ply_type_least(type) || whole > ply_type_greatest(type))
+    if (whole < ply_type_min(type) || whole > ply_type_max(type))
         return text_report(body->text, token.text,
                            "'%s' is outside its type's range, %" PRId64 " to %" PRId64,
-                           token_show(token).text, ply_type_least(type), ply_type_greatest(type));
+                           token_show(token).text, ply_type_min(type), ply_type_max(type));
     *value = (double)whole;
     return true;
 }

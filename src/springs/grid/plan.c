@@ -272,14 +272,14 @@ taut_status grid_find(const struct topology *topology, size_t index, bool gaps_a
 
 // A grid is divided into TILES_WANTED tiles if their nodes stay within limits: enough tiles for
 // many threads, and large tiles for large grids, since springs across their edges cost more. Layers
-// are divided only if there would otherwise be fewer than TILES_LEAST tiles, or if the part of two
+// are divided only if there would otherwise be fewer than TILES_MIN tiles, or if the part of two
 // consecutive layers that a sweep uses would not fit into the second-level cache. Springs must not
 // reach further than a quarter of a tile's layers or an eighth of its rows.
 enum {
     TILE_NODES_MIN = 2048,
     TILE_NODES_MAX = 32768,
     TILES_WANTED = 16,
-    TILES_LEAST = 4,
+    TILES_MIN = 4,
     LAYER_NODES_MAX = 16384,
     REACHES_OF_ROWS = 8,
     REACHES_OF_LAYERS = 4
@@ -317,19 +317,19 @@ static void choose_tiles(struct plan_tiling *tiling)
 {
     const uint64_t layer = tiling->nx * tiling->ny;
     const uint64_t nodes = clamp(TILE_NODES_MIN, layer * tiling->nz / TILES_WANTED, TILE_NODES_MAX);
-    const uint64_t most_y =
+    const uint64_t max_y =
         part_count(tiling->ny, REACHES_OF_ROWS * max_u64(tiling->before, tiling->after));
     if (tiling->nz == 1) {
         tiling->tiles_z = 1;
-        tiling->tiles_y = clamp(1, part_count(layer, nodes), most_y);
+        tiling->tiles_y = clamp(1, part_count(layer, nodes), max_y);
         return;
     }
-    tiling->tiles_y = clamp(1, part_count(layer, LAYER_NODES_MAX), most_y);
+    tiling->tiles_y = clamp(1, part_count(layer, LAYER_NODES_MAX), max_y);
     const uint64_t slab = layer / tiling->tiles_y;
     tiling->tiles_z = part_count(
         tiling->nz, max_u64(REACHES_OF_LAYERS * tiling->above, nodes / max_u64(slab, 1)));
-    if (tiling->tiles_y * tiling->tiles_z < TILES_LEAST && layer * tiling->nz > 4 * nodes)
-        tiling->tiles_y = clamp(1, TILES_WANTED / tiling->tiles_z, most_y);
+    if (tiling->tiles_y * tiling->tiles_z < TILES_MIN && layer * tiling->nz > 4 * nodes)
+        tiling->tiles_y = clamp(1, TILES_WANTED / tiling->tiles_z, max_y);
 }
 
 void tiling_make(const struct plan_grid *grid, struct plan_tiling *tiling)
