@@ -43,7 +43,7 @@ static void free_vectors(struct node_vectors v)
     free(v.z);
 }
 
-static void give_vectors(struct work *work, size_t nodes, const double *in)
+static void fill_vectors(struct work *work, size_t nodes, const double *in)
 {
     for (size_t i = 0; i < nodes; i++) {
         bool moves = work->system->constants->inverse_mass[i] != 0;
@@ -66,7 +66,7 @@ void REAL_NAME(tangent_product)(taut_solver *solver, struct product wanted, cons
     work.in = vectors_of(nodes);
     work.out = vectors_of(nodes);
     if (in)
-        give_vectors(&work, nodes, in);
+        fill_vectors(&work, nodes, in);
     else
         work.blocks = calloc(nodes, sizeof *work.blocks);
     assert_true(in || work.blocks);

@@ -80,7 +80,7 @@ static void test_right_angles_are_exact(void **state)
     }
 }
 
-static void test_places_that_are_not_finite(void **state)
+static void test_positions_that_are_not_finite(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -218,7 +218,7 @@ int main(void)
         cmocka_unit_test(test_body_beyond_memory),
         cmocka_unit_test(test_rotation_turns_about_x_then_y_then_z),
         cmocka_unit_test(test_right_angles_are_exact),
-        cmocka_unit_test(test_places_that_are_not_finite),
+        cmocka_unit_test(test_positions_that_are_not_finite),
         cmocka_unit_test(test_single_precision_holds_what_is_built),
         cmocka_unit_test(test_masses),
         cmocka_unit_test(test_velocity_is_of_all_free_nodes),

@@ -21,7 +21,7 @@ static struct scene_body *add_quad(struct fixture *fixture)
 }
 
 // The outside is to the right of every edge: away from the middle of a convex body.
-static void assert_edges_look_outwards(const struct body *body, vec3 middle)
+static void assert_edges_face_outwards(const struct body *body, vec3 middle)
 {
     assert_true(body->closed);
     assert_int_equal(body->face_arity, 2);
@@ -52,7 +52,7 @@ static void test_ring(void **state)
             assert_int_equal(body->faces[2 * i + 1], (i + 1) % n);
             assert_near(spring_length(body, i), sin(PI / (double)n), 1e-14);
         }
-        assert_edges_look_outwards(body, vec3_make(1, 2, 3));
+        assert_edges_face_outwards(body, vec3_make(1, 2, 3));
         assert_near(body_volume(body), 0.125 * (double)n * sin(2 * PI / (double)n), 1e-14);
         fixture_reset(&fixture);
     }
@@ -66,7 +66,7 @@ static void test_ring_turned_over_keeps_its_outside(void **state)
     struct scene_body *ring = add_ring(&fixture, 12);
     ring->rotate = vec3_make(180, 0, 0);
     const struct body *body = fixture_build(&fixture);
-    assert_edges_look_outwards(body, vec3_make(1, -2, -3));
+    assert_edges_face_outwards(body, vec3_make(1, -2, -3));
     assert_true(body_volume(body) > 0);
     fixture_reset(&fixture);
 }
@@ -114,7 +114,7 @@ static void test_quad(void **state)
     assert_position(body, 1, 2, 0, 0);
     assert_position(body, 2, 3, 3, 0);
     assert_position(body, 3, 1, 3, 0);
-    assert_edges_look_outwards(body, vec3_make(1.5, 1.5, 0));
+    assert_edges_face_outwards(body, vec3_make(1.5, 1.5, 0));
     assert_near(body_volume(body), 6, 1e-14);
     fixture_reset(&fixture);
 
@@ -136,7 +136,7 @@ static void test_quad_listed_clockwise(void **state)
     quad->shape.quad.v = vec3_make(1, -3, 0);
     const struct body *body = fixture_build(&fixture);
     assert_position(body, 3, 1, -3, 0);
-    assert_edges_look_outwards(body, vec3_make(1.5, -1.5, 0));
+    assert_edges_face_outwards(body, vec3_make(1.5, -1.5, 0));
     assert_near(body_volume(body), 6, 1e-14);
     fixture_reset(&fixture);
     quad->shape.quad.v = vec3_make(-4, 0, 0);

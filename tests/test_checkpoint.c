@@ -83,7 +83,7 @@ static taut_status restore_bytes(const taut_scene *scene, const void *bytes, siz
 
 // ---- Comparing
 
-static size_t give(void *context, void *bytes, size_t count, int *failure)
+static size_t feed_reader(void *context, void *bytes, size_t count, int *failure)
 {
     struct saved *left = context;
     (void)failure;
@@ -100,8 +100,8 @@ static void report_difference(struct saved a, struct saved b, const char *what)
     struct archive_reader readers[2];
     struct archive_chunk chunks[2];
     taut_error error = {0};
-    assert_int_equal(archive_open(&readers[0], give, &a, "a", &error), TAUT_OK);
-    assert_int_equal(archive_open(&readers[1], give, &b, "b", &error), TAUT_OK);
+    assert_int_equal(archive_open(&readers[0], feed_reader, &a, "a", &error), TAUT_OK);
+    assert_int_equal(archive_open(&readers[1], feed_reader, &b, "b", &error), TAUT_OK);
     if (readers[0].header.step != readers[1].header.step ||
         readers[0].header.dt != readers[1].header.dt)
         print_error("%s: another step or dt\n", what);
@@ -445,7 +445,7 @@ static taut_status read_bytes(const void *bytes, size_t count, taut_error *error
     struct saved left = {(void *)(uintptr_t)bytes, count};
     struct archive_reader reader;
     struct archive_chunk chunk = {.name = "?"};
-    taut_status status = archive_open(&reader, give, &left, "memory", error);
+    taut_status status = archive_open(&reader, feed_reader, &left, "memory", error);
     while (status == TAUT_OK && chunk.name[0])
         status = archive_next(&reader, &chunk, error);
     archive_close(&reader);

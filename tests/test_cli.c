@@ -67,7 +67,7 @@ static void every_option_in_help_is_documented(void **state)
     free(manual);
 }
 
-static void wrong_usage_is_said_and_ends_with_2(void **state)
+static void wrong_usage_is_reported_and_ends_with_2(void **state)
 {
     (void)state;
     static const struct {
@@ -446,7 +446,7 @@ static void info_prints_a_table_for_people(void **state)
 
 // A dt above the critical step causes a warning at its position, with --strict an error; up to it
 // there is no message. One mass: 2 / omega = 0.4.
-static void a_dt_beyond_the_limit_is_said(void **state)
+static void a_dt_beyond_the_limit_is_reported(void **state)
 {
     (void)state;
     write_one_spring();
@@ -466,7 +466,7 @@ static void a_dt_beyond_the_limit_is_said(void **state)
 
 // A sphere that fits between the nodes of a body passes through it: cells of 0.2 m have openings of
 // 0.141 m radius, links of 0.2 m openings of 0.1 m. Planes are wider than any opening.
-static void cells_wider_than_a_collider_are_said(void **state)
+static void cells_wider_than_a_collider_are_reported(void **state)
 {
     (void)state;
     fixture_write(
@@ -514,14 +514,14 @@ int main(void)
         cmocka_unit_test(help_and_version_are_results),
         cmocka_unit_test(every_option_in_help_is_documented),
         cmocka_unit_test(unknown_and_abbreviated_options_are_named),
-        cmocka_unit_test(wrong_usage_is_said_and_ends_with_2),
+        cmocka_unit_test(wrong_usage_is_reported_and_ends_with_2),
         cmocka_unit_test(an_option_wins_over_the_environment),
         cmocka_unit_test(check_counts_a_sound_scene_and_writes_nothing),
         cmocka_unit_test(check_reports_every_error_with_its_place),
         cmocka_unit_test(check_finds_what_only_building_shows),
         cmocka_unit_test(info_knows_the_critical_steps),
-        cmocka_unit_test(a_dt_beyond_the_limit_is_said),
-        cmocka_unit_test(cells_wider_than_a_collider_are_said),
+        cmocka_unit_test(a_dt_beyond_the_limit_is_reported),
+        cmocka_unit_test(cells_wider_than_a_collider_are_reported),
         cmocka_unit_test(info_counts_bodies_springs_and_bytes),
         cmocka_unit_test(info_prints_a_table_for_people),
     };

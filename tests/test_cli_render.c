@@ -41,7 +41,7 @@ static int enter(void **state)
     return 0;
 }
 
-static void wrong_options_are_said(void **state)
+static void wrong_options_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -344,7 +344,7 @@ static void what_is_no_picture_is_not_replaced(void **state)
 }
 
 // A run that diverges is reported, and not drawn.
-static void a_diverged_run_is_said(void **state)
+static void a_diverged_run_is_reported(void **state)
 {
     (void)state;
     need_drawing();
@@ -416,7 +416,7 @@ static void an_interrupted_film_leaves_nothing(void **state)
 
 #else
 
-static void it_says_what_to_install(void **state)
+static void it_names_what_to_install(void **state)
 {
     (void)state;
     struct outcome outcome = cli_expect(1, "taut render falling.yaml");
@@ -458,7 +458,7 @@ static void without_memory_no_driver_is_loaded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(wrong_options_are_said, enter),
+        cmocka_unit_test_setup(wrong_options_are_reported, enter),
 #ifdef TAUT_WITH_PICTURES
         cmocka_unit_test_setup(a_scene_is_drawn_at_its_end_or_when_asked, enter),
         cmocka_unit_test_setup(options_change_the_picture, enter),
@@ -470,12 +470,12 @@ int main(void)
         cmocka_unit_test_setup(without_ffmpeg_there_are_no_films, enter),
         cmocka_unit_test_setup(a_full_disk_leaves_nothing, enter),
         cmocka_unit_test_setup(what_is_no_picture_is_not_replaced, enter),
-        cmocka_unit_test_setup(a_diverged_run_is_said, enter),
+        cmocka_unit_test_setup(a_diverged_run_is_reported, enter),
         cmocka_unit_test_setup(a_film_writes_over_nothing_else, enter),
         cmocka_unit_test_setup(an_interrupted_film_leaves_nothing, enter),
         cmocka_unit_test_setup(without_memory_no_driver_is_loaded, enter),
 #else
-        cmocka_unit_test_setup(it_says_what_to_install, enter),
+        cmocka_unit_test_setup(it_names_what_to_install, enter),
 #endif
     };
     return cmocka_run_group_tests_name("cli_render", tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void frames_of_a_large_cloth_are_small(void **state)
 // N steps, the state, and M steps from there equal N + M steps, bit by bit for integrators whose
 // steps keep no history: on grids, on renumbered meshes with gas, and with a driven node that has
 // moved (by powers of two, since a drive starts again and its position would be rounded otherwise).
-static void a_state_is_gone_on_from(void **state)
+static void a_run_continues_from_a_state(void **state)
 {
     (void)state;
     fixture_write("three.yaml",
@@ -364,7 +364,7 @@ static void state_has_a_row_for_every_node(void **state)
     outcome_free(&outcome);
 }
 
-static void implicit_steps_tell_how_they_were_solved(void **state)
+static void implicit_steps_report_how_they_were_solved(void **state)
 {
     (void)state;
     if (!cli_has_python())
@@ -382,7 +382,7 @@ static void implicit_steps_tell_how_they_were_solved(void **state)
     outcome_free(&outcome);
 }
 
-static void unsolved_implicit_steps_are_told_of_once(void **state)
+static void unsolved_implicit_steps_are_reported_once(void **state)
 {
     (void)state;
     static const char run[] =
@@ -397,7 +397,7 @@ static void unsolved_implicit_steps_are_told_of_once(void **state)
 
 // A string that is slack at the start, and so stable at every dt, is taut at the end of the first
 // step; the critical step is 2 / omega.
-static void a_dt_that_became_too_long_is_told_of(void **state)
+static void a_dt_that_became_too_long_is_reported(void **state)
 {
     (void)state;
     if (!cli_has_python())
@@ -541,7 +541,7 @@ static void assert_balances(const char *integrator, const char *program)
 // the integrator allows; it falls with dt by that order and is smaller than the work of any cause,
 // so a missing cause would show. The summary also says that explicit and implicit Euler add and
 // remove energy themselves, in proportion to dt.
-static void the_summary_tells_whether_the_balance_closes(void **state)
+static void the_summary_reports_whether_the_balance_closes(void **state)
 {
     (void)state;
     if (!cli_has_python())
@@ -729,12 +729,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_leaves_its_files_and_a_summary),
         cmocka_unit_test(frames_of_a_large_cloth_are_small),
-        cmocka_unit_test(the_summary_tells_whether_the_balance_closes),
+        cmocka_unit_test(the_summary_reports_whether_the_balance_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),
         cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(the_balance_knows_order_and_rounding),
         cmocka_unit_test(the_balance_of_starts_and_of_rest_closes),
-        cmocka_unit_test(a_state_is_gone_on_from),
+        cmocka_unit_test(a_run_continues_from_a_state),
         cmocka_unit_test(a_state_that_does_not_fit_is_refused),
         cmocka_unit_test(json_has_every_field_of_the_contract),
         cmocka_unit_test(quiet_prints_nothing),
@@ -745,9 +745,9 @@ int main(void)
         cmocka_unit_test(tables_do_not_depend_on_threads),
         cmocka_unit_test(energy_rows_follow_the_output_section),
         cmocka_unit_test(state_has_a_row_for_every_node),
-        cmocka_unit_test(implicit_steps_tell_how_they_were_solved),
-        cmocka_unit_test(unsolved_implicit_steps_are_told_of_once),
-        cmocka_unit_test(a_dt_that_became_too_long_is_told_of),
+        cmocka_unit_test(implicit_steps_report_how_they_were_solved),
+        cmocka_unit_test(unsolved_implicit_steps_are_reported_once),
+        cmocka_unit_test(a_dt_that_became_too_long_is_reported),
         cmocka_unit_test(a_dt_is_judged_with_limited_effort),
         cmocka_unit_test(the_reference_kernel_agrees),
         cmocka_unit_test(progress_is_one_live_line_on_a_terminal),

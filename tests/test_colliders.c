@@ -912,7 +912,7 @@ static void test_sphere_set_beside_a_body(void **state)
 // The same for a body on springs. Steps along the sphere leave nodes outside of it by more than
 // rounding; their contacts count all the same. The midpoint method has no damping; the residual of
 // the others is their numerical damping.
-static void test_push_of_a_body_is_budgeted(void **state)
+static void test_force_of_a_moving_sphere_on_a_body_is_budgeted(void **state)
 {
     (void)state;
     static const double steps[] = {0.001, 0.004, 0.01, 1.0 / 60};
@@ -962,7 +962,7 @@ static void test_overlap_at_the_start_is_budgeted(void **state)
 // Symplectic Euler loses m a^2 h^2 / 2 in a step that accelerates a node into the surface that it
 // lies on, and the projection restores it, also with this sphere, against which springs press. So
 // the work of impacts is the limit of the projection's work at dt = 0.
-static void test_projection_of_a_push_by_symplectic_euler(void **state)
+static void test_projection_under_a_moving_sphere_by_symplectic_euler(void **state)
 {
     (void)state;
     static const double steps[] = {0.0005, 0.00025};
@@ -1094,9 +1094,9 @@ int main(void)
         cmocka_unit_test(test_budget_of_bounces_closes),
         cmocka_unit_test(test_moving_sphere_projects),
         cmocka_unit_test(test_sphere_set_beside_a_body),
-        cmocka_unit_test(test_push_of_a_body_is_budgeted),
+        cmocka_unit_test(test_force_of_a_moving_sphere_on_a_body_is_budgeted),
         cmocka_unit_test(test_overlap_at_the_start_is_budgeted),
-        cmocka_unit_test(test_projection_of_a_push_by_symplectic_euler),
+        cmocka_unit_test(test_projection_under_a_moving_sphere_by_symplectic_euler),
         cmocka_unit_test(test_bounce_on_a_plane_through_zero),
         cmocka_unit_test(test_pinned_nodes_are_not_projected),
         cmocka_unit_test(test_friction_counts_in_the_limit),

@@ -84,7 +84,7 @@ static uint32_t overflow_of(const taut_solver *solver)
 }
 
 // The network reaches all paths of the kernel.
-static void test_every_way_is_taken(void **state)
+static void test_every_path_is_reached(void **state)
 {
     (void)state;
     taut_solver *solver = solver_from(tangle("single", true), &coloured);
@@ -347,7 +347,7 @@ static void test_kernels_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way_is_taken),
+        cmocka_unit_test(test_every_path_is_reached),
         cmocka_unit_test(test_same_bits_as_the_plain_loop),
         cmocka_unit_test(test_agrees_with_the_reference),
         cmocka_unit_test(test_same_bits_for_all_threads_and_instruction_sets),

@@ -234,7 +234,7 @@ static void ask(void *context, const struct worker *worker)
         it->found = found;
 }
 
-static void test_quick_looks_tell_what_is_asked(void **state)
+static void test_quick_checks_agree_with_the_computed_step(void **state)
 {
     (void)state;
     for (int i = 0; i < ORACLE_BODIES; i++) {
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test(test_known_limits),
         cmocka_unit_test(test_limits_follow_the_integrator),
         cmocka_unit_test(test_damping_counts_where_it_is),
-        cmocka_unit_test(test_quick_looks_tell_what_is_asked),
+        cmocka_unit_test(test_quick_checks_agree_with_the_computed_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,7 +190,7 @@ static void test_everything_cut(void **state)
 
 // A cloth that is cut while it tears and yields: springs that both solvers have keep their history.
 // The first cut, of nothing, changes only the kernel; the second divides the cloth.
-static void test_goes_on_through_cuts(void **state)
+static void test_run_continues_through_cuts(void **state)
 {
     (void)state;
     static const char *const scene = HEADER(
@@ -412,7 +412,7 @@ int main(void)
         cmocka_unit_test(test_faces),
         cmocka_unit_test(test_torn_off),
         cmocka_unit_test(test_everything_cut),
-        cmocka_unit_test(test_goes_on_through_cuts),
+        cmocka_unit_test(test_run_continues_through_cuts),
         cmocka_unit_test(test_grids_keep_their_kernel),
         cmocka_unit_test(test_cut_grids_have_one_hash),
     };

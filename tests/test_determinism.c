@@ -99,7 +99,7 @@ static void test_hash_sees_the_state(void **state)
 
 // Energies, forces and volumes may be evaluated any number of times, and the energy budget may be
 // kept or not: the bits stay the same.
-static void test_looks_change_nothing(void **state)
+static void test_evaluations_change_nothing(void **state)
 {
     (void)state;
     for (size_t s = 0; s < sample_count; s++) {
@@ -366,7 +366,7 @@ int main(void)
         cmocka_unit_test(test_every_integrator),
         cmocka_unit_test(test_run_to_run),
         cmocka_unit_test(test_hash_sees_the_state),
-        cmocka_unit_test(test_looks_change_nothing),
+        cmocka_unit_test(test_evaluations_change_nothing),
         cmocka_unit_test(test_runs_of_steps_change_nothing),
         cmocka_unit_test(test_energy_budget_changes_nothing),
         cmocka_unit_test(test_tails),

@@ -78,7 +78,7 @@ static void test_tree(void **state)
     release(&loaded);
 }
 
-static void test_places(void **state)
+static void test_lines_and_columns(void **state)
 {
     (void)state;
     struct loaded loaded = load("\xEF\xBB\xBFkey: value\r\n\xC5\xBElu\xC5\xA5: [1,\n  2]\n");
@@ -310,7 +310,7 @@ static void test_syntax(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_tree),         cmocka_unit_test(test_lines_and_columns),
         cmocka_unit_test(test_aliases),      cmocka_unit_test(test_merge),
         cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_duplicates_of_many),
         cmocka_unit_test(test_depth),        cmocka_unit_test(test_depth_through_aliases),

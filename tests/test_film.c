@@ -129,7 +129,7 @@ static void test_a_place_that_cannot_be_written(void **state)
     assert_null(film);
 }
 
-static void test_ffmpegs_failure_is_told(void **state)
+static void test_ffmpegs_failure_is_reported(void **state)
 {
     (void)state;
     need_ffmpeg();
@@ -274,7 +274,7 @@ int main(void)
         cmocka_unit_test(test_gif),
         cmocka_unit_test(test_an_abandoned_film_leaves_nothing),
         cmocka_unit_test(test_a_place_that_cannot_be_written),
-        cmocka_unit_test(test_ffmpegs_failure_is_told),
+        cmocka_unit_test(test_ffmpegs_failure_is_reported),
         cmocka_unit_test(test_drafts_are_never_files_of_others),
         cmocka_unit_test(test_without_ffmpeg),
         cmocka_unit_test(test_strip),

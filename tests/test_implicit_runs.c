@@ -84,7 +84,7 @@ static void test_pins_and_drives(void **state)
 
 // Springs break at accepted positions, not at trial ones: here the position that the velocity
 // points to is far beyond the limit, and the actual one, since the rope catches the mass, is not.
-static void test_nothing_breaks_at_places_only_tried(void **state)
+static void test_nothing_breaks_at_trial_positions(void **state)
 {
     (void)state;
     for (int caught = 0; caught < 2; caught++) {
@@ -162,7 +162,7 @@ int main(void)
         cmocka_unit_test(test_keep_velocity),
         cmocka_unit_test(test_projection),
         cmocka_unit_test(test_pins_and_drives),
-        cmocka_unit_test(test_nothing_breaks_at_places_only_tried),
+        cmocka_unit_test(test_nothing_breaks_at_trial_positions),
         cmocka_unit_test(test_a_stiff_cloth_is_stable),
         cmocka_unit_test(test_same_bits),
     };

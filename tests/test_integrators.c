@@ -58,7 +58,7 @@ static void test_discrete_frequency(void **state)
 
 // x[n] = x[0] cos(n theta) + b sin(n theta), b from the first step of each: the phase after many
 // steps. First steps: symplectic Euler x + h (v - h omega^2 x); Verlet x + h v - h^2 omega^2 x / 2.
-static void test_place_after_many_steps(void **state)
+static void test_phase_after_many_steps(void **state)
 {
     (void)state;
     static const char *const integrators[] = {"symplectic_euler", "verlet", "velocity_verlet"};
@@ -236,7 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_discrete_frequency),
-        cmocka_unit_test(test_place_after_many_steps),
+        cmocka_unit_test(test_phase_after_many_steps),
         cmocka_unit_test(test_verlet_reports_the_centred_velocity),
         cmocka_unit_test(test_amplitude_factor_of_a_step),
         cmocka_unit_test(test_invariant_of_symplectic_euler),

@@ -8,7 +8,7 @@
 
 #include "solver/solver.h"
 
-static void lead(taut_solver *solver, uint64_t node, double x, double y, double z)
+static void set_target_velocity(taut_solver *solver, uint64_t node, double x, double y, double z)
 {
     taut_error error = {0};
     if (solver_set_kinematic_velocity(solver, 0, node, (double[3]){x, y, z}, &error) != TAUT_OK)
@@ -97,21 +97,21 @@ static taut_solver *rope(const char *integrator, const char *precision, const ch
 
 // Pinned nodes follow their kinematic target, driven ones drop their drives, and both stop on
 // request.
-static void test_leads(void **state)
+static void test_kinematic_targets(void **state)
 {
     (void)state;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         taut_solver *solver = rope(integrator_name((enum integrator)i), "double", "", NULL);
         advance(solver, 100);
         assert_vector_near(position_of(solver, 39), vec3_make(1, 0.025, 0), 1e-12);
-        lead(solver, 0, 0, 0, 2);
-        lead(solver, 39, 1, 0, 0);
+        set_target_velocity(solver, 0, 0, 0, 2);
+        set_target_velocity(solver, 39, 1, 0, 0);
         advance(solver, 200);
         assert_vector_near(position_of(solver, 0), vec3_make(0, 0, 0.2), 1e-12);
         assert_vector_near(position_of(solver, 39), vec3_make(1.1, 0.025, 0), 1e-12);
         assert_vector_near(velocity_of(solver, 39), vec3_make(1, 0, 0), 1e-9);
-        lead(solver, 0, 0, 0, 0);
-        lead(solver, 39, -1, 0, 0);
+        set_target_velocity(solver, 0, 0, 0, 0);
+        set_target_velocity(solver, 39, -1, 0, 0);
         advance(solver, 100);
         assert_vector_near(position_of(solver, 0), vec3_make(0, 0, 0.2), 1e-12);
         assert_vector_near(position_of(solver, 39), vec3_make(1.05, 0.025, 0), 1e-12);
@@ -122,18 +122,18 @@ static void test_leads(void **state)
 
 // A target moves down to a plane that blocks drives and not below it; along the plane the node
 // continues.
-static void test_planes_stop_leads(void **state)
+static void test_planes_stop_kinematic_targets(void **state)
 {
     (void)state;
     taut_solver *solver = rope("symplectic_euler", "double", "", NULL);
-    lead(solver, 0, 0.5, -4, 0);
+    set_target_velocity(solver, 0, 0.5, -4, 0);
     advance(solver, 800);
     assert_vector_near(position_of(solver, 0), vec3_make(0.2, -1, 0), 1e-12);
     assert_vector_near(velocity_of(solver, 0), vec3_make(0.5, 0, 0), 1e-12);
     taut_solver_destroy(solver);
 }
 
-static void test_only_held_nodes_are_led(void **state)
+static void test_only_pinned_and_driven_nodes_follow_targets(void **state)
 {
     (void)state;
     taut_error error = {0};
@@ -152,12 +152,12 @@ static void test_only_held_nodes_are_led(void **state)
 }
 
 // A target that pulls the rope does work on it: energy and budget agree.
-static void test_leads_do_work(void **state)
+static void test_kinematic_targets_do_work(void **state)
 {
     (void)state;
     taut_solver *solver = rope("velocity_verlet", "double", "", NULL);
     double start = energy_of(solver).total;
-    lead(solver, 0, 0, 3, 1);
+    set_target_velocity(solver, 0, 0, 3, 1);
     advance(solver, 400);
     struct work_done work = work_of(solver);
     double gained = energy_of(solver).total - start;
@@ -175,7 +175,7 @@ static uint64_t touched_hash(const void *context, const struct solver_options *o
                                options);
     taut_error error = {0};
     for (int i = 0; i < 12; i++) {
-        lead(solver, i % 3 ? 0 : 39, 0.3 * i, 1, 0.1 * i);
+        set_target_velocity(solver, i % 3 ? 0 : 39, 0.3 * i, 1, 0.1 * i);
         assert_int_equal(solver_move_sphere(solver, 1, (double[3]){0.5, 0.02 * i - 0.3, 0},
                                             (double[3]){0, 0.4, 0}, 0.1 + 0.01 * i, &error),
                          TAUT_OK);
@@ -205,8 +205,8 @@ static void test_kinematic_targets_continue(void **state)
             taut_solver *second = rope(name, precision, "", NULL);
             taut_error error = {0};
             advance(first, 5);
-            lead(first, 0, 0.1, blocked ? -400 : 1, 0);
-            lead(first, 39, 1, 1, 0.1);
+            set_target_velocity(first, 0, 0.1, blocked ? -400 : 1, 0);
+            set_target_velocity(first, 39, 1, 1, 0.1);
             advance(first, 10);
             assert_int_equal(solver_restore_from(second, first, NULL, NULL, &error), TAUT_OK);
             advance(first, 10);
@@ -223,10 +223,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sphere_grows),
         cmocka_unit_test(test_growing_is_no_divergence),
-        cmocka_unit_test(test_leads),
-        cmocka_unit_test(test_planes_stop_leads),
-        cmocka_unit_test(test_only_held_nodes_are_led),
-        cmocka_unit_test(test_leads_do_work),
+        cmocka_unit_test(test_kinematic_targets),
+        cmocka_unit_test(test_planes_stop_kinematic_targets),
+        cmocka_unit_test(test_only_pinned_and_driven_nodes_follow_targets),
+        cmocka_unit_test(test_kinematic_targets_do_work),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_kinematic_targets_continue),
     };

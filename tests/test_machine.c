@@ -174,7 +174,7 @@ static struct found_positions positions_on(const char *description, const char *
     return found;
 }
 
-static void test_places_fill_node_after_node(void **state)
+static void test_positions_fill_node_after_node(void **state)
 {
     (void)state;
     struct found_positions found = positions_on("pack:2 [numa] core:8 pu:2", "16");
@@ -191,7 +191,7 @@ static void test_places_fill_node_after_node(void **state)
         assert_int_equal(found.nodes[i], i / 2);
 }
 
-static void test_places_only_of_whole_machines_with_nodes(void **state)
+static void test_positions_only_of_whole_machines_with_nodes(void **state)
 {
     (void)state;
     assert_false(positions_on("pack:2 [numa] core:8 pu:2", "15").made);
@@ -330,8 +330,8 @@ int main(void)
         cmocka_unit_test(test_affinity_mask_of_one_processor),
         cmocka_unit_test(test_synthetic_two_packages),
         cmocka_unit_test(test_synthetic_bare_processors),
-        cmocka_unit_test(test_places_fill_node_after_node),
-        cmocka_unit_test(test_places_only_of_whole_machines_with_nodes),
+        cmocka_unit_test(test_positions_fill_node_after_node),
+        cmocka_unit_test(test_positions_only_of_whole_machines_with_nodes),
         cmocka_unit_test(test_quota_version_2),
         cmocka_unit_test(test_quota_version_1),
         cmocka_unit_test(test_quota_of_nonsense),

@@ -63,7 +63,7 @@ def another_hash_is_found(taut, out):
     assert said_by(measure.main, "hashes", "/nonexistent", "a.yaml")[0] == 2
 
 
-def a_billion_is_told(taut, out, result):
+def a_billion_is_written_as_one(taut, out, result):
     code, said = said_by(measure.main, "billion", taut, "--json", out)
     assert code == 0 and "2.50 GiB" in said and "1,030,600,548 springs" in said, said
     assert load(out) == {key: result[key] for key in measure.BILLION_KEPT}
@@ -203,7 +203,7 @@ def main():
         taut = program(folder, "taut", TAUT.replace("{result}", json.dumps(result)))
         out = os.path.join(folder, "out.json")
         another_hash_is_found(taut, out)
-        a_billion_is_told(taut, out, result)
+        a_billion_is_written_as_one(taut, out, result)
     with tempfile.TemporaryDirectory() as folder:
         a_result_is_made_small(folder)
     with tempfile.TemporaryDirectory() as folder:

@@ -400,7 +400,7 @@ static void refuse_config(const taut_scene *scene, const taut_config *config, co
 }
 
 // Out-of-range values are reported even if memory is short too.
-static void test_what_is_out_of_range_is_said_before_memory(void **state)
+static void test_ranges_are_checked_before_memory(void **state)
 {
     (void)state;
     taut_scene *scene = read(SPHERE "subdivisions: 8, springs: {edges: " MATERIAL "}", "",
@@ -509,7 +509,7 @@ int main(void)
         cmocka_unit_test(test_all_bodies_together_are_counted),
         cmocka_unit_test(test_what_a_caller_holds_beside_counts),
         cmocka_unit_test(test_threads_count_as_they_start),
-        cmocka_unit_test(test_what_is_out_of_range_is_said_before_memory),
+        cmocka_unit_test(test_ranges_are_checked_before_memory),
         cmocka_unit_test(test_files_are_sampled),
         cmocka_unit_test(test_sizes_in_words),
         cmocka_unit_test(test_limits_of_the_process_count),

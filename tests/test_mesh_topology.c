@@ -78,7 +78,7 @@ static void test_all_orientations_of_a_tetrahedron(void **state)
 }
 
 // An open surface has no outside: the orientation of most of its triangles is kept.
-static void test_open_surface_keeps_its_way(void **state)
+static void test_open_surface_keeps_its_orientation(void **state)
 {
     (void)state;
     const char *points = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 0.5 1\n";
@@ -324,7 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_orientations_of_a_tetrahedron),
-        cmocka_unit_test(test_open_surface_keeps_its_way),
+        cmocka_unit_test(test_open_surface_keeps_its_orientation),
         cmocka_unit_test(test_far_away_and_inside_out),
         cmocka_unit_test(test_moebius_strip),
         cmocka_unit_test(test_klein_bottle),

@@ -169,7 +169,7 @@ static void restore(taut_solver *solver, taut_solver *from)
         fail_msg("%s", error.text);
 }
 
-static void test_numbers_are_held(void **state)
+static void test_restored_points_keep_their_positions(void **state)
 {
     (void)state;
     static const char *const precisions[] = {"mixed", "double"};
@@ -278,9 +278,12 @@ static void test_warning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_fall),    cmocka_unit_test(test_far_from_the_origin),
-        cmocka_unit_test(test_kernels),      cmocka_unit_test(test_numbers_are_held),
-        cmocka_unit_test(test_mouse_spring), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_free_fall),
+        cmocka_unit_test(test_far_from_the_origin),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_restored_points_keep_their_positions),
+        cmocka_unit_test(test_mouse_spring),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

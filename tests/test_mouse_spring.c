@@ -158,7 +158,7 @@ static void test_same_bits_when_pulled(void **state)
         assert_same_hashes(pulled_hash, integrator_name((enum integrator)i));
 }
 
-static void test_a_hand_goes_on(void **state)
+static void test_a_restored_run_keeps_its_mouse_spring(void **state)
 {
     (void)state;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(test_cloth_is_dragged),
         cmocka_unit_test(test_the_mouse_spring_does_work),
         cmocka_unit_test(test_same_bits_when_pulled),
-        cmocka_unit_test(test_a_hand_goes_on),
+        cmocka_unit_test(test_a_restored_run_keeps_its_mouse_spring),
         cmocka_unit_test(test_refused_grabs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

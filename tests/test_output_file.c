@@ -154,7 +154,7 @@ static void test_replacing_does_not_follow_links(void **state)
 }
 
 // As in /tmp: a folder of root in which another user has put a link to one of our files.
-static void test_links_of_other_users_are_refused(void **state)
+static void test_symbolic_links_of_other_users_are_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
@@ -330,7 +330,7 @@ static void assert_cannot_create(const char *path, int reason)
     assert_false(file.open);
 }
 
-static void test_places_that_cannot_be_written(void **state)
+static void test_paths_that_cannot_be_written(void **state)
 {
     (void)state;
     const char *folder = fixture_folder("file");
@@ -521,14 +521,14 @@ int main(void)
         cmocka_unit_test(test_temporary_files_are_never_those_of_others),
         cmocka_unit_test(test_new_file_replaces_nothing),
         cmocka_unit_test(test_replacing_does_not_follow_links),
-        cmocka_unit_test(test_links_of_other_users_are_refused),
+        cmocka_unit_test(test_symbolic_links_of_other_users_are_refused),
         cmocka_unit_test(test_replaced_file_keeps_its_mode),
         cmocka_unit_test(test_read_only_file_is_not_replaced),
         cmocka_unit_test(test_folders_are_not_made_through_links),
         cmocka_unit_test(test_killed_process_leaves_nothing),
         cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_device_is_written_and_not_replaced),
-        cmocka_unit_test(test_places_that_cannot_be_written),
+        cmocka_unit_test(test_paths_that_cannot_be_written),
         cmocka_unit_test(test_read_only_folder),
         cmocka_unit_test(test_too_large_whole_file_vanishes),
         cmocka_unit_test(test_growing_file_is_cut_to_whole_records),

@@ -92,7 +92,7 @@ static const struct solver_options reference = {.config = {.kernel = TAUT_KERNEL
 static const struct solver_options packed = {.config = {.threads = 2}, .plan = {.tile_nodes = 64}};
 
 // The network reaches all paths of the kernel.
-static void test_every_way_is_taken(void **state)
+static void test_every_path_is_reached(void **state)
 {
     (void)state;
     taut_solver *solver = tangle_solver("single", &packed);
@@ -270,7 +270,7 @@ static void test_a_scene_has_late_springs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way_is_taken),
+        cmocka_unit_test(test_every_path_is_reached),
         cmocka_unit_test(test_forces_agree_with_the_reference),
         cmocka_unit_test(test_runs_agree_with_the_reference),
         cmocka_unit_test(test_same_bits),

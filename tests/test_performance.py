@@ -213,7 +213,7 @@ def old_results_are_converted(folder):
     assert line.milliseconds == [1] and found.bandwidth("triad", 2).best("GB/s") == 60
 
 
-def without_matplotlib_it_says_what_to_install(folder):
+def without_matplotlib_it_names_what_to_install(folder):
     path = document(folder)
     program = ("import sys; sys.modules['matplotlib'] = None; "
                f"sys.path.insert(0, {os.path.join(ROOT, 'tools')!r}); import performance; "
@@ -228,7 +228,7 @@ def without_matplotlib_it_says_what_to_install(folder):
 
 def main():
     tests = [velocity_verlet_budget_and_scaling_have_their_tables, goals_know_which_are_reached,
-             old_results_are_converted, without_matplotlib_it_says_what_to_install]
+             old_results_are_converted, without_matplotlib_it_names_what_to_install]
     try:
         import matplotlib  # pylint: disable=import-outside-toplevel,unused-import
         tests.append(everything_is_shown)

@@ -119,7 +119,7 @@ static void no_node_behind_a_sphere(void **state)
     assert_int_equal(pick_point(&camera, &frame, vec3_make(2, 0, 0)).kind, PICK_SPHERE);
 }
 
-static void places_on_planes_and_lines(void **state)
+static void points_on_planes_and_lines(void **state)
 {
     (void)state;
     struct camera camera = camera_fit(vec3_make(-1, -1, -1), vec3_make(1, 1, 1), vec3_make(0, 1, 0),
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(a_node_without_faces_near_the_pointer),
         cmocka_unit_test(whichever_is_in_front),
         cmocka_unit_test(no_node_behind_a_sphere),
-        cmocka_unit_test(places_on_planes_and_lines),
+        cmocka_unit_test(points_on_planes_and_lines),
         cmocka_unit_test(a_stroke_through_all),
         cmocka_unit_test(a_stroke_inside_a_face),
         cmocka_unit_test(a_stroke_beside),

@@ -108,7 +108,7 @@ static void test_legend_is_in_the_corner_below(void **state)
     scenery_free(&scenery);
 }
 
-static void test_caption_says_the_time(void **state)
+static void test_caption_shows_the_time(void **state)
 {
     (void)state;
     struct scenery scenery = scenery_of(cloth_text);
@@ -176,7 +176,7 @@ int main(void)
         cmocka_unit_test(test_wind_is_shown_in_a_corner),
         cmocka_unit_test(test_mouse_springs_are_shown),
         cmocka_unit_test(test_legend_is_in_the_corner_below),
-        cmocka_unit_test(test_caption_says_the_time),
+        cmocka_unit_test(test_caption_shows_the_time),
         cmocka_unit_test(test_outline_is_filled_and_the_ground_below_it_shown),
         cmocka_unit_test(test_dark_pictures_are_dark),
     };

@@ -98,7 +98,7 @@ static void pictures_are_made_again(void **state)
 }
 
 // The comparison detects another time, another colour and another scene.
-static void other_pictures_are_told_apart(void **state)
+static void other_pictures_are_distinguished(void **state)
 {
     (void)state;
     make_again();
@@ -155,7 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_are_made_again),
-        cmocka_unit_test(other_pictures_are_told_apart),
+        cmocka_unit_test(other_pictures_are_distinguished),
         cmocka_unit_test(every_scene_has_its_picture),
     };
     return cmocka_run_group_tests_name("pictures", tests, NULL, NULL);

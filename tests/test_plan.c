@@ -169,7 +169,7 @@ static void test_fragile_springs(void **state)
 
 // Those of grids are not listed, but all springs of such a grid have indices, after those of
 // blocks.
-static void test_places_of_grids_that_remember(void **state)
+static void test_slots_of_grids_with_fragile_springs(void **state)
 {
     (void)state;
     taut_solver *solver = solver_of(HEADER(
@@ -311,7 +311,7 @@ int main(void)
         cmocka_unit_test(test_what_needs_no_list),
         cmocka_unit_test(test_blocks_behind_a_grid),
         cmocka_unit_test(test_fragile_springs),
-        cmocka_unit_test(test_places_of_grids_that_remember),
+        cmocka_unit_test(test_slots_of_grids_with_fragile_springs),
         cmocka_unit_test(test_checker_finds_wrong_orders),
         cmocka_unit_test(test_checker_finds_wrong_blocks),
         cmocka_unit_test(test_checker_finds_conflicts),

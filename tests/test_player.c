@@ -44,7 +44,7 @@ static void test_plays_as_a_plain_run_does(void **state)
     player_free(player);
 }
 
-static void test_goes_step_by_step(void **state)
+static void test_single_steps(void **state)
 {
     (void)state;
     struct player *player = player_of("jelly-spheres.yaml", small_jelly);
@@ -184,7 +184,7 @@ static void test_another_topology_starts_anew(void **state)
     player_free(player);
 }
 
-static void test_a_bad_value_is_said_and_changes_nothing(void **state)
+static void test_a_bad_value_is_reported_and_changes_nothing(void **state)
 {
     (void)state;
     struct player *player = player_of("rope.yaml", none);
@@ -226,7 +226,7 @@ static void test_a_mapping_takes_the_place_of_its_parts(void **state)
     player_free(player);
 }
 
-static void test_a_run_that_diverges_can_be_mended(void **state)
+static void test_a_diverged_run_restarts_with_a_stable_dt(void **state)
 {
     (void)state;
     struct player *player = player_of("jelly-spheres.yaml",
@@ -250,7 +250,7 @@ static void test_a_run_that_diverges_can_be_mended(void **state)
     player_free(player);
 }
 
-static void test_the_critical_step_is_told(void **state)
+static void test_the_critical_step_is_reported(void **state)
 {
     (void)state;
     struct player *player = player_of("jelly-spheres.yaml", small_jelly);
@@ -268,7 +268,7 @@ static void test_the_critical_step_is_told(void **state)
     player_free(player);
 }
 
-static void test_threads_and_kernels_give_the_same(void **state)
+static void test_threads_and_kernels_return_the_same_bits(void **state)
 {
     (void)state;
     struct player *player = player_of("jelly-spheres.yaml", small_jelly);
@@ -288,18 +288,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plays_as_a_plain_run_does),
-        cmocka_unit_test(test_goes_step_by_step),
+        cmocka_unit_test(test_single_steps),
         cmocka_unit_test(test_follows_the_clock),
         cmocka_unit_test(test_strains_come_when_wanted),
         cmocka_unit_test(test_a_reset_goes_back_to_the_start),
         cmocka_unit_test(test_a_change_acts_at_once),
         cmocka_unit_test(test_what_is_drawn_anew_has_another_generation),
         cmocka_unit_test(test_another_topology_starts_anew),
-        cmocka_unit_test(test_a_bad_value_is_said_and_changes_nothing),
+        cmocka_unit_test(test_a_bad_value_is_reported_and_changes_nothing),
         cmocka_unit_test(test_a_mapping_takes_the_place_of_its_parts),
-        cmocka_unit_test(test_a_run_that_diverges_can_be_mended),
-        cmocka_unit_test(test_the_critical_step_is_told),
-        cmocka_unit_test(test_threads_and_kernels_give_the_same),
+        cmocka_unit_test(test_a_diverged_run_restarts_with_a_stable_dt),
+        cmocka_unit_test(test_the_critical_step_is_reported),
+        cmocka_unit_test(test_threads_and_kernels_return_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

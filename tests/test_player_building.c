@@ -34,7 +34,7 @@ static uint64_t nodes_of(struct player *player)
     return player_subject(player)->node_count;
 }
 
-static void test_the_present_scene_goes_on_meanwhile(void **state)
+static void test_the_present_scene_continues_meanwhile(void **state)
 {
     (void)state;
     struct player *player = player_of("rope.yaml", none);
@@ -210,7 +210,7 @@ static void test_a_sphere_that_is_moved_meanwhile_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_present_scene_goes_on_meanwhile),
+        cmocka_unit_test(test_the_present_scene_continues_meanwhile),
         cmocka_unit_test(test_it_can_be_given_up_at_any_time),
         cmocka_unit_test(test_what_there_is_no_memory_for_is_refused),
         cmocka_unit_test(test_what_takes_much_is_asked_about),

@@ -219,7 +219,7 @@ static void test_a_moving_sphere_keeps_its_velocity(void **state)
     player_free(player);
 }
 
-static void test_an_end_of_the_rope_is_led(void **state)
+static void test_an_end_of_the_rope_follows_its_target(void **state)
 {
     (void)state;
     struct player *player = player_of("rope.yaml", none);
@@ -304,7 +304,7 @@ static void test_a_cut_cloth_falls_apart(void **state)
 
 // ---- The recent past
 
-static void test_the_past_is_kept(void **state)
+static void test_the_history_is_kept(void **state)
 {
     (void)state;
     struct player *player = player_of("flag.yaml", small_flag);
@@ -379,7 +379,7 @@ static double sum_of(const struct player_budget *budget)
     return sum;
 }
 
-static void test_the_budget_is_kept_on_request(void **state)
+static void test_the_budget_is_computed_on_request(void **state)
 {
     (void)state;
     struct player *player = player_of("flag.yaml", small_flag);
@@ -447,11 +447,11 @@ int main(void)
         cmocka_unit_test(test_a_dragged_sphere_drags_the_cloth),
         cmocka_unit_test(test_a_moved_sphere_is_part_of_the_scene),
         cmocka_unit_test(test_a_moving_sphere_keeps_its_velocity),
-        cmocka_unit_test(test_an_end_of_the_rope_is_led),
+        cmocka_unit_test(test_an_end_of_the_rope_follows_its_target),
         cmocka_unit_test(test_a_cut_cloth_falls_apart),
-        cmocka_unit_test(test_the_past_is_kept),
+        cmocka_unit_test(test_the_history_is_kept),
         cmocka_unit_test(test_energies_are_kept),
-        cmocka_unit_test(test_the_budget_is_kept_on_request),
+        cmocka_unit_test(test_the_budget_is_computed_on_request),
         cmocka_unit_test(test_the_budget_leaves_out_what_was_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

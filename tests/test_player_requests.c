@@ -192,7 +192,7 @@ static void *ask_for_much(void *context)
     return NULL;
 }
 
-static void look_at_all(struct player *player)
+static void check_frame_and_history(struct player *player)
 {
     static struct player_row rows[100];
     player_refresh(player);
@@ -227,13 +227,13 @@ static void test_two_threads_ask_for_a_thousand_things(void **state)
             player_cut(player, springs, 2, NULL, 0);
         }
         if (i % 5 == 0) {
-            look_at_all(player);
+            check_frame_and_history(player);
             nap();
         }
     }
     assert_int_equal(pthread_join(other, NULL), 0);
     settle(player);
-    look_at_all(player);
+    check_frame_and_history(player);
     // The player still works.
     player_open(player, TAUT_TEST_SOURCE "/scenes/wheel.yaml");
     step(player, 10);

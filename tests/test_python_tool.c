@@ -51,7 +51,7 @@ static int open_file(const char *name)
     return descriptor;
 }
 
-static void a_tool_writes_to_what_it_is_given(void **state)
+static void a_tool_writes_to_the_descriptor_passed_to_it(void **state)
 {
     (void)state;
     taut_error error = {0};
@@ -168,7 +168,7 @@ static int enter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tool_writes_to_what_it_is_given),
+        cmocka_unit_test(a_tool_writes_to_the_descriptor_passed_to_it),
         cmocka_unit_test(errors_of_a_tool_are_reported),
         cmocka_unit_test(a_tool_that_hangs_is_ended),
         cmocka_unit_test(no_tool_starts_without_memory),

@@ -336,7 +336,7 @@ static void test_strangers_beside_a_run_are_named(void **state)
     assert_int_equal(fixture_count(folder), 5);
 }
 
-static void test_runs_of_older_versions_are_said(void **state)
+static void test_runs_of_older_versions_are_reported(void **state)
 {
     (void)state;
     const char *folder = fixture_folder("recording");
@@ -545,7 +545,7 @@ int main(void)
         cmocka_unit_test(test_inputs_are_kept_wherever_they_are),
         cmocka_unit_test(test_files_of_others_are_never_written_over),
         cmocka_unit_test(test_strangers_beside_a_run_are_named),
-        cmocka_unit_test(test_runs_of_older_versions_are_said),
+        cmocka_unit_test(test_runs_of_older_versions_are_reported),
         cmocka_unit_test(test_manifests_that_are_none),
         cmocka_unit_test(test_manifests_do_not_lead_elsewhere),
         cmocka_unit_test(test_a_killed_run_can_be_replaced),

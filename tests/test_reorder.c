@@ -213,7 +213,7 @@ static void test_views_show_the_same(void **state)
     taut_solver_destroy(b);
 }
 
-static void test_held_nodes_stay_the_users(void **state)
+static void test_pins_and_drives_have_builder_numbers(void **state)
 {
     (void)state;
     taut_solver *solver = solver_with("double", TAUT_KERNEL_AUTO, false);
@@ -286,7 +286,7 @@ int main(void)
         cmocka_unit_test(test_plain_loops_agree),
         cmocka_unit_test(test_springs_are_sorted_after_the_nodes),
         cmocka_unit_test(test_views_show_the_same),
-        cmocka_unit_test(test_held_nodes_stay_the_users),
+        cmocka_unit_test(test_pins_and_drives_have_builder_numbers),
         cmocka_unit_test(test_messages_name_the_users_nodes),
         cmocka_unit_test(test_other_networks_come_near_each_other),
         cmocka_unit_test(test_graph_order_of_a_path),

@@ -34,8 +34,8 @@ static void assert_same_budget(taut_solver *whole, taut_solver *second)
 
 // Runs `whole` for twice as many steps as `first`, from which `second` continues. Destroys all
 // three.
-static void assert_goes_on(taut_solver *whole, taut_solver *first, taut_solver *second,
-                           uint64_t steps, const char *what)
+static void assert_continues(taut_solver *whole, taut_solver *first, taut_solver *second,
+                             uint64_t steps, const char *what)
 {
     advance(whole, 2 * steps);
     advance(first, steps);
@@ -67,9 +67,9 @@ static void test_every_integrator(void **state)
             struct solver_options one = {.config = {.threads = 1}};
             struct solver_options three = {.config = {.threads = 3}};
             char *what = text_format("%s with %s", samples[s].name, name);
-            assert_goes_on(sample_solver(&samples[s], precision, name, &one),
-                           sample_solver(&samples[s], precision, name, &one),
-                           sample_solver(&samples[s], precision, name, &three), STEPS, what);
+            assert_continues(sample_solver(&samples[s], precision, name, &one),
+                             sample_solver(&samples[s], precision, name, &one),
+                             sample_solver(&samples[s], precision, name, &three), STEPS, what);
             free(what);
         }
 }
@@ -94,8 +94,8 @@ static void test_busy_scene(void **state)
         for (int number = 0; number < 12; number++) {
             char *what = text_format("number %d with %s", number, integrator_name(i));
             taut_solver *whole = busy_solver(number, i, 1);
-            assert_goes_on(whole, busy_solver(number, i, 1), busy_solver(number, i, 2), STEPS,
-                           what);
+            assert_continues(whole, busy_solver(number, i, 1), busy_solver(number, i, 2), STEPS,
+                             what);
             free(what);
         }
     taut_solver *solver = busy_solver(1, INTEGRATOR_VERLET, 1);
@@ -123,7 +123,7 @@ static void test_stiff_cloth(void **state)
                 "colliders: [{type: sphere, center: [0.8,-0.6,0.8], radius: 0.5,\n"
                 "  stiffness: 2000, friction: 0.01}]\n",
                 names[i]);
-        assert_goes_on(solvers[0], solvers[1], solvers[2], STEPS, names[i]);
+        assert_continues(solvers[0], solvers[1], solvers[2], STEPS, names[i]);
     }
 }
 

@@ -295,7 +295,7 @@ static void cut(const char *path, size_t length)
     assert_int_equal(truncate(path, (off_t)length), 0);
 }
 
-static void a_damaged_checkpoint_gives_way_to_the_one_before(void **state)
+static void a_damaged_checkpoint_is_replaced_by_the_previous_one(void **state)
 {
     (void)state;
     char newest[PATH], before[PATH];
@@ -645,7 +645,7 @@ int main(void)
         cmocka_unit_test(the_summary_is_the_same_but_for_times),
         cmocka_unit_test(a_run_is_prolonged),
         cmocka_unit_test(a_run_without_a_checkpoint_begins_again),
-        cmocka_unit_test(a_damaged_checkpoint_gives_way_to_the_one_before),
+        cmocka_unit_test(a_damaged_checkpoint_is_replaced_by_the_previous_one),
         cmocka_unit_test(another_scene_is_refused),
         cmocka_unit_test(what_is_no_run_is_refused),
         cmocka_unit_test(a_folder_has_one_run_at_a_time),

@@ -105,7 +105,7 @@ static bool some_records(const struct plan_packed *packed)
 
 // Packing a ball gives columns for its rings, most of which need no gathering, and the checker
 // finds a neighbour that leads elsewhere, and a ring that is cut short.
-static void test_columns_go_round(void **state)
+static void test_ring_columns_and_their_checker(void **state)
 {
     (void)state;
     taut_solver *solver = solver_with(BALL("b", "0", "4"), NULL);
@@ -254,10 +254,14 @@ static void test_same_bits_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_has_rings),    cmocka_unit_test(test_checker_finds_wrong_rings),
-        cmocka_unit_test(test_columns_go_round), cmocka_unit_test(test_gas_is_that_of_faces),
-        cmocka_unit_test(test_far_away),         cmocka_unit_test(test_many_neighbours),
-        cmocka_unit_test(test_nodes_on_no_face), cmocka_unit_test(test_same_bits_everywhere),
+        cmocka_unit_test(test_who_has_rings),
+        cmocka_unit_test(test_checker_finds_wrong_rings),
+        cmocka_unit_test(test_ring_columns_and_their_checker),
+        cmocka_unit_test(test_gas_is_that_of_faces),
+        cmocka_unit_test(test_far_away),
+        cmocka_unit_test(test_many_neighbours),
+        cmocka_unit_test(test_nodes_on_no_face),
+        cmocka_unit_test(test_same_bits_everywhere),
     };
     return cmocka_run_group_tests_name("rings", tests, NULL, NULL);
 }

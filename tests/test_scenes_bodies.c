@@ -32,7 +32,7 @@ static double sag(const taut_solver *solver, const char *cloth)
     return -position_in_body(solver, cloth, 10 * 11 + 5).y;
 }
 
-static void test_cloth_links_sag_in_their_order(void **context)
+static void test_cloths_with_more_kinds_of_springs_sag_less(void **context)
 {
     (void)context;
     taut_solver *solver = scene_open("cloth-links", NULL, NULL);
@@ -53,7 +53,7 @@ static void test_cloth_links_sag_in_their_order(void **context)
     taut_solver_destroy(solver);
 }
 
-static void test_scarf_gives_on_the_bias(void **context)
+static void test_scarf_stretches_on_the_bias(void **context)
 {
     (void)context;
     taut_solver *solver = scene_open("scarf", NULL, NULL);
@@ -323,8 +323,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quad_without_diagonals_folds),
-        cmocka_unit_test(test_cloth_links_sag_in_their_order),
-        cmocka_unit_test(test_scarf_gives_on_the_bias),
+        cmocka_unit_test(test_cloths_with_more_kinds_of_springs_sag_less),
+        cmocka_unit_test(test_scarf_stretches_on_the_bias),
         cmocka_unit_test(test_flag_flies_and_flutters),
         cmocka_unit_test(test_sheet_bulges_more_in_strong_wind),
         cmocka_unit_test(test_jelly_bends_with_the_wind),

@@ -76,7 +76,7 @@ static double hanging_stretch(size_t masses, size_t reach, double k, double weig
     return stretch;
 }
 
-static void test_rope_links_hang_as_their_springs_say(void **context)
+static void test_rope_links_hang_at_the_stretch_of_their_springs(void **context)
 {
     (void)context;
     taut_solver *solver = scene_open("rope-links", NULL, NULL);
@@ -264,7 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rope_comes_to_rest_on_the_floor),
         cmocka_unit_test(test_swung_rope_follows_the_hand),
-        cmocka_unit_test(test_rope_links_hang_as_their_springs_say),
+        cmocka_unit_test(test_rope_links_hang_at_the_stretch_of_their_springs),
         cmocka_unit_test(test_bungee_pulls_and_never_pushes),
         cmocka_unit_test(test_shock_absorber_pushes_and_never_pulls),
         cmocka_unit_test(test_rope_breaks_once_and_falls),

@@ -446,7 +446,7 @@ static double gas_energy_of(taut_solver *solver)
 
 // While gas is pumped, changes of its rate and of its amount change how it goes on, and nothing of
 // what is there: the energy of the gas, which is -nRT ln(V / V0), has no jump larger than a step's.
-static void test_pumping_goes_on(void **state)
+static void test_pumping_continues(void **state)
 {
     (void)state;
     taut_error error = {0};
@@ -744,7 +744,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_integrator),
         cmocka_unit_test(test_every_storage_format),
-        cmocka_unit_test(test_pumping_goes_on),
+        cmocka_unit_test(test_pumping_continues),
         cmocka_unit_test(test_rest_lengths),
         cmocka_unit_test(test_automatic_dt_follows),
         cmocka_unit_test(test_several_at_once),

@@ -112,7 +112,7 @@ static void test_springs_know_kind_rest_length_and_stiffness(void **state)
     taut_solver_destroy(solver);
 }
 
-static void test_held_nodes_and_the_direction_upwards(void **state)
+static void test_pinned_and_kinematic_nodes_and_the_up_direction(void **state)
 {
     (void)state;
     taut_solver *solver = solver_of(scene_text);
@@ -197,7 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_springs_and_faces_are_those_of_the_bodies),
         cmocka_unit_test(test_springs_know_kind_rest_length_and_stiffness),
-        cmocka_unit_test(test_held_nodes_and_the_direction_upwards),
+        cmocka_unit_test(test_pinned_and_kinematic_nodes_and_the_up_direction),
         cmocka_unit_test(test_a_frame_is_what_output_sees),
         cmocka_unit_test(test_a_part_of_the_springs_is_scattered_over_all),
     };

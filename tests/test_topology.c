@@ -111,7 +111,7 @@ static void test_runs(void **state)
     }
 }
 
-static void test_fixed_nodes_and_motions(void **state)
+static void test_pinned_and_kinematic_nodes(void **state)
 {
     (void)state;
     taut_solver *solver = solver_of("%s", two_bodies);
@@ -173,7 +173,7 @@ int main(void)
         cmocka_unit_test(test_edges_and_triangles),
         cmocka_unit_test(test_rest_lengths_and_materials),
         cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_fixed_nodes_and_motions),
+        cmocka_unit_test(test_pinned_and_kinematic_nodes),
         cmocka_unit_test(test_scene_may_go),
         cmocka_unit_test(test_bodies_through_the_api),
     };

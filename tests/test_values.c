@@ -110,7 +110,7 @@ static void test_a_few_extreme_springs_do_not_set_the_scale(void **state)
     values_free(&values);
 }
 
-static void test_broken_springs_are_told_and_do_not_count(void **state)
+static void test_broken_springs_are_reported_and_do_not_count(void **state)
 {
     (void)state;
     struct subject subject = subject_of_strip();
@@ -190,7 +190,7 @@ int main(void)
         cmocka_unit_test(test_scale_is_symmetric_where_there_are_both_signs),
         cmocka_unit_test(test_scale_of_tension_begins_at_0_where_all_pull),
         cmocka_unit_test(test_a_few_extreme_springs_do_not_set_the_scale),
-        cmocka_unit_test(test_broken_springs_are_told_and_do_not_count),
+        cmocka_unit_test(test_broken_springs_are_reported_and_do_not_count),
         cmocka_unit_test(test_nodes_have_the_mean_of_their_springs),
         cmocka_unit_test(test_nodes_without_springs_get_values_from_their_faces),
         cmocka_unit_test(test_slack_springs_have_no_tension),

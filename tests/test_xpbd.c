@@ -208,7 +208,7 @@ static void test_rigid_rope(void **state)
 
 // A chain is towed by its end, which follows its path to the last bit; a constraint between two
 // kinematic nodes has no effect.
-static void test_drives_tow_rigid_links(void **state)
+static void test_drives_tow_rigid_constraints(void **state)
 {
     (void)state;
     taut_solver *solver = solver_of(
@@ -451,7 +451,7 @@ int main(void)
         cmocka_unit_test(test_rigid_pendulum),
         cmocka_unit_test(test_rigid_pendulum_keeps_energy),
         cmocka_unit_test(test_rigid_rope),
-        cmocka_unit_test(test_drives_tow_rigid_links),
+        cmocka_unit_test(test_drives_tow_rigid_constraints),
         cmocka_unit_test(test_momentum_is_kept),
         cmocka_unit_test(test_slack_springs_do_nothing),
         cmocka_unit_test(test_contact_is_implicit),

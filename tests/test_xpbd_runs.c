@@ -194,7 +194,7 @@ static double kinetic_of_rigid_rope(const char *precision, const char *dt)
 // The effect of rounding on the length of a rigid constraint must not become velocity: otherwise
 // the kinetic energy of this rope in single precision is 46 times too large at the first of these
 // steps, and grows as 1 / dt^2.
-static void test_rigid_links_at_tiny_steps(void **state)
+static void test_rigid_constraints_at_tiny_steps(void **state)
 {
     (void)state;
     static const char *const steps[] = {"4e-6", "4e-7", "4e-8"};
@@ -212,7 +212,7 @@ int main(void)
         cmocka_unit_test(test_orders_agree_when_solved),
         cmocka_unit_test(test_tail_is_reached),
         cmocka_unit_test(test_stays_stable),
-        cmocka_unit_test(test_rigid_links_at_tiny_steps),
+        cmocka_unit_test(test_rigid_constraints_at_tiny_steps),
     };
     return cmocka_run_group_tests_name("xpbd_runs", tests, NULL, NULL);
 }
