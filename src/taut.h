@@ -232,17 +232,17 @@ TAUT_API void taut_solver_get_positions(const taut_solver *solver, size_t body, 
 TAUT_API void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values);
 
 // The largest stable steps at the present state (docs/numerics.md). Bounds are guaranteed and cost
-// as much as a few steps; sharp values are computed from eigenvalues and cost as much as some
-// hundred.
+// as much as a few steps; computed values are the limits themselves, from eigenvalues, and cost as
+// much as some hundred.
 typedef struct taut_critical_step {
-    double bound, sharp;       // s, of an undamped symplectic step; 0 if nothing oscillates
-    double dt_bound, dt_sharp; // s, of the scene's integrator, damping included; 0: no step is
-                               // stable; INFINITY: every step is
-    uint64_t node;             // numbered over all bodies: where the bound is set
+    double bound, computed;       // s, of an undamped symplectic step; 0 if nothing oscillates
+    double dt_bound, dt_computed; // s, of the scene's integrator, damping included; 0: no step is
+                                  // stable; INFINITY: every step is
+    uint64_t node;                // numbered over all bodies: where the bound is set
 } taut_critical_step;
 
-// `sharp` and `dt_sharp` are 0 unless `want_sharp` is set. The state does not change.
-TAUT_API taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
+// `computed` and `dt_computed` are 0 if `with_computed` is 0. The state does not change.
+TAUT_API taut_status taut_solver_critical_step(taut_solver *solver, int with_computed,
                                                taut_critical_step *result, taut_error *error);
 
 // Moves a sphere collider (by its index in the scene's list of colliders) and sets its velocity; m
@@ -252,9 +252,9 @@ TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider
                                             taut_error *error);
 
 // Gives a sphere collider the velocity with which it reaches `target` in `duration` (s, above 0) from
-// where it is. It goes on with that velocity until it is given another one. So its surface moves
-// between two positions, and friction, impacts and the energy budget have its velocity, which they
-// have not of a sphere that taut_solver_set_sphere puts elsewhere.
+// its present position. It continues with that velocity until it is given another one. Friction,
+// impacts and the energy budget account for this motion of its surface; they do not where
+// taut_solver_set_sphere places a sphere elsewhere.
 TAUT_API taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
                                                    const double target[3], double duration,
                                                    taut_error *error);

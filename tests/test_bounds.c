@@ -1,26 +1,26 @@
-// The guaranteed bound of the critical step: never above the sharp value, whatever forces act, and
+// The guaranteed bound of the critical step: never above the computed value, whatever forces act, and
 // not far below it.
 #include "physics.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static struct critical_step sharp_of(taut_solver *solver)
+static struct critical_step critical_step_of(taut_solver *solver)
 {
     struct critical_step critical;
     taut_error error = {0};
-    if (solver_sharp_step(solver, &critical, &error) != TAUT_OK)
+    if (solver_computed_steps(solver, &critical, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     return critical;
 }
 
-// The ratio of bound and sharp value for symplectic Euler, with damping and all forces.
+// The ratio of bound and computed value for symplectic Euler, with damping and all forces.
 static double ratio_of(taut_solver *solver)
 {
-    struct critical_step critical = sharp_of(solver);
-    assert_true(critical.omega >= critical.sharp_omega * (1 - 1e-9));
-    double ratio =
-        critical.dt[INTEGRATOR_SYMPLECTIC_EULER] / critical.sharp_dt[INTEGRATOR_SYMPLECTIC_EULER];
+    struct critical_step critical = critical_step_of(solver);
+    assert_true(critical.omega >= critical.computed_omega * (1 - 1e-9));
+    double ratio = critical.dt[INTEGRATOR_SYMPLECTIC_EULER] /
+                   critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER];
     assert_true(ratio <= 1 + 1e-9);
     return ratio;
 }
@@ -31,7 +31,7 @@ static void assert_bounded(const char *body, double at_least, double disturbed_a
     taut_solver *solver = solver_of(HEADER("symplectic_euler", "1e-5") "bodies: [%s]\n", body);
     double ratio = ratio_of(solver);
     if (!(ratio >= at_least))
-        fail_msg("the bound is %g of the sharp value, less than %g: %s", ratio, at_least, body);
+        fail_msg("the bound is %g of the computed value, less than %g: %s", ratio, at_least, body);
     uint64_t seed = 7;
     for (int round = 0; round < 6; round++) {
         for (size_t i = 0; i < (size_t)taut_solver_node_count(solver); i++) {
@@ -41,7 +41,7 @@ static void assert_bounded(const char *body, double at_least, double disturbed_a
         }
         ratio = ratio_of(solver);
         if (!(ratio >= disturbed_at_least))
-            fail_msg("disturbed, the bound is %g of the sharp value: %s", ratio, body);
+            fail_msg("disturbed, the bound is %g of the computed value: %s", ratio, body);
     }
     taut_solver_destroy(solver);
 }
@@ -99,7 +99,7 @@ static void test_gas(void **state)
 }
 
 // A closed body with gas is stiffer than its springs: if these are soft, the gas alone sets the
-// limit, and runs diverge above it. Checked on both sides of the sharp value; the bound is never
+// limit, and runs diverge above it. Checked on both sides of the computed value; the bound is never
 // above it.
 static void test_gas_counts(void **state)
 {
@@ -109,16 +109,16 @@ static void test_gas_counts(void **state)
         "  mass: 0.01, springs: {edges: {stiffness: 0.01}},\n"
         "  pressure: {amount: 400, inflate: 1, atmosphere: 95.5}}]\n";
     taut_solver *solver = solver_of(HEADER("symplectic_euler", "1e-5") "%s", body);
-    struct critical_step with_gas = sharp_of(solver);
+    struct critical_step with_gas = critical_step_of(solver);
     taut_solver_destroy(solver);
-    assert_true(with_gas.bound <= with_gas.sharp);
-    assert_true(with_gas.bound > 0.3 * with_gas.sharp);
-    assert_true(with_gas.sharp < 0.2 * 2 / sqrt(0.01 * 12 * 162 / 0.01));
+    assert_true(with_gas.bound <= with_gas.computed);
+    assert_true(with_gas.bound > 0.3 * with_gas.computed);
+    assert_true(with_gas.computed < 0.2 * 2 / sqrt(0.01 * 12 * 162 / 0.01));
     for (int side = -1; side <= 1; side += 2) {
         solver = solver_of("precision: double\n"
                            "simulation: {integrator: symplectic_euler, dt: " NUM ", steps: 1}\n"
                            "%s",
-                           (1 + 0.1 * side) * with_gas.sharp, body);
+                           (1 + 0.1 * side) * with_gas.computed, body);
         double start = energy_of(solver).kinetic;
         taut_error error = {0};
         taut_status status = taut_solver_step(solver, 400, &error);
@@ -147,11 +147,12 @@ static void test_pressed_springs(void **state)
                                         "simulation: {integrator: rk4, dt: 1e-5, steps: 1}\n"
                                         "environment: {air_drag: 12}\nbodies: [%s]\n",
                                         precisions[b % 2], bodies[b / 2]);
-        struct critical_step critical = sharp_of(solver);
+        struct critical_step critical = critical_step_of(solver);
         for (int i = 0; i < 3; i++) {
-            double bound = critical.dt[integrators[i]], sharp = critical.sharp_dt[integrators[i]];
+            double bound = critical.dt[integrators[i]],
+                   computed = critical.computed_dt[integrators[i]];
             assert_true(critical.exact[integrators[i]]);
-            assert_true(bound > 0.5 * sharp && bound <= sharp * (1 + 1e-5));
+            assert_true(bound > 0.5 * computed && bound <= computed * (1 + 1e-5));
         }
         taut_solver_destroy(solver);
     }
@@ -167,10 +168,10 @@ static void test_the_corner_of_a_room(void **state)
                                            "bodies: [{name: b, type: network, node_mass: [1,1],\n"
                                            "  nodes: [[-0.01,-0.01,-0.01],[1,1,1]],\n"
                                            "  springs: [[0,1,{stiffness: 1}]]}]\n");
-    struct critical_step critical = sharp_of(solver);
+    struct critical_step critical = critical_step_of(solver);
     assert_true(critical.dt[INTEGRATOR_SYMPLECTIC_EULER] <=
-                critical.sharp_dt[INTEGRATOR_SYMPLECTIC_EULER] * (1 + 1e-9));
-    assert_true(critical.dt[INTEGRATOR_RK4] <= critical.sharp_dt[INTEGRATOR_RK4] * (1 + 1e-9));
+                critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER] * (1 + 1e-9));
+    assert_true(critical.dt[INTEGRATOR_RK4] <= critical.computed_dt[INTEGRATOR_RK4] * (1 + 1e-9));
     taut_solver_destroy(solver);
 }
 

@@ -1,4 +1,4 @@
-// The largest stable step: the guaranteed bound, and the sharp value against ARPACK on the same
+// The largest stable step: the guaranteed bound, and the computed value against ARPACK on the same
 // matrix.
 #include "physics.h"
 #include "solver/internals.h"
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct critical_step sharp_of(taut_solver *solver)
+static struct critical_step critical_step_of(taut_solver *solver)
 {
     struct critical_step critical;
     taut_error error = {0};
-    if (solver_sharp_step(solver, &critical, &error) != TAUT_OK)
+    if (solver_computed_steps(solver, &critical, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     return critical;
 }
@@ -116,7 +116,7 @@ static const char *const oracle_bodies[] = {
 };
 enum { ORACLE_BODIES = sizeof oracle_bodies / sizeof oracle_bodies[0] };
 
-static void test_sharp_value_is_arpacks(void **state)
+static void test_computed_value_agrees_with_arpack(void **state)
 {
     (void)state;
     for (int i = 0; i < ORACLE_BODIES; i++)
@@ -129,12 +129,12 @@ static void test_sharp_value_is_arpacks(void **state)
             struct dense matrix = dense_of(solver);
             double square = arpack_largest(&matrix);
             free(matrix.values);
-            struct critical_step critical = sharp_of(solver);
-            assert_near(critical.sharp_omega * critical.sharp_omega / square, 1, 2e-5);
-            assert_true(critical.sharp_omega * critical.sharp_omega <= square * (1 + 1e-12));
-            assert_true(critical.omega >= critical.sharp_omega);
-            assert_near(critical.sharp * critical.sharp_omega, 2, 1e-14);
-            assert_near(critical.sharp_dt[INTEGRATOR_RK4] * sqrt(square), 2 * sqrt(2), 1e-4);
+            struct critical_step critical = critical_step_of(solver);
+            assert_near(critical.computed_omega * critical.computed_omega / square, 1, 2e-5);
+            assert_true(critical.computed_omega * critical.computed_omega <= square * (1 + 1e-12));
+            assert_true(critical.omega >= critical.computed_omega);
+            assert_near(critical.computed * critical.computed_omega, 2, 1e-14);
+            assert_near(critical.computed_dt[INTEGRATOR_RK4] * sqrt(square), 2 * sqrt(2), 1e-4);
             taut_solver_destroy(solver);
         }
 }
@@ -162,10 +162,10 @@ static void test_known_limits(void **state)
     for (int i = 0; i < 3; i++) {
         taut_solver *solver =
             solver_of(HEADER("symplectic_euler", "0.001") "bodies: [%s]\n", cases[i].body);
-        struct critical_step critical = sharp_of(solver);
+        struct critical_step critical = critical_step_of(solver);
         assert_near(critical.bound / unit, cases[i].limit, 1e-7);
-        assert_near(critical.sharp / unit, cases[i].limit, 1e-3);
-        assert_true(critical.sharp >= critical.bound);
+        assert_near(critical.computed / unit, cases[i].limit, 1e-3);
+        assert_true(critical.computed >= critical.bound);
         taut_solver_destroy(solver);
     }
 }
@@ -179,17 +179,17 @@ static void test_limits_follow_the_integrator(void **state)
         "simulation: {integrator: symplectic_euler, dt: 0.01, position_step: 0.0025, steps: 1}\n"
         "bodies: [{name: o, type: network, nodes: [[0,0,0],[1,0,0]], node_mass: [1,1],\n"
         "  pins: [0], springs: [[0, 1, {stiffness: 100}]]}]\n");
-    struct critical_step critical = sharp_of(solver);
+    struct critical_step critical = critical_step_of(solver);
     assert_near(critical.dt[INTEGRATOR_SYMPLECTIC_EULER], 0.4, 1e-14);
-    assert_near(critical.sharp_dt[INTEGRATOR_SYMPLECTIC_EULER], 0.4, 1e-9);
+    assert_near(critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER], 0.4, 1e-9);
     assert_near(critical.dt[INTEGRATOR_VERLET], 0.2, 1e-14);
     assert_near(critical.dt[INTEGRATOR_RK4], 0.2 * sqrt(2), 1e-14);
     assert_near(critical.dt[INTEGRATOR_EXPLICIT_EULER], 0, 0);
-    assert_near(critical.sharp_dt[INTEGRATOR_MIDPOINT], 0, 0);
+    assert_near(critical.computed_dt[INTEGRATOR_MIDPOINT], 0, 0);
     taut_solver_destroy(solver);
 }
 
-// Damping and stiffness in different places: the bound of each node counts its own, and the sharp
+// Damping and stiffness in different places: the bound of each node counts its own, and the computed
 // step is that of the whole. Two oscillators, one stiff and one damped.
 static void test_damping_counts_where_it_is(void **state)
 {
@@ -200,22 +200,22 @@ static void test_damping_counts_where_it_is(void **state)
                                              "  node_mass: [1,1,1,1], pins: [0, 2], springs:\n"
                                              "  [[0, 1, {stiffness: 10000}],\n"
                                              "   [2, 3, {stiffness: 1, damping: 50}]]}]\n");
-    struct critical_step critical = sharp_of(solver);
+    struct critical_step critical = critical_step_of(solver);
     assert_near(critical.omega, 100, 1e-12);
     assert_near(critical.damping, 50, 1e-12);
     assert_near(critical.dt[INTEGRATOR_VERLET], 0.02, 1e-14);
-    assert_near(critical.sharp_dt[INTEGRATOR_VERLET], 0.02, 1e-7);
+    assert_near(critical.computed_dt[INTEGRATOR_VERLET], 0.02, 1e-7);
     taut_critical_step returned;
     taut_error error = {0};
     assert_int_equal(taut_solver_critical_step(solver, 1, &returned, &error), TAUT_OK);
     assert_near(returned.bound, 0.02, 1e-14);
-    assert_near(returned.sharp, 0.02, 1e-7);
-    assert_near(returned.dt_sharp, critical.sharp_dt[INTEGRATOR_VERLET], 0);
+    assert_near(returned.computed, 0.02, 1e-7);
+    assert_near(returned.dt_computed, critical.computed_dt[INTEGRATOR_VERLET], 0);
     assert_near(returned.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
     assert_int_equal(returned.node, 1);
     assert_int_equal(taut_solver_critical_step(solver, 0, &returned, &error), TAUT_OK);
     assert_near(returned.dt_bound, critical.dt[INTEGRATOR_VERLET], 0);
-    assert_near(returned.dt_sharp, 0, 0);
+    assert_near(returned.dt_computed, 0, 0);
     taut_solver_destroy(solver);
 }
 
@@ -243,7 +243,7 @@ static void test_quick_checks_agree_with_the_computed_step(void **state)
             scene_of(HEADER("symplectic_euler", "auto") "bodies: [%s]\n", oracle_bodies[i]),
             &options);
         // With dt: auto the preparations for a measurement are kept.
-        double bound = sharp_of(solver).dt[INTEGRATOR_SYMPLECTIC_EULER];
+        double bound = critical_step_of(solver).dt[INTEGRATOR_SYMPLECTIC_EULER];
         static const double parts[] = {0.1, 0.5, 0.9, 0.999, 1.001, 2, INFINITY};
         for (int p = 0; p < 7; p++) {
             struct question question = {solver, parts[p] * bound, 0};
@@ -258,7 +258,7 @@ static void test_quick_checks_agree_with_the_computed_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sharp_value_is_arpacks),
+        cmocka_unit_test(test_computed_value_agrees_with_arpack),
         cmocka_unit_test(test_known_limits),
         cmocka_unit_test(test_limits_follow_the_integrator),
         cmocka_unit_test(test_damping_counts_where_it_is),

@@ -11,11 +11,11 @@ static const enum integrator explicit_ones[] = {
     INTEGRATOR_VELOCITY_VERLET, INTEGRATOR_MIDPOINT,         INTEGRATOR_RK4};
 enum { EXPLICIT_ONES = sizeof explicit_ones / sizeof explicit_ones[0] };
 
-static struct critical_step sharp_of(taut_solver *solver)
+static struct critical_step critical_step_of(taut_solver *solver)
 {
     struct critical_step critical;
     taut_error error = {0};
-    if (solver_sharp_step(solver, &critical, &error) != TAUT_OK)
+    if (solver_computed_steps(solver, &critical, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     return critical;
 }
@@ -248,7 +248,7 @@ static struct critical_step critical_of(const char *text, const char *precision)
     taut_solver *solver = solver_of("precision: %s\n"
                                     "simulation: {integrator: verlet, dt: 1e-5, steps: 1}\n%s",
                                     precision, text);
-    struct critical_step critical = sharp_of(solver);
+    struct critical_step critical = critical_step_of(solver);
     taut_solver_destroy(solver);
     return critical;
 }
@@ -269,7 +269,7 @@ static void test_limits_of_bodies(void **state)
     static const double ratios[] = {0, 0.1, 0.5, 1, 2, 4};
     for (int b = 0; b < BODIES; b++) {
         char *plain = text_of(b, 0);
-        double omega = critical_of(plain, "double").sharp_omega;
+        double omega = critical_of(plain, "double").computed_omega;
         free(plain);
         for (int r = 0; r < 6; r++) {
             char *text = text_of(b, 2 * ratios[r] * bodies[b].stiffness / omega);
@@ -277,9 +277,9 @@ static void test_limits_of_bodies(void **state)
             struct critical_step in_single = critical_of(text, "single");
             for (int i = 0; i < EXPLICIT_ONES; i++) {
                 enum integrator integrator = explicit_ones[i];
-                double h = critical.sharp_dt[integrator];
+                double h = critical.computed_dt[integrator];
                 assert_true(critical.dt[integrator] <= h * (1 + 1e-6));
-                assert_near(in_single.sharp_dt[integrator], h, 2e-3 * h);
+                assert_near(in_single.computed_dt[integrator], h, 2e-3 * h);
                 assert_true(in_single.dt[integrator] <= h * (1 + 1e-4));
                 if (h == 0) {
                     assert_true(ratios[r] == 0 && integrator_limit(integrator) == 0);
@@ -331,10 +331,10 @@ static void test_limits_of_uneven_bodies(void **state)
         struct critical_step in_single = critical_of(cases[c], "single");
         for (int i = 0; i < EXPLICIT_ONES; i++) {
             enum integrator integrator = explicit_ones[i];
-            double h = critical.sharp_dt[integrator];
+            double h = critical.computed_dt[integrator];
             bool rk4 = integrator == INTEGRATOR_RK4, exact = integrator_limit(integrator) == 2;
             assert_true(critical.dt[integrator] <= h * (1 + 1e-6));
-            assert_near(in_single.sharp_dt[integrator], h, 5e-3 * h);
+            assert_near(in_single.computed_dt[integrator], h, 5e-3 * h);
             for (uint64_t seed = 3; seed < 6 && h > 0; seed++)
                 if (grows(integrator, cases[c], 0.999 * h, 9600, seed))
                     fail_msg("%s of case %d grows at %g s", integrator_name(integrator), (int)c,
@@ -364,8 +364,8 @@ static void test_limits_with_kept_velocities(void **state)
                     "  springs: [[0, 1, {stiffness: 100, damping: 2}]]}]\n",
                     integrator_name(integrators[i]), round ? (1 + 0.005 * side) * h : 0.01, keep);
                 if (round == 0) {
-                    struct critical_step critical = sharp_of(solver);
-                    h = critical.sharp_dt[integrators[i]];
+                    struct critical_step critical = critical_step_of(solver);
+                    h = critical.computed_dt[integrators[i]];
                     assert_near(critical.dt[integrators[i]], h, 1e-6 * h);
                     assert_near(100 * h * h + 2 * keep * 2 * h, 2 + 2 * keep, 1e-5);
                 } else {

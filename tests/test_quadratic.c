@@ -199,8 +199,8 @@ static double limit_of_roots(enum integrator integrator, const struct roots *roo
     return least;
 }
 
-static struct critical_step sharp_of(const char *text, const char *precision, int threads,
-                                     struct matrices *matrices, double drag)
+static struct critical_step critical_step_of(const char *text, const char *precision, int threads,
+                                             struct matrices *matrices, double drag)
 {
     struct solver_options options = {.config = {.threads = threads}};
     struct critical_step critical;
@@ -210,7 +210,7 @@ static struct critical_step sharp_of(const char *text, const char *precision, in
                              "environment: {air_drag: " NUM "}\n%s",
                              precision, drag, text),
                     &options);
-    if (solver_sharp_step(solver, &critical, &error) != TAUT_OK)
+    if (solver_computed_steps(solver, &critical, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     if (matrices)
         *matrices = matrices_of(solver, drag);
@@ -306,24 +306,24 @@ static const enum integrator runge_kutta[] = {INTEGRATOR_EXPLICIT_EULER, INTEGRA
 static int check_limits(const char *name, const char *text, double drag, bool refined)
 {
     struct matrices matrices;
-    struct critical_step critical = sharp_of(text, "double", 1, &matrices, drag);
-    struct critical_step in_single = sharp_of(text, "single", 1, NULL, drag);
+    struct critical_step critical = critical_step_of(text, "double", 1, &matrices, drag);
+    struct critical_step in_single = critical_step_of(text, "single", 1, NULL, drag);
     struct roots roots = roots_of(&matrices, refined);
     int exact = 0;
     for (int i = 0; i < 3; i++) {
         enum integrator integrator = runge_kutta[i];
         // The limits for roots shifted by the round-off either way.
-        const double digit = 4 * DBL_EPSILON * (critical.sharp_omega + critical.damping);
-        double limit = limit_of_roots(integrator, &roots, critical.sharp_omega, refined, digit);
-        double least = limit_of_roots(integrator, &roots, critical.sharp_omega, refined, -digit);
-        double h = critical.sharp_dt[integrator], single = in_single.sharp_dt[integrator];
+        const double digit = 4 * DBL_EPSILON * (critical.computed_omega + critical.damping);
+        double limit = limit_of_roots(integrator, &roots, critical.computed_omega, refined, digit);
+        double least = limit_of_roots(integrator, &roots, critical.computed_omega, refined, -digit);
+        double h = critical.computed_dt[integrator], single = in_single.computed_dt[integrator];
         if (h > 1.01 * limit || (critical.exact[integrator] && h < 0.99 * least))
             fail_msg("%s of %s: %.8g computed%s, the limit is %.8g to %.8g",
                      integrator_name(integrator), name, h,
                      critical.exact[integrator] ? "" : " as a bound", least, limit);
         // In single precision positions differ slightly, and so does the damping of modes.
-        double fastest = fmax(critical.sharp_omega, critical.damping / 2);
-        bool decided = limit * critical.sharp_omega > 1e-3 || limit * fastest > 0.1;
+        double fastest = fmax(critical.computed_omega, critical.damping / 2);
+        bool decided = limit * critical.computed_omega > 1e-3 || limit * fastest > 0.1;
         double most = fmax(1.01 * limit, decided ? 0 : 1e-4 / fastest);
         if ((decided || limit * fastest < 1e-6) &&
             (single > most || (in_single.exact[integrator] && single < 0.99 * least)))
@@ -338,7 +338,7 @@ static int check_limits(const char *name, const char *text, double drag, bool re
                    single, in_single.exact[integrator] ? "" : "?");
     }
     double symplectic = limit_of_symplectic(&matrices);
-    double h = critical.sharp_dt[INTEGRATOR_SYMPLECTIC_EULER];
+    double h = critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER];
     bool is_exact = critical.exact[INTEGRATOR_SYMPLECTIC_EULER];
     if (h > 1.01 * symplectic || (is_exact && h < 0.99 * symplectic))
         fail_msg("symplectic Euler of %s: %.8g computed%s, the limit is %.8g", name, h,
@@ -423,7 +423,7 @@ static void test_limits_of_uneven_damping(void **state)
     static const double ratios[] = {0, 0.03, 0.1, 0.3, 0.5, 0.8, 1, 1.3, 2, 4};
     for (int shape = 0; shape < SHAPES; shape++) {
         char *plain = text_of(shape, 0);
-        double omega = sharp_of(plain, "double", 1, NULL, 0).sharp_omega;
+        double omega = critical_step_of(plain, "double", 1, NULL, 0).computed_omega;
         free(plain);
         for (int r = 0; r < 10; r++) {
             char *text = text_of(shape, 2 * ratios[r] * 300 / omega), name[80];
@@ -537,12 +537,12 @@ static void test_colliders_far_away(void **state)
                                  " nodes: [4,4], node_mass: 0.1,\n"
                                  " springs: {structural: {stiffness: 300}}}]\n",
                                  colliders[i]);
-        struct critical_step critical = sharp_of(text, i ? "single" : "double", 1, NULL, 0);
-        double expected = 2 * sqrt(2) / critical.sharp_omega;
+        struct critical_step critical = critical_step_of(text, i ? "single" : "double", 1, NULL, 0);
+        double expected = 2 * sqrt(2) / critical.computed_omega;
         assert_true(critical.exact[INTEGRATOR_RK4]);
-        assert_near(critical.sharp_dt[INTEGRATOR_RK4], expected, 1e-6 * expected);
+        assert_near(critical.computed_dt[INTEGRATOR_RK4], expected, 1e-6 * expected);
         assert_true(critical.exact[INTEGRATOR_MIDPOINT]);
-        assert_true(critical.sharp_dt[INTEGRATOR_MIDPOINT] == 0);
+        assert_true(critical.computed_dt[INTEGRATOR_MIDPOINT] == 0);
         free(text);
     }
 }
@@ -563,7 +563,7 @@ static void test_friction_of_pressed_nodes(void **state)
             " [0,1,{stiffness: " NUM ", rest_length: 2}],[1,2,{stiffness: " NUM
             ", rest_length: 2}]]}]\n",
             stiff, c, m, k, k);
-        struct critical_step critical = sharp_of(text, precisions[i], 1, NULL, 0);
+        struct critical_step critical = critical_step_of(text, precisions[i], 1, NULL, 0);
         free(text);
         // Along x: 2 k and c; up: stiff - 2 k, not damped; sideways: -2 k and c.
         const struct stepping plain = {1, 1};
@@ -577,7 +577,7 @@ static void test_friction_of_pressed_nodes(void **state)
             if (isinf(expected))
                 continue;
             assert_true(critical.exact[j]);
-            assert_near(critical.sharp_dt[j], expected, 1e-4 * expected);
+            assert_near(critical.computed_dt[j], expected, 1e-4 * expected);
             assert_true(critical.dt[j] <= expected * (1 + 1e-5));
         }
     }
@@ -652,10 +652,11 @@ static void test_hidden_damping(void **state)
             for (int d = 0; d < 5; d++) {
                 const double c = (double)(float)dampings[d], k = 100;
                 char *text = hidden_text(others[o], c);
-                const struct critical_step critical = sharp_of(text, precisions[p], 1, NULL, 0);
+                const struct critical_step critical =
+                    critical_step_of(text, precisions[p], 1, NULL, 0);
                 free(text);
-                const double euler = critical.sharp_dt[INTEGRATOR_EXPLICIT_EULER],
-                             midpoint = critical.sharp_dt[INTEGRATOR_MIDPOINT],
+                const double euler = critical.computed_dt[INTEGRATOR_EXPLICIT_EULER],
+                             midpoint = critical.computed_dt[INTEGRATOR_MIDPOINT],
                              real = 2 / fmax(critical.damping, 1e-300),
                              expected = fmin(cbrt(4 * c / (k * k)), real);
                 assert_true(critical.exact[INTEGRATOR_EXPLICIT_EULER]);
@@ -681,10 +682,10 @@ static void test_slow_motion_beside_many_nodes(void **state)
                 "3,\n"
                 " node_mass: 0.1, pins: [first], spring: {stiffness: 0.01}}]\n",
                 together ? "full" : "axial");
-            const struct critical_step critical = sharp_of(text, precisions[p], 1, NULL, 0);
+            const struct critical_step critical = critical_step_of(text, precisions[p], 1, NULL, 0);
             free(text);
             for (int i = 0; i < 2; i++)
-                assert_true(critical.sharp_dt[runge_kutta[i]] == 0);
+                assert_true(critical.computed_dt[runge_kutta[i]] == 0);
         }
 }
 
@@ -710,10 +711,10 @@ static void test_threads_change_nothing(void **state)
     (void)state;
     for (int shape = 0; shape < SHAPES; shape++) {
         char *text = text_of(shape, 3);
-        struct critical_step one = sharp_of(text, "single", 1, NULL, 0);
+        struct critical_step one = critical_step_of(text, "single", 1, NULL, 0);
         for (int threads = 2; threads <= 3; threads++) {
-            struct critical_step more = sharp_of(text, "single", threads, NULL, 0);
-            assert_memory_equal(one.sharp_dt, more.sharp_dt, sizeof one.sharp_dt);
+            struct critical_step more = critical_step_of(text, "single", threads, NULL, 0);
+            assert_memory_equal(one.computed_dt, more.computed_dt, sizeof one.computed_dt);
             assert_memory_equal(one.exact, more.exact, sizeof one.exact);
         }
         free(text);

@@ -145,7 +145,7 @@ static void print_integrator(const struct info *info, enum integrator integrator
 {
     const taut_solver *solver = info->solver;
     double guaranteed = info->critical.dt[integrator];
-    double computed = info->critical.sharp_dt[integrator], dt = taut_solver_dt(solver);
+    double computed = info->critical.computed_dt[integrator], dt = taut_solver_dt(solver);
     printf("  %c %-18s", integrator == solver_integrator(solver) ? '*' : ' ',
            integrator_name(integrator));
     if (guaranteed > 0 && isinf(guaranteed)) {
@@ -339,7 +339,7 @@ static void write_critical(struct json *json, const struct info *info)
         const struct topology_body *body =
             &solver_topology(info->solver)->bodies[info->critical_body];
         json_number(json, "bound", critical->bound);
-        json_number(json, "sharp", critical->sharp);
+        json_number(json, "sharp", critical->computed);
         json_count(json, "node", critical->node - body->first_node);
         if (critical->known)
             json_count(json, "spring", critical->spring - body->first_spring);
@@ -358,7 +358,7 @@ static void write_critical(struct json *json, const struct info *info)
     // The limits of each integrator.
     bool limited = oscillates || critical->damping > 0;
     write_by_integrator(json, "by_integrator", critical->dt, limited);
-    write_by_integrator(json, "by_integrator_sharp", critical->sharp_dt, limited);
+    write_by_integrator(json, "by_integrator_sharp", critical->computed_dt, limited);
 
     json_open_object(json, "by_integrator_exact");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
@@ -416,7 +416,7 @@ static taut_status gather(struct info *info, taut_error *error)
     if (!info->plans)
         return fail_memory(error, "the plan of each body");
     solver_count_plan(info->solver, info->plans);
-    taut_status status = solver_sharp_step(info->solver, &info->critical, error);
+    taut_status status = solver_computed_steps(info->solver, &info->critical, error);
     critical_step_absorb_rounding(&info->critical);
     if (status == TAUT_OK && info->critical.omega > 0)
         info->critical_body =
@@ -429,7 +429,7 @@ static double memory_of_info(const struct options *options, const taut_scene *sc
     (void)options;
     struct memory_estimate estimate;
     memory_estimate_make(scene, NULL, &estimate);
-    return estimate.sharp;
+    return estimate.critical;
 }
 
 static int info_run(const struct options *options)

@@ -26,7 +26,7 @@ static void print_heading(const struct stability *stability)
     printf("  system     %s, %s\n", human_counted(study->nodes, "node").text,
            human_counted(study->springs, "spring").text);
     printf("  fastest    %.6g rad/s%s; symplectic Euler is predicted to be stable up to %.4g s\n",
-           study->omega, study->sharp ? "" : " at most", study->unit);
+           study->omega, study->omega_computed ? "" : " at most", study->unit);
     printf("  runs       of %.4g s%s, from %s\n", study->window,
            study->shortened ? " (the scene is longer: see --budget)" : "",
            study->at_rest ? "small random velocities, since nothing moves by itself"

@@ -387,7 +387,7 @@ static void put_facts(struct json *json, const struct stability *stability)
     json_string(json, "integrator", integrator_name(study->scene_integrator));
     json_number(json, "duration", study->duration);
     json_number(json, "omega", study->omega);
-    json_bool(json, "sharp", study->sharp);
+    json_bool(json, "sharp", study->omega_computed);
     json_number(json, "damping", study->critical.damping);
     json_number(json, "unit", study->unit);
     json_number(json, "window", study->window);

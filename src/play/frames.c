@@ -377,7 +377,7 @@ void player_publish_status(struct player *player)
         .time = taut_solver_time(solver),
         .dt = taut_solver_dt(solver),
         .critical_dt = player->critical.dt,
-        .critical_fresh = player->critical.stage == CRITICAL_SHARP,
+        .critical_fresh = player->critical.stage == CRITICAL_COMPUTED,
         .step = taut_solver_step_count(solver),
         .spring_updates_per_second = player->pace.reached_updates,
         .threads = taut_solver_threads(solver),

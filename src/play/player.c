@@ -87,10 +87,10 @@ void pace_measure(struct pace *pace, double now)
 
 // The cost of an evaluation in steps (scenes/: a bound 5 to 70; eigenvalues 10 to 1300, and 4600 on
 // a large cloth), and the cost allowed, s: for bounds at once, or after a while without changes;
-// for sharp values while paused, and while playing.
-enum { BOUND_STEPS = 60, SHARP_STEPS = 800 };
-static const double BOUND_AT_ONCE = 0.005, SHARP_AT_REST = 0.4, SHARP_AT_PLAY = 0.03;
-static const double BOUND_AFTER = 0.15, SHARP_AFTER = 0.3;
+// for computed values while paused, and while playing.
+enum { BOUND_STEPS = 60, COMPUTED_STEPS = 800 };
+static const double BOUND_AT_ONCE = 0.005, COMPUTED_AT_REST = 0.4, COMPUTED_AT_PLAY = 0.03;
+static const double BOUND_AFTER = 0.15, COMPUTED_AFTER = 0.3;
 
 static double step_seconds(const struct player *player)
 {
@@ -109,14 +109,14 @@ void player_reset_critical(struct player *player)
 double player_critical_wait(const struct player *player, double now)
 {
     const struct critical *critical = &player->critical;
-    if (player->failed || critical->stage == CRITICAL_SHARP)
+    if (player->failed || critical->stage == CRITICAL_COMPUTED)
         return INFINITY;
     if (critical->stage == CRITICAL_UNKNOWN)
         return fmax(0, critical->since + BOUND_AFTER - now);
     bool running = player->playing || player->steps_asked > 0;
-    if (SHARP_STEPS * step_seconds(player) > (running ? SHARP_AT_PLAY : SHARP_AT_REST))
+    if (COMPUTED_STEPS * step_seconds(player) > (running ? COMPUTED_AT_PLAY : COMPUTED_AT_REST))
         return INFINITY;
-    return fmax(0, critical->since + SHARP_AFTER - now);
+    return fmax(0, critical->since + COMPUTED_AFTER - now);
 }
 
 void player_find_critical(struct player *player)
@@ -124,18 +124,18 @@ void player_find_critical(struct player *player)
     taut_solver *solver = player->simulation.solver;
     struct critical *critical = &player->critical;
     struct critical_step found;
-    bool sharp = critical->stage == CRITICAL_BOUND;
-    taut_status status = sharp ? solver_own_sharp_step(solver, &found, NULL)
-                               : solver_critical_step(solver, &found, NULL);
-    critical->stage = sharp ? CRITICAL_SHARP : CRITICAL_BOUND;
+    bool computed = critical->stage == CRITICAL_BOUND;
+    taut_status status = computed ? solver_own_computed_step(solver, &found, NULL)
+                                  : solver_critical_step(solver, &found, NULL);
+    critical->stage = computed ? CRITICAL_COMPUTED : CRITICAL_BOUND;
     if (status == TAUT_OK)
-        critical->dt =
-            sharp ? found.sharp_dt[solver_integrator(solver)] : found.dt[solver_integrator(solver)];
+        critical->dt = computed ? found.computed_dt[solver_integrator(solver)]
+                                : found.dt[solver_integrator(solver)];
     if (status != TAUT_OK || !found.known)
         critical->dt = 0;
     // If no spring sets a limit, or every step is stable, there is nothing to find.
     if (critical->dt == 0 || isinf(critical->dt))
-        critical->stage = CRITICAL_SHARP;
+        critical->stage = CRITICAL_COMPUTED;
     pace_begin(&player->pace, clock_seconds(), taut_solver_time(solver));
 }
 

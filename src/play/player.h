@@ -80,7 +80,7 @@ struct player_status {
     int threads;
     bool playing;
     bool failed;         // the run diverged or collapsed; it needs a reset or a change
-    bool critical_fresh; // critical_dt is sharp; otherwise it is a certain bound
+    bool critical_fresh; // critical_dt is computed; otherwise it is a certain bound
     bool published;      // the newest frame shows this state
     struct player_budget budget;
     struct player_building building;

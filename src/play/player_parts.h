@@ -62,7 +62,7 @@ struct player_drag {
 };
 
 // How well the critical step is known.
-enum critical_stage { CRITICAL_UNKNOWN, CRITICAL_BOUND, CRITICAL_SHARP };
+enum critical_stage { CRITICAL_UNKNOWN, CRITICAL_BOUND, CRITICAL_COMPUTED };
 
 struct critical {
     enum critical_stage stage;
@@ -154,7 +154,7 @@ void player_reset_critical(struct player *player);
 // Seconds until the critical step is to be evaluated; INFINITY: not in the present state.
 double player_critical_wait(const struct player *player, double now);
 
-// Evaluates the bound if it is not known, otherwise the sharp value.
+// Evaluates the bound if it is not known, otherwise the computed value.
 void player_find_critical(struct player *player);
 
 // ---- player.c

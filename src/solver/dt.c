@@ -150,7 +150,7 @@ static taut_status choose_automatic(taut_solver *solver, const taut_scene *scene
 static bool has_memory(const taut_scene *scene, struct diagnostics *diagnostics)
 {
     taut_error lacking;
-    if (memory_check_sharp(scene, &lacking) == TAUT_OK)
+    if (memory_check_computed(scene, &lacking) == TAUT_OK)
         return true;
     if (!diagnostics)
         return false;
@@ -273,14 +273,14 @@ static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
     }
     critical->omega = 0;
     if (status == TAUT_OK && exceeded && !is_long) {
-        status = solver_own_sharp_step(solver, critical, error);
+        status = solver_own_computed_step(solver, critical, error);
     } else if (status == TAUT_OK && exceeded && follows) {
         status = solver_critical_step(solver, critical, error);
-        critical->sharp_dt[solver->integrator] = critical->dt[solver->integrator];
+        critical->computed_dt[solver->integrator] = critical->dt[solver->integrator];
         critical->exact[solver->integrator] = false;
     }
     solver->functions->release_critical(solver->system);
-    const double stable = critical->sharp_dt[solver->integrator];
+    const double stable = critical->computed_dt[solver->integrator];
     if (!(critical->omega > 0) || !(stable > 0) || solver->dt <= stable)
         critical->omega = 0;
     return status;
@@ -293,7 +293,7 @@ static struct dt_exceeded make_exceeded(const taut_solver *solver,
     const size_t body =
         topology_body_of_node(topology, topology_internal_node(topology, critical->node));
     return (struct dt_exceeded){
-        .stable = critical->sharp_dt[solver->integrator],
+        .stable = critical->computed_dt[solver->integrator],
         .is_exact = critical->exact[solver->integrator],
         .body = topology->bodies[body].name,
         .node = critical->node - topology->bodies[body].first_node,
@@ -313,7 +313,7 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
         find_exceeded(solver, scene, diagnostics, seconds, &critical, &checked, error);
     if (status != TAUT_OK || !(critical.omega > 0))
         return status;
-    const double stable = critical.sharp_dt[solver->integrator];
+    const double stable = critical.computed_dt[solver->integrator];
     const struct topology *topology = solver->topology;
     size_t body = topology_body_of_node(topology, topology_internal_node(topology, critical.node));
     solver->exceeded = make_exceeded(solver, &critical);
@@ -488,29 +488,30 @@ taut_status solver_critical_step(taut_solver *solver, struct critical_step *resu
     return measure_critical(solver, CRITICAL_WANT_BOUNDS, result, error);
 }
 
-taut_status solver_own_sharp_step(taut_solver *solver, struct critical_step *result,
-                                  taut_error *error)
+taut_status solver_own_computed_step(taut_solver *solver, struct critical_step *result,
+                                     taut_error *error)
 {
     return measure_critical(solver, CRITICAL_WANT_OWN, result, error);
 }
 
-taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error)
+taut_status solver_computed_steps(taut_solver *solver, struct critical_step *result,
+                                  taut_error *error)
 {
     return measure_critical(solver, CRITICAL_WANT_ALL, result, error);
 }
 
-taut_status taut_solver_critical_step(taut_solver *solver, int want_sharp,
+taut_status taut_solver_critical_step(taut_solver *solver, int with_computed,
                                       taut_critical_step *result, taut_error *error)
 {
     struct critical_step found = {0};
-    taut_status status = want_sharp ? solver_own_sharp_step(solver, &found, error)
-                                    : solver_critical_step(solver, &found, error);
+    taut_status status = with_computed ? solver_own_computed_step(solver, &found, error)
+                                       : solver_critical_step(solver, &found, error);
     critical_step_absorb_rounding(&found);
     *result = (taut_critical_step){
         .bound = found.bound,
-        .sharp = found.sharp,
+        .computed = found.computed,
         .dt_bound = found.dt[solver->integrator],
-        .dt_sharp = found.sharp_dt[solver->integrator],
+        .dt_computed = found.computed_dt[solver->integrator],
         .node = found.node,
     };
     return status;

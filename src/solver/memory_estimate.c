@@ -525,8 +525,9 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
                      ((totals.yields ? sizeof(double) : 0) + totals.breaks) * totals.springs;
     estimate->making = memory_use.most;
     estimate->solver = memory_use.now;
-    estimate->sharp = 12 * totals.real * totals.nodes + quadratic_bytes(totals.nodes, totals.real) +
-                      tangent_bytes_of(&totals) + bound_bytes_of(&totals);
+    estimate->critical = 12 * totals.real * totals.nodes +
+                         quadratic_bytes(totals.nodes, totals.real) + tangent_bytes_of(&totals) +
+                         bound_bytes_of(&totals);
 }
 
 double memory_of_frame(const struct memory_estimate *estimate, unsigned fields)
@@ -596,9 +597,9 @@ taut_status memory_check_bodies(const taut_scene *scene, taut_error *error)
     return check(scene, &estimate, estimate.building, error);
 }
 
-taut_status memory_check_sharp(const taut_scene *scene, taut_error *error)
+taut_status memory_check_computed(const taut_scene *scene, taut_error *error)
 {
     struct memory_estimate estimate;
     memory_estimate_make(scene, NULL, &estimate);
-    return memory_check(estimate.sharp, "it", error);
+    return memory_check(estimate.critical, "it", error);
 }

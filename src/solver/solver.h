@@ -174,14 +174,15 @@ void solver_read_frame_node(const taut_solver *solver, uint64_t node, struct fra
 // ---- Critical steps
 
 // The largest stable steps at the present state. solver_critical_step: bounds, which cost as much
-// as a few steps. solver_own_sharp_step: also the value of the integrator in use, computed from
-// eigenvalues, which cost as much as some hundred steps. solver_sharp_step: also the values of all
+// as a few steps. solver_own_computed_step: also the value of the integrator in use, computed from
+// eigenvalues, which cost as much as some hundred steps. solver_computed_steps: also the values of all
 // integrators, which cost up to some thousand steps with damping.
 taut_status solver_critical_step(taut_solver *solver, struct critical_step *result,
                                  taut_error *error);
-taut_status solver_own_sharp_step(taut_solver *solver, struct critical_step *result,
+taut_status solver_own_computed_step(taut_solver *solver, struct critical_step *result,
+                                     taut_error *error);
+taut_status solver_computed_steps(taut_solver *solver, struct critical_step *result,
                                   taut_error *error);
-taut_status solver_sharp_step(taut_solver *solver, struct critical_step *result, taut_error *error);
 
 // Whether the dt of the scene is longer than the computed stable step at the present state, and
 // where the limit is set. Costs as much as a few steps if the bound is not exceeded. If it is
@@ -213,7 +214,7 @@ struct memory_estimate {
     double building; // the maximum while the bodies are built
     double making;   // the maximum until a solver has been made of them, including them
     double solver;   // allocated by the complete solver
-    double sharp;    // allocated by solver_sharp_step in addition to the solver
+    double critical; // allocated by solver_computed_steps in addition to the solver
     double copy;     // allocated by solver_copy_make in addition to the solver
     size_t largest;  // the body that needs most memory
 };
@@ -237,8 +238,8 @@ taut_status memory_check(double bytes, const char *what, taut_error *error);
 taut_status memory_check_scene(const taut_scene *scene, const struct solver_options *options,
                                taut_error *error);
 
-// The same check before solver_sharp_step, for a solver that has been made of the scene.
-taut_status memory_check_sharp(const taut_scene *scene, taut_error *error);
+// The same check before solver_computed_steps, for a solver that has been made of the scene.
+taut_status memory_check_computed(const taut_scene *scene, taut_error *error);
 
 // The same check before the bodies alone are built.
 taut_status memory_check_bodies(const taut_scene *scene, taut_error *error);

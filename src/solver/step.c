@@ -115,8 +115,8 @@ static double explain_limit(taut_solver *solver, const struct critical_step *gua
     double stable = dt;
     if (dt == 0 && any_damping(topology) && topology->node_count <= NODES_AT_ONCE &&
         taut_solver_energy(solver, &energy, NULL) == TAUT_OK && isfinite(energy.total) &&
-        solver_own_sharp_step(solver, &computed, NULL) == TAUT_OK && computed.known)
-        stable = computed.sharp_dt[solver->integrator];
+        solver_own_computed_step(solver, &computed, NULL) == TAUT_OK && computed.known)
+        stable = computed.computed_dt[solver->integrator];
     snprintf(limit, size,
              isinf(stable)
                  ? "; dt is %g s, and springs set no limit to %s: check the other forces, "

@@ -82,7 +82,7 @@ struct system_functions {
         const struct system *system); // NULL: not implicit
     const struct stage_clock *(*clock)(const struct system *system);
     // stability/critical_step.h
-    taut_status (*prepare_critical)(struct system *system, bool sharp, taut_error *error);
+    taut_status (*prepare_critical)(struct system *system, bool computed, taut_error *error);
     void (*release_critical)(struct system *system);
     void (*critical_step)(struct system *system, enum critical_wanted wanted,
                           struct critical_step *result, const struct worker *worker);

@@ -24,7 +24,8 @@ struct critical_meter {
     double form_step;        // s, likewise
 };
 
-taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error)
+taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool computed,
+                                             taut_error *error)
 {
     if (!system->meter)
         system->meter = memory_allocate(system->allocator, 1, sizeof *system->meter);
@@ -34,9 +35,9 @@ taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, 
     taut_status status = TAUT_OK;
     if (!meter->spectral_bound)
         status = REAL_NAME(spectral_bound_make)(system, &meter->spectral_bound, error);
-    if (status == TAUT_OK && sharp && !meter->lanczos)
+    if (status == TAUT_OK && computed && !meter->lanczos)
         status = REAL_NAME(lanczos_make)(system, &meter->lanczos, error);
-    if (status == TAUT_OK && sharp && !meter->quadratic)
+    if (status == TAUT_OK && computed && !meter->quadratic)
         status = REAL_NAME(quadratic_make)(system, REAL_NAME(lanczos_tangent)(meter->lanczos),
                                            &meter->quadratic, error);
     return status;
@@ -130,7 +131,7 @@ static void add_friction(const struct system *system, struct critical_step *resu
     const double rate = fastest_friction(system);
     const double tells = 0.99; // below this the limit is that of contacts, which is not computed
     double *steps[] = {&result->dt[INTEGRATOR_SYMPLECTIC_EULER],
-                       &result->sharp_dt[INTEGRATOR_SYMPLECTIC_EULER]};
+                       &result->computed_dt[INTEGRATOR_SYMPLECTIC_EULER]};
     for (int i = 0; i < 2; i++) {
         const double share = share_with_friction(rate, *steps[i]);
         *steps[i] *= share;
@@ -444,8 +445,8 @@ static void find_bounds(struct system *system, struct critical_step *result,
 // the form over all modes. Every mode found allows a step, and the most restrictive one is
 // recomputed at that step, so that the steps decrease to the least one, starting from a guess. K is
 // not negative.
-static double sharp_step(struct system *system, const struct step_form *form, double guess,
-                         const struct worker *worker)
+static double computed_step(struct system *system, const struct step_form *form, double guess,
+                            const struct worker *worker)
 {
     enum { TRIES = 8 };
     const double near = 1e-3;
@@ -675,8 +676,8 @@ static double step_of_many(struct system *system, const struct critical_step *re
     range.square_max = ends->square;
     range.square_negative = ends->negative_part;
     range.damping_max = ends->damping;
-    range.form_step = result->sharp_dt[INTEGRATOR_VELOCITY_VERLET] > 0
-                          ? result->sharp_dt[INTEGRATOR_VELOCITY_VERLET]
+    range.form_step = result->computed_dt[INTEGRATOR_VELOCITY_VERLET] > 0
+                          ? result->computed_dt[INTEGRATOR_VELOCITY_VERLET]
                           : INFINITY;
     return integrator_range_step(integrator, &stepping, &range);
 }
@@ -695,10 +696,10 @@ static unsigned wanted_runge_kutta(const struct system *system, enum critical_wa
 
 // The steps of the integrators in `wanted`, from the enclosure. A step is the limit if K and C have
 // common eigenvectors, or if some eigenvalue allows no more.
-static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool common,
-                                    const struct quadratic_steps *steps, const struct spectra *ends,
-                                    struct critical_step *result, struct enclosure *set,
-                                    const struct worker *worker)
+static void compute_by_quotients(struct system *system, unsigned wanted, bool common,
+                                 const struct quadratic_steps *steps, const struct spectra *ends,
+                                 struct critical_step *result, struct enclosure *set,
+                                 const struct worker *worker)
 {
     const double enough = 2e-3, certain = 0.99;
     const double none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6; // round-off of the enclosure
@@ -721,7 +722,7 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
         if (none_at_all || step * fastest < none)
             step = 0;
         step = fmax(step, guaranteed);
-        result->sharp_dt[i] = step;
+        result->computed_dt[i] = step;
         double seen = steps->stays[i] ? steps->step[i] : 0; // less than `step` if not converged
         bool met = seen > 0 && step >= certain * seen && seen >= certain * step;
         result->exact[i] =
@@ -731,8 +732,8 @@ static void find_sharp_by_quotients(struct system *system, unsigned wanted, bool
 
 // Without damping every oscillation grows with explicit Euler and midpoint. Modes that do not
 // oscillate grow and decay at the same rate, and the decaying root limits all three methods.
-static void find_sharp_of_undamped(const struct system *system, const struct spectra *ends,
-                                   unsigned wanted, struct critical_step *result)
+static void compute_undamped(const struct system *system, const struct spectra *ends,
+                             unsigned wanted, struct critical_step *result)
 {
     const struct stepping stepping = stepping_of(system);
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
@@ -743,15 +744,14 @@ static void find_sharp_of_undamped(const struct system *system, const struct spe
                                  ? integrator_mode_step(integrator, &stepping, ends->square, 0)
                                  : INFINITY;
         double decaying = integrator_mode_step(integrator, &stepping, -ends->negative_part, 0);
-        result->sharp_dt[i] = fmin(oscillating, decaying);
+        result->computed_dt[i] = fmin(oscillating, decaying);
         result->exact[i] = true;
     }
 }
 
 // For few free nodes, from all eigenvalues, which worker 0 computes.
-static unsigned find_sharp_of_few(struct system *system, const struct spectra *ends,
-                                  unsigned wanted, struct critical_step *result,
-                                  const struct worker *worker)
+static unsigned compute_few(struct system *system, const struct spectra *ends, unsigned wanted,
+                            struct critical_step *result, const struct worker *worker)
 {
     struct quadratic *quadratic = system->meter->quadratic;
     const struct dense *dense = REAL_NAME(quadratic_dense)(quadratic, worker);
@@ -765,7 +765,7 @@ static unsigned find_sharp_of_few(struct system *system, const struct spectra *e
     worker_barrier(worker); // all have read it
     for (int i = 0; i < INTEGRATOR_COUNT && steps.found; i++)
         if (wanted >> i & 1) {
-            result->sharp_dt[i] = fmax(steps.step[i], result->dt[i]);
+            result->computed_dt[i] = fmax(steps.step[i], result->dt[i]);
             result->exact[i] = steps.exact[i] && (steps.step[i] > 0 || !(result->dt[i] > 0));
         }
     return steps.found ? 0 : wanted;
@@ -774,11 +774,11 @@ static unsigned find_sharp_of_few(struct system *system, const struct spectra *e
 // For more nodes. If K and C have common eigenvectors, which a product shows, quotients suffice.
 // Otherwise, and if the enclosure is not tight, the fastest eigenvalues of the quadratic problem
 // are computed, with bounds by quotients for the limits that these do not determine.
-static void find_sharp_of_damped(struct system *system, const struct spectra *ends, unsigned wanted,
-                                 struct critical_step *result, const struct worker *worker)
+static void compute_damped(struct system *system, const struct spectra *ends, unsigned wanted,
+                           struct critical_step *result, const struct worker *worker)
 {
     struct quadratic *quadratic = system->meter->quadratic;
-    unsigned left = find_sharp_of_few(system, ends, wanted, result, worker);
+    unsigned left = compute_few(system, ends, wanted, result, worker);
     if (!left)
         return;
     struct enclosure set = enclose(&system->meter->range, ends);
@@ -789,7 +789,7 @@ static void find_sharp_of_damped(struct system *system, const struct spectra *en
         const struct stepping stepping = stepping_of(system);
         for (int i = 0; i < INTEGRATOR_COUNT; i++)
             if (left >> i & 1) {
-                result->sharp_dt[i] =
+                result->computed_dt[i] =
                     integrator_mode_step((enum integrator)i, &stepping, 0, damping);
                 result->exact[i] = true;
             }
@@ -798,7 +798,7 @@ static void find_sharp_of_damped(struct system *system, const struct spectra *en
     if (!many)
         common = REAL_NAME(quadratic_commutes)(quadratic, square, damping, worker);
     if (common) {
-        find_sharp_by_quotients(system, left, true, &steps, ends, result, &set, worker);
+        compute_by_quotients(system, left, true, &steps, ends, result, &set, worker);
         for (int i = 0; i < INTEGRATOR_COUNT; i++)
             if (result->exact[i])
                 left &= ~(1u << i);
@@ -807,12 +807,12 @@ static void find_sharp_of_damped(struct system *system, const struct spectra *en
         steps = REAL_NAME(quadratic_find)(quadratic, square, damping, left, worker);
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         if (steps.found[i]) {
-            result->sharp_dt[i] = steps.step[i];
+            result->computed_dt[i] = steps.step[i];
             result->exact[i] = true;
             left &= ~(1u << i);
         }
     if (!common)
-        find_sharp_by_quotients(system, left, false, &steps, ends, result, &set, worker);
+        compute_by_quotients(system, left, false, &steps, ends, result, &set, worker);
 }
 
 // The guaranteed step of the integrators with this form. For the symplectic integrators it is the
@@ -839,9 +839,9 @@ static bool is_form_definite(struct system *system, const struct step_form *form
 
 // The same for an indefinite K. Its negative modes do not limit the step by themselves, but reduce
 // the stiffness of combinations with other modes. *exact: whether the result is the limit.
-static double sharp_pressed_step(struct system *system, const struct step_form *form, double guess,
-                                 const struct spectra *ends, bool *exact,
-                                 const struct worker *worker)
+static double computed_pressed_step(struct system *system, const struct step_form *form,
+                                    double guess, const struct spectra *ends, bool *exact,
+                                    const struct worker *worker)
 {
     enum { HALVINGS = 12 };
     const double certain = 0.999;
@@ -898,8 +898,8 @@ static struct spectra find_ends(struct system *system, bool damped, const struct
     return ends;
 }
 
-static void find_sharp(struct system *system, enum critical_wanted wanted,
-                       struct critical_step *result, const struct worker *worker)
+static void compute_steps(struct system *system, enum critical_wanted wanted,
+                          struct critical_step *result, const struct worker *worker)
 {
     REAL_NAME(lanczos_update)(system->meter->lanczos, REAL_NAME(evaluation_now)(system), worker);
     const bool may_be_damped = result->damping > 0;
@@ -907,8 +907,8 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
         update_range(system, worker);
     const struct spectra ends = find_ends(system, may_be_damped, worker);
     const bool damped = ends.damping > 0; // colliders that touch no node do not count
-    result->sharp_omega = sqrt(ends.square);
-    result->sharp = ends.square > 0 ? 2 / result->sharp_omega : 0;
+    result->computed_omega = sqrt(ends.square);
+    result->computed = ends.square > 0 ? 2 / result->computed_omega : 0;
 
     struct form_list list = list_forms(system, damped);
     double steps[STEP_FORMS_MAX] = {0};
@@ -920,28 +920,28 @@ static void find_sharp(struct system *system, enum critical_wanted wanted,
         if (form->negative || list.users[f] >> INTEGRATOR_RK4 & 1)
             steps[f] = guess; // the own limits of the Runge-Kutta methods follow
         else if (damped && ends.negative_part > 0)
-            steps[f] = sharp_pressed_step(system, form, guess, &ends, &exact[f], worker);
+            steps[f] = computed_pressed_step(system, form, guess, &ends, &exact[f], worker);
         else if (damped && ends.square > 0)
-            steps[f] = sharp_step(system, form, guess, worker);
+            steps[f] = computed_step(system, form, guess, worker);
         else
             steps[f] =
                 fmin(step_of_form(form, ends.square, 0), step_of_form(form, 0, ends.damping));
     }
-    share_out(&list, steps, result->sharp_dt);
+    share_out(&list, steps, result->computed_dt);
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         bool runge_kutta = is_runge_kutta((enum integrator)i);
         result->exact[i] = !runge_kutta;
         if (runge_kutta)
-            result->sharp_dt[i] = result->dt[i];
+            result->computed_dt[i] = result->dt[i];
         for (int f = 0; f < list.count && !runge_kutta; f++)
             if (list.users[f] >> i & 1)
                 result->exact[i] = exact[f];
     }
     unsigned left = wanted_runge_kutta(system, wanted);
     if (left && !damped)
-        find_sharp_of_undamped(system, &ends, left, result);
+        compute_undamped(system, &ends, left, result);
     else if (left)
-        find_sharp_of_damped(system, &ends, left, result, worker);
+        compute_damped(system, &ends, left, result, worker);
 }
 
 // ---- The stiffest spring at a node, for messages
@@ -978,7 +978,7 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
 static void fall_back_to_bounds(struct critical_step *result)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
-        result->sharp_dt[i] = result->dt[i];
+        result->computed_dt[i] = result->dt[i];
         result->exact[i] = false;
     }
 }
@@ -989,7 +989,7 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
     struct critical_step found = {0};
     find_bounds(system, &found, worker);
     if (wanted != CRITICAL_WANT_BOUNDS)
-        find_sharp(system, wanted, &found, worker);
+        compute_steps(system, wanted, &found, worker);
     if (wanted != CRITICAL_WANT_BOUNDS && topology_wind_damps_nodes(system->topology))
         fall_back_to_bounds(&found);
     add_friction(system, &found);

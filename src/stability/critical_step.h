@@ -8,10 +8,11 @@
 
 // Allocates what the functions below need, once: two blocks and two numbers for each node whose
 // springs are in no rows (springs/springs.h); some more per node if gas or wind acts; and if
-// `sharp` values are wanted, twelve numbers per node and a tangent. By one worker.
-taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool sharp, taut_error *error);
+// `computed` values are wanted, twelve numbers per node and a tangent. By one worker.
+taut_status REAL_NAME(critical_step_prepare)(struct system *system, bool computed,
+                                             taut_error *error);
 
-// Called after constants have changed: bounds stay prepared, sharp values do not.
+// Called after constants have changed: bounds stay prepared, computed values do not.
 void REAL_NAME(critical_step_refresh)(struct system *system);
 
 void REAL_NAME(critical_step_release)(struct system *system);
@@ -30,7 +31,7 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker);
 
 // Whether a step is found to be unstable for the integrator in use, with at most `products`
-// products with the tangent (48 show everything that can be shown). Must be prepared for sharp
+// products with the tangent (48 show everything that can be shown). Must be prepared for computed
 // values. All workers together; each gets the same result.
 bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int products,
                                        const struct worker *worker);

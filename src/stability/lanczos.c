@@ -34,7 +34,7 @@ taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **resu
     *result = NULL;
     struct lanczos *lanczos = memory_allocate(system->allocator, 1, sizeof *lanczos);
     if (!lanczos)
-        return fail_memory(error, "the sharp critical step");
+        return fail_memory(error, "the computed critical step");
     lanczos->system = system;
     size_t nodes = (size_t)system->state->nodes;
     lanczos->numbers =
@@ -45,7 +45,7 @@ taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **resu
     lanczos->image = (struct node_vectors){next + 6 * nodes, next + 7 * nodes, next + 8 * nodes};
     lanczos->vector = (struct node_vectors){next + 9 * nodes, next + 10 * nodes, next + 11 * nodes};
     taut_status status = next ? REAL_NAME(tangent_make)(system, &lanczos->tangent, error)
-                              : fail_memory(error, "the sharp critical step");
+                              : fail_memory(error, "the computed critical step");
     if (status == TAUT_OK)
         *result = lanczos;
     else

@@ -20,25 +20,25 @@ struct critical_step {
     double dt[INTEGRATOR_COUNT];
     // The same from eigenvalues instead of their bounds, and so nearly the limit. 0 if not
     // requested.
-    double sharp_omega, sharp; // rad/s; s
-    double sharp_dt[INTEGRATOR_COUNT];
-    // Whether sharp_dt is the limit, to less than 1%; otherwise it is certainly not above it.
+    double computed_omega, computed; // rad/s; s
+    double computed_dt[INTEGRATOR_COUNT];
+    // Whether computed_dt is the limit, to less than 1%; otherwise it is certainly not above it.
     bool exact[INTEGRATOR_COUNT];
     // For the integrator in use, the bound used by dt: auto: dt[] without the values that hold in
     // this state only and are not recomputed during a run.
     double followed;
 };
 
-// For what is printed and returned: where the bound is sharp, both values are the same limit, each
+// For what is printed and returned: where the bound is tight, both values are the same limit, each
 // with its own rounding. The bound is proved, so the computed value below it is raised, and a
 // guarantee never exceeds it. What differs by more than rounding stays: it would be an error of one
 // of them.
 static inline void critical_step_absorb_rounding(struct critical_step *step)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
-        if (step->sharp_dt[i] > 0 && step->sharp_dt[i] < step->dt[i] &&
-            step->dt[i] <= step->sharp_dt[i] * (1 + 1e-6))
-            step->sharp_dt[i] = step->dt[i];
+        if (step->computed_dt[i] > 0 && step->computed_dt[i] < step->dt[i] &&
+            step->dt[i] <= step->computed_dt[i] * (1 + 1e-6))
+            step->computed_dt[i] = step->dt[i];
 }
 
 // What to compute: bounds; also the computed values, of the integrator in use (and of those that

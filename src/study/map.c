@@ -74,7 +74,7 @@ static taut_status inspect_row(struct setup *setup, void *context, size_t index,
     struct critical_step critical;
     taut_status status = variant_open(setup, &variant, &solver, error);
     if (status == TAUT_OK)
-        status = solver_sharp_step(solver, &critical, error);
+        status = solver_computed_steps(solver, &critical, error);
     taut_solver_destroy(solver);
     if (status != TAUT_OK)
         return status;

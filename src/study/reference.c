@@ -21,8 +21,8 @@ static const double LARGE_STEPS = 0.3; // fraction of the steps, since most runs
 
 double predicted_step(enum integrator integrator, const struct critical_step *critical)
 {
-    double sharp = critical->sharp_dt[integrator];
-    double dt = sharp > 0 ? sharp : critical->dt[integrator];
+    double computed = critical->computed_dt[integrator];
+    double dt = computed > 0 ? computed : critical->dt[integrator];
     return dt > 0 ? dt : NAN;
 }
 
@@ -118,7 +118,7 @@ static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_
     taut_solver *solver;
     taut_status status = open_unmodified(setup, &solver, error);
     if (status == TAUT_OK)
-        status = solver_sharp_step(solver, &study->critical, error);
+        status = solver_computed_steps(solver, &study->critical, error);
     if (status == TAUT_OK && !study->critical.known)
         status = fail(error, TAUT_ERROR_SCENE,
                       "nothing oscillates: no spring is at a free node, and every step is stable");
@@ -134,8 +134,9 @@ static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_
         study->scene_dt = taut_solver_dt(solver);
         study->scene_integrator = solver_integrator(solver);
         study->duration = study->scene_dt * (double)taut_solver_steps_planned(solver);
-        study->sharp = study->critical.sharp_omega > 0;
-        study->omega = study->sharp ? study->critical.sharp_omega : study->critical.omega;
+        study->omega_computed = study->critical.computed_omega > 0;
+        study->omega =
+            study->omega_computed ? study->critical.computed_omega : study->critical.omega;
         study->unit = predicted_step(INTEGRATOR_SYMPLECTIC_EULER, &study->critical);
         setup->conservative = is_conservative(setup->scene, solver);
         setup->kick = KICK * fmax(extent, 1e-30) * study->omega;

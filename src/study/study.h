@@ -165,7 +165,7 @@ struct study {
     enum integrator scene_integrator;
     struct critical_step critical; // of the scene at t = 0
     double omega;                  // rad/s, on which predictions are based
-    bool sharp;                    // omega is from Lanczos' method, not the guaranteed bound
+    bool omega_computed;           // omega is from Lanczos' method, not the guaranteed bound
     double unit; // s, the predicted limit of symplectic Euler, damping included: steps are chosen
                  // in units of it
     double duration;      // s, the scene's own
