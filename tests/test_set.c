@@ -631,15 +631,23 @@ static void test_refusals(void **state)
     assert_int_equal(taut_solver_get_gas(s, 0, &gas, &e), TAUT_OK);
     assert_near(gas.gamma, 1.4, 0);
     gas.gamma = 0.9;
-    assert_refused(taut_solver_set_gas(s, 0, &gas, &e), TAUT_ERROR_ARGUMENT, "gamma", &e);
+    assert_refused(taut_solver_set_gas(s, 0, &gas, &e), TAUT_ERROR_ARGUMENT,
+                   "'gamma' of a gas must be finite and at least 1, not 0.9", &e);
+    gas.gamma = 1.4;
+    gas.inflate = 2;
+    assert_refused(taut_solver_set_gas(s, 0, &gas, &e), TAUT_ERROR_ARGUMENT,
+                   "'inflate' of a gas must be above 0 and at most 1, not 2", &e);
     assert_int_equal(taut_solver_get_wind(s, &wind, &e), TAUT_OK);
     wind.density = -1;
-    assert_refused(taut_solver_set_wind(s, &wind, &e), TAUT_ERROR_ARGUMENT, "wind", &e);
+    assert_refused(taut_solver_set_wind(s, &wind, &e), TAUT_ERROR_ARGUMENT,
+                   "'density' of a wind must be finite and at least 0, not -1", &e);
+    wind.density = NAN;
+    assert_refused(taut_solver_set_wind(s, &wind, &e), TAUT_ERROR_ARGUMENT, "'density'", &e);
     assert_int_equal(taut_solver_get_contact(s, 0, &contact, &e), TAUT_OK);
     assert_near(contact.stiffness, 100, 0);
     contact.restitution = 1.01;
-    assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT, "restitution",
-                   &e);
+    assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT,
+                   "'restitution' of a collider must be from 0 to 1, not 1.01", &e);
     taut_solver_destroy(s);
 }
 

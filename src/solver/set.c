@@ -5,6 +5,7 @@
 #include "solver/private.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // ---- Before and after
@@ -125,6 +126,35 @@ static bool has_formula(const struct topology *topology, size_t body)
 static bool is_at_least(double value, double least)
 {
     return isfinite(value) && value >= least;
+}
+
+// A member of a struct of taut.h, and what it may be: finite, at least `min` (above it if `open`)
+// and at most `max`.
+struct member {
+    const char *name;
+    double value, min, max;
+    bool open;
+};
+
+static taut_status check_members(const char *of, const struct member *members, size_t count,
+                                 taut_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct member *it = &members[i];
+        if (isfinite(it->value) && it->value <= it->max &&
+            (it->open ? it->value > it->min : it->value >= it->min))
+            continue;
+        char allowed[80];
+        if (isinf(it->max))
+            snprintf(allowed, sizeof allowed, "finite and at least %g", it->min);
+        else if (it->open)
+            snprintf(allowed, sizeof allowed, "above %g and at most %g", it->min, it->max);
+        else
+            snprintf(allowed, sizeof allowed, "from %g to %g", it->min, it->max);
+        return fail(error, TAUT_ERROR_ARGUMENT, "'%s' of %s must be %s, not %g", it->name, of,
+                    allowed, it->value);
+    }
+    return TAUT_OK;
 }
 
 taut_status check_precision(const taut_solver *solver, const double *values, size_t count,
@@ -387,11 +417,18 @@ taut_status taut_solver_set_wind(taut_solver *solver, const taut_wind *wind, tau
     if (status != TAUT_OK)
         return status;
     const double *velocity = wind->velocity;
-    if (!isfinite(velocity[0]) || !isfinite(velocity[1]) || !isfinite(velocity[2]) ||
-        !is_at_least(wind->coefficient, 0) || !is_at_least(wind->density, 0) ||
-        !is_at_least(wind->drag, 0))
+    if (!isfinite(velocity[0]) || !isfinite(velocity[1]) || !isfinite(velocity[2]))
         return fail(error, TAUT_ERROR_ARGUMENT,
-                    "the velocity of a wind is finite, and its factors at least 0");
+                    "the velocity of a wind must be finite, not (%g, %g, %g) m/s", velocity[0],
+                    velocity[1], velocity[2]);
+    const struct member members[] = {
+        {"coefficient", wind->coefficient, 0, INFINITY, false},
+        {"density", wind->density, 0, INFINITY, false},
+        {"drag", wind->drag, 0, INFINITY, false},
+    };
+    status = check_members("a wind", members, sizeof members / sizeof members[0], error);
+    if (status != TAUT_OK)
+        return status;
     const double factors[] = {wind->coefficient, wind->density, wind->drag};
     status = check_precision(solver, velocity, 3, false, error);
     if (status == TAUT_OK)
@@ -438,11 +475,15 @@ taut_status taut_solver_set_gas(taut_solver *solver, size_t body, const taut_gas
     taut_status status = find_gas(solver, body, &it, error);
     if (status != TAUT_OK)
         return status;
-    if (!is_at_least(gas->amount, 0) || !is_at_least(gas->atmosphere, 0) ||
-        !is_at_least(gas->gamma, 1) || !(gas->inflate > 0) || !(gas->inflate <= 1))
-        return fail(error, TAUT_ERROR_ARGUMENT,
-                    "of gas, amount and atmosphere are at least 0, gamma is at least 1, and "
-                    "inflate above 0 and at most 1");
+    const struct member members[] = {
+        {"amount", gas->amount, 0, INFINITY, false},
+        {"atmosphere", gas->atmosphere, 0, INFINITY, false},
+        {"gamma", gas->gamma, 1, INFINITY, false},
+        {"inflate", gas->inflate, 0, 1, true},
+    };
+    status = check_members("a gas", members, sizeof members / sizeof members[0], error);
+    if (status != TAUT_OK)
+        return status;
     const double values[] = {gas->amount, gas->atmosphere, gas->gamma, gas->inflate};
     status = check_precision(solver, values, 4, true, error);
     if (status != TAUT_OK)
@@ -490,12 +531,16 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
     taut_status status = find_collider(solver, collider, error);
     if (status != TAUT_OK)
         return status;
-    if (!is_at_least(contact->stiffness, 0) || !is_at_least(contact->friction, 0) ||
-        !is_at_least(contact->absorption, 0) || !is_at_least(contact->restitution, 0) ||
-        contact->restitution > 1 || !is_at_least(contact->keep, 0) || contact->keep > 1)
-        return fail(error, TAUT_ERROR_ARGUMENT,
-                    "stiffness, friction and absorption of a collider are at least 0, restitution "
-                    "and keep from 0 to 1");
+    const struct member members[] = {
+        {"stiffness", contact->stiffness, 0, INFINITY, false},
+        {"friction", contact->friction, 0, INFINITY, false},
+        {"absorption", contact->absorption, 0, INFINITY, false},
+        {"restitution", contact->restitution, 0, 1, false},
+        {"keep", contact->keep, 0, 1, false},
+    };
+    status = check_members("a collider", members, sizeof members / sizeof members[0], error);
+    if (status != TAUT_OK)
+        return status;
     const double values[] = {contact->stiffness, contact->friction, contact->absorption,
                              contact->restitution, contact->keep};
     status = check_precision(solver, values, 5, true, error);

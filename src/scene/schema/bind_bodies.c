@@ -100,7 +100,8 @@ static void check_node_count(struct binder *binder, const struct bound *bound,
     const struct dom_pair *nodes = bound_find(bound, "nodes");
     if (nodes && bound_is_valid(bound, "nodes") && (double)body_nodes(body) > NODES_MAX)
         bind_report(binder, nodes->value.at, NULL,
-                    "these are more than the %.0f nodes that a body may have", NODES_MAX);
+                    "the product of 'nodes' exceeds the %.0f nodes that a body may have",
+                    NODES_MAX);
 }
 
 // ---- Shapes: each type
@@ -138,8 +139,8 @@ static void check_stiffness(struct binder *binder, const struct bound *bound,
         bind_report(binder, bound->at, NULL, "'stiffness' is missing in %s",
                     schema_shapes[body->type].what);
     else if (stiffness && bound_is_valid(bound, "stiffness") && body->common.stiffness == 0)
-        bind_report(binder, stiffness->value.at, NULL, "'stiffness' must be > 0 in %s",
-                    schema_shapes[body->type].what);
+        bind_report(binder, stiffness->value.at, NULL, "'stiffness' must be > 0 in %s, not %s",
+                    schema_shapes[body->type].what, show_text(stiffness->value.node->text).text);
 }
 
 // Only the component of `direction` perpendicular to gravity counts; it must not be zero.
@@ -357,18 +358,26 @@ static bool bind_box(struct binder *binder, const struct dom_value *value,
         return bind_report(binder, value->at, NULL,
                            "a selection is a name, a number or {box: [[x, y, z], [x, y, z]]}");
     const struct dom_node *corners = box->value.node;
-    if (corners->kind != DOM_LIST || corners->count != 2)
+    size_t count = 0;
+    if (!value_list(binder, &box->value, "box", "2 corners, [[x, y, z], [x, y, z]]", &count))
+        return false;
+    if (count != 2)
         return bind_report(binder, box->value.at, NULL,
-                           "'box' must be a list of 2 corners, [[x, y, z], [x, y, z]]");
+                           "'box' must be a list of 2 corners, [[x, y, z], [x, y, z]], not of %zu",
+                           count);
     selector->type = SELECT_BOX;
     bool least = value_vector_double(binder, &corners->items[0], "box", &selector->min);
     bool greatest = value_vector_double(binder, &corners->items[1], "box", &selector->max);
     if (!least || !greatest)
         return false;
-    if (selector->min.x > selector->max.x || selector->min.y > selector->max.y ||
-        selector->min.z > selector->max.z)
-        return bind_report(binder, box->value.at, NULL,
-                           "the first corner of 'box' must have the least coordinates");
+    const double min[] = {selector->min.x, selector->min.y, selector->min.z};
+    const double max[] = {selector->max.x, selector->max.y, selector->max.z};
+    for (int axis = 0; axis < 3; axis++)
+        if (min[axis] > max[axis])
+            return bind_report(binder, box->value.at, NULL,
+                               "the first corner of 'box' must have the least coordinates, but in "
+                               "%c they are %g and %g",
+                               "xyz"[axis], min[axis], max[axis]);
     return true;
 }
 
@@ -389,10 +398,11 @@ static bool bind_name(struct binder *binder, const struct dom_value *value,
     }
     for (int type = SELECT_FIRST; type <= SELECT_EDGES; type++)
         if (strcmp(selector_name((enum selector_type)type), text) == 0)
-            return bind_report(binder, value->at, NULL, "%s has no nodes called '%s'",
-                               schema_shapes[body->type].what, text);
+            return bind_report(binder, value->at, NULL, "%s has no nodes called '%s'; select %s",
+                               schema_shapes[body->type].what, text, list_names(names, count).text);
     return bind_report(binder, value->at, nearest_name(text, names, count),
-                       "unknown selection '%s' of nodes", show_text(text).text);
+                       "unknown selection '%s' of nodes; select %s", show_text(text).text,
+                       list_names(names, count).text);
 }
 
 static bool bind_selector(struct binder *binder, const struct dom_value *value,
@@ -474,7 +484,9 @@ static void bind_pieces(struct binder *binder, const struct dom_value *value,
         sound = bind_piece(binder, item, &drive->pieces[i]) && sound;
         if (sound && i > 0 && drive->pieces[i].start <= drive->pieces[i - 1].start)
             sound = bind_report(binder, item->node->items[0].at, NULL,
-                                "each piece of a drive must start later than the one before it");
+                                "each piece of a drive must start later than the one before it, "
+                                "not at %g s after %g s",
+                                drive->pieces[i].start, drive->pieces[i - 1].start);
     }
 }
 

@@ -32,7 +32,8 @@ static void check_step_count(struct binder *binder, const struct bound *bound)
         return;
     if (simulation->duration / simulation->dt > STEPS_MAX)
         bind_report(binder, duration->value.at, NULL,
-                    "'duration' takes more than 1e15 steps of dt");
+                    "'duration' takes %.3g steps of dt; at most %g are possible",
+                    simulation->duration / simulation->dt, STEPS_MAX);
 }
 
 static void bind_implicit(struct binder *binder, const struct bound *simulation)
@@ -269,9 +270,16 @@ static void check_room(struct binder *binder, const struct bound *bound,
     if (!max || !bound_find(bound, "min") || !bound_is_valid(bound, "min") ||
         !bound_is_valid(bound, "max"))
         return;
-    if (room->max.x <= room->min.x || room->max.y <= room->min.y || room->max.z <= room->min.z)
-        bind_report(binder, max->value.at, NULL,
-                    "'max' must be greater than 'min' in each coordinate");
+    const double least[] = {room->min.x, room->min.y, room->min.z};
+    const double greatest[] = {room->max.x, room->max.y, room->max.z};
+    for (int axis = 0; axis < 3; axis++)
+        if (greatest[axis] <= least[axis]) {
+            bind_report(binder, max->value.at, NULL,
+                        "'max' must be greater than 'min' in each coordinate, but in %c it is %g "
+                        "and 'min' is %g",
+                        "xyz"[axis], greatest[axis], least[axis]);
+            return;
+        }
 }
 
 static void bind_collider(struct binder *binder, const struct dom_value *value, size_t index,

@@ -215,7 +215,8 @@ static void report_kind(struct kinds *kinds, const struct dom_pair *pair)
     }
     if (kinds->links_known)
         bind_report(kinds->binder, pair->key_at, nearest_name(pair->key, names, count),
-                    "%s has no springs '%s'", schema_shapes[type].what, key.text);
+                    "%s has no springs '%s'; they are called %s", schema_shapes[type].what,
+                    key.text, list_names(names, count).text);
 }
 
 // Whether the body's type has this kind, but not with the present `links` or `shells`, which an
@@ -283,7 +284,8 @@ static void bind_kinds(struct kinds *kinds, struct dom_value *value)
         return;
     }
     if (mapping->count == 0)
-        bind_report(kinds->binder, value->at, NULL, "'springs' names no kind of springs");
+        bind_report(kinds->binder, value->at, NULL,
+                    "'springs' is empty; name at least one kind of springs");
     for (size_t p = 0; p < mapping->count; p++) {
         size_t kind = 0;
         while (kind < SPRING_KINDS_MAX &&
@@ -363,8 +365,10 @@ static void bind_velocities(struct binder *binder, const struct bound *bound,
     bound_refuse(binder, bound, "velocity", "is the same for all nodes; 'velocities' is given too");
     network->velocities = bind_vectors(binder, &pair->value, "velocities", &count);
     if (network->velocities && network->node_count > 0 && count != network->node_count)
-        bind_report(binder, pair->value.at, NULL, "'velocities' has %zu for %llu nodes", count,
-                    (unsigned long long)network->node_count);
+        bind_report(binder, pair->value.at, NULL,
+                    "'velocities' lists %zu for the %llu nodes of the network; give one for each "
+                    "node, or one 'velocity' for all",
+                    count, (unsigned long long)network->node_count);
 }
 
 // ---- Networks: springs

@@ -73,7 +73,7 @@ const char *range_text(const struct value_range *range, char buffer[RANGE_TEXT])
     if (isinf(range->max))
         snprintf(buffer, RANGE_TEXT, "%s %.15g", range->open ? ">" : ">=", range->min);
     else if (range->open)
-        snprintf(buffer, RANGE_TEXT, "in (%.15g, %.15g]", range->min, range->max);
+        snprintf(buffer, RANGE_TEXT, "above %.15g and at most %.15g", range->min, range->max);
     else
         snprintf(buffer, RANGE_TEXT, "from %.15g to %.15g", range->min, range->max);
     return buffer;
@@ -179,6 +179,27 @@ static bool value_counts(struct binder *binder, const struct dom_value *value, c
 typedef bool bind_component(struct binder *binder, const struct dom_value *value, const char *name,
                             const struct value_range *range, double *number);
 
+// Whether items of a list are what follows a decimal comma: [0, -9,81, 0] has 4 items, of which "81"
+// is all digits and follows a whole number.
+static bool has_decimal_commas(const struct dom_node *list, size_t wanted)
+{
+    size_t decimals = 0;
+    bool whole = false; // the item before may be the part before a comma
+    if (list->count <= wanted || list->count > 2 * wanted)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct dom_node *item = list->items[i].node;
+        if (item->kind != DOM_SCALAR || !item->plain || item->count == 0)
+            return false;
+        const char *digits = item->text + (item->text[0] == '-' || item->text[0] == '+');
+        const bool all_digits = digits[strspn(digits, "0123456789")] == '\0' && *digits != '\0';
+        const bool follows = whole && all_digits && digits == item->text;
+        decimals += follows;
+        whole = all_digits && !follows;
+    }
+    return list->count - decimals <= wanted;
+}
+
 static bool bind_vector(struct binder *binder, const struct dom_value *value, const char *name,
                         bind_component *bind, vec3 *vector)
 {
@@ -187,8 +208,11 @@ static bool bind_vector(struct binder *binder, const struct dom_value *value, co
     if (node->kind != DOM_LIST)
         return report_type(binder, value, name, wanted);
     if (node->count != 3)
-        return bind_report(binder, value->at, NULL, "%s must be %s, not of %zu", quote(name).text,
-                           wanted, node->count);
+        return bind_report(binder, value->at, NULL, "%s must be %s, not of %zu%s", quote(name).text,
+                           wanted, node->count,
+                           has_decimal_commas(node, 3)
+                               ? "; a comma separates numbers, the decimal separator is a point"
+                               : "");
     double numbers[3] = {0, 0, 0};
     bool valid = true;
     char component[100];
@@ -256,14 +280,17 @@ const char *value_text(struct binder *binder, const struct dom_value *value, con
     return NULL;
 }
 
-static void list_names(const char *const *names, size_t count, char *buffer, size_t size)
+struct name_list list_names(const char *const *names, size_t count)
 {
+    struct name_list list = {""};
+    const size_t size = sizeof list.text;
     size_t used = 0;
     for (size_t i = 0; i < count && used < size; i++) {
         const char *between = i == 0 ? "" : i + 1 == count ? " or " : ", ";
-        int written = snprintf(buffer + used, size - used, "%s%s", between, names[i]);
+        int written = snprintf(list.text + used, size - used, "%s%s", between, names[i]);
         used += written > 0 ? (size_t)written : 0;
     }
+    return list;
 }
 
 int value_name(struct binder *binder, const struct dom_value *value, const char *name,
@@ -274,13 +301,12 @@ int value_name(struct binder *binder, const struct dom_value *value, const char 
     for (; names[count]; count++)
         if (node->kind == DOM_SCALAR && strcmp(names[count], node->text) == 0)
             return (int)count;
-    char wanted[400];
-    list_names(names, count, wanted, sizeof wanted);
+    const struct name_list wanted = list_names(names, count);
     if (node->kind != DOM_SCALAR || node->count == 0)
-        report_type(binder, value, name, wanted);
+        report_type(binder, value, name, wanted.text);
     else
         bind_report(binder, value->at, nearest_name(node->text, names, count),
-                    "%s must be %s, not '%s'", quote(name).text, wanted,
+                    "%s must be %s, not '%s'", quote(name).text, wanted.text,
                     show_text(node->text).text);
     return -1;
 }
@@ -512,6 +538,18 @@ static void bind_pair(struct binder *binder, struct bound *bound, const struct d
         report_unknown(binder, bound, pair);
 }
 
+// A key that takes one of some names is reported with them.
+static void report_missing(struct binder *binder, const struct dom_value *value, const char *what,
+                           const struct schema_key *key)
+{
+    size_t count = 0;
+    while (key->names && key->names[count])
+        count++;
+    const struct name_list names = list_names(key->names, count);
+    bind_report(binder, value->at, NULL, "'%s' is missing in %s%s%s", key->name, what,
+                count > 0 ? "; it must be " : "", names.text);
+}
+
 bool bind_mapping(struct binder *binder, const struct dom_value *value, const char *what,
                   const struct schema_part *parts, size_t part_count, bool partly,
                   struct bound *bound)
@@ -535,7 +573,7 @@ bool bind_mapping(struct binder *binder, const struct dom_value *value, const ch
         for (size_t i = 0; i < parts[p].table->count; i++) {
             const struct schema_key *key = &parts[p].table->keys[i];
             if (key->required && !parts[p].inherit && bound_lacks(bound, key->name))
-                bind_report(binder, value->at, NULL, "'%s' is missing in %s", key->name, what);
+                report_missing(binder, value, what, key);
         }
     return true;
 }

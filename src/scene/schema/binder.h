@@ -131,6 +131,13 @@ struct label {
 };
 struct label item_label(size_t index, const char *list);
 
+// Names in words: "a, b or c".
+struct name_list {
+    char text[400];
+};
+
+struct name_list list_names(const char *const *names, size_t count);
+
 // ---- The sections of a scene
 
 void bind_simulation(struct binder *binder, const struct dom_value *value);

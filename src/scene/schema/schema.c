@@ -430,6 +430,7 @@ static const struct schema_key body_keys[] = {
      .required = true,
      .meaning = "The unique name of the body."},
     {.name = "type",
+     .names = body_type_names,
      .shown = "one of the types below",
      .required = true,
      .meaning = "The type of the body."},
@@ -862,6 +863,7 @@ static const char *const response_names[] = {"penalty", "project", NULL};
 #define FIELD(name) offsetof(struct scene_collider, name)
 static const struct schema_key collider_keys[] = {
     {.name = "type",
+     .names = collider_type_names,
      .shown = "`plane`, `sphere` or `room`",
      .required = true,
      .meaning = "The shape."},

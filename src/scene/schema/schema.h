@@ -40,7 +40,7 @@ struct schema_key {
                          // `absent`
     bool in_double;      // the run computes with it in double, whatever its precision
     struct value_range range;
-    const char *const *names; // for VALUE_NAME: NULL-terminated, in the order of the enum
+    const char *const *names; // of the value: NULL-terminated, in the order of the enum
     const char *unit;
     const char *shown;   // description of the value, for the documentation
     const char *absent;  // effect of a missing key, for the documentation
@@ -105,7 +105,7 @@ extern const char *const collider_type_names[];
 extern const char *const integrator_names[];
 extern const char *const precision_names[];
 
-// A range in words: "> 0", "in (0, 1]", "from 2 to 8". `buffer` has RANGE_TEXT bytes.
+// A range in words: "> 0", "above 0 and at most 1", "from 2 to 8". `buffer` has RANGE_TEXT bytes.
 enum { RANGE_TEXT = 64 };
 const char *range_text(const struct value_range *range, char buffer[RANGE_TEXT]);
 
