@@ -191,7 +191,8 @@ TAUT_API taut_status taut_solver_restore_memory(const taut_scene *scene, const v
 // Divergence is checked after every 16th step of the run and after the last planned one, however
 // steps are divided among calls; if values are not finite at the end of a call, or the kinetic
 // energy is a hundred times what a check allows, it continues to the next of these steps, which
-// reports that.
+// reports that. A collapse ends the run at the first step whose state leaves gas no volume, or with
+// the step within which forces find none, and does not depend on the division either.
 TAUT_API taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error);
 
 typedef struct taut_energy {

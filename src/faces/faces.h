@@ -68,6 +68,15 @@ static inline bool gas_acts_alone(const struct system *system, size_t body)
     return system->topology->bodies[body].pressure.present && !gas_acts_with_springs(system, body);
 }
 
+// Whether the state at the start of this step has a body whose gas has no volume left. Forces are
+// not defined then, so that nothing moves and the step does not count: the run ends in the same
+// state, whether it was evaluated at the end of the last step, as before a row of output, or only at
+// the start of this one. Called after an evaluation, with a barrier in between.
+static inline bool gas_has_collapsed(const struct system *system)
+{
+    return system->fault.code == TAUT_ERROR_COLLAPSED && system->fault.at_start;
+}
+
 // Computes state->volume of closed bodies (of all, or only of those whose gas acts in a pass of its
 // own) by the body's rule, and for the latter also the gradient that pressure_add needs. Sets
 // TAUT_ERROR_COLLAPSED in system->fault if gas has no volume left.

@@ -166,7 +166,9 @@ static void set_volume(struct system *system, size_t b, double volume, bool exac
                                        .body = b,
                                        .node = body->first_node,
                                        .time = time,
-                                       .step = system->state->step};
+                                       .step = system->state->step,
+                                       .volume = volume,
+                                       .at_start = time == step_time(system, system->state->step)};
 }
 
 static bool is_exact(const struct topology_body *body)

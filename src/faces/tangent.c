@@ -184,9 +184,13 @@ static void update_gradients(struct face_tangent *tangent, struct range nodes)
 static void gas_update(struct face_tangent *tangent, struct evaluation evaluation,
                        const struct worker *worker)
 {
-    REAL_NAME(volumes_measure)(tangent->system, evaluation.time, false, worker);
-    if (worker->index == 0)
+    struct system *system = tangent->system;
+    const struct fault found = system->fault; // an evaluation of the tangent does not end a run
+    REAL_NAME(volumes_measure)(system, evaluation.time, false, worker);
+    if (worker->index == 0) {
+        system->fault = found;
         update_gas(tangent, evaluation);
+    }
     update_gradients(tangent, node_share(tangent->system, worker));
 }
 

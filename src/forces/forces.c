@@ -92,6 +92,14 @@ static void finish_nodes(struct system *system, enum sweep_finish finish, bool p
               worker);
 }
 
+// What is done with forces in which gas has no volume left: nodes stay where they are, and Verlet
+// velocities that lack a half kick are completed, as at the end of a run of steps.
+static enum sweep_finish without_motion(enum sweep_finish finish)
+{
+    const bool verlet = finish == SWEEP_VELOCITY_VERLET || finish == SWEEP_VERLET;
+    return finish_stores_forces(finish) ? finish : verlet ? SWEEP_HALF_KICK : SWEEP_FORCES;
+}
+
 // The sums start with rare forces and end with gravity and drag. Springs of grids come directly
 // before these, because their nodes may be moved as soon as their force is complete. Forces that
 // the scene does not have cost no barrier: in a short step barriers take much of the time.
@@ -109,8 +117,10 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     if (evaluation.powers)
         REAL_NAME(work_measure_others)(system, evaluation, worker);
     REAL_NAME(springs_add)(system, evaluation.powers, worker);
-    REAL_NAME(springs_sweep)(system, &wind, finish, evaluation.powers, worker);
     REAL_NAME(pressure_after_springs)(system, evaluation, worker);
+    if (gas_has_collapsed(system)) // all volumes are known before any node moves
+        finish = without_motion(finish);
+    REAL_NAME(springs_sweep)(system, &wind, finish, evaluation.powers, worker);
     finish_nodes(system, finish, evaluation.powers, worker);
 }
 

@@ -38,8 +38,8 @@ uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
 const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent);
 
 // Linearises the forces at the present x and v, which must not change before the last product. All
-// workers together; ends with a barrier. TAUT_ERROR_COLLAPSED in system->fault if the volume of a
-// gas has collapsed.
+// workers together; ends with a barrier. Gas whose volume has collapsed has no part in it, and sets
+// no fault.
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker);
 

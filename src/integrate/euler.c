@@ -19,7 +19,8 @@ static void evaluate_and_move(struct system *system, enum sweep_finish finish,
     REAL_NAME(forces_move)(system, now, finish, worker);
     if (now.powers)
         REAL_NAME(work_record)(system, now, false, worker);
-    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
+    if (!gas_has_collapsed(system))
+        REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
 }
 
 static void evaluate_at_start(struct system *system, const struct worker *worker)
@@ -40,6 +41,8 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
         return;
     }
     evaluate_at_start(system, worker);
+    if (gas_has_collapsed(system))
+        return;
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
@@ -65,6 +68,8 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
         return;
     }
     evaluate_at_start(system, worker);
+    if (gas_has_collapsed(system))
+        return;
     real h = (real)system->settings.dt, h_x = (real)system->settings.position_step;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {

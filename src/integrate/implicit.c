@@ -262,19 +262,27 @@ static void reuse_energy(struct system *system)
     system->state->energy_current = false;
 }
 
-// The start of a step; the energy budget uses the forces there.
-static void begin(struct system *system, const struct worker *worker)
+// The start of a step; the energy budget uses the forces there. Returns false if gas has no volume
+// left.
+static bool begin(struct system *system, const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
     if (worker->index == 0)
         reuse_energy(system);
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(springs_break)(system, worker);
-    if (!system->settings.keep_energy_budget)
-        return;
-    REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
-    REAL_NAME(work_sample)(system, now, worker);
-    REAL_NAME(work_follows_impact)(system, worker);
+    const bool budget = system->settings.keep_energy_budget;
+    if (budget)
+        REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
+    else if (topology_has_gas(system->topology))
+        REAL_NAME(volumes_measure)(system, now.time, false, worker);
+    if (gas_has_collapsed(system))
+        return false;
+    if (budget) {
+        REAL_NAME(work_sample)(system, now, worker);
+        REAL_NAME(work_follows_impact)(system, worker);
+    }
+    return true;
 }
 
 // x* = x, v* = v
@@ -866,7 +874,8 @@ static void remove_energy_gain(struct system *system, struct stage_rule stage,
 void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
-    begin(system, worker);
+    if (!begin(system, worker))
+        return;
     start_from_state(system, worker);
     struct stage_rule stage = {.elapsed = h, .g = h};
     const bool same = solve_stage(system, stage, worker);
@@ -880,7 +889,8 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
 {
     double h = system->settings.dt;
     const bool after_impact = system->state->step < system->state->previous_state_from;
-    begin(system, worker);
+    if (!begin(system, worker))
+        return;
     start_from_state(system, worker);
     const double g = after_impact ? h : h / 2;
     struct stage_rule stage = {.elapsed = g, .g = g};
@@ -914,7 +924,8 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
     bool first = system->state->step == system->state->previous_state_from;
-    begin(system, worker);
+    if (!begin(system, worker))
+        return;
     if (first)
         start_from_state(system, worker);
     else

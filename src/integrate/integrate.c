@@ -291,6 +291,8 @@ static void sample_before_jump(struct system *system, const struct worker *worke
 // xpbd projects after each of its substeps.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
 {
+    if (gas_has_collapsed(system))
+        return;
     const bool projects = system->settings.projects;
     // Worker 0 counts the step only after all have read its number: the projection ends with a
     // barrier.

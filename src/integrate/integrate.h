@@ -30,7 +30,8 @@ void REAL_NAME(integrator_complete)(struct system *system, const struct worker *
 // The projection at the end of a step or substep, and its energy budget.
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker);
 
-// Ends a step after the integrator: projection, keep_velocity; then the step is counted.
+// Ends a step after the integrator: projection, keep_velocity; then the step is counted. Nothing if
+// gas had no volume at its start.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 
 // The evaluations at the start and at the end of the present step, the latter with the gas of the

@@ -75,6 +75,8 @@ void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
     double h = system->settings.dt;
     REAL_NAME(save_start)(system, worker);
     evaluate_stage(system, 0, worker);
+    if (gas_has_collapsed(system))
+        return;
     from_start(system, h / 2, false, worker);
     REAL_NAME(kinematic_place)(system, h / 2, worker);
     evaluate_stage(system, h / 2, worker);
@@ -138,6 +140,8 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
             REAL_NAME(kinematic_place)(system, fraction[stage] * h, worker);
         }
         evaluate_stage(system, fraction[stage] * h, worker);
+        if (gas_has_collapsed(system)) // found by the first stage
+            return;
         add_slopes(system, weight[stage], stage == 0, worker);
     }
     apply_slopes(system, worker);

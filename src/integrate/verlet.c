@@ -249,8 +249,14 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
 {
     if (system->state->half_kick_due) {
         kick_and_move(system, SWEEP_VELOCITY_VERLET, worker);
+        if (gas_has_collapsed(system)) { // the half kick is all that has been done
+            forces_are_current(system, worker);
+            return;
+        }
     } else {
         sample_at_start(system, worker);
+        if (gas_has_collapsed(system))
+            return;
         kick_and_drift(system, worker);
     }
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
@@ -265,11 +271,23 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
 {
     if (system->state->half_kick_due) {
         kick_and_move(system, SWEEP_VERLET, worker);
+        if (gas_has_collapsed(system)) {
+            forces_are_current(system, worker);
+            return;
+        }
         REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     } else {
-        if (!system->state->forces_current)
+        const bool known = system->state->forces_current;
+        if (!known)
             backward_velocities(system, worker);
         sample_at_start(system, worker);
+        if (gas_has_collapsed(system)) {
+            if (!known) {
+                half_kick(system, worker);
+                forces_are_current(system, worker);
+            }
+            return;
+        }
         advance_positions(system, worker);
         REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
         backward_velocities(system, worker);

@@ -553,6 +553,8 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     store_velocities(system, worker);
     if (system->sweeps->loaded) { // other forces than gravity and drag may act on nodes
         REAL_NAME(forces_outside)(system, evaluation, worker);
+        if (gas_has_collapsed(system)) // found by the first substep
+            return;
         if (strong_drag)
             limit_drag(system, h, worker);
         kick(system, h, worker);
@@ -620,8 +622,10 @@ void REAL_NAME(xpbd)(struct system *system, const struct worker *worker)
     struct evaluation now = REAL_NAME(evaluation_now)(system);
     REAL_NAME(springs_yield)(system, worker);
     sample_work(system, now, worker);
+    if (gas_has_collapsed(system))
+        return;
     const int count = system->settings.substeps;
     const bool strong_drag = any_strong_drag(system, system->settings.dt / count, worker);
-    for (int number = 0; number < count; number++)
+    for (int number = 0; number < count && !gas_has_collapsed(system); number++)
         substep(system, now, number, strong_drag, worker);
 }

@@ -17,6 +17,8 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
     const bool adapts = dt_is_due(solver, done);
     if (checks || adapts)
         worker_barrier(worker);
+    if ((checks || adapts) && call->fault(solver->system)->code != TAUT_OK)
+        return;
     if (checks)
         call->check(solver->system, worker);
     if (adapts) {
@@ -78,15 +80,18 @@ static void advance(void *context, const struct worker *worker)
     } while (follow_to_check(it, worker));
 }
 
+// Time and step are those at which the run has ended. A collapse that was found while a step was
+// being computed, by a stage of rk4 or a substep of xpbd, ends the run with that step.
 static taut_status explain_collapse(const taut_solver *solver, const struct fault *fault,
                                     taut_error *error)
 {
     return fail(error, fault->code,
-                "body '%s' collapsed: its volume is %g at t = %g s (step %llu); gas has no volume "
-                "left. Try a smaller dt, stiffer springs, or more gas",
+                "body '%s' collapsed: %s %g at t = %g s (step %llu); gas has no volume left. Try a "
+                "smaller dt, stiffer springs, or more gas",
                 solver->topology->bodies[fault->body].name,
-                solver->functions->volume(solver->system, fault->body), fault->time,
-                (unsigned long long)fault->step);
+                fault->at_start ? "its volume is" : "within the last step its volume was",
+                fault->volume, taut_solver_time(solver),
+                (unsigned long long)solver->functions->steps(solver->system));
 }
 
 // Far from the origin, positions may resolve less than this of a spring's strain. The rounding of
