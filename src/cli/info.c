@@ -141,6 +141,42 @@ static void print_bodies(const struct info *info)
     }
 }
 
+// The moduli of a material, what the springs represent of them, and the speeds of its waves.
+struct moduli {
+    double young, poisson, shear;     // Pa, -, Pa
+    double pressure_wave, shear_wave; // m/s
+};
+
+static struct moduli moduli_of(const struct scene_body *body)
+{
+    // Of the springs, E = 2.5 k / a and Poisson's ratio is 1/4 (scene/schema/bind_elastic.c).
+    const double young = 2.5 * body->kinds[0].material.stiffness / body->shape.lattice.spacing;
+    const double shear = young / 2.5;
+    return (struct moduli){.young = young,
+                           .poisson = 0.25,
+                           .shear = shear,
+                           .pressure_wave = sqrt(3 * shear / body->elastic.density),
+                           .shear_wave = sqrt(shear / body->elastic.density)};
+}
+
+static void print_materials(const struct info *info)
+{
+    for (size_t b = 0; b < info->scene->body_count; b++) {
+        const struct scene_body *body = &info->scene->bodies[b];
+        if (!body->elastic.present)
+            continue;
+        const struct moduli moduli = moduli_of(body);
+        printf("\n  The material of '%s': E = %.6g Pa, Poisson's ratio %.4g, density %.6g kg/m3; "
+               "asked for: %.6g Pa, %.4g.\n",
+               body->name, moduli.young, moduli.poisson, body->elastic.density, body->elastic.young,
+               body->elastic.poisson);
+        printf("  Shear modulus %.6g Pa, pressure waves %.4g m/s, shear waves %.4g m/s; springs "
+               "inside: k1 = k2 = %.6g N/m, damping %.4g N s/m.\n",
+               moduli.shear, moduli.pressure_wave, moduli.shear_wave,
+               body->kinds[0].material.stiffness, body->kinds[0].material.damping);
+    }
+}
+
 static void print_integrator(const struct info *info, enum integrator integrator)
 {
     const taut_solver *solver = info->solver;
@@ -257,6 +293,7 @@ static void print_table(const struct info *info)
 {
     print_heading(info);
     print_bodies(info);
+    print_materials(info);
     print_critical(info);
     print_substeps(info);
 }
@@ -287,6 +324,28 @@ static void write_lattice(struct json *json, const struct plan_statistics *plan)
     json_close_array(json);
 }
 
+// The material in SI units as represented and as asked for; null if springs were given.
+static void write_material(struct json *json, const struct scene_body *body)
+{
+    if (!body->elastic.present) {
+        json_null(json, "elastic");
+        return;
+    }
+    const struct moduli moduli = moduli_of(body);
+    json_open_object(json, "elastic");
+    json_number(json, "young", moduli.young);
+    json_number(json, "poisson", moduli.poisson);
+    json_number(json, "shear_modulus", moduli.shear);
+    json_number(json, "density", body->elastic.density);
+    json_number(json, "young_requested", body->elastic.young);
+    json_number(json, "poisson_requested", body->elastic.poisson);
+    json_number(json, "pressure_wave", moduli.pressure_wave);
+    json_number(json, "shear_wave", moduli.shear_wave);
+    json_number(json, "spring_stiffness", body->kinds[0].material.stiffness);
+    json_number(json, "spring_damping", body->kinds[0].material.damping);
+    json_close_object(json);
+}
+
 static void write_body(struct json *json, const struct info *info, size_t index)
 {
     const struct topology_body *body = &solver_topology(info->solver)->bodies[index];
@@ -299,6 +358,7 @@ static void write_body(struct json *json, const struct info *info, size_t index)
     write_kinds(json, body);
     json_count(json, "faces", body->face_count);
     json_number(json, "mass", body->mass);
+    write_material(json, &info->scene->bodies[index]);
     json_string(json, "kernel", solver_body_kernel(info->solver, index));
     write_lattice(json, plan);
     json_count(json, "colours", (uint64_t)plan->colours);

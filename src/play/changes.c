@@ -230,6 +230,10 @@ static bool same_body(const struct scene_body *a, const struct scene_body *b)
     if (a->type != b->type || strcmp(a->name, b->name) != 0 ||
         a->pressure.present != b->pressure.present || a->pressure.volume != b->pressure.volume)
         return false;
+    // Masses on the boundary are fractions, which no setter writes.
+    if (a->elastic.present != b->elastic.present ||
+        (a->elastic.present && a->elastic.density != b->elastic.density))
+        return false;
     if (a->type == BODY_NETWORK)
         return same_masses(a, b) && same_lists(&a->shape.network, &b->shape.network);
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)

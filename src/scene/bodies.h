@@ -88,6 +88,7 @@ struct body_size {
     bool is_sheet;     // its faces need no list
     bool is_surface;   // springs follow from the edges of triangles
     size_t directions; // of a grid; 0: springs are listed
+    bool weighted;     // springs on the boundary have materials of their own
     uint64_t grid[3];  // nodes along x, y, z; zeros: no grid
     uint64_t reach[3]; // of the springs of a grid, in nodes along x, y, z
     double bytes;      // of the finished body

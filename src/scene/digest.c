@@ -113,6 +113,8 @@ static void add_direction(struct hash *hash, const struct direction *direction)
     ADD(hash, direction->first);
     ADD(hash, direction->count);
     ADD(hash, direction->material);
+    if (direction->weighted)
+        ADD(hash, direction->boundary_material);
 }
 
 static void add_material(struct hash *hash, const struct material *material)

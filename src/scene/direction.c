@@ -33,6 +33,35 @@ uint64_t direction_lower(const struct direction *direction, uint64_t index, uint
            i;
 }
 
+// Whether position `index` of `count` along an axis is on a side of the box.
+static bool is_on_side(uint64_t index, uint64_t count)
+{
+    return index == 0 || index + 1 == count;
+}
+
+uint32_t direction_material(const struct direction *direction, uint64_t index, uint64_t *left)
+{
+    if (!direction->weighted)
+        return direction->material;
+    const uint64_t *count = direction->count;
+    const uint64_t i = index % count[0], row = index / count[0];
+    unsigned sides = 0;
+    if (direction->dy == 0)
+        sides += is_on_side(row % count[1], count[1]);
+    if (direction->dz == 0)
+        sides += is_on_side(row / count[1], count[2]);
+
+    // Along the row, the first and the last spring are on sides, unless the direction leads along x.
+    if (direction->dx == 0) {
+        sides += is_on_side(i, count[0]);
+        if (i == 0)
+            *left = 1;
+        else if (i + 1 < count[0] && *left > count[0] - 1 - i)
+            *left = count[0] - 1 - i;
+    }
+    return sides == 0 ? direction->material : direction->boundary_material + (sides - 1);
+}
+
 bool direction_find(const struct direction *direction, uint64_t lower, uint64_t *index)
 {
     uint64_t row = lower / direction->nx;

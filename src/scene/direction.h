@@ -21,8 +21,23 @@ struct direction {
     uint64_t first_spring;       // number of the first spring within the body
     uint32_t material;           // index into the body's materials; in the topology, into all
                                  // materials
+    bool weighted;               // springs on the boundary have a fraction of the constants inside:
+    uint32_t boundary_material;  // on one side of the box; the next material is that of springs on
+                                 // two sides, where it has an edge
     double rest_length;          // m, as built; set by the topology
 };
+
+// The materials of springs on the boundary of a weighted direction: half and a quarter of the
+// constants.
+enum { BOUNDARY_MATERIALS = 2 };
+
+// Whether some of the springs may have this material.
+static inline bool direction_has_material(const struct direction *direction, uint32_t material)
+{
+    return material == direction->material ||
+           (direction->weighted && material >= direction->boundary_material &&
+            material < direction->boundary_material + BOUNDARY_MATERIALS);
+}
 
 // Sets the offsets and the box; the rest is 0.
 struct direction direction_make(const uint64_t nodes[3], const int steps[3]);
@@ -33,6 +48,14 @@ uint64_t direction_springs(const struct direction *direction);
 // The lower node of spring `index` of the direction. *left springs, including this one, remain in
 // the row: spring index + n of them has the lower node + n.
 uint64_t direction_lower(const struct direction *direction, uint64_t index, uint64_t *left);
+
+// The material of spring `index` of the direction. *left, from direction_lower, is reduced to the
+// springs that have the same material.
+//
+// The constants of a weighted direction belong to the cells of the grid: a spring inside is shared
+// by two cells for each axis that it does not move along, one on a side of the box by half as many,
+// one on an edge of the box by a quarter.
+uint32_t direction_material(const struct direction *direction, uint64_t index, uint64_t *left);
 
 // Finds the spring with this lower node; false if there is none.
 bool direction_find(const struct direction *direction, uint64_t lower, uint64_t *index);

@@ -122,6 +122,15 @@ struct scene_spring_kind {
     struct material material;
 };
 
+// The material of a solid, from which the reader computes masses and spring constants.
+struct scene_elastic {
+    bool present;
+    mark at;
+    double young;   // Pa, > 0
+    double poisson; // -
+    double density; // kg/m3, > 0
+};
+
 enum selector_type {
     SELECT_NODE,   // one builder number
     SELECT_FIRST,  // node 0
@@ -267,6 +276,10 @@ struct scene_body {
     double node_mass; // kg, of each node (a network's own masses take precedence)
     struct scene_spring_kind kinds[SPRING_KINDS_MAX];
     struct material common; // the body's common keys, the defaults of a network's springs
+    // If present, `kinds` has the constants of springs inside, `mass` is that of the whole body,
+    // and springs and nodes on the boundary have the constants and masses of fewer cells.
+    struct scene_elastic elastic;
+    double damping_ratio; // of the springs of `elastic`; 0: they have the common damping
     struct selector *pins;
     size_t pin_count;
     struct scene_drive *drives;

@@ -93,8 +93,8 @@ enum { ROW_MIN = 4, NODES_RENUMBERED_MIN = 256 };
 
 static bool is_grid(const struct totals *totals, const struct body_size *size)
 {
-    return totals->spring_grids && size->directions > 0 && size->grid[0] >= ROW_MIN &&
-           size->springs > 0;
+    return totals->spring_grids && size->directions > 0 && !size->weighted &&
+           size->grid[0] >= ROW_MIN && size->springs > 0;
 }
 
 // Bodies whose renumbering nearly always improves on the builder's numbering (topology/reorder.h):

@@ -170,9 +170,26 @@ taut_status check_precision(const taut_solver *solver, const double *values, siz
 
 // ---- Materials
 
+// Whether the constants of springs and the masses of nodes on the boundary of a body are fractions
+// of those inside.
+static bool is_weighted(const struct topology *topology, const struct topology_body *body)
+{
+    return body->direction_count > 0 && topology->directions[body->first_direction].weighted;
+}
+
+// The number of materials without those of springs on the boundary, which follow from the others.
+static size_t own_material_count(const struct topology *topology, const struct topology_body *body)
+{
+    size_t kinds = 0;
+    while (is_weighted(topology, body) && spring_kind_name(body->type, kinds))
+        kinds++;
+    return kinds > 0 ? kinds : body->material_count;
+}
+
 size_t taut_solver_material_count(const taut_solver *solver, size_t body)
 {
-    return body < solver->topology->body_count ? solver->topology->bodies[body].material_count : 0;
+    const struct topology *topology = solver->topology;
+    return body < topology->body_count ? own_material_count(topology, &topology->bodies[body]) : 0;
 }
 
 static bool any_spring_of(const struct topology *topology, const struct topology_body *body,
@@ -208,12 +225,60 @@ static taut_status find_material(taut_solver *solver, size_t body, size_t materi
     if (status != TAUT_OK)
         return status;
     const struct topology_body *it = &solver->topology->bodies[body];
-    if (material >= it->material_count)
+    const size_t count = own_material_count(solver->topology, it);
+    if (material >= count)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "there is no material %zu; body '%s' has %zu, numbered from 0", material,
-                    it->name, it->material_count);
+                    it->name, count);
     *found = &solver->topology->materials[it->first_material + material];
     return TAUT_OK;
+}
+
+// The materials of springs on the boundary that follow from this one, or NULL.
+static struct material *boundary_materials(const struct topology *topology, size_t body,
+                                           const struct material *material)
+{
+    const struct topology_body *it = &topology->bodies[body];
+    for (size_t d = 0; is_weighted(topology, it) && d < it->direction_count; d++) {
+        const struct direction *direction = &topology->directions[it->first_direction + d];
+        if (&topology->materials[direction->material] == material)
+            return &topology->materials[direction->boundary_material];
+    }
+    return NULL;
+}
+
+// Sets the constants of a material and of those that follow from it.
+static void set_constants(struct material *material, struct material *boundary, double stiffness,
+                          double damping)
+{
+    material->stiffness = stiffness;
+    material->damping = damping;
+    for (int sides = 1; boundary && sides <= BOUNDARY_MATERIALS; sides++) {
+        boundary[sides - 1].stiffness = stiffness / (double)(1 << sides);
+        boundary[sides - 1].damping = damping / (double)(1 << sides);
+    }
+}
+
+// Writes the constants and refreshes what is derived from them, as write_value does.
+static taut_status write_material(taut_solver *solver, size_t body, struct material *material,
+                                  double stiffness, double damping, taut_error *error)
+{
+    struct material *boundary = boundary_materials(solver->topology, body, material);
+    const double least[] = {stiffness, damping, boundary ? stiffness / 4 : stiffness,
+                            boundary ? damping / 4 : damping};
+    const struct material before = *material;
+    taut_status status = check_precision(solver, least, 4, true, error);
+    if (status == TAUT_OK)
+        status = begin_change(solver, error);
+    if (status != TAUT_OK)
+        return status;
+    set_constants(material, boundary, stiffness, damping);
+    status = refresh(solver, true, error);
+    if (status != TAUT_OK) {
+        set_constants(material, boundary, before.stiffness, before.damping);
+        (void)refresh(solver, false, NULL); // the lines have not changed
+    }
+    return status;
 }
 
 taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
@@ -232,10 +297,7 @@ taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t m
                     needs_some ? "above 0 here" : "finite and at least 0", stiffness);
     if (has_formula(solver->topology, body))
         return refuse_formula("the stiffness", error);
-    status = check_precision(solver, &stiffness, 1, true, error);
-    if (status != TAUT_OK)
-        return status;
-    return write_value(solver, &it->stiffness, &stiffness, sizeof stiffness, error);
+    return write_material(solver, body, it, stiffness, it->damping, error);
 }
 
 taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
@@ -250,10 +312,7 @@ taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t mat
                     damping);
     if (has_formula(solver->topology, body))
         return refuse_formula("the damping", error);
-    status = check_precision(solver, &damping, 1, true, error);
-    if (status != TAUT_OK)
-        return status;
-    return write_value(solver, &it->damping, &damping, sizeof damping, error);
+    return write_material(solver, body, it, it->stiffness, damping, error);
 }
 
 // Checks the rest lengths that scale_lists will write.
@@ -323,6 +382,10 @@ taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, siz
     if (status != TAUT_OK)
         return status;
     solver->functions->scale_rest_lengths(solver->system, number, factor);
+    const struct material *boundary = boundary_materials(solver->topology, body, it);
+    for (uint32_t i = 0; boundary && i < BOUNDARY_MATERIALS; i++)
+        solver->functions->scale_rest_lengths(
+            solver->system, (uint32_t)(boundary - solver->topology->materials) + i, factor);
     scale_lists(solver, body, number, factor);
     plan_scale_rest_lengths(solver->topology, solver->plan, body, number, factor);
     it->rest_length *= factor;
@@ -343,6 +406,11 @@ taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double m
                     "the mass of a node is finite and above 0, not %g kg", mass);
     if (has_formula(topology, body))
         return refuse_formula("the mass", error);
+    if (is_weighted(topology, &topology->bodies[body]))
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "the masses of body '%s' follow from its density ('elastic'): create another "
+                    "solver",
+                    topology->bodies[body].name);
     status = check_precision(solver, &mass, 1, true, error);
     if (status == TAUT_OK)
         status = begin_change(solver, error);

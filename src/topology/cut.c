@@ -23,15 +23,21 @@ struct spring_lists {
     double *rest_lengths;
 };
 
+// Whether the springs of a kind have several materials.
+static bool has_materials(const struct body *body)
+{
+    return body->spring_materials || (body->direction_count > 0 && body->directions[0].weighted);
+}
+
 static bool lists_make(const struct body *body, uint64_t count, struct spring_lists *lists)
 {
     lists->count = count;
     lists->springs = memory_allocate(NULL, (size_t)count, sizeof *lists->springs);
-    if (body->spring_materials)
+    if (has_materials(body))
         lists->materials = memory_allocate(NULL, (size_t)count, sizeof *lists->materials);
     if (body->rest_lengths || body->directions)
         lists->rest_lengths = memory_allocate(NULL, (size_t)count, sizeof *lists->rest_lengths);
-    return lists->springs && !lists->materials == !body->spring_materials &&
+    return lists->springs && !lists->materials == !has_materials(body) &&
            !lists->rest_lengths == !(body->rest_lengths || body->directions);
 }
 
@@ -40,6 +46,24 @@ static void lists_free(struct spring_lists *lists)
     memory_release(NULL, lists->springs, (size_t)lists->count, sizeof *lists->springs);
     memory_release(NULL, lists->materials, (size_t)lists->count, sizeof *lists->materials);
     memory_release(NULL, lists->rest_lengths, (size_t)lists->count, sizeof *lists->rest_lengths);
+}
+
+// The direction of a spring of a grid.
+static const struct direction *direction_of(const struct body *body, uint64_t spring)
+{
+    size_t d = 0;
+    while (d + 1 < body->direction_count && body->directions[d + 1].first_spring <= spring)
+        d++;
+    return &body->directions[d];
+}
+
+static uint32_t material_of(const struct body *body, uint64_t spring)
+{
+    if (body->spring_materials)
+        return body->spring_materials[spring];
+    const struct direction *direction = direction_of(body, spring);
+    uint64_t left = 1;
+    return direction_material(direction, spring - direction->first_spring, &left);
 }
 
 // The rest length as topology.c determines it: all springs of a direction have that of its first
@@ -51,10 +75,7 @@ static double rest_length_of(const struct body *body, size_t kind, uint64_t spri
     const struct material *material = &body->materials[kind];
     if (material->has_rest_length)
         return material->rest_length;
-    size_t d = 0;
-    while (d + 1 < body->direction_count && body->directions[d + 1].first_spring <= spring)
-        d++;
-    return body_spring_length(body, body->directions[d].first_spring);
+    return body_spring_length(body, direction_of(body, spring)->first_spring);
 }
 
 static void fill_lists(const struct body *body, const uint8_t *cut, struct spring_lists *lists,
@@ -70,7 +91,7 @@ static void fill_lists(const struct body *body, const uint8_t *cut, struct sprin
             lists->springs[at][0] = ends.a;
             lists->springs[at][1] = ends.b;
             if (lists->materials)
-                lists->materials[at] = body->spring_materials[s];
+                lists->materials[at] = material_of(body, s);
             if (lists->rest_lengths)
                 lists->rest_lengths[at] = rest_length_of(body, kind, s);
             at++;

@@ -156,6 +156,7 @@ static void cook_directions(struct topology *topology, const struct topology_bod
         struct direction direction = body->directions[d];
         const struct material *material = &body->materials[direction.material];
         direction.material += (uint32_t)first_material;
+        direction.boundary_material += (uint32_t)first_material;
         direction.rest_length = material->has_rest_length
                                     ? material->rest_length
                                     : body_spring_length(body, direction.first_spring);
@@ -462,12 +463,13 @@ struct spring_run topology_run(const struct topology *topology, uint64_t spring,
     const struct direction *direction = direction_of_spring(topology, body, own);
     uint64_t left;
     uint64_t lower = direction_lower(direction, own - direction->first_spring, &left);
+    uint32_t material = direction_material(direction, own - direction->first_spring, &left);
     uint64_t a = body->first_node + lower;
     return (struct spring_run){.first = spring,
                                .count = left < end - spring ? left : end - spring,
                                .a = (uint32_t)a,
                                .b = (uint32_t)(a + (uint64_t)direction->offset),
-                               .material = direction->material,
+                               .material = material,
                                .rest_length = direction->rest_length};
 }
 

@@ -64,6 +64,12 @@ static bool has_own_nodes(enum body_type type)
     return type == BODY_NETWORK || type == BODY_OSCILLATOR || type == BODY_PENDULUM;
 }
 
+// Whether the nodes of a body may differ in mass.
+static bool has_own_masses(const struct scene_body *given)
+{
+    return has_own_nodes(given->type) || given->elastic.present;
+}
+
 static bool is_moving(const struct scene_body *given)
 {
     return has_own_nodes(given->type) || given->drive_count > 0 ||
@@ -76,7 +82,7 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
     body->positions = memory_allocate(NULL, 3 * n, sizeof *body->positions);
     if (is_moving(given))
         body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
-    if (has_own_nodes(given->type))
+    if (has_own_masses(given))
         body->masses = memory_allocate(NULL, n, sizeof *body->masses);
     body->kinematic = memory_allocate(NULL, n, sizeof *body->kinematic);
     if (body->direction_count == 0)
@@ -87,13 +93,13 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
         body->faces = memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity,
                                       sizeof *body->faces);
     return body->positions && (body->velocities || !is_moving(given)) &&
-           (body->masses || !has_own_nodes(given->type)) && body->kinematic &&
+           (body->masses || !has_own_masses(given)) && body->kinematic &&
            (body->springs || body->directions) && (body->faces || body->is_sheet);
 }
 
 double build_bytes(const struct scene_body *given, const struct build_counts *counts)
 {
-    double springs = 0, doubles = 3 + (is_moving(given) ? 3 : 0) + has_own_nodes(given->type);
+    double springs = 0, doubles = 3 + (is_moving(given) ? 3 : 0) + has_own_masses(given);
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
         springs += (double)counts->springs[kind];
     double bytes = (double)counts->nodes * (doubles * sizeof(double) + sizeof(uint8_t));
@@ -196,6 +202,34 @@ static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
     [BODY_OSCILLATOR] = build_oscillator,
     [BODY_PENDULUM] = build_pendulum};
 
+// The number of kinds of springs of a body type.
+static size_t kind_count(enum body_type type)
+{
+    size_t kinds = 0;
+    while (spring_kind_name(type, kinds))
+        kinds++;
+    return kinds;
+}
+
+size_t build_boundary_material(const struct scene_body *given, size_t kind)
+{
+    return kind_count(given->type) + BOUNDARY_MATERIALS * kind;
+}
+
+// Adds the materials of springs on the boundary: their cells are a half and a quarter of those of
+// springs inside.
+static void set_boundary_materials(struct build *build, size_t kinds)
+{
+    struct body *body = build->body;
+    for (size_t kind = 0; kind < kinds; kind++)
+        for (size_t sides = 1; sides <= BOUNDARY_MATERIALS; sides++) {
+            struct material material = body->materials[kind];
+            material.stiffness /= (double)(1 << sides);
+            material.damping /= (double)(1 << sides);
+            body->materials[build_boundary_material(build->given, kind) + sides - 1] = material;
+        }
+}
+
 // Kind k has material k. A kind that is not built gets a material that cannot break.
 static taut_status set_materials(struct build *build)
 {
@@ -203,13 +237,12 @@ static taut_status set_materials(struct build *build)
     struct body *body = build->body;
     if (given->type == BODY_NETWORK)
         return TAUT_OK;
-    size_t kinds = 0;
-    while (spring_kind_name(given->type, kinds))
-        kinds++;
-    body->materials = memory_allocate(NULL, kinds, sizeof *body->materials);
+    const size_t kinds = kind_count(given->type);
+    const size_t materials = given->elastic.present ? build_boundary_material(given, kinds) : kinds;
+    body->materials = memory_allocate(NULL, materials, sizeof *body->materials);
     if (!body->materials)
         return build_no_memory(build);
-    body->material_count = kinds;
+    body->material_count = materials;
     bool single = given->type == BODY_OSCILLATOR || given->type == BODY_PENDULUM;
     for (size_t kind = 0; kind < kinds; kind++) {
         if (given->kinds[kind].present)
@@ -219,6 +252,8 @@ static taut_status set_materials(struct build *build)
         else
             body->materials[kind] = (struct material){.break_at = INFINITY, .yield_at = INFINITY};
     }
+    if (given->elastic.present)
+        set_boundary_materials(build, kinds);
     return TAUT_OK;
 }
 

@@ -65,6 +65,10 @@ bool sphere_count(const struct scene_body *given, struct build_counts *counts);
 // Bytes of the arrays that build_allocate allocates for a body.
 double build_bytes(const struct scene_body *given, const struct build_counts *counts);
 
+// The material of springs of a kind on one side of a body with `elastic`; that of springs on an
+// edge, where two sides meet, follows it.
+size_t build_boundary_material(const struct scene_body *given, size_t kind);
+
 // One builder for each type.
 taut_status build_rope(struct build *build);
 taut_status build_cloth(struct build *build);

@@ -320,6 +320,31 @@ static bool is_solid(const struct scene_lattice *lattice)
     return lattice->nodes_x >= 2 && lattice->nodes_y >= 2 && lattice->nodes_z >= 2;
 }
 
+// Nodes and springs on the boundary have the masses and constants of fewer cells.
+static void weight_lattice(const struct build *build)
+{
+    const struct scene_body *given = build->given;
+    struct body *body = build->body;
+    for (size_t d = 0; d < body->direction_count; d++) {
+        struct direction *direction = &body->directions[d];
+        direction->weighted = true;
+        direction->boundary_material =
+            (uint32_t)build_boundary_material(given, direction->material);
+    }
+
+    const double a = given->shape.lattice.spacing;
+    const double inside = given->elastic.density * a * a * a;
+    uint64_t node = 0;
+    for (uint64_t k = 0; k < body->grid[2]; k++)
+        for (uint64_t j = 0; j < body->grid[1]; j++)
+            for (uint64_t i = 0; i < body->grid[0]; i++) {
+                const int sides = (i == 0 || i + 1 == body->grid[0]) +
+                                  (j == 0 || j + 1 == body->grid[1]) +
+                                  (k == 0 || k + 1 == body->grid[2]);
+                body->masses[node++] = inside / (double)(1 << sides);
+            }
+}
+
 bool lattice_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
 {
     const struct scene_lattice *lattice = &given->shape.lattice;
@@ -361,6 +386,10 @@ taut_status build_lattice(struct build *build)
     struct body *body = build->body;
     place_lattice_nodes(lattice, body);
     grid_set_springs(&grid, body);
+    if (given->elastic.present) {
+        weight_lattice(build);
+        build->has_masses = true;
+    }
     body->closed = is_solid(lattice);
     if (body->closed)
         cover(&grid, body);

@@ -557,6 +557,17 @@ static enum body_type bind_type(struct binder *binder, const struct dom_value *v
     return index < 0 ? BODY_TYPE_COUNT : (enum body_type)index;
 }
 
+// Binds the springs of every type except network, whose lists have them.
+static void bind_kinds(struct binder *binder, const struct bound *bound, struct scene_body *body)
+{
+    if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
+        body->kinds[0].present = bind_common_suffices(bound, body);
+        body->kinds[0].material = body->common;
+    } else if (body->type != BODY_NETWORK) {
+        bind_springs(binder, bound, body);
+    }
+}
+
 static void bind_content(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     const struct dom_pair *pins = bound_find(bound, "pins"), *drives = bound_find(bound, "drives");
@@ -565,12 +576,9 @@ static void bind_content(struct binder *binder, const struct bound *bound, struc
     if (body->type == BODY_NETWORK)
         bind_network(binder, bound, body);
     bind_shape(binder, bound, body);
-    bind_mass(binder, bound, body);
-    if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
-        body->kinds[0].present = bind_common_suffices(bound, body);
-        body->kinds[0].material = body->common;
-    } else if (body->type != BODY_NETWORK) {
-        bind_springs(binder, bound, body);
+    if (!bind_elastic(binder, bound, body)) {
+        bind_mass(binder, bound, body);
+        bind_kinds(binder, bound, body);
     }
     if (pins)
         bind_pins(binder, &pins->value, body);

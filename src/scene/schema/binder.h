@@ -172,6 +172,14 @@ bool bind_common_suffices(const struct bound *bound, const struct scene_body *bo
 // Binds `spring`, `springs` and `links` of every type except network into body->kinds.
 void bind_springs(struct binder *binder, const struct bound *bound, struct scene_body *body);
 
+// ---- Materials in SI units (bind_elastic.c)
+
+// Binds `elastic` and `damping_ratio`: the masses and spring constants of a body that has
+// `elastic`. False if the body has none, so that masses and springs are bound from their own keys.
+bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene_body *body);
+
+// ---- Networks (bind_springs.c)
+
 // Binds the lists of a network.
 void bind_network(struct binder *binder, const struct bound *bound, struct scene_body *body);
 

@@ -480,6 +480,35 @@ static const struct schema_key body_keys[] = {
 #undef FIELD
 SCHEMA_TABLE(schema_body, "body", "a body", body_keys);
 
+#define FIELD(name) offsetof(struct scene_elastic, name)
+static const struct schema_key elastic_keys[] = {
+    {.name = "young",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(young),
+     .range = RANGE_POSITIVE,
+     .unit = "Pa",
+     .required = true,
+     .meaning = "Young's modulus E."},
+    {.name = "poisson",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(poisson),
+     .range = RANGE_UP_TO(0, 0.5),
+     .initial = "0.25",
+     .meaning = "Poisson's ratio ν; that of a lattice of springs is 0.25."},
+    {.name = "density",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(density),
+     .range = RANGE_POSITIVE,
+     .unit = "kg/m³",
+     .required = true,
+     .meaning = "The density ρ."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_elastic, "elastic", "'elastic'", elastic_keys);
+
 #define FIELD(name) offsetof(struct scene_pressure, name)
 static const struct schema_key pressure_keys[] = {
     {.name = "amount",
@@ -725,6 +754,18 @@ static const struct schema_key lattice_keys[] = {
          "1: springs to the 26 nearest neighbours; 2: also to the 26 at twice the distance."},
     SPRING_KEY,
     SPRINGS_KEY,
+    {.name = "elastic",
+     .shown = "mapping",
+     .absent = "`mass` and spring constants are given",
+     .meaning = "The material in SI units, instead of mass and spring constants; the body's shape "
+                "under load then does not depend on `spacing`."},
+    {.name = "damping_ratio",
+     .type = VALUE_NUMBER,
+     .offset = offsetof(struct scene_body, damping_ratio),
+     .range = RANGE_NOT_NEGATIVE,
+     .initial = "0",
+     .meaning = "The damping of each spring as a fraction of the critical damping of the spring "
+                "between two nodes inside; only with `elastic`."},
     PRESSURE_KEY,
 };
 

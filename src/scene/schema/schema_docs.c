@@ -15,6 +15,7 @@ static const struct schema_table *const listed[] = {
     &schema_body,
     &schema_drive,
     &schema_pressure,
+    &schema_elastic,
     &schema_shapes[BODY_ROPE],
     &schema_shapes[BODY_CLOTH],
     &schema_shapes[BODY_RING],

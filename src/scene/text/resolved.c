@@ -3,6 +3,7 @@
 #include "scene/reader.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -206,6 +207,26 @@ static char *emit_text(struct emission *emission, const struct dom_node *root, b
     return NULL;
 }
 
+// Appends comments with the constants that the reader made from `elastic`. False if memory runs out.
+static bool append_constants(const taut_scene *scene, struct emission *emission)
+{
+    bool appended = true;
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const struct scene_body *body = &scene->bodies[b];
+        char line[512];
+        if (!body->elastic.present)
+            continue;
+        const struct material *spring = &body->kinds[0].material;
+        const int length =
+            snprintf(line, sizeof line,
+                     "# '%s', from 'elastic': mass %.9g kg; springs inside: k1 = k2 = %.9g N/m, "
+                     "damping %.9g N s/m\n",
+                     body->name, body->mass, spring->stiffness, spring->damping);
+        appended = appended && append(emission, (unsigned char *)line, (size_t)length);
+    }
+    return appended;
+}
+
 char *scene_resolved_yaml(const taut_scene *scene)
 {
     struct emission emission = {.folder = absolute_folder(scene->file)};
@@ -213,7 +234,12 @@ char *scene_resolved_yaml(const taut_scene *scene)
         free(emission.folder);
         return NULL;
     }
-    return emit_text(&emission, scene->document->root.node, true, 100);
+    char *text = emit_text(&emission, scene->document->root.node, true, 100);
+    if (text && !append_constants(scene, &emission)) {
+        free(emission.text);
+        return NULL;
+    }
+    return text ? emission.text : NULL;
 }
 
 char *scene_value_yaml(const struct dom_node *value)

@@ -244,7 +244,7 @@ static bool copy_directions(const struct topology *topology, const struct topolo
         return false;
     for (size_t d = 0; d < body->direction_count; d++) {
         const struct direction *direction = &topology->directions[body->first_direction + d];
-        if (abs(direction->dx) > GRID_REACH)
+        if (abs(direction->dx) > GRID_REACH || direction->weighted)
             return false;
         grid->stateful |= has_state(&topology->materials[direction->material]);
         grid->directions[grid->direction_count++] = *direction;
