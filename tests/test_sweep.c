@@ -3,6 +3,7 @@
 // whether nodes move in the sweep or in a loop of their own.
 #include "samples.h"
 #include "solver/internals.h"
+#include "state/system.h"
 
 #include <stdlib.h>
 
@@ -103,7 +104,7 @@ struct swept {
     const char *precision;
 };
 
-// With and without the energy budget, with which Euler does not move nodes in the sweep.
+// With and without the energy budget, whose powers the kernels measure.
 static uint64_t hash_of(const void *context, const struct solver_options *options)
 {
     const struct swept *swept = context;
@@ -160,6 +161,142 @@ static void test_steps_in_one_run_give_those_alone(void **state)
             }
 }
 
+// A state of all nodes, or its slope: positions and velocities, or velocities and accelerations.
+struct phase {
+    double *x, *v;
+};
+
+static struct phase phase_of(const taut_solver *solver, bool slope)
+{
+    const uint64_t nodes = taut_solver_node_count(solver);
+    struct phase phase = {calloc((size_t)nodes * 3, sizeof(double)),
+                          calloc((size_t)nodes * 3, sizeof(double))};
+    assert_non_null(phase.x);
+    assert_non_null(phase.v);
+    if (!slope)
+        solver_read_nodes(solver, 0, nodes, phase.x, phase.v, NULL);
+    return phase;
+}
+
+static void phase_free(struct phase *phase)
+{
+    free(phase->x);
+    free(phase->v);
+}
+
+// Sets the nodes to start + h (v, F / m), with v and F of their present state, which it adds to
+// `sum` with the weight. In the order of the operations of an integrator.
+static void next_stage(taut_solver *solver, const struct phase *start, double h, double weight,
+                       struct phase *sum)
+{
+    const uint64_t nodes = taut_solver_node_count(solver);
+    const struct constants *constants = solver_system(solver)->constants;
+    struct phase now = phase_of(solver, false);
+    double *force = all_forces(solver);
+    for (uint64_t i = 0; i < nodes; i++) {
+        const double inverse =
+            constants->inverse_mass[topology_internal_node(solver_topology(solver), i)];
+        double x[3], v[3];
+        for (uint64_t c = 0; c < 3; c++) {
+            const uint64_t at = 3 * i + c;
+            x[c] = start->x[at] + h * now.v[at];
+            v[c] = start->v[at] + h * inverse * force[at];
+            sum->x[at] += weight * now.v[at];
+            sum->v[at] += weight * inverse * force[at];
+        }
+        put(solver, i, vec3_make(x[0], x[1], x[2]));
+        put_velocity(solver, i, vec3_make(v[0], v[1], v[2]));
+    }
+    free(force);
+    phase_free(&now);
+}
+
+static void step_by_stages(taut_solver *solver, bool rk4, double h)
+{
+    struct phase start = phase_of(solver, false), sum = phase_of(solver, true);
+    next_stage(solver, &start, h / 2, 1, &sum);
+    next_stage(solver, &start, rk4 ? h / 2 : h, 2, &sum);
+    if (rk4) {
+        next_stage(solver, &start, h, 2, &sum);
+        next_stage(solver, &start, h, 1, &sum);
+    }
+    for (uint64_t i = 0; rk4 && i < taut_solver_node_count(solver); i++) {
+        double x[3], v[3];
+        for (uint64_t c = 0; c < 3; c++) {
+            x[c] = start.x[3 * i + c] + h / 6 * sum.x[3 * i + c];
+            v[c] = start.v[3 * i + c] + h / 6 * sum.v[3 * i + c];
+        }
+        put(solver, i, vec3_make(x[0], x[1], x[2]));
+        put_velocity(solver, i, vec3_make(v[0], v[1], v[2]));
+    }
+    phase_free(&start);
+    phase_free(&sum);
+}
+
+// The stages of midpoint and rk4, in which nodes move in the sweep, give the bits of a step that is
+// made here from forces alone.
+static void test_stages_are_those_of_their_forces(void **state)
+{
+    (void)state;
+    for (int rk4 = 0; rk4 < 2; rk4++)
+        for (int shape = 0; shape < SHAPES; shape++) {
+            const struct solver_options options = {
+                .config = {.threads = 1 + shape % 2, .kernel = TAUT_KERNEL_AUTO}};
+            const char *integrator = rk4 ? "rk4" : "midpoint";
+            taut_solver *a = scene_by(integrator, "", shape, "double", shape % 3 == 0, &options);
+            taut_solver *b = scene_by(integrator, "", shape, "double", false, &options);
+            shake(a);
+            shake(b);
+            advance(a, 1);
+            step_by_stages(b, rk4, 0.001);
+            if (taut_solver_hash(a) != taut_solver_hash(b))
+                fail_msg("%s, shape %d: a step gives another hash", integrator, shape);
+            taut_solver_destroy(a);
+            taut_solver_destroy(b);
+        }
+}
+
+// Kernels do not measure the powers of wind of law `node` on a ball, so that nodes move in plain
+// loops if the energy budget is kept, and otherwise in the sweep: both give the same bits.
+static void test_motion_in_the_sweep_is_that_of_plain_loops(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"explicit_euler", "symplectic_euler", "midpoint",
+                                              "rk4"};
+    static const char *const precisions[] = {"single", "mixed", "double"};
+    static const int bodies[] = {0, 1, 6}; // a rope, a cloth with its own kernel, a lattice
+    enum { INTEGRATORS = 4, PRECISIONS = 3, BODIES = 3 };
+    for (int i = 0; i < INTEGRATORS * PRECISIONS * BODIES; i++) {
+        const char *integrator = integrators[i % INTEGRATORS];
+        const char *precision = precisions[i / INTEGRATORS % PRECISIONS];
+        const int shape = bodies[i / INTEGRATORS / PRECISIONS];
+        uint64_t hashes[2];
+        for (int work = 0; work < 2; work++) {
+            const struct solver_options options = {.config = {.threads = 1 + work}};
+            taut_solver *solver =
+                solver_from(scene_of("precision: %s\n"
+                                     "simulation: {integrator: %s, dt: 0.0005, steps: 9}\n"
+                                     "environment: {gravity: [0.1,-9.81,0.3], air_drag: 0.2,\n"
+                                     "  wind: {velocity: [3,1,2], law: node, coefficient: 2}}\n"
+                                     "output: {work: %s}\n"
+                                     "bodies:\n  - " BESIDE "\n  - {name: b, %s,\n"
+                                     "     drives: [{node: 3, velocity: [0.1,0,0.2]}]}\n"
+                                     "  - {name: ball, type: sphere, center: [0,4,0], radius: 1,\n"
+                                     "     subdivisions: 3, mass: 2, stiffness: 30, damping: 0.1,\n"
+                                     "     pressure: {amount: 20}}\n",
+                                     precision, integrator, work ? "true" : "false", "before",
+                                     shapes[shape].body),
+                            &options);
+            assert_null(solver_system(solver)->powers);
+            advance(solver, 5);
+            hashes[work] = taut_solver_hash(solver);
+            taut_solver_destroy(solver);
+        }
+        if (hashes[0] != hashes[1])
+            fail_msg("%s, %s, shape %d: the hashes differ", integrator, precision, shape);
+    }
+}
+
 // A node that starts at the position of another is not pulled along an undefined direction.
 static void test_springs_without_length(void **state)
 {
@@ -200,6 +337,8 @@ int main(void)
         cmocka_unit_test(test_forces_are_those_of_plain_loops),
         cmocka_unit_test(test_same_bits_everywhere),
         cmocka_unit_test(test_steps_in_one_run_give_those_alone),
+        cmocka_unit_test(test_stages_are_those_of_their_forces),
+        cmocka_unit_test(test_motion_in_the_sweep_is_that_of_plain_loops),
         cmocka_unit_test(test_springs_without_length),
         cmocka_unit_test(test_checker_refuses_bad_tiles),
     };

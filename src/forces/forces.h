@@ -53,7 +53,7 @@ uint64_t REAL_NAME(work_bytes)(const struct system *system);
 // Whether the kernels of an evaluation with evaluation.powers measure the powers, at a fraction of
 // its cost: with explicit integrators (Verlet's only where nothing changes velocities at the end of
 // a step), for all scenes except those with plain loops, and those with wind of law `node` on faces
-// that are on no grid. Nodes then move in the same sweep, except in the stages of midpoint and rk4.
+// that are on no grid. Nodes then move in the same sweep.
 bool REAL_NAME(work_is_measured)(const struct system *system);
 
 // Whether they do so at all times: Verlet's do not while the mouse spring pulls.

@@ -2,14 +2,6 @@
 // not move, without a branch; moving kinematic nodes are set afterwards.
 #include "integrate/integrate.h"
 
-// Whether nodes move as soon as their forces are known: if the energy budget is not kept, or if the
-// kernels measure its powers. The serial reference computes forces and motion in separate passes.
-static bool moves_in_sweep(const struct system *system)
-{
-    return !plan_is_reference(system->plan) &&
-           (!system->settings.keep_energy_budget || REAL_NAME(work_is_measured)(system));
-}
-
 static void evaluate_and_move(struct system *system, enum sweep_finish finish,
                               const struct worker *worker)
 {
@@ -36,7 +28,7 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
 {
     struct state *s = system->state;
     const real *inverse_mass = system->constants->inverse_mass;
-    if (moves_in_sweep(system)) {
+    if (REAL_NAME(moves_in_sweep)(system)) {
         evaluate_and_move(system, SWEEP_EXPLICIT_EULER, worker);
         return;
     }
@@ -63,7 +55,7 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
 {
     struct state *s = system->state;
     const real *inverse_mass = system->constants->inverse_mass;
-    if (moves_in_sweep(system)) {
+    if (REAL_NAME(moves_in_sweep)(system)) {
         evaluate_and_move(system, SWEEP_SYMPLECTIC_EULER, worker);
         return;
     }

@@ -63,6 +63,12 @@ void REAL_NAME(integrator_start)(struct system *system, const struct worker *wor
         REAL_NAME(verlet_start)(system, worker);
 }
 
+bool REAL_NAME(moves_in_sweep)(const struct system *system)
+{
+    return !plan_is_reference(system->plan) &&
+           (!system->settings.keep_energy_budget || REAL_NAME(work_is_measured)(system));
+}
+
 void REAL_NAME(save_start)(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;

@@ -39,6 +39,11 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 struct evaluation REAL_NAME(evaluation_now)(const struct system *system);
 struct evaluation REAL_NAME(evaluation_at_end)(const struct system *system);
 
+// Whether nodes move as soon as their forces are known, with integrators that evaluate these at the
+// start of a step: if the energy budget is not kept, or if the kernels measure its powers. The
+// serial reference computes forces and motion in separate passes.
+bool REAL_NAME(moves_in_sweep)(const struct system *system);
+
 // x0 and v0 := x and v, for this worker's share of the nodes.
 void REAL_NAME(save_start)(struct system *system, const struct worker *worker);
 

@@ -1,6 +1,13 @@
 // Explicit Runge-Kutta steps: the midpoint rule and the classical method of order four. All stages
 // of a step have the gas of that step.
+//
+// A stage is one sweep over the springs, in which a node moves to the next stage as soon as its
+// force is complete (finish_stage in springs/grid/force_body.h). The plain loops here do the same
+// after the forces, with the same bits: for the serial reference, and for an energy budget whose
+// powers the kernels do not measure.
 #include "integrate/integrate.h"
+
+// ---- Stages in plain loops
 
 // (x, v) := (x0, v0) + h (v, a), with v and a of the stage just evaluated.
 static void advance_from_start(struct state *s, const real *inverse_mass, real h,
@@ -70,7 +77,7 @@ static void evaluate_stage(struct system *system, double elapsed, const struct w
         REAL_NAME(work_sample)(system, evaluation, worker);
 }
 
-void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
+static void midpoint_in_loops(struct system *system, const struct worker *worker)
 {
     double h = system->settings.dt;
     REAL_NAME(save_start)(system, worker);
@@ -128,7 +135,7 @@ static void apply_slopes(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
-void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
+static void rk4_in_loops(struct system *system, const struct worker *worker)
 {
     static const double fraction[4] = {0, 0.5, 0.5, 1};
     static const real weight[4] = {1, 2, 2, 1};
@@ -145,5 +152,77 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
         add_slopes(system, weight[stage], stage == 0, worker);
     }
     apply_slopes(system, worker);
+    REAL_NAME(kinematic_advance)(system, h, worker);
+}
+
+// ---- Stages in the sweep
+
+static void swap_arrays(real **a, real **b)
+{
+    real *const kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// Exchanges the state with the one that a first or last stage has written in place of x0 and v0.
+// Both are in their own arrays again at the end of a step.
+static void swap_states(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    if (worker->index == 0) {
+        swap_arrays(&s->x, &s->x0);
+        swap_arrays(&s->y, &s->y0);
+        swap_arrays(&s->z, &s->z0);
+        swap_arrays(&s->vx, &s->vx0);
+        swap_arrays(&s->vy, &s->vy0);
+        swap_arrays(&s->vz, &s->vz0);
+    }
+    worker_barrier(worker);
+}
+
+// Forces `elapsed` seconds after the start of the step, and the motion to the next stage or to the
+// end of the step.
+static void sweep_stage(struct system *system, double elapsed, enum sweep_finish finish,
+                        const struct worker *worker)
+{
+    struct evaluation evaluation = REAL_NAME(evaluation_now)(system);
+    if (elapsed == 0)
+        REAL_NAME(springs_yield)(system, worker);
+    evaluation.time += elapsed;
+    evaluation.powers = elapsed == 0 && system->settings.keep_energy_budget;
+    REAL_NAME(forces_move)(system, evaluation, finish, worker);
+    if (evaluation.powers)
+        REAL_NAME(work_record)(system, evaluation, false, worker);
+    if (finish_is_first_stage(finish) || finish_is_last_stage(finish))
+        swap_states(system, worker);
+}
+
+void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
+{
+    const double h = system->settings.dt;
+    if (!REAL_NAME(moves_in_sweep)(system)) {
+        midpoint_in_loops(system, worker);
+        return;
+    }
+    sweep_stage(system, 0, SWEEP_MIDPOINT_FIRST, worker);
+    REAL_NAME(kinematic_place)(system, h / 2, worker);
+    sweep_stage(system, h / 2, SWEEP_MIDPOINT_LAST, worker);
+    REAL_NAME(kinematic_advance)(system, h, worker);
+}
+
+void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
+{
+    const double h = system->settings.dt;
+    if (!REAL_NAME(moves_in_sweep)(system)) {
+        rk4_in_loops(system, worker);
+        return;
+    }
+    sweep_stage(system, 0, SWEEP_RK4_FIRST, worker);
+    REAL_NAME(kinematic_place)(system, h / 2, worker);
+    sweep_stage(system, h / 2, SWEEP_RK4_SECOND, worker);
+    REAL_NAME(kinematic_place)(system, h / 2, worker);
+    sweep_stage(system, h / 2, SWEEP_RK4_THIRD, worker);
+    REAL_NAME(kinematic_place)(system, h, worker);
+    sweep_stage(system, h, SWEEP_RK4_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }

@@ -30,8 +30,32 @@ enum sweep_finish {
     SWEEP_EXPLICIT_EULER,
     SWEEP_SYMPLECTIC_EULER,
     SWEEP_VELOCITY_VERLET,
-    SWEEP_VERLET // x0 is the position before; velocities are backward differences
+    SWEEP_VERLET,         // x0 is the position before; velocities are backward differences
+    SWEEP_MIDPOINT_FIRST, // stages of Runge-Kutta methods
+    SWEEP_MIDPOINT_LAST,
+    SWEEP_RK4_FIRST,
+    SWEEP_RK4_SECOND,
+    SWEEP_RK4_THIRD,
+    SWEEP_RK4_LAST
 };
+
+// Whether nodes move from the state at the start of the step, x0 and v0. The first stage writes the
+// state of the second one in place of x0 and v0, and the last stage that at the end of the step, so
+// that neither copies any: the integrator then swaps x and v with x0 and v0.
+static inline bool finish_is_stage(enum sweep_finish finish)
+{
+    return finish >= SWEEP_MIDPOINT_FIRST;
+}
+
+static inline bool finish_is_first_stage(enum sweep_finish finish)
+{
+    return finish == SWEEP_MIDPOINT_FIRST || finish == SWEEP_RK4_FIRST;
+}
+
+static inline bool finish_is_last_stage(enum sweep_finish finish)
+{
+    return finish == SWEEP_MIDPOINT_LAST || finish == SWEEP_RK4_LAST;
+}
 
 // Whether the forces are stored, and nodes stay where they are.
 static inline bool finish_stores_forces(enum sweep_finish finish)

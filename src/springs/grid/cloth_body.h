@@ -312,6 +312,15 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_VERLET,
                                 mixed);
             break;
+        case SWEEP_MIDPOINT_FIRST:
+        case SWEEP_MIDPOINT_LAST:
+        case SWEEP_RK4_FIRST:
+        case SWEEP_RK4_SECOND:
+        case SWEEP_RK4_THIRD:
+        case SWEEP_RK4_LAST:
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, any_stage,
+                                mixed);
+            break;
         }
         if (variant.powers)
             add_node_powers(sums, drives, &done.velocity, &done.force, mass, inverse,

@@ -505,7 +505,9 @@ static void grid_pass(const struct pass_range *range, const struct sweep_pass *p
 struct component {
     real *x, *v, *f;
     wide gravity;
-    real *x0; // previous positions, for SWEEP_VERLET
+    // Previous positions, for SWEEP_VERLET; the state at the start of the step and the sums of
+    // slopes, for stages.
+    real *x0, *v0, *sx, *sv;
     // Low parts (precision mixed); that of v is NULL with verlet, whose velocities are differences.
     real *x_low, *v_low, *x0_low;
 };
@@ -513,6 +515,10 @@ struct component {
 struct motion_steps {
     wide drag, velocity_step, position_step;
     wide half_kick; // for the velocities of SWEEP_VERLET
+    // Of a stage: whether it is the first, second or last one, whether the method sums slopes, and
+    // the weight of this one.
+    bool first, second, last, sums;
+    wide weight;
 };
 
 // A register of one component.
@@ -620,6 +626,69 @@ WIDE_INLINE struct finished move_mixed(const struct component *c, const struct m
     return (struct finished){force, finish == SWEEP_VELOCITY_VERLET ? kicked.high : now.v};
 }
 
+// from + increment in a stage. `from` has the low part of the start until the last stage.
+WIDE_INLINE wide stage_sum(const struct motion_steps *steps, wide from, wide increment, real *low,
+                           long i, long left)
+{
+    const struct wide_sum start = {from, wide_load_first(low + i, left)};
+    if (!steps->last)
+        return wide_add(start.high, wide_add(start.low, increment));
+    const struct wide_sum end = accumulate(start, increment);
+    wide_store_first(low + i, end.low, left);
+    return end.high;
+}
+
+// A stage of a Runge-Kutta method (integrate/runge_kutta.c has the same operations in plain loops):
+// the state at the start of the step, plus a fraction of the step times the slope of this stage, or
+// at the end of rk4 times the sum of all slopes. The second stage finds the first velocity, which is
+// the first sum, in v0. Which stage it is varies at run time, because otherwise six more variants of
+// the kernels would be compiled.
+WIDE_INLINE struct finished finish_stage(const struct component *c,
+                                         const struct motion_steps *steps, struct moving now,
+                                         wide force, wide inverse_mass, long i, long left,
+                                         bool mixed)
+{
+    const wide h = steps->position_step;
+    wide x = now.x, v = now.v;
+    wide x_change = wide_multiply(h, now.v);
+    wide v_change = wide_multiply(wide_multiply(h, inverse_mass), force);
+    if (!steps->first) {
+        x = wide_load_first(c->x0 + i, left);
+        v = wide_load_first(c->v0 + i, left);
+    }
+    if (steps->sums) {
+        const wide slope = wide_multiply(wide_multiply(steps->weight, inverse_mass), force);
+        const wide before = steps->first ? wide_set(0) : wide_load_first(c->sv + i, left);
+        const wide sum = wide_add(before, slope);
+        wide x_sum = wide_add(wide_set(0), v);
+        if (!steps->first) {
+            if (!steps->second)
+                x_sum = wide_load_first(c->sx + i, left);
+            x_sum = wide_add(x_sum, wide_multiply(steps->weight, now.v));
+        }
+        if (steps->last) {
+            x_change = wide_multiply(h, x_sum);
+            v_change = wide_multiply(h, sum);
+        } else {
+            wide_store_first(c->sv + i, sum, left);
+            if (!steps->first)
+                wide_store_first(c->sx + i, x_sum, left);
+        }
+    }
+    const bool swaps = steps->first || steps->last;
+    real *const to_x = swaps ? c->x0 : c->x, *const to_v = swaps ? c->v0 : c->v;
+    wide_store_first(
+        to_x + i, mixed ? stage_sum(steps, x, x_change, c->x_low, i, left) : wide_add(x, x_change),
+        left);
+    wide_store_first(
+        to_v + i, mixed ? stage_sum(steps, v, v_change, c->v_low, i, left) : wide_add(v, v_change),
+        left);
+    return (struct finished){force, now.v};
+}
+
+// Any stage, as a constant where finish_component is inlined: the motion has the rest.
+static const enum sweep_finish any_stage = SWEEP_RK4_LAST;
+
 // Moves one component of a register of nodes, or stores its force.
 WIDE_INLINE struct finished finish_component(const struct component *c,
                                              const struct motion_steps *steps, struct moving now,
@@ -635,6 +704,8 @@ WIDE_INLINE struct finished finish_component(const struct component *c,
         wide_store_first(c->f + i, wide_set(0), left);
     if (finish == SWEEP_FORCES)
         return (struct finished){force, now.v};
+    if (finish_is_stage(finish))
+        return finish_stage(c, steps, now, force, inverse_mass, i, left, mixed);
 
     const wide change = wide_multiply(wide_multiply(steps->velocity_step, inverse_mass), force);
     if (finish == SWEEP_VERLET) {
@@ -665,6 +736,36 @@ struct node_motion {
     struct motion_steps steps;
 };
 
+// The arrays and the factors of a stage.
+static inline void set_stage(struct node_motion *motion, const struct state *s, int64_t first,
+                             double h, enum sweep_finish finish)
+{
+    static const struct {
+        double step;
+        real weight;
+    } stages[] = {
+        [SWEEP_MIDPOINT_FIRST] = {0.5, 0}, [SWEEP_MIDPOINT_LAST] = {1, 0},
+        [SWEEP_RK4_FIRST] = {0.5, 1},      [SWEEP_RK4_SECOND] = {0.5, 2},
+        [SWEEP_RK4_THIRD] = {1, 2},        [SWEEP_RK4_LAST] = {1, 1},
+    };
+    struct motion_steps *steps = &motion->steps;
+    const double step = finish == SWEEP_RK4_LAST ? h / 6 : stages[finish].step * h;
+    steps->position_step = wide_set((real)step);
+    steps->weight = wide_set(stages[finish].weight);
+    steps->first = finish_is_first_stage(finish);
+    steps->second = finish == SWEEP_RK4_SECOND;
+    steps->last = finish_is_last_stage(finish);
+    steps->sums = s->sx && finish >= SWEEP_RK4_FIRST;
+    real *const x0[3] = {s->x0, s->y0, s->z0}, *const v0[3] = {s->vx0, s->vy0, s->vz0};
+    real *const sx[3] = {s->sx, s->sy, s->sz}, *const sv[3] = {s->svx, s->svy, s->svz};
+    for (int c = 0; c < 3; c++) {
+        motion->components[c].x0 = x0[c] + first;
+        motion->components[c].v0 = v0[c] + first;
+        motion->components[c].sx = steps->sums ? sx[c] + first : NULL;
+        motion->components[c].sv = steps->sums ? sv[c] + first : NULL;
+    }
+}
+
 // The components and step factors of nodes from `first` on.
 static inline struct node_motion motion_of(const struct system *system, int64_t first,
                                            enum sweep_finish finish)
@@ -686,8 +787,9 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
           .v = s->vz + first,
           .f = s->fz + first,
           .gravity = wide_set((real)g.z)}},
-        {wide_set((real)system->topology->environment.air_drag), wide_set(h), wide_set(h),
-         wide_set(0)},
+        {.drag = wide_set((real)system->topology->environment.air_drag),
+         .velocity_step = wide_set(h),
+         .position_step = wide_set(h)},
     };
     if (finish == SWEEP_SYMPLECTIC_EULER)
         motion.steps.position_step = wide_set((real)settings->position_step);
@@ -701,6 +803,8 @@ static inline struct node_motion motion_of(const struct system *system, int64_t 
         motion.components[1].x0 = s->y0 + first;
         motion.components[2].x0 = s->z0 + first;
     }
+    if (finish_is_stage(finish))
+        set_stage(&motion, s, first, settings->dt, finish);
     if (!state_is_mixed(s))
         return motion;
     real *const x_low[3] = {s->x_low, s->y_low, s->z_low};
@@ -735,13 +839,18 @@ WIDE_INLINE void add_node_powers(struct power_sums *sums, bool drives, const str
     power_add(sums, POWER_MOVED, i, wide_subtract(kinetic, wide_masked(is_free, kinetic)));
 }
 
-// Finishes the nodes of a range. `masses` of the nodes, or NULL if each has `each`.
+// Finishes the nodes of a range. `masses` of the nodes, or NULL if each has `each`. `stage`: which
+// one, where `finish` is any_stage.
 WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_range *range,
                               const real *masses, real each, bool loaded, bool clears,
-                              enum sweep_finish finish, bool powers, bool mixed)
+                              enum sweep_finish finish, enum sweep_finish stage, bool powers,
+                              bool mixed)
 {
     const bool drives = powers && range->powers->drives;
-    const struct node_motion motion = motion_of(system, range->first, finish);
+    const struct node_motion motion =
+        motion_of(system, range->first, finish == any_stage ? stage : finish);
+    const bool reads_positions =
+        finish == any_stage ? motion.steps.first : !finish_stores_forces(finish);
     const real *const own[3] = {range->own.x, range->own.y, range->own.z};
     const real *const reactions[3] = {range->reactions.x, range->reactions.y, range->reactions.z};
     const wide one_mass = wide_set(each);
@@ -758,7 +867,7 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
             const struct component *it = &motion.components[c];
             struct moving now = {.v = wide_load_first(it->v + i, left),
                                  .force = total_force(it, own[c], reactions[c], i, left, loaded)};
-            now.x = finish_stores_forces(finish) ? wide_set(0) : wide_load_first(it->x + i, left);
+            now.x = reads_positions ? wide_load_first(it->x + i, left) : wide_set(0);
             const struct finished done = finish_component(it, &motion.steps, now, mass, inverse, i,
                                                           left, clears, finish, mixed);
             force[c] = done.force;
@@ -773,17 +882,18 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
 }
 
 WIDE_INLINE void finish_with(const struct system *system, const struct finish_range *range,
-                             const real *masses, real each, enum sweep_finish finish, bool powers)
+                             const real *masses, real each, enum sweep_finish finish,
+                             enum sweep_finish stage, bool powers)
 {
     if (state_is_mixed(system->state))
-        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers,
-                     true);
+        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, stage,
+                     powers, true);
     else if (masses || range->loaded || range->clears || finish_stores_forces(finish) ||
-             finish == SWEEP_EXPLICIT_EULER)
-        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers,
-                     false);
+             finish == SWEEP_EXPLICIT_EULER || finish == any_stage)
+        finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, stage,
+                     powers, false);
     else
-        finish_nodes(system, range, NULL, each, false, false, finish, powers, false);
+        finish_nodes(system, range, NULL, each, false, false, finish, stage, powers, false);
 }
 
 WIDE_INLINE void finish_masses(const struct system *system, const struct finish_range *range,
@@ -791,22 +901,30 @@ WIDE_INLINE void finish_masses(const struct system *system, const struct finish_
 {
     switch (finish) {
     case SWEEP_FORCES:
-        finish_with(system, range, masses, each, SWEEP_FORCES, powers);
+        finish_with(system, range, masses, each, SWEEP_FORCES, finish, powers);
         break;
     case SWEEP_HALF_KICK:
-        finish_with(system, range, masses, each, SWEEP_HALF_KICK, powers);
+        finish_with(system, range, masses, each, SWEEP_HALF_KICK, finish, powers);
         break;
     case SWEEP_EXPLICIT_EULER:
-        finish_with(system, range, masses, each, SWEEP_EXPLICIT_EULER, powers);
+        finish_with(system, range, masses, each, SWEEP_EXPLICIT_EULER, finish, powers);
         break;
     case SWEEP_SYMPLECTIC_EULER:
-        finish_with(system, range, masses, each, SWEEP_SYMPLECTIC_EULER, powers);
+        finish_with(system, range, masses, each, SWEEP_SYMPLECTIC_EULER, finish, powers);
         break;
     case SWEEP_VELOCITY_VERLET:
-        finish_with(system, range, masses, each, SWEEP_VELOCITY_VERLET, powers);
+        finish_with(system, range, masses, each, SWEEP_VELOCITY_VERLET, finish, powers);
         break;
     case SWEEP_VERLET:
-        finish_with(system, range, masses, each, SWEEP_VERLET, powers);
+        finish_with(system, range, masses, each, SWEEP_VERLET, finish, powers);
+        break;
+    case SWEEP_MIDPOINT_FIRST:
+    case SWEEP_MIDPOINT_LAST:
+    case SWEEP_RK4_FIRST:
+    case SWEEP_RK4_SECOND:
+    case SWEEP_RK4_THIRD:
+    case SWEEP_RK4_LAST:
+        finish_with(system, range, masses, each, any_stage, finish, powers);
         break;
     }
 }
