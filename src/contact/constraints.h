@@ -1,5 +1,5 @@
 // Contacts with projecting colliders, as constraints of an implicit step. integrate/constraints.c
-// finds and solves them. The projection at the end of the step (colliders.c) uses them, and the
+// finds and solves them. The projection at the end of the step (projection.c) uses them, and the
 // motion that the nodes would have had without them. Numeric.
 #ifndef TAUT_CONTACT_CONSTRAINTS_H
 #define TAUT_CONTACT_CONSTRAINTS_H

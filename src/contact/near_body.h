@@ -1,4 +1,4 @@
-// The broad phase of contacts (colliders.c): bounding boxes of blocks of nodes, and the nodes of a
+// The broad phase of contacts (culling.h): bounding boxes of blocks of nodes, and the nodes of a
 // block that may touch a collider. Both exclude only nodes that certainly do not touch: the contact
 // itself is computed in double, node by node. Compiled for each instruction set.
 #include "kernels/kernels.h"

@@ -2,10 +2,10 @@
 // projection of nodes that touched the same surfaces before. These are plain loops in double over
 // all nodes of the word, without branches, which a compiler vectorises at any width; results that
 // do not apply to a node are discarded. The arithmetic is that of a single node (contact_action in
-// contact.h, meet_surface in colliders.c), operation by operation, so the bits are the same. Cases
-// that need decisions (impacts, contacts of an implicit step) are not handled here. kernels/table.h
-// compiles these loops for each instruction set. Flags are 1 and 0 of the type that they select,
-// because not every instruction set compares integers of that size.
+// contact.h, collide_with_surface in projection.c), operation by operation, so the bits are the
+// same. Cases that need decisions (impacts, contacts of an implicit step) are not handled here.
+// kernels/table.h compiles these loops for each instruction set. Flags are 1 and 0 of the type that
+// they select, because not every instruction set compares integers of that size.
 #include <math.h>
 
 #include "kernels/kernels.h"

@@ -48,7 +48,7 @@ enum power_column {
 // The number of columns of a chunk's sums.
 enum { SUM_WIDTH = 8 };
 
-// Scratch of the colliders (contact/colliders.c), one element per block of nodes. The bounding box
+// Scratch of the colliders (contact/culling.h), one element per block of nodes. The bounding box
 // of a block of nodes, m, and its largest absolute coordinate, which determines rounding errors.
 struct block_box {
     double least[3], most[3];
