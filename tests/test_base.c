@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/text.h"
 
 // ---- Memory
 
@@ -322,9 +323,22 @@ static void test_clock_counts_seconds(void **state)
     assert_true(passed >= 0.0199 && passed < 20); // the machine may be busy, but not that busy
 }
 
+static void test_text_endings(void **state)
+{
+    (void)state;
+    assert_true(text_ends_with("a.pvd", ".pvd"));
+    assert_true(text_ends_with_any_case("a.OBJ", ".obj"));
+    assert_false(text_ends_with("a.OBJ", ".obj"));
+    assert_false(text_ends_with(".pvd", ".pvd")); // nothing before it
+    assert_false(text_ends_with_any_case(".PVD", ".pvd"));
+    assert_false(text_ends_with("vd", ".pvd"));
+    assert_false(text_ends_with("a.pvda", ".pvd"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_endings),
         cmocka_unit_test(test_size_multiply),
         cmocka_unit_test(test_memory_is_zeroed_and_aligned),
         cmocka_unit_test(test_large_memory),

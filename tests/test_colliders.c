@@ -588,8 +588,8 @@ static void assert_gain_is_put_in(const char *integrator, const char *setting, i
 {
     static const char *const colliders[] = {
         "{type: plane, response: project}",
-        "{type: plane, response: project}, {type: sphere, center: [-1.2,0.3,0], radius: 0.25,\n"
-        "  velocity: [2,0,0], response: project}",
+        ("{type: plane, response: project}, {type: sphere, center: [-1.2,0.3,0], radius: 0.25,\n"
+         "  velocity: [2,0,0], response: project}"),
         "{type: plane, normal: [0.2,1,0], stiffness: "};
     const bool wind = strcmp(setting, "wind") == 0, drive = strcmp(setting, "drive") == 0;
     const bool sphere = strcmp(setting, "sphere") == 0, penalty = strcmp(setting, "penalty") == 0;

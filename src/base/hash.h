@@ -26,4 +26,15 @@ void hash_add(struct hash *hash, const void *bytes, size_t length);
 // The hash of everything added so far. More may be added afterwards.
 uint64_t hash_end(const struct hash *hash);
 
+// A pseudo-random number in [-1, 1) that depends only on the index: the finaliser of splitmix64
+// (Steele, Lea, Flood 2014).
+static inline double random_at(uint64_t index)
+{
+    uint64_t z = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-52 - 1;
+}
+
 #endif

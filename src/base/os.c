@@ -1,4 +1,4 @@
-// The clock, and opening and reading files (os.h).
+// The clock, opening and reading files, and waiting for child processes (os.h).
 #include "base/os.h"
 
 #include <assert.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,4 +96,15 @@ bool read_to_end(FILE *stream, size_t limit, char **text, size_t *length)
     *text = bytes;
     *length = filled;
     return true;
+}
+
+// ---- Child processes
+
+int process_wait(pid_t child)
+{
+    int result = 0;
+    while (waitpid(child, &result, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return result;
 }

@@ -1,10 +1,11 @@
-// Operating system services: a clock, and files named by the user.
+// Operating system services: a clock, files named by the user, and child processes.
 #ifndef TAUT_BASE_OS_H
 #define TAUT_BASE_OS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 // Seconds since a fixed but unknown time. Monotonic: setting the system time does not change it, so
 // differences are durations. The resolution is nanoseconds.
@@ -20,5 +21,9 @@ FILE *open_to_read(const char *path, const char **reason);
 // Reads a stream to its end into a malloc'ed, NUL-terminated text. Returns false with errno set:
 // EFBIG if there are more than `limit` bytes, ENOMEM, or the error of the stream.
 bool read_to_end(FILE *stream, size_t limit, char **text, size_t *length);
+
+// Waits until a child process ends, whatever signals this one receives. Returns its status as
+// waitpid does; -1 if there is no such child.
+int process_wait(pid_t child);
 
 #endif

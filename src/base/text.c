@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 char *text_format_va(const char *format, va_list arguments)
 {
@@ -24,6 +25,25 @@ char *text_format(const char *format, ...)
     char *text = text_format_va(format, arguments);
     va_end(arguments);
     return text;
+}
+
+// The ending, if the text is longer; otherwise NULL.
+static const char *ending_of(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), own = strlen(ending);
+    return length > own ? text + length - own : NULL;
+}
+
+bool text_ends_with(const char *text, const char *ending)
+{
+    const char *end = ending_of(text, ending);
+    return end && strcmp(end, ending) == 0;
+}
+
+bool text_ends_with_any_case(const char *text, const char *ending)
+{
+    const char *end = ending_of(text, ending);
+    return end && strcasecmp(end, ending) == 0;
 }
 
 // ---- UTF-8

@@ -1,4 +1,4 @@
-// Text: printf into an allocated string, and the UTF-8 decoder.
+// Text: printf into an allocated string, endings, and the UTF-8 decoder.
 #ifndef TAUT_BASE_TEXT_H
 #define TAUT_BASE_TEXT_H
 
@@ -14,6 +14,11 @@ char *text_format(const char *format, ...) PRINTF_FORMAT(1, 2);
 
 // The same for a va_list.
 char *text_format_va(const char *format, va_list arguments);
+
+// Whether a text has something before this ending, such as ".obj"; the second also where the case
+// of ASCII letters differs.
+bool text_ends_with(const char *text, const char *ending);
+bool text_ends_with_any_case(const char *text, const char *ending);
 
 // ---- UTF-8
 

@@ -121,15 +121,6 @@ static enum outcome follow(const struct python_tool *tool, int from, struct mess
     }
 }
 
-static int wait_for(pid_t child)
-{
-    int result = 0;
-    while (waitpid(child, &result, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return result;
-}
-
 static enum outcome run(const char *interpreter, const struct python_tool *tool,
                         struct messages *messages)
 {
@@ -161,7 +152,7 @@ static enum outcome run(const char *interpreter, const struct python_tool *tool,
     if (outcome != OUTCOME_DONE)
         (void)kill(-child, SIGKILL);
     (void)close(ends[0]);
-    int result = wait_for(child);
+    int result = process_wait(child);
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (!WIFEXITED(result))

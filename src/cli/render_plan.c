@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "picture/image.h"
 
 // Without --speed a film runs in real time if its duration is within these limits; otherwise it
@@ -18,23 +19,17 @@ bool render_is_film(enum render_kind kind)
     return kind == RENDER_MP4 || kind == RENDER_GIF;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
-
 taut_status render_kind_of(const struct render_request *request, const char *path,
                            enum render_kind *kind, taut_error *error)
 {
     bool several = request->time_count > 1 || request->frames > 1;
 
     // The suffix determines the kind.
-    if (ends_with(path, ".png"))
+    if (text_ends_with(path, ".png"))
         *kind = several ? RENDER_STRIP : RENDER_PICTURE;
-    else if (ends_with(path, ".mp4"))
+    else if (text_ends_with(path, ".mp4"))
         *kind = RENDER_MP4;
-    else if (ends_with(path, ".gif"))
+    else if (text_ends_with(path, ".gif"))
         *kind = RENDER_GIF;
     else
         return fail(

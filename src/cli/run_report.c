@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/human.h"
 #include "cli/signals.h"
 
@@ -143,15 +144,6 @@ static double greatest_coordinate(const taut_solver *solver)
     return greatest;
 }
 
-static double total_mass(const taut_solver *solver)
-{
-    const struct topology *topology = solver_topology(solver);
-    double mass = 0;
-    for (uint64_t node = 0; node < topology->node_count; node++)
-        mass += topology_mass(topology, node);
-    return mass;
-}
-
 // What rounding of positions leaves with Verlet, J. Its velocities are their differences, so that a
 // coordinate x adds up to e = epsilon |x| / 2h to them in each step, by either sign over n steps
 // but alike in neighbouring ones: up to 16 e sqrt(n), and the sum of m v times that, which is at
@@ -165,7 +157,7 @@ static double verlet_rounding(const struct run *run, double epsilon)
     const double kinetic = fmax(run->frame.energy.kinetic, run->first_energy.kinetic);
     const double steps = (double)taut_solver_step_count(solver);
     const double speed = 0.5 * epsilon * greatest_coordinate(solver) / taut_solver_dt(solver);
-    return 16 * speed * sqrt(steps * 2 * kinetic * total_mass(solver));
+    return 16 * speed * sqrt(steps * 2 * kinetic * topology_total_mass(solver_topology(solver)));
 }
 
 // The sum of the stiffnesses of all springs, N/m.
@@ -501,12 +493,6 @@ static void print_bodies(const struct run *run)
         printf("             and %s more\n", human_counted(closed - shown, "body").text);
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 static void print_files(const struct run *run)
 {
     for (size_t i = 0; i < run->file_count && i < FILES_SHOWN; i++)
@@ -521,9 +507,9 @@ static void print_viewers(const struct run *run)
     bool caches = false;
     for (size_t i = 0; i < run->file_count; i++) {
         const char *file = run->files[i];
-        if (ends_with(file, ".pvd"))
+        if (text_ends_with(file, ".pvd"))
             printf("  ParaView   open %s\n", file);
-        if (!ends_with(file, ".pc2") || caches)
+        if (!text_ends_with(file, ".pc2") || caches)
             continue;
         caches = true;
         printf("  Blender    import %.*s.obj (axes as they are: Y up), and give it a Mesh Cache\n"

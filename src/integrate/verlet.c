@@ -20,12 +20,13 @@ static bool may_lack_half_kick(const struct system *system)
 }
 
 // Evaluates the forces at the start of the step, unless the last step has done so.
-static void forces_at_start(struct system *system, const struct worker *worker)
+static void forces_at_start(struct system *system, struct evaluation now,
+                            const struct worker *worker)
 {
     if (system->state->forces_current)
         return;
     REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(forces_evaluate)(system, REAL_NAME(evaluation_now)(system), worker);
+    REAL_NAME(forces_evaluate)(system, now, worker);
 }
 
 // The same with the energy budget. Powers of known forces, which the next half kick needs as they
@@ -34,15 +35,14 @@ static void sample_at_start(struct system *system, const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
     const bool measured = REAL_NAME(work_is_measured)(system);
-    if (measured && !system->state->forces_current) {
-        now.powers = true;
-        REAL_NAME(springs_yield)(system, worker);
-        REAL_NAME(forces_evaluate)(system, now, worker);
+    now.powers = measured && !system->state->forces_current;
+    if (measured && !now.powers && REAL_NAME(work_is_recorded)(system, now))
+        return;
+    forces_at_start(system, now, worker);
+    if (now.powers)
         REAL_NAME(work_record)(system, now, false, worker);
-    } else if (!measured || !REAL_NAME(work_is_recorded)(system, now)) {
-        forces_at_start(system, worker);
+    else
         REAL_NAME(work_sample)(system, now, worker);
-    }
 }
 
 static void forces_are_current(struct system *system, const struct worker *worker)
@@ -67,7 +67,7 @@ static void half_kick_is_due(struct system *system, const struct worker *worker)
 // The position one step back, so that the first step is x + h v + h^2 a / 2.
 void REAL_NAME(verlet_start)(struct system *system, const struct worker *worker)
 {
-    forces_at_start(system, worker);
+    forces_at_start(system, REAL_NAME(evaluation_now)(system), worker);
     struct state *s = system->state;
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);

@@ -50,15 +50,15 @@ static taut_status find_collection(struct finished_run *run, taut_error *error)
     taut_status status = TAUT_OK;
     struct dirent *entry;
     while (status == TAUT_OK && (entry = readdir(folder)) != NULL) {
-        size_t length = strlen(entry->d_name), ending = strlen(".pvd");
-        if (length <= ending || strcmp(entry->d_name + length - ending, ".pvd") != 0)
+        if (!text_ends_with(entry->d_name, ".pvd"))
             continue;
+        const int stem = (int)(strlen(entry->d_name) - strlen(".pvd"));
         if (run->name)
             status = fail(error, TAUT_ERROR_IO,
                           "the folder '%s' has several collections ('%s.pvd', '%s'): one run is "
                           "expected there",
                           run->folder, run->name, entry->d_name);
-        else if (!(run->name = text_format("%.*s", (int)(length - ending), entry->d_name)))
+        else if (!(run->name = text_format("%.*s", stem, entry->d_name)))
             status = fail_memory(error, "the name of a run");
     }
     (void)closedir(folder);

@@ -269,13 +269,12 @@ void recording_position_free(struct recording_position *position)
 
 static bool is_pair(const struct frame *first, const char *file)
 {
-    size_t length = strlen(file), ending = strlen(".obj"); // as long as ".pc2"
-    if (length <= ending || (strcmp(file + length - ending, ".obj") != 0 &&
-                             strcmp(file + length - ending, ".pc2") != 0))
+    if (!text_ends_with(file, ".obj") && !text_ends_with(file, ".pc2"))
         return false;
+    const size_t stem = strlen(file) - strlen(".obj"); // as long as ".pc2"
     for (size_t b = 0; b < first->shape.body_count; b++)
-        if (strlen(first->bodies[b].name) == length - ending &&
-            strncmp(first->bodies[b].name, file, length - ending) == 0)
+        if (strlen(first->bodies[b].name) == stem &&
+            strncmp(first->bodies[b].name, file, stem) == 0)
             return true;
     return false;
 }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "base/text.h"
 #include "output/file.h"
 
@@ -181,21 +182,12 @@ static void last_message(struct film *film, char *line, size_t size)
     }
 }
 
-static int wait_for(pid_t child)
-{
-    int result = 0;
-    while (waitpid(child, &result, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return result;
-}
-
 // Waits until ffmpeg ends; false if it did not succeed.
 static bool finish(struct film *film)
 {
     (void)close(film->frames);
     film->frames = -1;
-    int result = wait_for(film->child);
+    int result = process_wait(film->child);
     film->child = -1;
     return WIFEXITED(result) && WEXITSTATUS(result) == 0;
 }

@@ -66,9 +66,8 @@ static char *name_from_path(const char *path)
     size_t length = strlen(start);
     static const char *const endings[] = {".yaml", ".yml"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
-        if (length > ending && strcmp(start + length - ending, endings[i]) == 0) {
-            length -= ending;
+        if (text_ends_with(start, endings[i])) {
+            length -= strlen(endings[i]);
             break;
         }
     }

@@ -71,14 +71,6 @@ static real greatest_coordinate(real x, real y, real z)
     return xy > real_abs(z) ? xy : real_abs(z);
 }
 
-static double total_mass(const struct topology *topology)
-{
-    double mass = 0;
-    for (size_t b = 0; b < topology->body_count; b++)
-        mass += topology->bodies[b].mass;
-    return mass;
-}
-
 static bool sums_are_finite(const double sums[SUM_WIDTH])
 {
     return isfinite(sums[CHECK_KINETIC]) && isfinite(sums[CHECK_POSITIONS]);
@@ -159,7 +151,7 @@ static double outside_work(const struct system *system, double time)
     double moved = speed * time;
     double movers = (double)topology->motion_count + (double)topology->collider_count +
                     (double)system->kinematic_targets.count;
-    const double mass = total_mass(topology);
+    const double mass = topology_total_mass(topology);
     return 2 * mass * speed * speed + 0.5 * movers * stiffness * moved * moved +
            mass * vec3_length(topology->environment.gravity) * moved;
 }
@@ -178,9 +170,10 @@ void REAL_NAME(divergence_allow_sphere)(struct system *system, size_t collider, 
     double before = s->collider_radius[collider];
     double moved = vec3_length(vec3_subtract(centre, present)) + fmax(0, radius - before);
     system->fastest_outside = fmax(system->fastest_outside, vec3_length(velocity));
-    system->energy_start += ((double)topology->node_count * greatest_stiffness(topology) * radius +
-                             total_mass(topology) * vec3_length(topology->environment.gravity)) *
-                            fmin(radius, moved);
+    system->energy_start +=
+        ((double)topology->node_count * greatest_stiffness(topology) * radius +
+         topology_total_mass(topology) * vec3_length(topology->environment.gravity)) *
+        fmin(radius, moved);
 }
 
 // Nothing that drifts with a relative wind gets faster than the wind; one that ignores the velocity
@@ -192,7 +185,7 @@ static double wind_work(const struct system *system, double time)
     const struct scene_wind *wind = &topology->environment.wind;
     if (!wind->present || topology->face_count == 0)
         return 0;
-    double speed = vec3_length(wind->velocity), mass = total_mass(topology);
+    double speed = vec3_length(wind->velocity), mass = topology_total_mass(topology);
     for (size_t i = 0; i < wind->gust_count; i++)
         speed += vec3_length(wind->gusts[i].amplitude);
     double pushed = 0;
@@ -298,7 +291,7 @@ static double explained_energy(const struct system *system, const double sums[SU
 {
     double time = step_time(system, system->state->step);
     // The sums have coordinates from the state's origin.
-    const double at_origin = total_mass(system->topology) *
+    const double at_origin = topology_total_mass(system->topology) *
                              vec3_dot(system->topology->environment.gravity, system->state->origin);
     double fallen = fmax(0, system->gravity_start - (sums[CHECK_GRAVITY] - at_origin));
     double explained = system->energy_start + fallen + wind_work(system, time) +
@@ -361,14 +354,14 @@ static double first_step_energy(const struct system *system)
 {
     vec3 g = system->topology->environment.gravity;
     double h = system->settings.dt;
-    return total_mass(system->topology) * vec3_dot(g, g) * h * h;
+    return topology_total_mass(system->topology) * vec3_dot(g, g) * h * h;
 }
 
 // The kinetic energy that needs no explanation, J: that, and round-off, which also moves a body at
 // rest. Below a micrometre per second a speed counts as round-off.
 static double small_energy(const struct system *system)
 {
-    return first_step_energy(system) + 0.5e-12 * total_mass(system->topology);
+    return first_step_energy(system) + 0.5e-12 * topology_total_mass(system->topology);
 }
 
 // All workers get the same result. The second sum is formed only if the first indicates divergence.

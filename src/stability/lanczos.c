@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <float.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "state/reading.h"
 
@@ -81,16 +82,6 @@ void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation evalua
     REAL_NAME(tangent_update)(lanczos->tangent, TANGENT_EXACT, evaluation, worker);
 }
 
-// A pseudo-random number in (-1, 1): the finaliser of splitmix64 (Steele, Lea, Flood 2014).
-static real random_of(uint64_t index)
-{
-    uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (real)((double)(z >> 11) * 0x1p-52 - 1);
-}
-
 // u_0, not yet normalised, into `before`, where every w is stored before normalisation.
 static void begin(struct lanczos *lanczos, const struct worker *worker)
 {
@@ -98,9 +89,9 @@ static void begin(struct lanczos *lanczos, const struct worker *worker)
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         bool is_free = system->constants->inverse_mass[i] != 0;
-        lanczos->before.x[i] = is_free ? random_of(3 * i) : 0;
-        lanczos->before.y[i] = is_free ? random_of(3 * i + 1) : 0;
-        lanczos->before.z[i] = is_free ? random_of(3 * i + 2) : 0;
+        lanczos->before.x[i] = is_free ? (real)random_at(3 * i) : 0;
+        lanczos->before.y[i] = is_free ? (real)random_at(3 * i + 1) : 0;
+        lanczos->before.z[i] = is_free ? (real)random_at(3 * i + 2) : 0;
         lanczos->now.x[i] = lanczos->now.y[i] = lanczos->now.z[i] = 0;
     }
     worker_barrier(worker);

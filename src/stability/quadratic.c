@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "contact/tangent.h"
@@ -125,25 +126,16 @@ static struct node_vectors image_of(const struct quadratic *it)
     return pair_at(it, it->capacity + 1).x;
 }
 
-// A pseudo-random number in (-1, 1): the finaliser of splitmix64 (Steele, Lea, Flood 2014).
-static real random_of(uint64_t index)
-{
-    uint64_t z = (index + 0x51) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (real)((double)(z >> 11) * 0x1p-52 - 1);
-}
-
 static void fill(const struct quadratic *it, struct node_vectors out, uint64_t seed,
                  const struct worker *worker)
 {
+    const uint64_t offset = seed + 0x50;
     struct range share = node_share(it->system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         bool is_free = it->system->constants->inverse_mass[i] != 0;
-        out.x[i] = is_free ? random_of(6 * i + seed) : 0;
-        out.y[i] = is_free ? random_of(6 * i + seed + 1) : 0;
-        out.z[i] = is_free ? random_of(6 * i + seed + 2) : 0;
+        out.x[i] = is_free ? (real)random_at(6 * i + offset) : 0;
+        out.y[i] = is_free ? (real)random_at(6 * i + offset + 1) : 0;
+        out.z[i] = is_free ? (real)random_at(6 * i + offset + 2) : 0;
     }
 }
 

@@ -64,14 +64,6 @@ static taut_status measure_extent(const taut_solver *solver, double *extent, dou
     return TAUT_OK;
 }
 
-static double total_mass(const taut_solver *solver)
-{
-    double mass = 0;
-    for (size_t b = 0; b < solver_topology(solver)->body_count; b++)
-        mass += solver_topology(solver)->bodies[b].mass;
-    return mass;
-}
-
 // For all stored states of the reference run, at most.
 static const double BASE_BYTES = 256e6;
 
@@ -142,7 +134,8 @@ static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_
         setup->kick = KICK * fmax(extent, 1e-30) * study->omega;
         setup->perturbation = fmax(KICK * fmax(extent, 1e-30), PERTURBATION_ROUNDINGS * farthest);
         setup->base_bytes = solver_checkpoint_bytes(solver);
-        *kick_energy = 0.5 * total_mass(solver) * setup->kick * setup->kick;
+        *kick_energy =
+            0.5 * topology_total_mass(solver_topology(solver)) * setup->kick * setup->kick;
     }
     taut_solver_destroy(solver);
     return status;

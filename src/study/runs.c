@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/os.h"
 #include "study/setup.h"
@@ -17,16 +18,6 @@ struct variant variant_of(enum integrator integrator, double dt)
                             .stiffness = 1,
                             .damping = 1,
                             .tolerance = STUDY_TOLERANCE};
-}
-
-// A number in [-1, 1) that depends only on the index (splitmix64).
-static double random_at(uint64_t index)
-{
-    uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
 static taut_status kick_body(struct body *body, uint64_t first_node, double speed,

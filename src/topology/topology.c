@@ -385,6 +385,14 @@ struct node_masses topology_masses(const struct topology *topology, uint64_t nod
     };
 }
 
+double topology_total_mass(const struct topology *topology)
+{
+    double mass = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        mass += topology->bodies[b].mass;
+    return mass;
+}
+
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
 {
     return find_interval(&topology->bodies->first_spring, sizeof *topology->bodies,

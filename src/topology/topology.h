@@ -127,6 +127,9 @@ static inline double mass_in(const struct node_masses *masses, uint64_t node)
     return masses->listed ? masses->listed[node - masses->first] : masses->each;
 }
 
+// kg, of all nodes, kinematic ones included.
+double topology_total_mass(const struct topology *topology);
+
 static inline double topology_mass(const struct topology *topology, uint64_t node)
 {
     struct node_masses one = topology_masses(topology, node, node + 1);

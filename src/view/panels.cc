@@ -497,7 +497,6 @@ int compare_paths(const void *a, const void *b)
 // Lists the scenes in the folder of the dialogue's path. A folder that cannot be read is empty.
 void folder_read(const struct view *view)
 {
-    static const char ending[] = ".yaml";
     char name[PATH_SIZE];
     snprintf(name, sizeof name, "%s", view->path);
     char *slash = strrchr(name, '/');
@@ -510,8 +509,7 @@ void folder_read(const struct view *view)
     if (!directory)
         return;
     for (struct dirent *file = readdir(directory); file; file = readdir(directory)) {
-        size_t length = strlen(file->d_name), tail = strlen(ending);
-        if (length > tail && strcmp(file->d_name + length - tail, ending) == 0)
+        if (text_ends_with(file->d_name, ".yaml"))
             folder_add(strcmp(name, ".") == 0 ? text_format("%s", file->d_name)
                                               : text_format("%s/%s", name, file->d_name));
     }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/sort.h"
+#include "base/text.h"
 #include "scene/build/build.h"
 
 // ---- Files
@@ -117,16 +118,10 @@ static double ply_count(const char *head, const char *name)
     return at ? fmax(0, strtod(at + strlen(words), NULL)) : 0;
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcasecmp(path + length - own, ending) == 0;
-}
-
 static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
 {
     struct sampled sampled;
-    bool obj = ends_with(path, ".obj"), asc = ends_with(path, ".asc");
+    bool obj = text_ends_with_any_case(path, ".obj"), asc = text_ends_with_any_case(path, ".asc");
     *mesh = (struct mesh_size){0};
     if (!sample(path,
                 obj   ? "v"
@@ -144,7 +139,7 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
     if (obj) // a polygon of n corners gives n - 2 triangles
         mesh->triangles = fmax(sampled.second_words - 3 * sampled.second, 0);
 
-    if (ends_with(path, ".ply")) {
+    if (text_ends_with_any_case(path, ".ply")) {
         mesh->vertices = ply_count(sampled.head, "vertex");
         mesh->triangles = ply_count(sampled.head, "face");
         if (mesh->triangles == 0) // triangle strips
@@ -155,7 +150,7 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
         mesh->vertices = fmin(mesh->vertices, sampled.bytes);
     }
 
-    if (ends_with(path, ".stl")) {
+    if (text_ends_with_any_case(path, ".stl")) {
         enum { BINARY_HEADER = 84, BINARY_FACET = 50 };
         bool text = strncmp(sampled.head, "solid", 5) == 0 && sampled.second > 0;
         if (!text)

@@ -703,14 +703,11 @@ static bool find_format(const char *path, enum mesh_format *format)
 {
     static const char *const endings[MESH_FORMAT_COUNT] = {
         [MESH_ASC] = ".asc", [MESH_OBJ] = ".obj", [MESH_PLY] = ".ply", [MESH_STL] = ".stl"};
-    size_t length = strlen(path);
-    for (int f = 0; f < MESH_FORMAT_COUNT; ++f) {
-        size_t ending = strlen(endings[f]);
-        if (length > ending && strcasecmp(path + length - ending, endings[f]) == 0) {
+    for (int f = 0; f < MESH_FORMAT_COUNT; ++f)
+        if (text_ends_with_any_case(path, endings[f])) {
             *format = (enum mesh_format)f;
             return true;
         }
-    }
     return false;
 }
 

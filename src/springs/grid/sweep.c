@@ -747,8 +747,6 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
                            const struct worker *worker)
 {
     struct power_sums sums;
-    if (powers)
-        power_sums_start(system, &sums);
     const struct sweeps *all = system->sweeps;
     const int64_t chunk = (int64_t)all->chunk_nodes, reactions = (int64_t)all->reaction_nodes;
     real *scratch = all->scratch + all->scratch_length * (size_t)worker->index;
@@ -760,8 +758,11 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
                             .wind = wind,
                             .finish = finish,
                             .sums = components(scratch + 3 * reactions, chunk, STATE_OFFSET_SUMS),
-                            .reactions = components(scratch, reactions, STATE_OFFSET_FORCES),
-                            .powers = powers ? &sums : NULL};
+                            .reactions = components(scratch, reactions, STATE_OFFSET_FORCES)};
+    if (powers) {
+        power_sums_start(system, &sums);
+        it.powers = &sums;
+    }
     for (uint64_t k = it.tile.k0; k <= it.tile.k0 + it.tiling->above; k++)
         clear_layer(&it, k);
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++)
@@ -869,15 +870,16 @@ void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *swe
                             enum sweep_finish finish, double *powers)
 {
     struct power_sums sums;
-    if (powers)
-        power_sums_start(system, &sums);
     struct tile_sweep it = {.system = system,
                             .sweep = sweep,
                             .tiling = &sweep->tiling,
                             .index = tile,
                             .tile = tiling_tile(&sweep->tiling, tile),
-                            .finish = finish,
-                            .powers = powers ? &sums : NULL};
+                            .finish = finish};
+    if (powers) {
+        power_sums_start(system, &sums);
+        it.powers = &sums;
+    }
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++) {
         struct rows done = finished_rows(sweep, &it.tile, k);
         if (it.tile.j0 < done.j0)
