@@ -543,7 +543,7 @@ static void test_made_up(void **state)
         {"positions", 72, 8, 4, "content"},          {"positions", 76, UINT32_MAX, 4, "content"},
         {"positions", 76, 0, 4, "content"},          {"positions", 4, 0, 1, "content"},
         {"positions", 4, 6, 1, "content"},           {"positions", 4, 3, 1, "type"},
-        {"positions", 5, 9, 1, "content"},           {"positions", 5, 0, 1, "content"},
+        {"positions", 5, 9, 1, "content"},           {"positions", 5, 1, 1, "content"},
         {"forces_current", 5, 1, 1, "content"},      {"positions", 8, 'q', 1, "expected"},
         {"positions", 8, 0, 1, "content"},           {"forces_current", 4, 1, 1, NULL},
     };
@@ -633,6 +633,100 @@ static void test_other_versions(void **state)
     assert_int_equal(restore_bytes(scene, "body,node,x,y,z", 15, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "no checkpoint"));
     taut_scene_destroy(scene);
+}
+
+// Arrays that are equal nearly everywhere are compressed, and others are not.
+static void test_compression(void **state)
+{
+    (void)state;
+    enum { STORED, COMPRESSED };
+    taut_scene *scene = scene_of(
+        "simulation: {integrator: symplectic_euler, dt: 0.0002, steps: 10}\n"
+        "bodies: [{name: jelly, type: lattice, nodes: [16,16,16], spacing: 0.1, mass: 0.1,\n"
+        "  rotate: [10,20,30], velocity: [0,-1,0], spring: {stiffness: 100, break_at: 1.5}}]\n"
+        "colliders: [{type: plane, point: [0,-1,0], normal: [0.1,1,0], stiffness: 100}]\n");
+    taut_solver *solver = create(scene, 1, ISA_BASE);
+    advance(solver, 8);
+    struct saved saved = save_and_end(solver);
+    unsigned char *bytes = saved.bytes;
+    assert_int_equal(bytes[find_chunk(saved, "broken") + 5], COMPRESSED);
+    assert_int_equal(bytes[find_chunk(saved, "positions") + 5], STORED);
+    struct saved again = save_and_end(restore(scene, saved, 1, ISA_BASE));
+    assert_same_saved(saved, again, "compressed");
+    taut_bytes_release(again.bytes);
+
+    // It is what it says.
+    unsigned char *chunk = bytes + find_chunk(saved, "broken");
+    taut_error error = {0};
+    chunk[5] = STORED;
+    uint64_t hash = hash_of(chunk, 88);
+    memcpy(chunk + 88, &hash, sizeof hash);
+    assert_int_equal(restore_bytes(scene, saved.bytes, saved.count, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "the content"));
+    chunk[5] = COMPRESSED;
+    chunk[96 + 5] ^= 0xff; // of zstd's header
+    uint32_t stored;
+    memcpy(&stored, chunk + 76, sizeof stored);
+    hash = hash_of(chunk + 96, stored);
+    memcpy(chunk + 80, &hash, sizeof hash);
+    hash = hash_of(chunk, 88);
+    memcpy(chunk + 88, &hash, sizeof hash);
+    assert_int_equal(restore_bytes(scene, saved.bytes, saved.count, &error), TAUT_ERROR_IO);
+    assert_non_null(strstr(error.text, "the compression"));
+    taut_bytes_release(saved.bytes);
+    taut_scene_destroy(scene);
+}
+
+static bool take(void *context, const void *bytes, size_t count)
+{
+    struct saved *saved = context;
+    saved->bytes = realloc(saved->bytes, saved->count + count);
+    assert_non_null(saved->bytes);
+    memcpy((unsigned char *)saved->bytes + saved->count, bytes, count);
+    saved->count += count;
+    return true;
+}
+
+// A copy, made by any number of threads, has the bytes of what is read from the solver directly;
+// bodies that are renumbered, in chunks that end within them.
+static void test_copies(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    static const char *const integrators[] = {"velocity_verlet", "verlet", "bdf2"};
+    for (int p = 0; p < 3; p++)
+        for (int i = 0; i < (p == 2 ? 2 : 3); i++) {
+            taut_scene *scene = scene_of(
+                "precision: %s\nsimulation: {integrator: %s, dt: 0.0002, steps: 10}\n"
+                "bodies: [{name: ball, type: sphere, radius: 1, subdivisions: 5, mass: 1,\n"
+                "  velocity: [0,-1,0], spring: {stiffness: 100, yield_at: 1.01}},\n"
+                "  {name: cloth, type: cloth, origin: [3,0,0], u: [1,0,0], v: [0,0,1],\n"
+                "  nodes: [260,270], mass: 1, springs: {structural: {stiffness: 10}}}]\n",
+                precisions[p], integrators[i]);
+            taut_error error = {0};
+            taut_solver *solver = create(scene, 3, ISA_BASE);
+            taut_solver *alone = create(scene, 1, ISA_BASE);
+            struct solver_copy *copy, *reference;
+            struct saved a = {NULL, 0}, b = {NULL, 0};
+            advance(solver, 2);
+            advance(alone, 2);
+            assert_int_equal(solver_copy_make(solver, &copy, &error), TAUT_OK);
+            assert_int_equal(solver_copy_refer(alone, &reference, &error), TAUT_OK);
+            advance(solver, 1);
+            assert_int_equal(solver_copy_write(copy, NULL, 0, take, &a, &error), TAUT_OK);
+            assert_int_equal(solver_copy_write(reference, NULL, 0, take, &b, &error), TAUT_OK);
+            assert_same_saved(a, b, integrators[i]);
+            solver_copy_free(copy);
+            solver_copy_free(reference);
+            struct saved c = save_and_end(restore(scene, a, 1, ISA_BASE));
+            assert_same_saved(a, c, integrators[i]);
+            taut_bytes_release(c.bytes);
+            free(a.bytes);
+            free(b.bytes);
+            taut_solver_destroy(solver);
+            taut_solver_destroy(alone);
+            taut_scene_destroy(scene);
+        }
 }
 
 // The scene may have another name, duration and output; anything else makes it another one.
@@ -1011,6 +1105,8 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_altered),
         cmocka_unit_test(test_made_up),
+        cmocka_unit_test(test_compression),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_other_versions),
         cmocka_unit_test(test_other_scenes),
         cmocka_unit_test(test_files),

@@ -51,7 +51,6 @@ struct archive_writer {
     void *context;
     unsigned char *packed; // scratch of compression
     uint64_t bytes, chunks;
-    int skipped; // chunks since compression was tried last; beyond the end of a try: try again
     bool refused;
     void *compressor;
 };
@@ -61,7 +60,7 @@ taut_status archive_write_header(struct archive_writer *writer, const struct arc
                                  archive_sink *sink, void *context, taut_error *error);
 
 // Adds elements [first, first + count) of an array that has `total` in all. The pieces of an array
-// come in order. Failures are reported by archive_write_end.
+// come in order; each becomes chunks of its own. Failures are reported by archive_write_end.
 void archive_write(struct archive_writer *writer, const char *name, enum archive_type type,
                    uint64_t total, uint64_t first, const void *numbers, uint64_t count);
 

@@ -132,10 +132,13 @@ void checkpoints_write(struct run *run)
     it->recording = run->recording;
     it->error = (taut_error){0};
     taut_status status = find_position(run, &it->position, &it->error);
-    if (status == TAUT_OK)
-        status = memory_check(solver_checkpoint_bytes(run->solver), "a checkpoint", &it->error);
-    if (status == TAUT_OK)
-        status = solver_copy_make(run->solver, &it->copy, &it->error);
+    // Without memory for a copy the run waits until the checkpoint is written.
+    const bool copies =
+        status == TAUT_OK &&
+        memory_check(solver_copy_bytes(run->solver), "a checkpoint", NULL) == TAUT_OK &&
+        solver_copy_make(run->solver, &it->copy, NULL) == TAUT_OK;
+    if (status == TAUT_OK && !copies)
+        status = solver_copy_refer(run->solver, &it->copy, &it->error);
     if (status == TAUT_OK)
         status = recording_announce_checkpoint(run->recording, step, &it->path, &it->error);
     if (status != TAUT_OK) {
@@ -147,7 +150,7 @@ void checkpoints_write(struct run *run)
     }
     it->writing = true;
     atomic_store(&it->done, false);
-    it->has_thread = pthread_create(&it->thread, NULL, write_copy, it) == 0;
+    it->has_thread = copies && pthread_create(&it->thread, NULL, write_copy, it) == 0;
     if (!it->has_thread)
         (void)write_copy(it);
 }

@@ -1,7 +1,7 @@
 // Whole and growing files on Linux (file.h): unnamed files, their links, records and permissions.
 // What the files contain is left to the writers of the formats.
 //
-// O_TMPFILE and renameat2() are Linux functions.
+// O_TMPFILE, renameat2() and sync_file_range() are Linux functions.
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier)
 
 #include "output/file.h"
@@ -20,7 +20,7 @@
 
 #include "base/text.h"
 
-enum { BUFFER_SIZE = 64 * 1024 };
+enum { BUFFER_SIZE = 64 * 1024, WRITEBACK = 8 << 20 };
 
 static taut_status fail_write(const struct file *file, int reason, taut_error *error)
 {
@@ -336,6 +336,18 @@ taut_status file_synchronise_folder(const char *path, taut_error *error)
     return fail(error, TAUT_ERROR_IO, "cannot write the folder '%s': %s", path, strerror(reason));
 }
 
+// Has the disk begin with what a large whole file has so far, while the rest is computed. Failures
+// cost only speed; those of the disk are reported when the file is synchronised.
+static void start_writeback(struct file *file)
+{
+    const uint64_t waiting = file->flushed - file->started;
+    if (waiting < WRITEBACK || (file->kind != FILE_NEW && file->kind != FILE_REPLACING))
+        return;
+    (void)sync_file_range(file->descriptor, (off_t)file->started, (off_t)waiting,
+                          SYNC_FILE_RANGE_WRITE);
+    file->started = file->flushed;
+}
+
 static void write_through(struct file *file, const unsigned char *bytes, size_t count)
 {
     while (count > 0 && !file->failure) {
@@ -349,6 +361,7 @@ static void write_through(struct file *file, const unsigned char *bytes, size_t 
         count -= (size_t)written;
         file->flushed += (uint64_t)written;
     }
+    start_writeback(file);
 }
 
 static void write_buffer(struct file *file)

@@ -45,6 +45,7 @@ struct file {
     size_t used;         // bytes in the buffer
     uint64_t flushed;    // bytes written before those of the buffer
     uint64_t record_end; // length of the whole records of a growing file
+    uint64_t started;    // bytes of a whole file that the disk has begun with
 };
 
 // Begins a whole file at a path given by the user; an existing file is replaced. A symbolic link is

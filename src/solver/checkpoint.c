@@ -24,7 +24,7 @@ static void save_nodes(const struct system *system, real *const from[3], double 
 
 static void save_positions(const struct system *system, double *to)
 {
-    for (uint64_t node = 0; node < system->state->nodes; node++) {
+    for (uint64_t node = 0; to && node < system->state->nodes; node++) {
         const uint64_t inside = topology_internal_node(system->topology, node);
         const vec3 position = node_position(system->state, inside);
         memcpy(to + 3 * node, (double[3]){position.x, position.y, position.z}, 3 * sizeof *to);
@@ -33,7 +33,7 @@ static void save_positions(const struct system *system, double *to)
 
 static void save_velocities(const struct system *system, double *to)
 {
-    for (uint64_t node = 0; node < system->state->nodes; node++) {
+    for (uint64_t node = 0; to && node < system->state->nodes; node++) {
         const uint64_t inside = topology_internal_node(system->topology, node);
         const vec3 velocity = node_velocity(system->state, inside);
         memcpy(to + 3 * node, (double[3]){velocity.x, velocity.y, velocity.z}, 3 * sizeof *to);
@@ -476,6 +476,67 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     checkpoint->has_budget = system->settings.keep_energy_budget;
     checkpoint->work = system->work;
     checkpoint->implicit_statistics = system->implicit_statistics;
+}
+
+// ---- Numbers of nodes, as they are written
+
+static void gather_numbers(const struct topology *topology, const real *from, uint64_t first,
+                           uint64_t count, real *to)
+{
+    if (topology->renumbered_count == 0) {
+        memcpy(to, from + first, count * sizeof *to);
+        return;
+    }
+    const uint32_t *inside = topology->internal_nodes + first;
+    for (uint64_t i = 0; i < count; i++)
+        to[i] = from[inside[i]];
+}
+
+static void gather_triples(const struct topology *topology, real *const from[3], uint64_t first,
+                           uint64_t count, real *to)
+{
+    const real *x = from[0], *y = from[1], *z = from[2];
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t inside = topology_internal_node(topology, first + i);
+        to[3 * i] = x[inside];
+        to[3 * i + 1] = y[inside];
+        to[3 * i + 2] = z[inside];
+    }
+}
+
+// Both parts of the numbers of precision mixed make one in double.
+static void gather_sums(const struct system *system, unsigned field, uint64_t first, uint64_t count,
+                        double *to)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t inside = topology_internal_node(system->topology, first + i);
+        const vec3 sum = field == CHECKPOINT_positions ? node_position(system->state, inside)
+                                                       : node_velocity(system->state, inside);
+        memcpy(to + 3 * i, (double[3]){sum.x, sum.y, sum.z}, 3 * sizeof *to);
+    }
+}
+
+void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
+                                  uint64_t count, void *to)
+{
+    const struct topology *topology = system->topology;
+    const struct state *s = system->state;
+    const void *const arrays[CHECKPOINT_FIELDS] = {
+#define LIST(type, name, length, condition, kept) [CHECKPOINT_##name] = s->name,
+        STATE_ARRAYS(LIST)
+#undef LIST
+    };
+    if (field == CHECKPOINT_correction)
+        gather_triples(topology, FIELD(&system->implicit->solver.solution, x, y, z), first, count,
+                       to);
+    else if (field > CHECKPOINT_correction)
+        gather_numbers(topology, arrays[field], first, count, to);
+    else if (s->x_low)
+        gather_sums(system, field, first, count, to);
+    else if (field == CHECKPOINT_positions)
+        gather_triples(topology, FIELD(s, x, y, z), first, count, to);
+    else
+        gather_triples(topology, FIELD(s, vx, vy, vz), first, count, to);
 }
 
 // Of any solver of these nodes.

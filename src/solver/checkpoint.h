@@ -38,6 +38,35 @@ struct system;
     /* J, what springs that broke or yielded lost, chunk by chunk of the plan's */                  \
     X(double, fragile_losses, loss_chunks, true)
 
+// The arrays of a checkpoint that may have numbers of every node: those of STATE_ARRAYS whose length
+// is `nodes`, and these. They are by far the largest. A checkpoint that is only written (`gathers`)
+// does not have them: they are read from the state, piece by piece.
+enum checkpoint_field {
+    CHECKPOINT_positions, // 3 numbers a node
+    CHECKPOINT_velocities,
+    CHECKPOINT_correction,
+#define ENUMERATE(type, name, length, condition, kept) CHECKPOINT_##name,
+    STATE_ARRAYS(ENUMERATE)
+#undef ENUMERATE
+        CHECKPOINT_FIELDS
+};
+
+// Whether an array of that length is one of them.
+#define IS_FIELD_nodes          true
+#define IS_FIELD_springs        false
+#define IS_FIELD_touches        false
+#define IS_FIELD_links          false
+#define IS_FIELD_slots          false
+#define IS_FIELD_bodies         false
+#define IS_FIELD_motions        false
+#define IS_FIELD_colliders      false
+#define IS_FIELD_contact_blocks false
+
+static inline unsigned checkpoint_field_width(unsigned field)
+{
+    return field <= CHECKPOINT_correction ? 3 : 1;
+}
+
 // What solver/dt.c and the solver itself decide about the step.
 struct checkpoint_dt {
     double dt;             // s
@@ -73,6 +102,8 @@ struct checkpoint {
     // Whether the next solver compares forces, to see whether anything that acts has changed; and
     // whether nothing has, so that all that a run remembers is restored as it is.
     bool compares, exact;
+    bool gathers;                   // see enum checkpoint_field
+    bool fields[CHECKPOINT_FIELDS]; // those that the run needs
 
     vec3 origin;                  // m, of the arrays x, y and z (precision mixed)
     uint64_t previous_state_from; // state.h
@@ -97,8 +128,8 @@ struct checkpoint {
 #undef DECLARE
 };
 
-// For a solver of that topology, plan and integrator, with checkpoint->compares set; false without memory. checkpoint_free takes what
-// there is.
+// For a solver of that topology, plan and integrator, with checkpoint->compares and ->gathers set;
+// false without memory. checkpoint_free takes what there is.
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
                      const struct plan *plan, enum precision precision, enum integrator integrator,
                      uint64_t springs);
@@ -110,6 +141,11 @@ void checkpoint_free(struct checkpoint *checkpoint);
 // All workers together. The forces may be evaluated, but the state does not change.
 void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                                 const struct worker *worker);
+
+// Numbers of `count` nodes, from `first` on in the builders' order, as wide as a checkpoint's stream
+// has them. Any worker.
+void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
+                                  uint64_t count, void *to);
 
 // Restores into a system that has been started with its own scene. The check of divergence starts
 // again with the present energies and positions of colliders.

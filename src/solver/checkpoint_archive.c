@@ -21,10 +21,13 @@ enum item_kind {
     ITEM_BOOL, // 0 or 1 in the stream
 };
 
+enum { ITEMS_MAX = 160, NO_FIELD = CHECKPOINT_FIELDS };
+
 struct item {
     const char *name;
     enum item_kind kind;
-    void *data;
+    unsigned field;           // enum checkpoint_field, or NO_FIELD
+    void *data;               // NULL: the field is gathered
     uint64_t count, capacity; // of what there is, and may be
     uint64_t received;        // so far, from a stream
 };
@@ -38,8 +41,10 @@ _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
 
 #define ITEM_UP_TO(kind, name, data, count, capacity)                                              \
-    visit(context, (struct item){(name), ITEM_##kind, (data), (count), (capacity), 0})
+    visit(context, (struct item){(name), ITEM_##kind, NO_FIELD, (data), (count), (capacity), 0})
 #define ITEM(kind, name, data, count) ITEM_UP_TO(kind, name, data, count, count)
+#define FIELD(kind, name, field, data, count)                                                      \
+    visit(context, (struct item){(name), ITEM_##kind, (field), (data), (count), (count), 0})
 
 static void visit_budget(struct energy_budget *work, item_visitor *visit, void *context)
 {
@@ -115,25 +120,32 @@ static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, vo
 static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void *context)
 {
     ITEM(U64, "body_nodes", checkpoint->body_nodes, checkpoint->bodies);
-    if (checkpoint->x) { // both parts of mixed precision
-        ITEM(F64, "positions", checkpoint->frame.positions, checkpoint->triples);
-        ITEM(F64, "velocities", checkpoint->frame.velocities, checkpoint->triples);
+    double *positions = checkpoint->frame.positions, *velocities = checkpoint->frame.velocities;
+    if (checkpoint->fields[CHECKPOINT_x]) { // both parts of mixed precision
+        FIELD(F64, "positions", CHECKPOINT_positions, positions, checkpoint->triples);
+        FIELD(F64, "velocities", CHECKPOINT_velocities, velocities, checkpoint->triples);
     } else {
-        ITEM(REAL, "positions", checkpoint->frame.positions, checkpoint->triples);
-        ITEM(REAL, "velocities", checkpoint->frame.velocities, checkpoint->triples);
+        FIELD(REAL, "positions", CHECKPOINT_positions, positions, checkpoint->triples);
+        FIELD(REAL, "velocities", CHECKPOINT_velocities, velocities, checkpoint->triples);
     }
     visit_records(checkpoint, visit, context);
-#define KIND_real(array, length)    ITEM(REAL, #array, checkpoint->array, checkpoint->length)
-#define KIND_double(array, length)  ITEM(F64, #array, checkpoint->array, checkpoint->length)
-#define KIND_uint8_t(array, length) ITEM(U8, #array, checkpoint->array, checkpoint->length)
-#define KIND_vec3(array, length)    ITEM(F64, #array, checkpoint->array, 3 * checkpoint->length)
+#define KIND_real    ITEM_REAL
+#define KIND_double  ITEM_F64
+#define KIND_uint8_t ITEM_U8
+#define KIND_vec3    ITEM_F64
 #define VISIT(type, array, length, condition, kept)                                                \
-    if (checkpoint->array)                                                                         \
-        KIND_##type(array, length);
+    if (checkpoint->array || checkpoint->fields[CHECKPOINT_##array]) {                             \
+        const uint64_t numbers = sizeof(SAVED_##type) == sizeof(vec3) ? 3 : 1;                     \
+        const uint64_t total = numbers * checkpoint->length;                                       \
+        const unsigned field = IS_FIELD_##length ? CHECKPOINT_##array : NO_FIELD;                  \
+        visit(context,                                                                             \
+              (struct item){#array, KIND_##type, field, checkpoint->array, total, total, 0});      \
+    }
     STATE_ARRAYS(VISIT)
 #undef VISIT
-    if (checkpoint->correction)
-        ITEM(REAL, "correction", checkpoint->correction, checkpoint->triples);
+    if (checkpoint->fields[CHECKPOINT_correction])
+        FIELD(REAL, "correction", CHECKPOINT_correction, checkpoint->correction,
+              checkpoint->triples);
     const uint64_t count = checkpoint->target_count, capacity = checkpoint->targets;
     ITEM_UP_TO(U64, "target_nodes", checkpoint->target_nodes, count, capacity);
     ITEM_UP_TO(F64, "target_positions", checkpoint->target_positions, 3 * count, 3 * capacity);
@@ -160,34 +172,79 @@ static enum archive_type type_of(enum item_kind kind, size_t real_bytes)
     return ARCHIVE_F64;
 }
 
-// ---- Writing
+// ---- Copying
 
-enum { BLOCK = ARCHIVE_CHUNK / sizeof(double) };
-
-struct writing {
-    struct archive_writer writer;
+// What is written. The fields are copied (`fields`), or read from the solver while it waits.
+struct solver_copy {
+    struct checkpoint checkpoint; // without the fields
+    struct archive_header header;
     size_t real_bytes;
-    float *singles; // a block, of real numbers in single precision
+    taut_solver *solver; // that waits; NULL: the fields are copied
+    void *fields[CHECKPOINT_FIELDS];
+    struct item items[ITEMS_MAX];
+    size_t item_count;
 };
 
-static void write_item(void *context, struct item item)
+static void list_written(void *context, struct item item)
 {
-    struct writing *it = context;
-    const uint64_t count = item.count;
-    const enum archive_type type = type_of(item.kind, it->real_bytes);
-    if (item.kind == ITEM_REAL && type == ARCHIVE_F32) {
-        const double *numbers = item.data;
-        for (uint64_t first = 0; first < count; first += BLOCK) {
-            const uint64_t part = count - first < BLOCK ? count - first : BLOCK;
-            for (uint64_t i = 0; i < part; i++)
-                it->singles[i] = (float)numbers[first + i];
-            archive_write(&it->writer, item.name, type, count, first, it->singles, part);
-        }
-        return;
+    struct solver_copy *copy = context;
+    if (item.count > 0 && copy->item_count < ITEMS_MAX)
+        copy->items[copy->item_count++] = item;
+}
+
+static size_t bytes_of(const struct solver_copy *copy, const struct item *item)
+{
+    return archive_type_bytes(type_of(item->kind, copy->real_bytes));
+}
+
+double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_bytes)
+{
+    const double doubled = keeps->low_positions ? 2 * 3 * (sizeof(double) - real_bytes) : 0;
+    return 3 * checkpoint_vectors(keeps) * real_bytes + doubled;
+}
+
+double solver_copy_bytes(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    const struct checkpoint_conditions keeps =
+        checkpoint_conditions(solver->precision, solver->integrator, &topology->environment);
+    return copy_bytes_a_node(&keeps, (double)solver->functions->real_bytes) *
+               (double)topology->node_count +
+           checkpoint_fixed_bytes(solver);
+}
+
+static bool allocate_fields(struct solver_copy *copy)
+{
+    for (size_t i = 0; i < copy->item_count; i++) {
+        const struct item *item = &copy->items[i];
+        if (item->field == NO_FIELD)
+            continue;
+        copy->fields[item->field] =
+            memory_allocate(NULL, (size_t)item->count, bytes_of(copy, item));
+        if (!copy->fields[item->field])
+            return false;
     }
-    _Static_assert(sizeof(bool) == 1, "a bool is written as it is");
-    if (count > 0)
-        archive_write(&it->writer, item.name, type, count, 0, item.data, count);
+    return true;
+}
+
+// All workers.
+static void copy_fields(void *context, const struct worker *worker)
+{
+    enum { GRAIN = 4096 };
+    struct solver_copy *copy = context;
+    const taut_solver *solver = copy->solver;
+    for (size_t i = 0; i < copy->item_count; i++) {
+        const struct item *item = &copy->items[i];
+        if (item->field == NO_FIELD)
+            continue;
+        const unsigned width = checkpoint_field_width(item->field);
+        const struct range share =
+            worker_share(worker, (size_t)solver->topology->node_count, GRAIN);
+        unsigned char *to = copy->fields[item->field];
+        solver->functions->checkpoint_gather(solver->system, item->field, share.first,
+                                             share.end - share.first,
+                                             to + share.first * width * bytes_of(copy, item));
+    }
 }
 
 static struct archive_header header_of(const taut_solver *solver)
@@ -208,15 +265,11 @@ static struct archive_header header_of(const taut_solver *solver)
     return header;
 }
 
-struct solver_copy {
-    struct checkpoint checkpoint;
-    struct archive_header header;
-    size_t real_bytes;
-};
-
-taut_status solver_copy_make(taut_solver *solver, struct solver_copy **result, taut_error *error)
+taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, taut_error *error)
 {
     struct solver_copy *copy = *result = memory_allocate(NULL, 1, sizeof *copy);
+    if (copy)
+        copy->checkpoint.gathers = true;
     if (!copy ||
         !checkpoint_make(&copy->checkpoint, solver->topology, solver->plan, solver->precision,
                          solver->integrator, solver->topology->spring_count)) {
@@ -234,7 +287,25 @@ taut_status solver_copy_make(taut_solver *solver, struct solver_copy **result, t
     };
     copy->header = header_of(solver);
     copy->real_bytes = solver->functions->real_bytes;
+    copy->solver = solver;
+    visit_items(&copy->checkpoint, list_written, copy);
+    return TAUT_OK;
+}
+
+taut_status solver_copy_make(taut_solver *solver, struct solver_copy **result, taut_error *error)
+{
+    taut_status status = solver_copy_refer(solver, result, error);
+    if (status != TAUT_OK)
+        return status;
+    struct solver_copy *copy = *result;
+    if (!allocate_fields(copy)) {
+        solver_copy_free(copy);
+        *result = NULL;
+        return fail_memory(error, "a checkpoint");
+    }
+    solver_work(solver, copy_fields, copy);
     // The solver may be gone when the copy is written.
+    copy->solver = NULL;
     copy->checkpoint.topology = NULL;
     return TAUT_OK;
 }
@@ -243,28 +314,88 @@ void solver_copy_free(struct solver_copy *copy)
 {
     if (!copy)
         return;
+    for (size_t i = 0; i < copy->item_count; i++) {
+        const struct item *item = &copy->items[i];
+        if (item->field != NO_FIELD)
+            memory_release(NULL, copy->fields[item->field], (size_t)item->count,
+                           bytes_of(copy, item));
+    }
     checkpoint_free(&copy->checkpoint);
     memory_release(NULL, copy, 1, sizeof *copy);
+}
+
+// ---- Writing
+//
+// On one thread: gathering, checksums and the system's copy of the bytes are together as fast as a
+// fast disk, and several threads, which wait for each other, were slower wherever anything else ran.
+
+struct writing {
+    struct archive_writer writer;
+    const struct solver_copy *copy;
+    void *space; // for the numbers of a chunk
+};
+
+// Elements of a chunk: whole nodes.
+static uint64_t chunk_most(const struct item *item, size_t bytes)
+{
+    const uint64_t most = ARCHIVE_CHUNK / bytes;
+    const unsigned width = item->field == NO_FIELD ? 1 : checkpoint_field_width(item->field);
+    return most - most % width;
+}
+
+// The numbers of a chunk as they are in the stream.
+static const void *numbers_of(const struct writing *it, const struct item *item, uint64_t first,
+                              uint64_t count)
+{
+    const struct solver_copy *copy = it->copy;
+    const taut_solver *solver = copy->solver;
+    const size_t bytes = bytes_of(copy, item);
+    if (item->field != NO_FIELD && solver) {
+        const unsigned width = checkpoint_field_width(item->field);
+        solver->functions->checkpoint_gather(solver->system, item->field, first / width,
+                                             count / width, it->space);
+        return it->space;
+    }
+    if (item->field != NO_FIELD)
+        return (unsigned char *)copy->fields[item->field] + first * bytes;
+    _Static_assert(sizeof(bool) == 1, "a bool is written as it is");
+    if (item->kind != ITEM_REAL || bytes == sizeof(double))
+        return (unsigned char *)item->data + first * bytes;
+    const double *numbers = (double *)item->data + first;
+    float *singles = it->space;
+    for (uint64_t i = 0; i < count; i++)
+        singles[i] = (float)numbers[i];
+    return singles;
+}
+
+static void write_item(struct writing *it, const struct item *item)
+{
+    const uint64_t most = chunk_most(item, bytes_of(it->copy, item));
+    for (uint64_t first = 0; first < item->count && !it->writer.refused; first += most) {
+        const uint64_t left = item->count - first, count = left < most ? left : most;
+        archive_write(&it->writer, item->name, type_of(item->kind, it->copy->real_bytes),
+                      item->count, first, numbers_of(it, item, first, count), count);
+    }
 }
 
 taut_status solver_copy_write(struct solver_copy *copy, const struct archive_array *arrays,
                               size_t array_count, archive_sink *sink, void *context,
                               taut_error *error)
 {
-    struct writing writing = {.real_bytes = copy->real_bytes};
-    writing.singles = memory_allocate(NULL, BLOCK, sizeof *writing.singles);
-    if (!writing.singles)
+    struct writing writing = {.copy = copy, .space = memory_allocate(NULL, ARCHIVE_CHUNK, 1)};
+    if (!writing.space)
         return fail_memory(error, "a checkpoint");
     taut_status status = archive_write_header(&writing.writer, &copy->header, sink, context, error);
     if (status == TAUT_OK) {
-        visit_items(&copy->checkpoint, write_item, &writing);
+        for (size_t i = 0; i < copy->item_count; i++)
+            write_item(&writing, &copy->items[i]);
         for (size_t i = 0; i < array_count; i++)
             if (arrays[i].count > 0)
                 archive_write(&writing.writer, arrays[i].name, arrays[i].type, arrays[i].count, 0,
                               arrays[i].numbers, arrays[i].count);
         status = archive_write_end(&writing.writer, error);
     }
-    memory_release(NULL, writing.singles, BLOCK, sizeof *writing.singles);
+    memory_release(NULL, writing.space, ARCHIVE_CHUNK, 1);
     return status;
 }
 
@@ -272,7 +403,7 @@ taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, voi
                                     taut_error *error)
 {
     struct solver_copy *copy;
-    taut_status status = solver_copy_make(solver, &copy, error);
+    taut_status status = solver_copy_refer(solver, &copy, error);
     if (status == TAUT_OK)
         status = solver_copy_write(copy, NULL, 0, sink, context, error);
     solver_copy_free(copy);
@@ -280,8 +411,6 @@ taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, voi
 }
 
 // ---- Reading
-
-enum { ITEMS_MAX = 160 };
 
 struct reading {
     struct archive_reader archive;

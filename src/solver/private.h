@@ -65,13 +65,21 @@ struct checkpoint_conditions checkpoint_conditions(enum precision precision,
 
 struct checkpoint;
 
-// Copies the state of a solver into a checkpoint, or that of a checkpoint into a solver, by all
-// workers. `adapts`: dt has to be checked for the state (dt_adapt).
+// Copies the state of a solver into a checkpoint (by all workers if that compares forces), or that of
+// a checkpoint into a solver, by all workers. `adapts`: dt has to be checked for the state (dt_adapt).
 void checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint);
 void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts);
 
 // The vectors that a checkpoint has for each node, positions and velocities included.
 double checkpoint_vectors(const struct checkpoint_conditions *keeps);
+
+// Bytes of the arrays of a checkpoint that do not have numbers of every node.
+double checkpoint_fixed_bytes(const taut_solver *solver);
+
+// ---- checkpoint_archive.c
+
+// Bytes that a copy has for each node, with numbers of that many bytes.
+double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_bytes);
 
 // ---- dt.c
 

@@ -57,8 +57,15 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
     checkpoint->loss_chunks =
         chunk_count((size_t)(fragile > topology->spring_count ? fragile : topology->spring_count));
     const struct frame_shape shape = {.node_count = topology->node_count};
-    if (frame_make(&shape, FRAME_NODES, &checkpoint->frame, NULL) != TAUT_OK)
+    const unsigned has_nodes = checkpoint->gathers ? 0 : FRAME_NODES;
+    if (frame_make(&shape, has_nodes, &checkpoint->frame, NULL) != TAUT_OK)
         return false;
+    checkpoint->fields[CHECKPOINT_positions] = checkpoint->fields[CHECKPOINT_velocities] = true;
+    checkpoint->fields[CHECKPOINT_correction] = keeps.correction;
+#define HAS(type, name, length, condition, kept)                                                   \
+    checkpoint->fields[CHECKPOINT_##name] = IS_FIELD_##length && (kept);
+    STATE_ARRAYS(HAS)
+#undef HAS
 #define ALLOCATE(type, name, length, condition)                                                    \
     if (condition) {                                                                               \
         checkpoint->name = memory_allocate(NULL, (size_t)checkpoint->length, sizeof(type));        \
@@ -66,7 +73,7 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
             return false;                                                                          \
     }
 #define ALLOCATE_SAVED(type, name, length, condition, kept)                                        \
-    ALLOCATE(SAVED_##type, name, length, kept)
+    ALLOCATE(SAVED_##type, name, length, (kept) && !(IS_FIELD_##length && checkpoint->gathers))
     STATE_ARRAYS(ALLOCATE_SAVED)
     CHECKPOINT_ARRAYS(ALLOCATE)
 #undef ALLOCATE_SAVED
@@ -114,7 +121,13 @@ static void restore(void *context, const struct worker *worker)
 
 void checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
 {
-    solver_work(solver, save, &(struct transfer){.solver = solver, .checkpoint = checkpoint});
+    struct transfer transfer = {.solver = solver, .checkpoint = checkpoint};
+    if (checkpoint->compares) { // forces are evaluated
+        solver_work(solver, save, &transfer);
+        return;
+    }
+    apply_changes(solver);
+    team_work(NULL, save, &transfer);
 }
 
 void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts)
@@ -206,18 +219,25 @@ taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoi
     return TAUT_OK;
 }
 
+double checkpoint_fixed_bytes(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    const double springs = (topology->any_yields ? sizeof(double) : 0) + topology->any_breaks;
+    const double target = sizeof(uint64_t) + 2 * sizeof(vec3);
+    return springs * (double)topology->spring_count + target * (double)topology->kinematic_count +
+           (double)(topology->node_count * topology->collider_count);
+}
+
 double solver_checkpoint_bytes(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
     const struct checkpoint_conditions keeps =
         checkpoint_conditions(solver->precision, solver->integrator, &topology->environment);
     const double vectors = checkpoint_vectors(&keeps) + keeps.forces; // and forces_seen
-    double triples = 3.0 * (double)topology->node_count * sizeof(double);
-    double springs = (topology->any_yields ? 2.0 * sizeof(double) : 0) + topology->any_breaks;
-    const double target = sizeof(uint64_t) + 2 * sizeof(vec3);
-    return vectors * triples + springs * (double)topology->spring_count +
-           target * (double)topology->kinematic_count +
-           (double)(topology->node_count * topology->collider_count);
+    const double triples = 3.0 * (double)topology->node_count * sizeof(double);
+    const double rest_built = topology->any_yields ? sizeof(double) : 0;
+    return vectors * triples + rest_built * (double)topology->spring_count +
+           checkpoint_fixed_bytes(solver);
 }
 
 taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *checkpoint,

@@ -509,5 +509,6 @@ const struct system_functions REAL_NAME(system_functions) = {
     .change_finish = REAL_NAME(change_finish),
     .change_free = REAL_NAME(change_free),
     .checkpoint_save = REAL_NAME(checkpoint_save),
+    .checkpoint_gather = REAL_NAME(checkpoint_gather),
     .checkpoint_restore = REAL_NAME(checkpoint_restore),
 };

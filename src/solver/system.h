@@ -118,6 +118,10 @@ struct system_functions {
     // workers.
     void (*checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                             const struct worker *worker);
+    // Numbers of nodes as a checkpoint's stream has them; `field` is an enum checkpoint_field. Any
+    // worker.
+    void (*checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
+                              uint64_t count, void *to);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                const struct worker *worker);
 };
