@@ -358,7 +358,7 @@ static void test_manifests_that_are_none(void **state)
     static const struct {
         const char *text, *reason;
     } cases[] = {
-        {"", "manifest.json' exists and was not written by taut"},
+        {"{}\n", "manifest.json' exists and was not written by taut"},
         {"{\"name\": \"my web page\"}\n", "was not written by taut"},
         {"{\n\"taut_manifest\": 2,\n", "was written by a newer version of taut"},
         {"{\n\"taut_manifest\": 1,\n\"kind\": \"study\",\n\"name\": \"flag\",\n"

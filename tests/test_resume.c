@@ -288,6 +288,118 @@ static void a_run_without_a_checkpoint_begins_again(void **state)
     outcome_free(&outcome);
 }
 
+// The one of the end is the scene's, whatever is said of the others.
+static void the_end_is_kept_without_other_checkpoints(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        cli_expect(0, "taut run --quiet --checkpoint-every 0 --output only kept.yaml && "
+                      "taut run --quiet --output usual kept.yaml");
+    outcome_free(&outcome);
+    char newest[PATH], before[PATH];
+    assert_int_equal(checkpoints_in("only", newest, before), 1);
+    assert_says(newest, "checkpoint_000000000000600.taut");
+    assert_same_folders("usual", "only");
+}
+
+// Starts taut and ends it by a signal as soon as a text is in a file.
+static void stop_when(const char *const *arguments, const char *path, const char *text, int signal)
+{
+    pid_t process = cli_start(arguments);
+    bool there = false;
+    for (int i = 0; i < 30000 && !there; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        size_t length;
+        char *found = fixture_exists(path) ? fixture_read(path, &length) : NULL;
+        there = found && strstr(found, text);
+        free(found);
+    }
+    assert_true(there);
+    assert_int_equal(kill(process, signal), 0);
+    assert_int_not_equal(cli_wait(process), 0);
+}
+
+// What `taut resume` is told before there is a checkpoint holds for the next one too.
+static void options_of_a_run_that_begins_again_are_kept(void **state)
+{
+    (void)state;
+    const char *const run[] = {"run",
+                               "plain.yaml",
+                               "--set",
+                               "simulation.duration=1000",
+                               "--output",
+                               "told",
+                               "--checkpoint-every",
+                               "0",
+                               NULL};
+    stop_when(run, "told/manifest.json", "plain_000001.vtp", SIGINT);
+    size_t length;
+    char *said = fixture_read("err.txt", &length);
+    assert_says(said, "there is no checkpoint; begin it again with: taut resume told");
+    free(said);
+    const char *const again[] = {
+        "resume", "--kernel",           "reference", "--state", "told/end.csv",
+        "told",   "--checkpoint-every", "0",         NULL};
+    stop_when(again, "told/manifest.json", "reference", SIGKILL);
+    struct outcome outcome = resume(0, "--quiet --duration 0.3", "told");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --output new --kernel reference --duration 0.3 "
+                            "--state new/end.csv plain.yaml");
+    outcome_free(&outcome);
+    assert_same_folders("new", "told");
+}
+
+// ---- After a power failure, what was not on the disk yet is lost
+
+static void a_folder_without_its_first_files_is_replaced(void **state)
+{
+    (void)state;
+    finish("kept.yaml", "first");
+    static const char *const damages[] = {
+        ": > manifest.json", "truncate -s 9 manifest.json", "truncate -s 40 manifest.json",
+        "rm -f scene.yaml", "truncate -s 140 manifest.json; : > energy.csv; rm -f scene.yaml"};
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        run_and_kill("kept.yaml", "killed");
+        char *line = text_format("cd killed && %s", damages[i]);
+        struct outcome outcome = cli_expect(0, line);
+        outcome_free(&outcome);
+        free(line);
+        outcome = resume(1, "", "killed");
+        assert_says(outcome.err, "again with: taut run SCENE --force --output killed");
+        outcome_free(&outcome);
+        outcome = cli_expect(1, "taut run --output killed kept.yaml");
+        assert_says(outcome.err, "--force");
+        assert_null(strstr(outcome.err, "taut resume")); // it would not continue
+        outcome_free(&outcome);
+        // What somebody else has put there stays.
+        fixture_write("killed/kept_000099.vtp", "mine");
+        outcome = cli_expect(1, "taut run --force --output killed kept.yaml");
+        assert_says(outcome.err, "killed/kept_000099.vtp' exists and was not written by taut");
+        outcome_free(&outcome);
+        outcome = cli_expect(0, "rm killed/kept_000099.vtp && taut run --quiet --force "
+                                "--output killed --state killed/final.csv kept.yaml");
+        outcome_free(&outcome);
+        assert_same_folders("first", "killed");
+        fixture_remove("killed");
+    }
+}
+
+// The manifest has lost its last lines, and `taut resume` continues nevertheless.
+static void a_manifest_without_its_last_lines_is_enough(void **state)
+{
+    (void)state;
+    run_and_kill("kept.yaml", "killed");
+    char newest[PATH], before[PATH];
+    assert_true(checkpoints_in("killed", newest, before) >= 2);
+    struct outcome outcome =
+        cli_expect(0, "cd killed && cp kept_000001.vtp kept_000039.vtp && : > kept_000040.vtp");
+    outcome_free(&outcome);
+    outcome = resume(0, "--quiet", "killed");
+    outcome_free(&outcome);
+    assert_same_folders("first", "killed");
+    fixture_remove("killed");
+}
+
 // ---- Refusals
 
 static void cut(const char *path, size_t length)
@@ -373,6 +485,29 @@ static void another_scene_is_refused(void **state)
     assert_says(outcome.err, "is a checkpoint of another scene");
     outcome_free(&outcome);
     fixture_remove("killed");
+}
+
+// The newest one is of another scene of the same size.
+static void a_checkpoint_of_another_scene_gives_way(void **state)
+{
+    (void)state;
+    run_and_kill("kept.yaml", "killed");
+    char newest[PATH], before[PATH];
+    assert_true(checkpoints_in("killed", newest, before) >= 2);
+    char *line =
+        text_format("taut run --quiet --output foreign --set bodies.rope.spring.damping=0.2 "
+                    "kept.yaml && cp foreign/checkpoint_*.taut %s",
+                    newest);
+    struct outcome outcome = cli_expect(0, line);
+    outcome_free(&outcome);
+    free(line);
+    outcome = resume(0, "", "killed");
+    assert_says(outcome.err, newest);
+    assert_says(outcome.err, "is a checkpoint of another scene; the one before is taken");
+    outcome_free(&outcome);
+    assert_same_folders("first", "killed");
+    fixture_remove("killed");
+    fixture_remove("foreign");
 }
 
 static void what_is_no_run_is_refused(void **state)
@@ -570,6 +705,26 @@ static void a_full_disk_leaves_what_can_be_continued(void **state)
     assert_same_folders("space", "full");
 }
 
+// Neither a frame nor a checkpoint has room.
+static void a_disk_that_is_full_at_once_leaves_the_command(void **state)
+{
+    (void)state;
+    struct outcome outcome = cli_run("ulimit -f 8; taut run --output none --set "
+                                     "'output={every_steps: 1, pc2: true}' plain.yaml");
+    if (outcome.code == 128 + SIGXFSZ || strstr(outcome.err, "TEST_TMPDIR"))
+        skip();
+    assert_int_equal(outcome.code, 1);
+    assert_says(outcome.err, "warning: no checkpoint at step");
+    assert_says(outcome.err, "there is no checkpoint; begin it again with: taut resume none");
+    outcome_free(&outcome);
+    outcome = resume(0, "--quiet", "none");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --output room --set "
+                            "'output={every_steps: 1, pc2: true}' plain.yaml");
+    outcome_free(&outcome);
+    assert_same_folders("room", "none");
+}
+
 // A signal comes while a checkpoint is being written, as one is nearly always here.
 static void a_signal_may_come_while_a_checkpoint_is_written(void **state)
 {
@@ -645,14 +800,20 @@ int main(void)
         cmocka_unit_test(the_summary_is_the_same_but_for_times),
         cmocka_unit_test(a_run_is_prolonged),
         cmocka_unit_test(a_run_without_a_checkpoint_begins_again),
+        cmocka_unit_test(the_end_is_kept_without_other_checkpoints),
+        cmocka_unit_test(options_of_a_run_that_begins_again_are_kept),
+        cmocka_unit_test(a_folder_without_its_first_files_is_replaced),
+        cmocka_unit_test(a_manifest_without_its_last_lines_is_enough),
         cmocka_unit_test(a_damaged_checkpoint_is_replaced_by_the_previous_one),
         cmocka_unit_test(another_scene_is_refused),
+        cmocka_unit_test(a_checkpoint_of_another_scene_gives_way),
         cmocka_unit_test(what_is_no_run_is_refused),
         cmocka_unit_test(a_folder_has_one_run_at_a_time),
         cmocka_unit_test(a_run_killed_at_its_very_end_is_tidied_up),
         cmocka_unit_test(a_damaged_folder_is_left_as_it_is),
         cmocka_unit_test(a_file_of_somebody_else_stays),
         cmocka_unit_test(a_full_disk_leaves_what_can_be_continued),
+        cmocka_unit_test(a_disk_that_is_full_at_once_leaves_the_command),
         cmocka_unit_test(a_signal_may_come_while_a_checkpoint_is_written),
         cmocka_unit_test(a_folder_that_cannot_be_written_is_refused),
         cmocka_unit_test(a_disk_without_room_for_checkpoints_does_not_end_a_run),

@@ -10,6 +10,8 @@
 #include "cli/command.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
+#include "scene/bodies.h"
+#include "scene/reader.h"
 #include "solver/solver.h"
 
 static taut_status fail_folder(taut_error *error)
@@ -41,9 +43,9 @@ static taut_status check_scene(const struct manifest *manifest, const char *path
     struct stat there;
     if (stat(path, &there) != 0)
         return fail(error, TAUT_ERROR_IO,
-                    "'%s' has no scene.yaml: the run was interrupted before it began. Run the "
-                    "scene again, with --force",
-                    manifest->folder);
+                    "'%s' has no scene.yaml: the run was interrupted before it began. Begin it "
+                    "again with: taut run SCENE --force --output %s",
+                    manifest->folder, manifest->folder);
     for (size_t i = 0; i < manifest->earlier_count; i++) {
         const struct manifest_entry *entry = &manifest->earlier[i];
         if (strcmp(entry->name, "scene.yaml") != 0)
@@ -81,9 +83,52 @@ static const struct manifest_entry *newest_before(const struct manifest *manifes
     return newest;
 }
 
+// The digest of the scene at that path, whose bodies are built for it; false: it cannot be known.
+static bool find_digest(const char *path, uint64_t *digest)
+{
+    struct diagnostics findings = {0};
+    struct bodies bodies = {0};
+    taut_scene *scene = scene_read_file(path, NULL, 0, &findings);
+    bool found = false;
+    if (scene && findings.error_count == 0) {
+        free(scene->initial); // not part of it
+        scene->initial = NULL;
+        found = bodies_build(scene, &bodies, &findings, NULL) == TAUT_OK;
+        if (found)
+            *digest = bodies_digest(scene, &bodies);
+        bodies_free(&bodies);
+    }
+    scene_free(scene);
+    diagnostics_free(&findings);
+    return found;
+}
+
+// Of a newer checkpoint and the one before, if both are whole: whether the newer one is of another
+// scene, and the one before is not. Only where they differ in that is the scene needed.
+static bool is_foreign(const struct manifest *manifest, const char *newer,
+                       const struct archive_header *header, uint64_t step, const char *scene)
+{
+    const struct manifest_entry *entry = newest_before(manifest, step);
+    struct archive_header before;
+    struct run_position position;
+    uint64_t digest;
+    char *path = entry ? text_format("%s/%s", manifest->folder, entry->name) : NULL;
+    bool foreign = false;
+    if (path && run_checkpoint_read(path, &before, &position, NULL) == TAUT_OK) {
+        foreign = before.digest != header->digest && find_digest(scene, &digest) &&
+                  before.digest == digest;
+        run_position_free(&position);
+    }
+    if (foreign)
+        complain("warning: '%s' is a checkpoint of another scene; the one before is taken", newer);
+    free(path);
+    return foreign;
+}
+
 // Reads the newest whole checkpoint. *path is NULL if there is no checkpoint at all, which is no
 // error; the caller frees it.
-static taut_status find_checkpoint(struct resumption *resumption, char **path, taut_error *error)
+static taut_status find_checkpoint(struct resumption *resumption, const char *scene, char **path,
+                                   taut_error *error)
 {
     const struct manifest *manifest = &resumption->manifest;
     const struct manifest_entry *entry;
@@ -97,19 +142,23 @@ static taut_status find_checkpoint(struct resumption *resumption, char **path, t
         *path = text_format("%s/%s", manifest->folder, entry->name);
         if (!*path)
             return fail_memory(error, "the name of a checkpoint");
-        if (run_checkpoint_read(*path, &header, &resumption->position, error) == TAUT_OK) {
+        if (run_checkpoint_read(*path, &header, &resumption->position, error) != TAUT_OK) {
+            complain("warning: %s", error->text);
+        } else if (is_foreign(manifest, *path, &header, step, scene)) {
+            run_position_free(&resumption->position);
+        } else {
             resumption->checkpoint = strrchr(*path, '/') + 1;
             return TAUT_OK;
         }
-        complain("warning: %s", error->text);
         free(*path);
         *path = NULL;
     }
     if (!any)
         return TAUT_OK;
     return fail(error, TAUT_ERROR_IO,
-                "'%s' has no whole checkpoint: run the scene again, with --force",
-                manifest->folder);
+                "'%s' has no whole checkpoint: begin the run again with: taut run SCENE --force "
+                "--output %s",
+                manifest->folder, manifest->folder);
 }
 
 // The kernel of that name.
@@ -167,7 +216,7 @@ static taut_status prepare(struct resumption *resumption, const char *scene, cha
     const struct manifest *manifest = &resumption->manifest;
     taut_status status = check_scene(manifest, scene, error);
     if (status == TAUT_OK)
-        status = find_checkpoint(resumption, path, error);
+        status = find_checkpoint(resumption, scene, path, error);
     if (status == TAUT_OK && !*path && manifest->complete)
         return fail(error, TAUT_ERROR_ARGUMENT,
                     "the run in '%s' is complete and has kept no checkpoint, so it cannot be "

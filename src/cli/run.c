@@ -450,7 +450,9 @@ static void write_due(struct run *run)
 // that is prolonged has no frame here unless the schedule has one, so the checkpoint comes first.
 static void write_end(struct run *run)
 {
-    const bool keeps = run->checkpoints.enabled && run->scene->output.checkpoint_every > 0;
+    // --checkpoint-every 0 is about the others.
+    const bool keeps = run->recording && run->scene->output.checkpoint_every > 0;
+    run->checkpoints.enabled |= keeps;
     const uint64_t step = taut_solver_step_count(run->solver);
     const bool scheduled = schedule_frame_due(&run->schedule, run->last_frame) <= step;
     if (scheduled)
@@ -571,6 +573,8 @@ static void report_end(const struct run *run)
     if (!ended && can_continue(run) && run->checkpoint_time >= 0)
         complain("continue it from t = %g s with: taut resume %s", run->checkpoint_time,
                  run->folder);
+    else if (!ended && can_continue(run) && run->file_count > 0)
+        complain("there is no checkpoint; begin it again with: taut resume %s", run->folder);
 }
 
 static void print_results(struct run *run)

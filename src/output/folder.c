@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "output/csv.h"
 #include "output/file.h"
 #include "output/manifest.h"
+#include "output/obj.h"
 
 // Through another user's link we would write to a place of that user's choice, as with files
 // (file.h).
@@ -232,16 +234,34 @@ static void check_entries(const struct manifest *manifest, struct findings *find
         }
 }
 
+// Without it `taut resume` cannot continue.
+static bool has_scene(const struct folder_claim *claim)
+{
+    struct stat there;
+    char *path = path_in(claim, "scene.yaml");
+    const bool has = path && stat(path, &there) == 0;
+    free(path);
+    return has;
+}
+
 static taut_status check_kind(const struct folder_claim *claim, const struct manifest *manifest,
                               bool busy, taut_error *error)
 {
     if (busy)
         return manifest_fail_busy(claim->folder, error);
+    if (manifest->is_cut && !claim->force)
+        return fail(error, TAUT_ERROR_IO,
+                    "'%s/" MANIFEST_NAME "' is cut off, by a power failure or a full disk: replace "
+                    "what taut wrote there with --force, or choose another folder with --output",
+                    claim->folder);
+    if (manifest->is_cut)
+        return TAUT_OK;
     if (strcmp(manifest->kind, claim->kind) != 0)
         return fail(error, TAUT_ERROR_IO,
                     "'%s' contains a %s (%s): choose another folder with --output", claim->folder,
                     manifest->kind, manifest->name);
-    if (!claim->force && !manifest->complete && strcmp(manifest->kind, "run") == 0)
+    if (!claim->force && !manifest->complete && strcmp(manifest->kind, "run") == 0 &&
+        has_scene(claim))
         return fail(error, TAUT_ERROR_IO,
                     "'%s' already contains an interrupted run (%s): continue it with 'taut resume "
                     "%s', replace it with --force, or choose another folder with --output",
@@ -271,14 +291,53 @@ static bool is_older_run(const struct folder_claim *claim, const char *name)
     return older;
 }
 
-// Finds files in the folder that the run would overwrite but the manifest does not list.
-static taut_status check_foreign_files(struct findings *findings, bool has_manifest,
+bool folder_has_own(const char *folder, const char *name)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } beginnings[] = {
+#define BEGINNING(text) {text, sizeof text - 1}
+        BEGINNING(SCENE_YAML_HEADER),
+        BEGINNING(ENERGY_CSV_HEADER),
+        BEGINNING(PROBES_CSV_HEADER),
+        BEGINNING(OBJ_HEADER),
+        BEGINNING("POINTCACHE2\0\1\0\0\0"),
+        BEGINNING("\x89TAUT\r\x1a\n"), // archive_magic
+        BEGINNING("<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+                  "byte_order=\"LittleEndian\" header_type=\"UInt64\" "),
+        BEGINNING("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
+                  "byte_order=\"LittleEndian\">\n  <Collection>\n"),
+#undef BEGINNING
+    };
+    char text[256];
+    struct stat status;
+    char *path = text_format("%s/%s", folder, name);
+    const int descriptor = path ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    ssize_t got = -1;
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+        got = read(descriptor, text, sizeof text);
+    bool own = got == 0;
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0] && !own; i++)
+        own = got >= (ssize_t)beginnings[i].length &&
+              memcmp(text, beginnings[i].text, beginnings[i].length) == 0;
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    free(path);
+    return own;
+}
+
+// Finds files in the folder that the run would overwrite but the manifest (NULL: there is none) does
+// not list. Those of an interrupted run are listed again.
+static taut_status check_foreign_files(struct findings *findings, struct manifest *manifest,
                                        taut_error *error)
 {
     const struct folder_claim *claim = findings->claim;
+    const bool is_interrupted = manifest && !manifest->complete;
+    taut_status status = TAUT_OK;
     DIR *folder = opendir(claim->folder);
     int reason = folder ? 0 : errno;
-    while (folder && !findings->failed) {
+    while (folder && !findings->failed && status == TAUT_OK) {
         errno = 0;
         struct dirent *entry = readdir(folder);
         if (!entry) {
@@ -287,13 +346,17 @@ static taut_status check_foreign_files(struct findings *findings, bool has_manif
         }
         if (!claim->writes(claim->context, entry->d_name) || is_listed(findings, entry->d_name))
             continue;
-        findings->older |= !has_manifest && is_older_run(claim, entry->d_name);
+        if (is_interrupted && folder_has_own(claim->folder, entry->d_name)) {
+            status = manifest_adopt(manifest, entry->d_name, error);
+            continue;
+        }
+        findings->older |= !manifest && is_older_run(claim, entry->d_name);
         add_finding(findings, entry->d_name, FOREIGN);
     }
     if (folder)
         (void)closedir(folder);
-    if (reason == 0)
-        return TAUT_OK;
+    if (status != TAUT_OK || reason == 0)
+        return status;
     return fail(error, TAUT_ERROR_IO, "cannot read the folder '%s': %s", claim->folder,
                 strerror(reason));
 }
@@ -323,13 +386,13 @@ static taut_status remove_entries(const struct folder_claim *claim, const struct
     return status == TAUT_OK ? remove_file(claim, MANIFEST_NAME, error) : status;
 }
 
-static taut_status check_files(const struct folder_claim *claim, const struct manifest *manifest,
+static taut_status check_files(const struct folder_claim *claim, struct manifest *manifest,
                                taut_error *error)
 {
     struct findings findings;
     taut_status status = prepare_findings(claim, manifest, &findings, error);
     if (status == TAUT_OK)
-        status = check_foreign_files(&findings, manifest != NULL, error);
+        status = check_foreign_files(&findings, manifest, error);
     if (status == TAUT_OK && manifest)
         check_entries(manifest, &findings);
     if (status == TAUT_OK)

@@ -1,7 +1,8 @@
 // Prepares the folder of a run or a study: creates it, and on request removes the files of an
 // earlier one.
 //
-// Only files that the folder's manifest lists, and that have not changed since, are ever removed.
+// Only files that the folder's manifest lists, and that have not changed since, are ever removed, and
+// in the folder of an interrupted run those that it lacks and that begin as taut's files do.
 // Files that the scene is read from are never removed, wherever they are and whatever lists them.
 #ifndef TAUT_OUTPUT_FOLDER_H
 #define TAUT_OUTPUT_FOLDER_H
@@ -31,6 +32,10 @@ taut_status folder_check(const struct folder_claim *claim, taut_error *error);
 
 // The same, and then removes the files of the earlier one and its manifest.
 taut_status folder_clear(const struct folder_claim *claim, taut_error *error);
+
+// Whether a regular file in a folder begins as taut's files do, or is empty. After a power failure
+// such a file may be there though the manifest, whose last lines were not on the disk yet, lacks it.
+bool folder_has_own(const char *folder, const char *name);
 
 // Creates a folder with its parents; an existing folder is no error.
 taut_status folder_make(const char *path, taut_error *error);

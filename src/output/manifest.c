@@ -317,6 +317,78 @@ taut_status manifest_continue(struct manifest *manifest, taut_error *error)
     return file_cut(&manifest->log, manifest->log_bytes, error);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+// Replaces a member by a copy of a text, which may be NULL; false without memory.
+static bool replace_text(char **member, const char *text)
+{
+    char *copy = text ? text_format("%s", text) : NULL;
+    if (text && !copy)
+        return false;
+    free(*member);
+    *member = copy;
+    return true;
+}
+
+// Others find either file, and both are locked.
+static taut_status replace_log(struct manifest *manifest, const char *path, taut_error *error)
+{
+    struct file whole, log = {0};
+    taut_status status = file_replace(&whole, path, error);
+    if (status != TAUT_OK)
+        return status;
+    write_header(&whole, manifest, false);
+    for (size_t i = 0; i < manifest->earlier_count; i++)
+        put_entry(&whole, &manifest->earlier[i], i == 0);
+    status = file_commit(&whole, error);
+    if (status == TAUT_OK)
+        status = file_extend(&log, path, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!lock(&log)) {
+        (void)file_close(&log, NULL);
+        return manifest_fail_busy(manifest->folder, error);
+    }
+    (void)file_close(&manifest->log, NULL);
+    manifest->log = log;
+    manifest->log_bytes = file_length(&log);
+    return TAUT_OK;
+}
+
+taut_status manifest_restart(struct manifest *manifest, const char *kernel, const char *state,
+                             taut_error *error)
+{
+    if (is_same(manifest->kernel, kernel) && is_same(manifest->state, state))
+        return manifest_continue(manifest, error);
+    char *path = path_of(manifest);
+    taut_status status = TAUT_OK;
+    if (!path || !replace_text(&manifest->kernel, kernel) || !replace_text(&manifest->state, state))
+        status = fail_memory(error, "the manifest");
+    if (status == TAUT_OK)
+        status = replace_log(manifest, path, error);
+    free(path);
+    return status;
+}
+
+taut_status manifest_adopt(struct manifest *manifest, const char *name, taut_error *error)
+{
+    struct manifest_entry entry = {.name = text_format("%s", name), .writing = true};
+    if (!manifest->earlier)
+        return add_entry(manifest, entry) ? TAUT_OK : fail_memory(error, "the manifest");
+    const size_t bytes = (manifest->earlier_count + 1) * sizeof *manifest->earlier;
+    struct manifest_entry *longer = entry.name ? realloc(manifest->earlier, bytes) : NULL;
+    if (!longer) {
+        free(entry.name);
+        return fail_memory(error, "the manifest");
+    }
+    manifest->earlier = longer;
+    manifest->earlier[manifest->earlier_count++] = entry;
+    return TAUT_OK;
+}
+
 static struct manifest_entry *find_earlier(const struct manifest *manifest, const char *name)
 {
     for (size_t i = 0; i < manifest->earlier_count; i++)
@@ -643,6 +715,9 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
         scan_expect(&scan, ",\n\"");
     }
     scan_expect(&scan, "checksum\": \"XXH64\",\n\"files\": [");
+    manifest->is_cut = scan.failed && feof(file);
+    if (manifest->is_cut)
+        return TAUT_OK;
     if (scan.failed)
         return fail(error, TAUT_ERROR_IO,
                     "'%s' exists and was not written by taut: move it, or choose another "
@@ -748,6 +823,12 @@ taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_
         status = read_all(file, path, manifest, error);
         (void)fclose(file);
     }
+    if (status == TAUT_OK && manifest->is_cut)
+        status =
+            fail(error, TAUT_ERROR_IO,
+                 "'%s' is cut off: the run was interrupted before it was on the disk. Begin it "
+                 "again with: taut run SCENE --force --output %s",
+                 path, folder);
     manifest->earlier = manifest->entries;
     manifest->earlier_count = manifest->count;
     manifest->entries = NULL;

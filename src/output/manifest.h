@@ -52,6 +52,9 @@ struct manifest {
     // line; NULL: not given.
     char *kernel, *state;
     bool complete;
+    // It ends within its header, or is empty: a power failure came before it was on the disk. It has
+    // no kind, name and entries then.
+    bool is_cut;
     struct manifest_entry *entries;
     size_t count, capacity;
     struct file log;       // open while it is being written
@@ -85,6 +88,15 @@ taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_
 
 // Makes the file a log again, to which entries are added.
 taut_status manifest_continue(struct manifest *manifest, taut_error *error);
+
+// The same of a run that begins again, with this kernel and this final state (may be NULL): where
+// these are others than before, the manifest is replaced by one that has them.
+taut_status manifest_restart(struct manifest *manifest, const char *kernel, const char *state,
+                             taut_error *error);
+
+// Lists a file among the entries that were read, or among those of a manifest that is continued, as
+// one that was being written.
+taut_status manifest_adopt(struct manifest *manifest, const char *name, taut_error *error);
 
 // How an earlier file stays in the manifest.
 enum manifest_keep {

@@ -568,8 +568,9 @@ static taut_status check_files(const struct recording *recording,
     return status;
 }
 
-// Files of others that have the name of one that the run may write.
-static taut_status check_foreign_files(const struct recording *recording,
+// Files of others that have the name of one that the run may write. Those of the run that a power
+// failure has lost from the manifest are listed again, so that they are removed.
+static taut_status check_foreign_files(struct recording *recording,
                                        const struct recording_options *options,
                                        const struct frame *present, taut_error *error)
 {
@@ -580,14 +581,19 @@ static taut_status check_foreign_files(const struct recording *recording,
                     strerror(errno));
     taut_status status = TAUT_OK;
     struct dirent *entry;
-    while (status == TAUT_OK && (entry = readdir(folder)) != NULL)
-        if (writes(&plan, entry->d_name) &&
-            !manifest_lists_earlier(&recording->manifest, entry->d_name))
+    while (status == TAUT_OK && (entry = readdir(folder)) != NULL) {
+        if (!writes(&plan, entry->d_name) ||
+            manifest_lists_earlier(&recording->manifest, entry->d_name))
+            continue;
+        if (!recording->manifest.complete && folder_has_own(recording->folder, entry->d_name))
+            status = manifest_adopt(&recording->manifest, entry->d_name, error);
+        else
             status =
                 fail(error, TAUT_ERROR_IO,
                      "'%s/%s' is not a file of the run, which may write one of that name: move "
                      "it",
                      recording->folder, entry->d_name);
+    }
     (void)closedir(folder);
     return status;
 }
@@ -614,7 +620,9 @@ static taut_status resume_all(struct recording *recording, const struct recordin
     if (status == TAUT_OK)
         status = check_foreign_files(recording, options, present, error);
     if (status == TAUT_OK)
-        status = manifest_continue(&recording->manifest, error);
+        status = position ? manifest_continue(&recording->manifest, error)
+                          : manifest_restart(&recording->manifest, options->kernel, options->state,
+                                             error);
     if (status == TAUT_OK)
         status = remove_temporaries(options->folder, error);
     if (status == TAUT_OK)
