@@ -638,6 +638,19 @@ static void a_damaged_folder_is_left_as_it_is(void **state)
         free(reason);
     }
     assert_refused("truncate -s 100 kept_000003.vtp", "", "'damaged/kept_000003.vtp' has changed");
+    static const struct {
+        const char *file;
+        int offset;
+    } altered[] = {{"kept_000003.vtp", 900}, {"rope.obj", 40},    {"ball.pc2", 60},
+                   {"rope.pc2", 9},          {"energy.csv", 200}, {"probes.csv", 100}};
+    for (size_t i = 0; i < sizeof altered / sizeof altered[0]; i++) {
+        char *damage = text_format("printf '\\1' | dd of=%s bs=1 seek=%d conv=notrunc 2>/dev/null",
+                                   altered[i].file, altered[i].offset);
+        char *reason = text_format("'damaged/%s' has ", altered[i].file); // been altered, changed
+        assert_refused(damage, "", reason);
+        free(damage);
+        free(reason);
+    }
     assert_refused("truncate -s 100 ball.pc2", "", "'damaged/ball.pc2' is shorter");
     assert_refused("truncate -s 100 probes.csv", "", "'damaged/probes.csv' is shorter");
     // A file of somebody else.

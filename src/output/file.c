@@ -250,6 +250,8 @@ static taut_status open_growing(struct file *file, const char *path, int flags, 
     if (status != TAUT_OK)
         return status;
     file->kind = FILE_GROWING;
+    hash_begin(&file->written);
+    hash_begin(&file->records);
     file->target = text_format("%s", path);
     if (!file->target) {
         release(file);
@@ -312,6 +314,50 @@ taut_status file_resume(struct file *file, const char *path, uint64_t length, ta
     return status;
 }
 
+uint64_t file_checksum(const struct file *file)
+{
+    return hash_end(&file->records);
+}
+
+void file_continue_hash(struct file *file, const struct hash *hash)
+{
+    file->records = file->written = *hash;
+}
+
+taut_status file_hash(const char *path, uint64_t length, uint64_t patch, size_t patched,
+                      struct hash *hash, taut_error *error)
+{
+    enum { BLOCK = 1 << 20 };
+    unsigned char *block = malloc(BLOCK);
+    if (!block)
+        return fail_memory(error, "a checksum");
+    hash_begin(hash);
+    const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int reason = descriptor < 0 ? errno : 0;
+    bool ends = false;
+    while (reason == 0 && !ends && hash->total < length) {
+        const uint64_t left = length - hash->total, at = hash->total;
+        const ssize_t got = read(descriptor, block, left < BLOCK ? (size_t)left : BLOCK);
+        if (got < 0) {
+            reason = errno == EINTR ? 0 : errno;
+            continue;
+        }
+        for (uint64_t i = patch; i < patch + patched; i++)
+            if (i >= at && i < at + (uint64_t)got)
+                block[i - at] = 0;
+        hash_add(hash, block, (size_t)got);
+        ends = got == 0;
+    }
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    free(block);
+    if (reason != 0)
+        return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, strerror(reason));
+    return ends ? fail(error, TAUT_ERROR_IO, "'%s' is shorter than when the checkpoint was written",
+                       path)
+                : TAUT_OK;
+}
+
 taut_status file_synchronise(const struct file *file, taut_error *error)
 {
     while (file->open && fsync(file->descriptor) != 0)
@@ -357,6 +403,8 @@ static void write_through(struct file *file, const unsigned char *bytes, size_t 
                 file->failure = errno;
             continue;
         }
+        if (file->kind == FILE_GROWING)
+            hash_add(&file->written, bytes, (size_t)written);
         bytes += written;
         count -= (size_t)written;
         file->flushed += (uint64_t)written;
@@ -473,6 +521,7 @@ static void cut_back(struct file *file)
 {
     file->used = 0;
     file->flushed = file->record_end;
+    file->written = file->records;
     file->failure = 0;
     while (ftruncate(file->descriptor, (off_t)file->record_end) != 0 && errno == EINTR)
         continue;
@@ -490,6 +539,7 @@ taut_status file_end_record(struct file *file, taut_error *error)
         file->failure = ENOENT;
     if (!file->failure) {
         file->record_end = file->flushed;
+        file->records = file->written;
         return TAUT_OK;
     }
     taut_status status = fail_write(file, file->failure, error);

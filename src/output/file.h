@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 
 enum file_kind {
@@ -42,10 +43,11 @@ struct file {
     enum file_kind kind;
     char *temporary; // name of a whole file until it is renamed; NULL: it has none
     unsigned char *buffer;
-    size_t used;         // bytes in the buffer
-    uint64_t flushed;    // bytes written before those of the buffer
-    uint64_t record_end; // length of the whole records of a growing file
-    uint64_t started;    // bytes of a whole file that the disk has begun with
+    size_t used;                  // bytes in the buffer
+    uint64_t flushed;             // bytes written before those of the buffer
+    uint64_t record_end;          // length of the whole records of a growing file
+    struct hash records, written; // of a growing file: up to there, and of all that was written
+    uint64_t started;             // bytes of a whole file that the disk has begun with
 };
 
 // Begins a whole file at a path given by the user; an existing file is replaced. A symbolic link is
@@ -86,6 +88,16 @@ taut_status file_extend(struct file *file, const char *path, taut_error *error);
 // Continues an existing growing file after its first `length` bytes, and removes the others. Fails,
 // and leaves the file as it is, if it is shorter.
 taut_status file_resume(struct file *file, const char *path, uint64_t length, taut_error *error);
+
+// The checksum of the whole records of a growing file as they were written, before any file_patch. A
+// file that is continued needs the hash of what it has (file_hash).
+uint64_t file_checksum(const struct file *file);
+void file_continue_hash(struct file *file, const struct hash *hash);
+
+// The hash of the first `length` bytes of a file, of which those that file_patch has changed later,
+// `patched` from offset `patch` on, count as zeros. Fails if the file is shorter.
+taut_status file_hash(const char *path, uint64_t length, uint64_t patch, size_t patched,
+                      struct hash *hash, taut_error *error);
 
 // Removes what a growing file has after its first `length` bytes.
 taut_status file_cut(struct file *file, uint64_t length, taut_error *error);

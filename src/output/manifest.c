@@ -432,6 +432,22 @@ taut_status manifest_check(const struct manifest *manifest, const char *path,
     return TAUT_OK;
 }
 
+taut_status manifest_check_content(const struct manifest *manifest, const char *path,
+                                   taut_error *error)
+{
+    const struct manifest_entry *entry = find_earlier(manifest, name_in(path));
+    uint64_t size, checksum;
+    if (!entry || entry->writing)
+        return TAUT_OK;
+    taut_status status = manifest_measure(path, &size, &checksum, error);
+    if (status != TAUT_OK || (size == entry->size && checksum == entry->checksum))
+        return status;
+    return fail(error, TAUT_ERROR_IO,
+                "'%s' has changed since taut wrote it: restore the file, or move it and run the "
+                "scene again with --force",
+                path);
+}
+
 taut_status manifest_keep(struct manifest *manifest, const char *path, enum manifest_keep keep,
                           taut_error *error)
 {

@@ -110,6 +110,10 @@ enum manifest_keep {
 taut_status manifest_check(const struct manifest *manifest, const char *path,
                            enum manifest_keep keep, uint64_t length, taut_error *error);
 
+// Checks that an earlier file has the checksum that is listed, if one is.
+taut_status manifest_check_content(const struct manifest *manifest, const char *path,
+                                   taut_error *error);
+
 // Keeps an earlier file in the manifest. Fails if the manifest does not list it.
 taut_status manifest_keep(struct manifest *manifest, const char *path, enum manifest_keep keep,
                           taut_error *error);

@@ -46,6 +46,13 @@ uint64_t pc2_bytes(uint64_t node_count, uint64_t samples)
     return HEADER_BYTES + 12 * node_count * samples;
 }
 
+taut_status pc2_hash(const char *path, uint64_t node_count, uint64_t samples, struct hash *hash,
+                     taut_error *error)
+{
+    return file_hash(path, pc2_bytes(node_count, samples), SAMPLE_COUNT_OFFSET, sizeof(uint32_t),
+                     hash, error);
+}
+
 taut_status pc2_resume(struct pc2 *cache, const char *path, uint64_t node_count, uint64_t samples,
                        taut_error *error)
 {

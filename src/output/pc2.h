@@ -25,6 +25,10 @@ taut_status pc2_open(struct pc2 *cache, const char *path, uint64_t node_count, d
 // The length of a cache with so many samples.
 uint64_t pc2_bytes(uint64_t node_count, uint64_t samples);
 
+// The hash of a cache with so many samples, as file_checksum has it.
+taut_status pc2_hash(const char *path, uint64_t node_count, uint64_t samples, struct hash *hash,
+                     taut_error *error);
+
 // Continues a cache after its first `samples` samples.
 taut_status pc2_resume(struct pc2 *cache, const char *path, uint64_t node_count, uint64_t samples,
                        taut_error *error);

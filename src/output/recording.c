@@ -22,6 +22,9 @@
 
 enum { CHECKPOINTS_KEPT = 2 };
 
+// The files that grow, in the order of a checkpoint's checksums.
+enum { ENERGY, PROBES, CACHES };
+
 struct recording {
     char *folder, *name;
     struct vtp_writer *vtp; // NULL: no .vtp frames
@@ -30,7 +33,9 @@ struct recording {
     size_t frame_count, time_capacity;
     // What the last whole frame left, before which nothing is cut back.
     uint64_t whole_frames, whole_energy;
-    bool lost_rows; // of probes, which could not be written
+    uint64_t *whole_checksums; // of energy.csv and of the point caches from index CACHES on
+    struct hash *hashes;       // of the files that are continued, in that order
+    bool lost_rows;            // of probes, which could not be written
     struct energy_csv energy;
     struct probes_csv probes;
     struct pc2 *caches; // one per body; NULL: not requested
@@ -137,6 +142,9 @@ static taut_status open_cache(struct recording *recording, const struct frame *f
     status = obj_write(path, first, body, error);
     if (status != TAUT_OK)
         return drop_path(recording, status);
+    status = manifest_add(&recording->manifest, path, error);
+    if (status != TAUT_OK)
+        return status;
     status = add_path(recording, rest->name, ".pc2", &path, error);
     if (status != TAUT_OK)
         return status;
@@ -244,9 +252,11 @@ taut_status recording_position(struct recording *recording, struct recording_pos
         return status;
     position->probe_bytes = recording->probes.file.open ? file_length(&recording->probes.file) : 0;
     const size_t frames = recording->whole_frames, volumes = recording->energy.volume_count;
+    const size_t checksums = CACHES + recording->cache_count;
     position->times = calloc(frames + 1, sizeof *position->times);
     position->volume_bodies = calloc(volumes + 1, sizeof *position->volume_bodies);
-    if (!position->times || !position->volume_bodies) {
+    position->checksums = calloc(checksums, sizeof *position->checksums);
+    if (!position->times || !position->volume_bodies || !position->checksums) {
         recording_position_free(position);
         return fail_memory(error, "a checkpoint");
     }
@@ -254,6 +264,9 @@ taut_status recording_position(struct recording *recording, struct recording_pos
         memcpy(position->times, recording->times, frames * sizeof *position->times);
     for (size_t i = 0; i < volumes; i++)
         position->volume_bodies[i] = recording->energy.volume_bodies[i];
+    memcpy(position->checksums, recording->whole_checksums, checksums * sizeof(uint64_t));
+    position->checksums[PROBES] = file_checksum(&recording->probes.file);
+    position->checksum_count = checksums;
     return TAUT_OK;
 }
 
@@ -261,8 +274,30 @@ void recording_position_free(struct recording_position *position)
 {
     free(position->times);
     free(position->volume_bodies);
+    free(position->checksums);
     position->times = NULL;
     position->volume_bodies = NULL;
+    position->checksums = NULL;
+}
+
+// What the files have after a whole frame.
+static void note_whole_frame(struct recording *recording)
+{
+    recording->whole_frames = recording->frame_count;
+    recording->whole_energy = file_length(&recording->energy.file);
+    recording->whole_checksums[ENERGY] = file_checksum(&recording->energy.file);
+    for (size_t b = 0; b < recording->cache_count; b++)
+        recording->whole_checksums[CACHES + b] = file_checksum(&recording->caches[b].file);
+}
+
+static taut_status make_checksums(struct recording *recording, const struct frame *first,
+                                  taut_error *error)
+{
+    const size_t count = CACHES + first->shape.body_count;
+    recording->whole_checksums = calloc(count, sizeof *recording->whole_checksums);
+    recording->hashes = calloc(count, sizeof *recording->hashes);
+    return recording->whole_checksums && recording->hashes ? TAUT_OK
+                                                           : fail_memory(error, "checksums");
 }
 
 // ---- The folder
@@ -386,7 +421,9 @@ static taut_status open_files(struct recording *recording, const struct recordin
 static taut_status open_all(struct recording *recording, const struct recording_options *options,
                             const struct frame *first, taut_error *error)
 {
-    taut_status status = open_folder(recording, options, first, error);
+    taut_status status = make_checksums(recording, first, error);
+    if (status == TAUT_OK)
+        status = open_folder(recording, options, first, error);
     if (status == TAUT_OK)
         status = write_scene(recording, options->resolved_yaml, error);
     if (status == TAUT_OK)
@@ -497,8 +534,6 @@ static taut_status resume_files(struct recording *recording,
     if (frames > 0)
         memcpy(recording->times, position->times, frames * sizeof *recording->times);
     recording->frame_count = frames;
-    recording->whole_frames = position->frames;
-    recording->whole_energy = position->energy_bytes;
     taut_status status = resume_tables(recording, options, present, position, error);
     if (status == TAUT_OK && options->vtp)
         status = resume_collection(recording, options, error);
@@ -506,7 +541,14 @@ static taut_status resume_files(struct recording *recording,
         status = resume_caches(recording, present, position, error);
     if (status == TAUT_OK && options->vtp)
         status = resume_frames(recording, error);
-    return status;
+    if (status != TAUT_OK)
+        return status;
+    file_continue_hash(&recording->energy.file, &recording->hashes[ENERGY]);
+    file_continue_hash(&recording->probes.file, &recording->hashes[PROBES]);
+    for (size_t b = 0; b < recording->cache_count; b++)
+        file_continue_hash(&recording->caches[b].file, &recording->hashes[CACHES + b]);
+    note_whole_frame(recording);
+    return TAUT_OK;
 }
 
 static taut_status check_file(const struct recording *recording, const char *stem,
@@ -516,20 +558,50 @@ static taut_status check_file(const struct recording *recording, const char *ste
     char *path = text_format("%s/%s%s", recording->folder, stem, ending);
     taut_status status = path ? manifest_check(&recording->manifest, path, keep, length, error)
                               : fail_memory(error, "the name of a file");
+    if (status == TAUT_OK && keep == KEEP_WHOLE)
+        status = manifest_check_content(&recording->manifest, path, error);
+    free(path);
+    return status;
+}
+
+// The same for the content of a file that grows, up to the position; it is read once, and its hash
+// is continued. `nodes`: of a point cache.
+static taut_status check_growing(const struct recording *recording, const char *stem,
+                                 const char *ending, uint64_t length, size_t index,
+                                 const uint64_t *nodes, const struct recording_position *position,
+                                 taut_error *error)
+{
+    taut_status status = check_file(recording, stem, ending, KEEP_WRITING, length, error);
+    if (status != TAUT_OK)
+        return status;
+    struct hash *hash = &recording->hashes[index];
+    char *path = text_format("%s/%s%s", recording->folder, stem, ending);
+    if (!path)
+        return fail_memory(error, "the name of a file");
+    status = nodes ? pc2_hash(path, *nodes, position->frames, hash, error)
+                   : file_hash(path, length, 0, 0, hash, error);
+    if (status == TAUT_OK && index < position->checksum_count &&
+        hash_end(hash) != position->checksums[index])
+        status = fail(error, TAUT_ERROR_IO,
+                      "'%s' has been altered: its first %" PRIu64
+                      " bytes are not those of the checkpoint. Restore the file, or begin the run "
+                      "again with: taut run SCENE --force --output %s",
+                      path, length, recording->folder);
     free(path);
     return status;
 }
 
 static taut_status check_caches(const struct recording *recording, const struct frame *present,
-                                uint64_t samples, taut_error *error)
+                                const struct recording_position *position, taut_error *error)
 {
     taut_status status = TAUT_OK;
     for (size_t b = 0; b < present->shape.body_count && status == TAUT_OK; b++) {
         const struct frame_body *body = &present->bodies[b];
         status = check_file(recording, body->name, ".obj", KEEP_WHOLE, 0, error);
         if (status == TAUT_OK)
-            status = check_file(recording, body->name, ".pc2", KEEP_WRITING,
-                                pc2_bytes(body->node_count, samples), error);
+            status = check_growing(recording, body->name, ".pc2",
+                                   pc2_bytes(body->node_count, position->frames), CACHES + b,
+                                   &body->node_count, position, error);
     }
     return status;
 }
@@ -557,14 +629,15 @@ static taut_status check_files(const struct recording *recording,
                                     rewrites_scene ? KEEP_WRITING : KEEP_WHOLE, 0, error);
     if (!position || status != TAUT_OK)
         return status;
-    status = check_file(recording, "energy", ".csv", KEEP_WRITING, position->energy_bytes, error);
+    status = check_growing(recording, "energy", ".csv", position->energy_bytes, ENERGY, NULL,
+                           position, error);
     if (status == TAUT_OK && options->probe_count > 0)
-        status =
-            check_file(recording, "probes", ".csv", KEEP_WRITING, position->probe_bytes, error);
+        status = check_growing(recording, "probes", ".csv", position->probe_bytes, PROBES, NULL,
+                               position, error);
     if (status == TAUT_OK && options->vtp)
         status = check_frames(recording, position->frames, error);
     if (status == TAUT_OK && options->pc2)
-        status = check_caches(recording, present, position->frames, error);
+        status = check_caches(recording, present, position, error);
     return status;
 }
 
@@ -616,7 +689,9 @@ static taut_status resume_all(struct recording *recording, const struct recordin
                               const struct recording_position *position, bool rewrites_scene,
                               const char *checkpoint, taut_error *error)
 {
-    taut_status status = check_files(recording, options, present, position, rewrites_scene, error);
+    taut_status status = make_checksums(recording, present, error);
+    if (status == TAUT_OK)
+        status = check_files(recording, options, present, position, rewrites_scene, error);
     if (status == TAUT_OK)
         status = check_foreign_files(recording, options, present, error);
     if (status == TAUT_OK)
@@ -810,8 +885,7 @@ taut_status recording_frame(struct recording *recording, const struct frame *now
         status = energy_csv_add(&recording->energy, now, error);
     if (status != TAUT_OK)
         return status;
-    recording->whole_frames = recording->frame_count;
-    recording->whole_energy = file_length(&recording->energy.file);
+    note_whole_frame(recording);
     status = probes_csv_flush(&recording->probes, error);
     recording->lost_rows |= status != TAUT_OK;
     return status;
@@ -898,6 +972,8 @@ taut_status recording_close(struct recording *recording, char ***files, size_t *
     vtp_writer_free(recording->vtp);
     free(recording->caches);
     free(recording->times);
+    free(recording->whole_checksums);
+    free(recording->hashes);
     free(recording->folder);
     free(recording->name);
     free(recording);

@@ -47,6 +47,10 @@ struct recording_position {
     double *times;                      // s, of each frame
     uint64_t *volume_bodies;            // bodies whose volume has a column in energy.csv
     uint64_t volume_count;
+    // Of these bytes of energy.csv and probes.csv, and of the samples of each point cache, as
+    // file_checksum has them. Checkpoints of older versions have none.
+    uint64_t *checksums;
+    uint64_t checksum_count;
 };
 
 // The present position: whole frames, and all rows of probes, which are written first. Fails if rows

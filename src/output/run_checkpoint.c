@@ -11,7 +11,7 @@
 #include "base/os.h"
 #include "output/file.h"
 
-enum { ARRAYS = 12 };
+enum { ARRAYS = 13 };
 
 #define NAME(text) ARCHIVE_OUTPUT text
 
@@ -32,6 +32,7 @@ static size_t list_arrays(const struct run_position *position, struct archive_ar
         {NAME("kernel"), ARCHIVE_U32, &position->kernel, 1},
         {NAME("energy_at_start"), ARCHIVE_F64, &position->energy_at_start, 6},
         {NAME("state"), ARCHIVE_U8, position->state, position->state ? strlen(position->state) : 0},
+        {NAME("checksums"), ARCHIVE_U64, files->checksums, files->checksum_count},
     };
     _Static_assert(sizeof(taut_energy) == 6 * sizeof(double), "six numbers");
     _Static_assert(offsetof(struct run_position, frame_number) ==
@@ -143,7 +144,7 @@ static taut_status read_block(struct archive_reader *archive, struct run_positio
                               taut_error *error)
 {
     struct recording_position *files = &position->files;
-    void *times = NULL, *bodies = NULL, *state = NULL;
+    void *times = NULL, *bodies = NULL, *state = NULL, *checksums = NULL;
     uint64_t time_count = 0, state_length = 0;
     struct wanted wanted[] = {
         {NAME("frames"), ARCHIVE_U64, &files->frames, 1, 0, NULL, 0, NULL},
@@ -158,6 +159,7 @@ static taut_status read_block(struct archive_reader *archive, struct run_positio
         {NAME("kernel"), ARCHIVE_U32, &position->kernel, 1, 0, NULL, 0, NULL},
         {NAME("energy_at_start"), ARCHIVE_F64, &position->energy_at_start, 6, 0, NULL, 0, NULL},
         {NAME("state"), ARCHIVE_U8, NULL, 0, 0, &state, 0, &state_length},
+        {NAME("checksums"), ARCHIVE_U64, NULL, 0, 0, &checksums, 0, &files->checksum_count},
     };
     enum { WANTED = sizeof wanted / sizeof wanted[0] };
     struct archive_chunk chunk;
@@ -173,6 +175,7 @@ static taut_status read_block(struct archive_reader *archive, struct run_positio
             status = fail_block(archive->path, wanted[i].name, error);
     files->times = times;
     files->volume_bodies = bodies;
+    files->checksums = checksums;
     position->state = state;
     if (state)
         position->state[state_length] = '\0'; // `take` has left room
