@@ -390,6 +390,51 @@ static void test_sliding_down_is_no_impact(void **state)
         }
 }
 
+// Friction acts on a sliding node that rounding lifts off a slope: the speed of the closed form far
+// from the origin, in short steps and in low gravity. Three words of nodes, for the kernel, and one
+// node alone. (Without Verlet and bdf2, whose velocities contain the rounding of positions.)
+static void test_friction_of_rounded_nodes(void **state)
+{
+    (void)state;
+    static const double degrees[] = {20, 45, 70}, distances[] = {5, 20, 100};
+    for (int i = 0; i < INTEGRATORS; i++)
+        for (int k = 0; k < 2 * 3 * 3; k++) {
+            if (strcmp(integrators[i], "verlet") == 0 || strcmp(integrators[i], "bdf2") == 0)
+                continue;
+            const bool low = k % 2;
+            const double slope = degrees[k / 2 % 3] * acos(-1) / 180, far = distances[k / 6];
+            const double gravity = low ? 1.6 : 9.81, c = 2, time = 0.3;
+            const double expected = gravity * sin(slope) / c * (1 - exp(-c * time));
+            const int nodes = k % 4 == 0 ? 1 : 70;
+            char *places = text_format("[%g,%g,0]", far, far / 2);
+            char *masses = text_format("1");
+            for (int node = 1; node < nodes; node++) {
+                char *more = text_format("%s,[%g,%g,%g]", places, far, far / 2, 0.1 * node);
+                free(places);
+                places = more;
+                more = text_format("%s,1", masses);
+                free(masses);
+                masses = more;
+            }
+            taut_solver *solver = solver_of(
+                "precision: single\nsimulation: {integrator: %s, dt: 0.0001, steps: 1%s}\n"
+                "environment: {gravity: [0,%g,0]}\n"
+                "bodies: [{name: b, type: network, nodes: [%s], node_mass: [%s], springs: []}]\n"
+                "colliders: [{type: plane, point: [%g,%g,0], normal: [" NUM "," NUM
+                ",0], response: project, friction: %g}]\n",
+                integrators[i], strcmp(integrators[i], "xpbd") == 0 ? ", substeps: 4" : "",
+                -gravity, places, masses, far, far / 2, sin(slope), cos(slope), c);
+            free(places);
+            free(masses);
+            advance(solver, (uint64_t)(time / 1e-4 + 0.5));
+            const double speed = vec3_length(velocity_of(solver, (uint64_t)nodes - 1));
+            if (!(fabs(speed / expected - 1) < 0.02))
+                fail_msg("%s, %g m, %g degrees, g %g: %g instead of %g m/s", integrators[i], far,
+                         degrees[k / 2 % 3], gravity, speed, expected);
+            taut_solver_destroy(solver);
+        }
+}
+
 // A ball bounces to e^2 of the height that it falls from; with e = 1 a hundred times.
 static void test_restitution(void **state)
 {
@@ -1081,6 +1126,7 @@ int main(void)
         cmocka_unit_test(test_keep_is_a_factor_of_an_impact),
         cmocka_unit_test(test_sliding_distance),
         cmocka_unit_test(test_sliding_down_is_no_impact),
+        cmocka_unit_test(test_friction_of_rounded_nodes),
         cmocka_unit_test(test_restitution),
         cmocka_unit_test(test_no_gain_in_a_long_run),
         cmocka_unit_test(test_no_gain_of_implicit_steps),

@@ -126,6 +126,16 @@ static double kinetic(double mass, vec3 velocity)
     return 0.5 * mass * vec3_dot(velocity, velocity);
 }
 
+// Whether a node that touched the surface before, is within rounding of it, and approaches it at
+// this speed is put on it. A node that slides is rounded in the same direction in every step, which
+// lifts it off the surface until gravity has given it the speed of that; meanwhile no friction would
+// act. This takes the energy of lifting it, which rounding has added. Without friction nothing
+// depends on it.
+static bool settles(const struct scene_collider *collider, double speed)
+{
+    return collider->friction != 0 && speed > 0;
+}
+
 // The sliding friction of a step: dv/dt = -c v / m along the surface.
 static vec3 slide(const struct projection *it, const struct scene_collider *collider, vec3 normal,
                   vec3 relative, struct projected *moving)
@@ -219,7 +229,7 @@ static uint8_t collide_with_surface(const struct projection *it, const struct su
             impact =
                 collide_solved(it, surface, contact, touched & bit, node, &relative, &out, moving);
         } else {
-            if (contact->depth > 0)
+            if (contact->depth > 0 || (touched & bit && settles(collider, speed)))
                 moving->position =
                     vec3_add(moving->position, vec3_scale(contact->depth, contact->normal));
             if (impact && collider->restitution > 0)

@@ -142,19 +142,21 @@ static inline void leave_surface(const struct touch_word *word, const struct tou
     struct word_contacts contacts;
     const struct word_vectors *place = &it->place, *relative = &it->relative;
     struct word_vectors lifted, stopped, slowed; // separate arrays, for the reason above
-    const double bit = surface->bit, rests = word->rests ? 1 : 0;
+    const double bit = surface->bit, rests = word->rests ? 1 : 0, slides = word->slows ? 1 : 0;
     word_values touching;
     find_contacts(surface, &it->start, &contacts);
     for (int i = 0; i < TOUCH_NODES; i++) {
         const double nx = contacts.normal.x[i], ny = contacts.normal.y[i];
         const double nz = contacts.normal.z[i], depth = contacts.depth[i];
-        const double lift = depth > 0 ? depth : 0;
         const double vx = relative->x[i], vy = relative->y[i], vz = relative->z[i];
         const double speed = -(vx * nx + vy * ny + vz * nz);
         const double may = contacts.away[i] * it->movable[i];
         const double touches = depth > -it->slack[i] ? may : 0;
         const double inside = depth > 0 ? touches : 0, stops = speed > 0 ? touches : 0;
-        const double rested = rests * touches, lifts = inside > rested ? inside : rested;
+        const double rested = rests * touches, settles = slides * stops; // colliders.c
+        const double other = rested > settles ? rested : settles;
+        const double lifts = inside > other ? inside : other;
+        const double lift = depth > 0 || settles > 0 ? depth : 0;
         const double changes = inside > stops ? inside : stops;
         const double x = place->x[i] + lift * nx, y = place->y[i] + lift * ny;
         const double z = place->z[i] + lift * nz;
