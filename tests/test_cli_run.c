@@ -588,6 +588,110 @@ static void the_summary_reports_whether_the_balance_closes(void **state)
     }
 }
 
+// Runs a program on the JSON of a scene with an integrator at dt, dt / 2 and dt / 4.
+static void assert_over_steps(const char *scene, const char *integrator, double dt, int steps,
+                              const char *program)
+{
+    char *text = text_format("[");
+    for (int i = 0; i < 3; i++) {
+        char *command = text_format("taut run %s --no-output --quiet --json --steps %d --set "
+                                    "simulation.integrator=%s --set simulation.dt=%.17g",
+                                    scene, steps << i, integrator, dt / (1 << i));
+        struct outcome outcome = cli_expect(0, command);
+        char *more = text_format("%s%s%s", text, outcome.out, i < 2 ? "," : "]");
+        free(command);
+        free(text);
+        outcome_free(&outcome);
+        text = more;
+    }
+    cli_assert_json(text, program);
+    free(text);
+}
+
+// The error of the trapezoids of the power of a drive, h^2/12 of the change of P', is all that a
+// method of order 2 leaves of a smooth motion. The residual would show if any contribution to the
+// balance were missing.
+static void the_balance_of_a_driven_rope_closes(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    fixture_write("driven.yaml",
+                  "precision: double\nsimulation: {dt: 0.0001, steps: 70}\n"
+                  "environment: {gravity: [0,-4,0]}\n"
+                  "bodies: [{name: r, type: rope, from: [0,0,0], to: [0.9,0,0], nodes: 12,\n"
+                  "  mass: 0.4, stiffness: 260, drives: [{node: first, velocity: [0,0.6,0]}]}]\n");
+    static const char *const methods[] = {"verlet", "velocity_verlet",   "midpoint",
+                                          "rk4",    "implicit_midpoint", "bdf2"};
+    for (int i = 0; i < 6; i++) // the tolerance of implicit steps does not fall with dt
+        assert_over_steps("driven.yaml", methods[i], 1e-4, 70,
+                          "b = [each['balance'] for each in d]\n"
+                          "assert all(each['verdict'] == 'closes' for each in b), b\n"
+                          "assert d[0]['implicit'] or 2.5 < b[0]['allowed'] / b[1]['allowed'] < "
+                          "4.6, b\n"
+                          "assert abs(d[0]['work']['drives']) > 100 * b[0]['allowed'], d[0]\n");
+}
+
+// No difference extends over a jump of the powers, where a drive changes its velocity: what the
+// order allows falls with dt after it too, and is much less than the work of the drive.
+static void the_balance_after_jumps_of_a_drive_is_judged(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    static const char *const methods[] = {"symplectic_euler", "midpoint", "rk4",
+                                          "implicit_midpoint", "velocity_verlet"};
+    for (int damped = 0; damped < 2; damped++) {
+        char *text = text_format(
+            "precision: double\nsimulation: {dt: 0.001, steps: 100}\n"
+            "environment: {gravity: [0,-4,0]}\n"
+            "bodies: [{name: r, type: rope, from: [0,0,0], to: [0.9,0,0], nodes: 12, mass: 0.4,\n"
+            "  stiffness: 260, damping: %s, drives: [{node: first, velocity: [[0,[0,0.6,0]],\n"
+            "  [0.02,[0.5,-0.6,0]], [0.05,[0,0,0]]]}]}]\n",
+            damped ? "0.05" : "0");
+        fixture_write("jumps.yaml", text);
+        free(text);
+        for (int i = 0; i < 5; i++)
+            assert_over_steps(
+                "jumps.yaml", methods[i], 1e-3, 100,
+                "b = [each['balance'] for each in d]\n"
+                "assert all(each['verdict'] == 'closes' for each in b), b\n"
+                "assert b[0]['allowed'] / b[2]['allowed'] > 3.4, b\n"
+                "assert b[2]['order'] == 1 or b[2]['allowed'] < abs(d[2]['work']['drives']) "
+                "/ 20, d[2]\n");
+    }
+}
+
+// With many modes the second differences of the kinetic energy, which is that of all of them,
+// cancel; the energy that both Euler methods add or remove does not.
+static void the_balance_of_many_modes_closes(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    fixture_write("modes.yaml",
+                  "precision: double\nsimulation: {dt: 0.0004, steps: 300}\n"
+                  "environment: {gravity: [0,-9.81,0], air_drag: 0.01}\n"
+                  "bodies: [{name: l, type: lattice, origin: [0,0,0], nodes: [3,3,3],\n"
+                  "  spacing: 0.2, mass: 0.6, pins: [0], velocity: [0.7,-0.4,0.3],\n"
+                  "  springs: {k1: {stiffness: 200, damping: 0.02}, k2: {stiffness: 70,\n"
+                  "  damping: 0.02}}}]\n");
+    for (int i = 0; i < 2; i++)
+        assert_over_steps("modes.yaml", i ? "implicit_euler" : "explicit_euler", 4e-4, 300,
+                          "b = [each['balance'] for each in d]\n"
+                          "assert all(each['verdict'] == 'closes' for each in b), b\n"
+                          "assert 1.8 < b[1]['allowed'] / b[2]['allowed'] < 2.2, b\n");
+    // The budget of explicit Euler changes no bit of the motion.
+    struct outcome with = cli_expect(0, "taut run modes.yaml --no-output --quiet --hash --set "
+                                        "simulation.integrator=explicit_euler");
+    struct outcome without = cli_expect(0, "taut run modes.yaml --no-output --quiet --hash --set "
+                                           "simulation.integrator=explicit_euler --set "
+                                           "output.work=false");
+    assert_string_equal(with.out, without.out);
+    outcome_free(&with);
+    outcome_free(&without);
+}
+
 // If the balance does not close, the summary says so and names the cause, numerical damping; or it
 // says that the steps are too coarse to judge.
 static void the_summary_names_what_is_missing(void **state)
@@ -730,6 +834,9 @@ int main(void)
         cmocka_unit_test(a_run_leaves_its_files_and_a_summary),
         cmocka_unit_test(frames_of_a_large_cloth_are_small),
         cmocka_unit_test(the_summary_reports_whether_the_balance_closes),
+        cmocka_unit_test(the_balance_of_a_driven_rope_closes),
+        cmocka_unit_test(the_balance_after_jumps_of_a_drive_is_judged),
+        cmocka_unit_test(the_balance_of_many_modes_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),
         cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(the_balance_knows_order_and_rounding),

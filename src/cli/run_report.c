@@ -45,6 +45,11 @@ static uint64_t run_peak_bytes(void)
 // of the energy exchanged in a step. The residual of all steps is therefore estimated by R, the sum
 // of the absolute differences of order p + 1 of the kinetic energy between steps, which is O(h^p).
 //
+// Work is integrated by trapezoids, which leave h/12 of the second differences of the power of all
+// causes, and methods of order 1 use the power at one end of a step: h/2 of its differences. Twice
+// the sums of the absolute values of these are in R too. No difference extends over a
+// jump of the powers, as where a drive changes its velocity at the end of a step.
+//
 // For symplectic Euler, x' = x + h v', v' = v + h a, this can be derived: with F_c the conservative
 // force, K its stiffness and F_d = -C v, a step changes the energy by
 //
@@ -55,12 +60,17 @@ static uint64_t run_peak_bytes(void)
 // -(h^2/2)((F_c.v)' + F_d.a), h^2 (F_c.v)' is the change of h F_c.v from the beginning to the end
 // of a step, and h F_c.v is the change of the kinetic energy in a step without the work of the
 // other forces. So over the run the residual is half of the sum of the second differences of the
-// kinetic energy (with sign), plus terms of the same kind and O(h^2). For explicit and implicit
-// Euler on an oscillator the energy gained or lost is pi/4 = 0.79 of R.
+// kinetic energy (with sign), plus terms of the same kind and O(h^2).
+//
+// A step of explicit or implicit Euler adds or removes h^2 (a.M a + v.K v) / 2, whose second
+// difference of the kinetic energy, h^2 (a.M a - v.K v), cancels where many modes vibrate. With
+// h^2 a.M a, the sum of h^2 F^2 / m over nodes, R is never below it.
 //
 // A method of order 2 that takes a step of implicit Euler, as bdf2 does at its start, has in it the
 // error of order 1, so that the second differences around this step are added: a free fall with
 // bdf2 loses 3/4 m g^2 h^2 by it, while all third differences of K are 0.
+//
+// The error of a step of bdf2 is four times that of a trapezoid; R is doubled for it.
 //
 // A run of n steps has n - p differences of order p + 1, so that R is n / (n - p) times their sum. If
 // n is not above p there is no estimate, and the residual is only known to be at most the sum of
@@ -129,26 +139,11 @@ static int balance_order(const struct run *run)
     }
 }
 
-// The greatest of the coordinates of all nodes, m.
-static double greatest_coordinate(const taut_solver *solver)
-{
-    enum { AT_ONCE = 256 };
-    double positions[3 * AT_ONCE], greatest = 0;
-    const uint64_t nodes = taut_solver_node_count(solver);
-    for (uint64_t first = 0; first < nodes; first += AT_ONCE) {
-        const uint64_t count = nodes - first < AT_ONCE ? nodes - first : AT_ONCE;
-        solver_read_nodes(solver, first, count, positions, NULL, NULL);
-        for (uint64_t i = 0; i < 3 * count; i++)
-            greatest = fmax(greatest, fabs(positions[i]));
-    }
-    return greatest;
-}
-
 // What rounding of positions leaves with Verlet, J. Its velocities are their differences, so that a
 // coordinate x adds up to e = epsilon |x| / 2h to them in each step, by either sign over n steps
 // but alike in neighbouring ones: up to 16 e sqrt(n), and the sum of m v times that, which is at
 // most sqrt(2 K M). In free fall 5 e sqrt(n) were measured.
-static double verlet_rounding(const struct run *run, double epsilon)
+static double verlet_rounding(const struct run *run, double spacing)
 {
     const taut_solver *solver = run->solver;
     if (solver_integrator(solver) != INTEGRATOR_VERLET ||
@@ -156,7 +151,7 @@ static double verlet_rounding(const struct run *run, double epsilon)
         return 0;
     const double kinetic = fmax(run->frame.energy.kinetic, run->first_energy.kinetic);
     const double steps = (double)taut_solver_step_count(solver);
-    const double speed = 0.5 * epsilon * greatest_coordinate(solver) / taut_solver_dt(solver);
+    const double speed = 0.5 * spacing / taut_solver_dt(solver);
     return 16 * speed * sqrt(steps * 2 * kinetic * topology_total_mass(solver_topology(solver)));
 }
 
@@ -177,29 +172,35 @@ static double total_stiffness(const taut_solver *solver)
 // are nothing else. With u the spacing of numbers at the greatest coordinate, the length of a
 // spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2 is uncertain in either of the two
 // elastic energies that are compared; and rounding each new position adds k u^2 / 12 on average
-// (docs/numerics.md, Divergence).
-static double strain_rounding(const struct run *run, double epsilon)
+// (docs/numerics.md, Divergence); implicit steps round a position twice. In precision mixed no
+// position is rounded, but forces are those of rounded positions, which is as much.
+static double strain_rounding(const struct run *run, double spacing)
 {
     const taut_solver *solver = run->solver;
     const struct scene_simulation *simulation = &run->scene->simulation;
     const double substeps =
         solver_integrator(solver) == INTEGRATOR_XPBD ? (double)simulation->substeps : 1;
-    const double positions = substeps * (double)taut_solver_step_count(solver);
-    const double spacing = epsilon * greatest_coordinate(solver);
+    const double roundings = integrator_is_implicit(solver_integrator(solver)) ? 2 : 1;
+    const double positions = roundings * substeps * (double)taut_solver_step_count(solver);
     return total_stiffness(solver) * spacing * spacing * (3 + positions / 12);
 }
 
-// The residual from rounding: energies are rounded in each step, with random signs.
+// The residual from rounding: energies are rounded in each step, with random signs. In precision
+// mixed heights are rounded as in double, and their changes as forces are.
 static double rounding(const struct run *run)
 {
     const taut_energy *now = &run->frame.energy, *first = &run->first_energy;
-    const double epsilon =
-        solver_precision(run->solver) == PRECISION_DOUBLE ? DBL_EPSILON : FLT_EPSILON;
-    double size = fabs(now->gravity) + fabs(first->gravity) + now->kinetic + first->kinetic +
-                  now->elastic + first->elastic + fabs(now->gas) + fabs(first->gas) + now->contact +
-                  first->contact;
+    const enum precision precision = solver_precision(run->solver);
+    const double epsilon = precision == PRECISION_DOUBLE ? DBL_EPSILON : FLT_EPSILON;
+    const double heights = fabs(now->gravity) + fabs(first->gravity);
+    double size = now->kinetic + first->kinetic + now->elastic + first->elastic + fabs(now->gas) +
+                  fabs(first->gas) + now->contact + first->contact;
+    size += precision == PRECISION_MIXED
+                ? fabs(now->gravity - first->gravity) + DBL_EPSILON / epsilon * heights
+                : heights;
+    const double spacing = epsilon * solver_greatest_coordinate(run->solver);
     return 4 * epsilon * size * sqrt((double)taut_solver_step_count(run->solver) + 1) +
-           strain_rounding(run, epsilon) + verlet_rounding(run, epsilon);
+           strain_rounding(run, spacing) + verlet_rounding(run, spacing);
 }
 
 // The sum of the magnitudes of all terms of the balance, J.
@@ -220,6 +221,10 @@ static const char *cause_of(const struct run *run, double residual)
 {
     const taut_solver *solver = run->solver;
     const struct implicit_statistics *implicit = solver_implicit_statistics(solver);
+    if (rounding(run) >= fabs(residual))
+        return solver_integrator(solver) == INTEGRATOR_VERLET
+                   ? "perhaps rounding of positions, of which verlet makes velocities"
+                   : "rounding of numbers";
     if (implicit && implicit->unconverged > 0)
         return "implicit steps whose equations were not solved";
     if (-run->frame.work[WORK_PROJECTION] > 0.5 * fabs(residual))
@@ -235,10 +240,6 @@ static const char *cause_of(const struct run *run, double residual)
         break;
     case INTEGRATOR_XPBD:
         return "the work of the constraints of xpbd";
-    case INTEGRATOR_VERLET:
-        if (rounding(run) > fabs(residual))
-            return "perhaps rounding of positions, of which verlet makes velocities";
-        break;
     case INTEGRATOR_EXPLICIT_EULER:
     case INTEGRATOR_MIDPOINT:
         if (residual > 0)
@@ -275,12 +276,15 @@ static struct balance run_balance(const struct run *run)
     };
 
     balance.residual = balance.change - balance.accounted;
-    const double steps = (double)taut_solver_step_count(solver), lacking = (double)balance.order;
+    const double steps = (double)taut_solver_step_count(solver);
+    const double lacking = (double)balance.order * (1 + (double)budget->restarts);
     const bool brief = steps <= lacking;
+    const double times = solver_integrator(solver) == INTEGRATOR_BDF2 ? 2 : 1;
     const double explained =
         brief ? sum_of_terms(run)
-              : budget->difference_sums[balance.order - 1] * steps / (steps - lacking);
-    balance.allowed = explained + fabs(work[WORK_PROJECTION]) + rounding(run);
+              : times * budget->difference_sums[balance.order - 1] * steps / (steps - lacking);
+    const double rounded = rounding(run);
+    balance.allowed = explained + fabs(work[WORK_PROJECTION]) + rounded;
     if (integrator_is_implicit(solver_integrator(solver)))
         balance.allowed =
             fmax(balance.allowed, run->scene->simulation.implicit.tolerance *
@@ -289,7 +293,8 @@ static struct balance run_balance(const struct run *run)
     const double size = fabs(balance.residual);
     if (!(size <= balance.allowed))
         balance.verdict = BALANCE_OPEN;
-    else if (size > small * balance.exchanged && balance.allowed > coarse * balance.exchanged)
+    else if (size > rounded && size > small * balance.exchanged &&
+             balance.allowed > coarse * balance.exchanged)
         balance.verdict = BALANCE_COARSE;
     else
         balance.verdict = BALANCE_CLOSES;

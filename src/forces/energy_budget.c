@@ -18,8 +18,9 @@
 #include "state/reading.h"
 
 // The column of a sum with the kinetic energy of nodes with a prescribed motion (what moves them
-// also does the work of accelerating them); and the column with that of all nodes.
-enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_COLUMNS };
+// also does the work of accelerating them); the column with that of all nodes; and, with the two
+// Euler methods that add or remove energy, that with the sum of F^2 / m, W/s.
+enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_KICKS, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the budget fit a sum");
 
 // Friction and absorption of penalty colliders take power; a moving sphere adds power, as a drive
@@ -40,10 +41,30 @@ struct surroundings {
     struct wind_now wind;
 };
 
+// Whether a step adds or removes energy in proportion to F^2 / m (cli/run_report.c).
+static bool kicks_change_energy(const struct system *system)
+{
+    const enum integrator integrator = system->settings.integrator;
+    return integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_IMPLICIT_EULER;
+}
+
+static void sum_kicks(const struct system *system, const void *unused, struct range range,
+                      double sums[SUM_WIDTH])
+{
+    (void)unused;
+    for (size_t i = range.first; i < range.end; i++) {
+        const vec3 force = node_force(system->state, i);
+        if (system->constants->inverse_mass[i] != 0)
+            sums[WORK_KICKS] += (double)system->constants->inverse_mass[i] * vec3_dot(force, force);
+    }
+}
+
 static void sum_nodes(const struct system *system, const void *argument, struct range range,
                       double sums[SUM_WIDTH])
 {
     const struct surroundings *now = argument;
+    if (kicks_change_energy(system))
+        sum_kicks(system, NULL, range, sums);
     const struct wind_now *wind = &now->wind;
     const struct state *s = system->state;
     double drag = system->topology->environment.air_drag;
@@ -288,14 +309,65 @@ static bool follows_euler(const struct system *system, struct evaluation evaluat
            (integrator == INTEGRATOR_IMPLICIT_MIDPOINT && from > 0 && step <= from + 1);
 }
 
-// Updates the differences of the kinetic energy from step to step, and the exchanged energy.
-static void record_exchange(struct energy_budget *work, double elapsed, bool euler,
+// The sign of the energy that a cause adds.
+static double sign_of(int cause)
+{
+    return cause == WORK_WIND || cause == WORK_DRIVES ? 1 : -1;
+}
+
+// A second sample at the same time. Where powers have jumped, as with the velocity of a drive, no
+// difference extends over the jump, which is no error of a step. The last force of some methods in
+// the step that ends there has the velocities after it, though: for half the step, at most, other
+// forces than those of drives have the wrong power.
+static void record_jump(struct energy_budget *work, double dt, const double power[SUM_WIDTH])
+{
+    double jump = 0;
+    bool jumps = false;
+    for (int cause = 0; cause < WORK_POWERS; cause++) {
+        const double change = fabs(power[cause] - work->power[cause]);
+        jumps |= change > 0;
+        jump += cause == WORK_DRIVES ? 0 : change;
+    }
+    if (!jumps)
+        return;
+    work->difference_sums[0] += dt * jump / 2;
+    work->difference_sums[1] += dt * jump / 2;
+    work->differences_present = 0;
+    work->restarts++;
+}
+
+// What the trapezoids leave of the powers. Methods of order 1 use them at one end of a step, which
+// is wrong by half their change, and so is the force there. A trapezoid is wrong by a twelfth of the
+// second difference. Twice both is counted, since differences may be greater at the ends of a run.
+static void record_powers(struct energy_budget *work, double elapsed, const double power[SUM_WIDTH])
+{
+    double varied = 0, change = 0;
+    for (int cause = 0; cause < WORK_POWERS; cause++) {
+        const double first = power[cause] - work->power[cause];
+        varied += fabs(first);
+        change += sign_of(cause) * first;
+    }
+    work->difference_sums[0] += elapsed * varied;
+    if (work->differences_present >= 1)
+        work->difference_sums[1] += elapsed * fabs(change - work->power_change) / 6;
+    work->power_change = change;
+}
+
+// Updates the differences of the kinetic energy and of the powers from step to step, and the
+// exchanged energy. Nodes with a prescribed motion have no part in it: their error is not that of
+// the integrator.
+static void record_exchange(struct energy_budget *work, double elapsed, double dt, bool euler,
                             const double power[SUM_WIDTH])
 {
-    if (work->sampled && !(elapsed > 0)) // the same time again
+    const double kinetic = power[WORK_KINETIC] - power[MOVED_KINETIC];
+    if (work->sampled && !(elapsed > 0)) {
+        record_jump(work, dt, power);
         return;
+    }
     if (work->sampled) {
-        double first = power[WORK_KINETIC] - work->kinetic;
+        record_powers(work, elapsed, power);
+        work->difference_sums[0] += elapsed * elapsed * power[WORK_KICKS];
+        double first = kinetic - work->kinetic;
         double second = first - work->difference[0], third = second - work->difference[1];
         work->exchanged += fabs(first);
         for (int cause = 0; cause < WORK_POWERS; cause++)
@@ -311,7 +383,19 @@ static void record_exchange(struct energy_budget *work, double elapsed, bool eul
         if (work->differences_present < 2)
             work->differences_present++;
     }
-    work->kinetic = work->uncut_kinetic = power[WORK_KINETIC];
+    work->kinetic = kinetic;
+    work->uncut_kinetic = power[WORK_KINETIC];
+}
+
+void REAL_NAME(work_note_kicks)(struct system *system, uint64_t steps, const struct worker *worker)
+{
+    double sums[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->state->nodes, sum_kicks, NULL, sums, worker);
+    const double dt = system->settings.dt;
+    if (worker->index == 0)
+        system->work.difference_sums[0] += (double)steps * dt * dt * sums[WORK_KICKS];
+    stage_end(&system->clock, STAGE_WORK, worker);
 }
 
 // If each step removes from K what its forces have added, as at a terminal speed, K is the same at
@@ -376,7 +460,7 @@ static void record(const struct system *system, struct energy_budget *work,
 {
     double elapsed = evaluation.time - work->sampled_time;
     count_finite_work(work, work->sampled); // of projections and impacts, between samples
-    record_exchange(work, elapsed, follows_euler(system, evaluation), power);
+    record_exchange(work, elapsed, system->settings.dt, follows_euler(system, evaluation), power);
     if (work->sampled && drive_changes_between(system, work->sampled_time, evaluation.time)) {
         const double missed = elapsed * fabs(power[WORK_DRIVES] - work->power[WORK_DRIVES]) / 2;
         work->difference_sums[0] += missed;

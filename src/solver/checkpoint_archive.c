@@ -35,7 +35,7 @@ struct item {
 typedef void item_visitor(void *context, struct item item);
 
 // A new member of a record has to be listed below.
-_Static_assert(sizeof(struct energy_budget) == 8 * 39, "every member is in visit_budget");
+_Static_assert(sizeof(struct energy_budget) == 8 * 41, "every member is in visit_budget");
 _Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in visit_records");
 _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
@@ -63,6 +63,8 @@ static void visit_budget(struct energy_budget *work, item_visitor *visit, void *
     ITEM(F64, "budget.work_before", &work->work_before, 1);
     ITEM(F64, "budget.kinetic", &work->kinetic, 1);
     ITEM(F64, "budget.uncut_kinetic", &work->uncut_kinetic, 1);
+    ITEM(F64, "budget.power_change", &work->power_change, 1);
+    ITEM(U64, "budget.restarts", &work->restarts, 1);
     ITEM(F64, "budget.difference", work->difference, 2);
     ITEM(F64, "budget.exchanged", &work->exchanged, 1);
     ITEM(F64, "budget.counted", work->counted, WORK_CAUSES);

@@ -146,6 +146,11 @@ const struct dt_rule *solver_dt_rule(const taut_solver *solver)
     return &solver->dt_rule;
 }
 
+double solver_greatest_coordinate(const taut_solver *solver)
+{
+    return solver->functions->scale(solver->system).reach;
+}
+
 double solver_position_ratio(const taut_solver *solver)
 {
     return solver->position_ratio;

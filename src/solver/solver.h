@@ -107,8 +107,12 @@ enum precision solver_precision(const taut_solver *solver);
 size_t solver_real_bytes(const taut_solver *solver); // 4 or 8
 enum integrator solver_integrator(const taut_solver *solver);
 enum isa solver_isa(const taut_solver *solver);
-int solver_force_evaluations(const taut_solver *solver);   // per step
-double solver_position_ratio(const taut_solver *solver);   // position_step / dt
+int solver_force_evaluations(const taut_solver *solver); // per step
+double solver_position_ratio(const taut_solver *solver); // position_step / dt
+
+// m, the greatest coordinate of any node as the run stores it: in precision mixed counted from the
+// origin of the state.
+double solver_greatest_coordinate(const taut_solver *solver);
 const char *solver_kernel_name(const taut_solver *solver); // for springs on no grid
 
 // The requested kernel. Names of all kernels by number, and NULL after the last.

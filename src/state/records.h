@@ -68,12 +68,16 @@ struct energy_budget {
     double energy_before, work_before; // J, at that start
     double lifted; // J, put in by moving nodes onto surfaces since `closes` is set
     // How finely the steps resolve the exchange of energy (cli/run_report.c).
-    double kinetic;               // J, K of all nodes, at sampled_time
-    double uncut_kinetic;         // J, K after the last lump since sampled_time, or at sampled_time
-    double difference[2];         // J, the last first and second difference of K between steps
-    double exchanged;             // J, the sum of |first difference|, of |power| dt and of |lumps|
-    double counted[WORK_CAUSES];  // J, the part of `done` that is included in `exchanged`
-    double difference_sums[2];    // J, of |second difference| and of |third difference|
+    double kinetic;       // J, K of all nodes whose motion is not prescribed, at sampled_time
+    double uncut_kinetic; // J, K of all nodes after the last lump since sampled_time, or then
+    double power_change;  // W, the last difference of the total power between steps
+    uint64_t restarts;    // how often differences began again, after jumps of the powers
+    double difference[2]; // J, the last first and second difference of K between steps
+    double exchanged;     // J, the sum of |first difference|, of |power| dt and of |lumps|
+    double counted[WORK_CAUSES]; // J, the part of `done` that is included in `exchanged`
+    // J, of |second difference| and of |third difference|, and what else methods of order 1 and 2
+    // leave, of the powers and of kicks
+    double difference_sums[2];
     unsigned differences_present; // how many of the first two are known yet
 };
 
