@@ -64,7 +64,7 @@ static uint64_t run_peak_bytes(void)
 //
 // A step of explicit or implicit Euler adds or removes h^2 (a.M a + v.K v) / 2, whose second
 // difference of the kinetic energy, h^2 (a.M a - v.K v), cancels where many modes vibrate. With
-// h^2 a.M a, the sum of h^2 F^2 / m over nodes, R is never below it.
+// h^2 a.M a, the sum of m |v' - v|^2 over nodes, R is not below it where h resolves the modes.
 //
 // A method of order 2 that takes a step of implicit Euler, as bdf2 does at its start, has in it the
 // error of order 1, so that the second differences around this step are added: a free fall with

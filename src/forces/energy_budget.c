@@ -18,8 +18,8 @@
 #include "state/reading.h"
 
 // The column of a sum with the kinetic energy of nodes with a prescribed motion (what moves them
-// also does the work of accelerating them); the column with that of all nodes; and, with the two
-// Euler methods that add or remove energy, that with the sum of F^2 / m, W/s.
+// also does the work of accelerating them); the column with that of all nodes; and, with explicit
+// Euler, that with the sum of F^2 / m, W/s.
 enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_KICKS, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the budget fit a sum");
 
@@ -41,13 +41,6 @@ struct surroundings {
     struct wind_now wind;
 };
 
-// Whether a step adds or removes energy in proportion to F^2 / m (cli/run_report.c).
-static bool kicks_change_energy(const struct system *system)
-{
-    const enum integrator integrator = system->settings.integrator;
-    return integrator == INTEGRATOR_EXPLICIT_EULER || integrator == INTEGRATOR_IMPLICIT_EULER;
-}
-
 static void sum_kicks(const struct system *system, const void *unused, struct range range,
                       double sums[SUM_WIDTH])
 {
@@ -63,7 +56,7 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
                       double sums[SUM_WIDTH])
 {
     const struct surroundings *now = argument;
-    if (kicks_change_energy(system))
+    if (system->settings.integrator == INTEGRATOR_EXPLICIT_EULER)
         sum_kicks(system, NULL, range, sums);
     const struct wind_now *wind = &now->wind;
     const struct state *s = system->state;

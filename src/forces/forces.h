@@ -64,8 +64,8 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
                                     const struct worker *worker);
 
 // Counts the sum of h^2 F^2 / m over all nodes, which is the order of the energy that a step of
-// explicit or implicit Euler adds or removes, for this many steps, with the forces of the state.
-// Only for steps whose powers the kernels measure; samples by loops have it.
+// explicit Euler adds, for this many steps, with the forces of the state. Only for steps whose
+// powers the kernels measure; samples by loops have it.
 void REAL_NAME(work_note_kicks)(struct system *system, uint64_t steps, const struct worker *worker);
 
 // Updates the energy budget to the time of an evaluation with powers that has just ended. Only
