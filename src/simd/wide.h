@@ -28,6 +28,8 @@
 //   wide_mask_zero_bytes(p)       mask of lanes whose byte, from p on, is 0
 //   wide_mask_bits(m)             the lanes of a mask as bits of a number, lane 0 the lowest
 //   wide_add_to(sums, a)          adds lane l to sums[l], in double
+//   wide_prefetch(p)              asks for the cache line at p, which will be changed; p may lie
+//                                 anywhere. For loops over more arrays than the hardware follows.
 //
 // Records of nodes, and gathering them into registers, for springs with arbitrary ends. A record is
 // 4 reals (x, y, z, unused) or 8 (x, y, z, unused, vx, vy, vz, unused), so a node takes one or two
@@ -57,6 +59,12 @@
 #    define WIDE_INLINE static inline __attribute__((always_inline))
 #else
 #    define WIDE_INLINE static inline
+#endif
+
+#if defined(__GNUC__)
+#    define wide_prefetch(p) __builtin_prefetch((p), 1)
+#else
+#    define wide_prefetch(p) ((void)(p))
 #endif
 
 #if TAUT_WIDE_ISA == 4

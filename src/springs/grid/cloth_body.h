@@ -234,6 +234,12 @@ WIDE_INLINE struct cloth_finished cloth_finish(const struct node_motion *motion,
                                    {done[0].velocity, done[1].velocity, done[2].velocity}};
 }
 
+// A case of the switch in run_cloth, in which `finish` is a constant.
+#define FINISHED(of)                                                                               \
+    case of:                                                                                       \
+        done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, of, mixed);      \
+        break;
+
 // `masses` of the nodes, or NULL if each has `each`. For symplectic Euler with one mass for all
 // nodes, `finish` and `masses` are constants where this is inlined; for the others they are
 // variables, at no cost that could be measured.
@@ -288,39 +294,18 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
         const wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
         struct cloth_finished done = {force, own.v};
         switch (finish) {
-        case SWEEP_FORCES:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_FORCES,
-                                mixed);
-            break;
-        case SWEEP_HALF_KICK:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                SWEEP_HALF_KICK, mixed);
-            break;
-        case SWEEP_EXPLICIT_EULER:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                SWEEP_EXPLICIT_EULER, mixed);
-            break;
-        case SWEEP_SYMPLECTIC_EULER:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                SWEEP_SYMPLECTIC_EULER, mixed);
-            break;
-        case SWEEP_VELOCITY_VERLET:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded,
-                                SWEEP_VELOCITY_VERLET, mixed);
-            break;
-        case SWEEP_VERLET:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, SWEEP_VERLET,
-                                mixed);
-            break;
-        case SWEEP_MIDPOINT_FIRST:
-        case SWEEP_MIDPOINT_LAST:
-        case SWEEP_RK4_FIRST:
-        case SWEEP_RK4_SECOND:
-        case SWEEP_RK4_THIRD:
-        case SWEEP_RK4_LAST:
-            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, any_stage,
-                                mixed);
-            break;
+            FINISHED(SWEEP_FORCES)
+            FINISHED(SWEEP_HALF_KICK)
+            FINISHED(SWEEP_EXPLICIT_EULER)
+            FINISHED(SWEEP_SYMPLECTIC_EULER)
+            FINISHED(SWEEP_VELOCITY_VERLET)
+            FINISHED(SWEEP_VERLET)
+            FINISHED(SWEEP_MIDPOINT_FIRST)
+            FINISHED(SWEEP_MIDPOINT_LAST)
+            FINISHED(SWEEP_RK4_FIRST)
+            FINISHED(SWEEP_RK4_SECOND)
+            FINISHED(SWEEP_RK4_THIRD)
+            FINISHED(SWEEP_RK4_LAST)
         }
         if (variant.powers)
             add_node_powers(sums, drives, &done.velocity, &done.force, mass, inverse,
@@ -331,6 +316,8 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
     last = wide3_add(previous.waiting, last);
     subtract_reaction(&it.reactions, i + it.nx, last, it.count - i);
 }
+
+#undef FINISHED
 
 typedef void (*cloth_function)(const struct system *system, const struct pass_range *range,
                                const real *masses, real each, const struct wind_now *wind,
