@@ -51,6 +51,11 @@ const struct sample samples[] = {
                     "  kb1: {stiffness: 30}, kb2: {stiffness: 20}, kb3: {stiffness: 10}}}]\n"
                     "colliders: [{type: room, min: [-1,0,-1], max: [0.78,5,5],\n"
                     "  response: project, keep: 0.8}]\n"},
+    {"elastic", "environment: {gravity: [0.2,-9.81,0.1], air_drag: 0.002}\n"
+                "bodies: [{name: b, type: lattice, origin: [0,0.02,0], nodes: [9,8,7],\n"
+                "  spacing: 0.1, elastic: {young: 5.0e+3, density: 10}, damping_ratio: 0.02,\n"
+                "  velocity: [0,-1,0]}]\n"
+                "colliders: [{type: plane, point: [0,0,0], normal: [0,1,0], stiffness: 100}]\n"},
     {"mesh",
      AIR "node, coefficient: 0.1}}\n"
          "bodies: [{name: b, type: mesh, file: '" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc',\n"

@@ -1,7 +1,7 @@
 // Materials in SI units: constants are the sums of those of the cells, counted here cell by cell;
 // bodies under homogeneous strain have the stresses of an isotropic solid, for any number of cells;
-// a clamped bar bends as far as the static solution of the same network; every kernel, the setters
-// and a cut keep the weights.
+// a clamped bar bends as far as the static solution of the same network; every kernel, the critical
+// steps, the setters and a cut keep the weights.
 #include "physics.h"
 
 #include <math.h>
@@ -219,7 +219,7 @@ static taut_solver *wavy_with(taut_kernel kernel, const char *precision)
 static void test_every_kernel_agrees_with_the_reference(void **state)
 {
     (void)state;
-    static const taut_kernel kernels[] = {TAUT_KERNEL_AUTO, TAUT_KERNEL_PACKED,
+    static const taut_kernel kernels[] = {TAUT_KERNEL_AUTO, TAUT_KERNEL_GRID, TAUT_KERNEL_PACKED,
                                           TAUT_KERNEL_COLOURED};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         taut_solver *reference = solver_from(
@@ -234,6 +234,119 @@ static void test_every_kernel_agrees_with_the_reference(void **state)
                     1e-12 * fabs(energy_of(reference).kinetic));
         taut_solver_destroy(reference);
         taut_solver_destroy(solver);
+    }
+}
+
+static taut_solver *block_of(const uint64_t n[3], const char *integrator, const char *more,
+                             taut_kernel kernel)
+{
+    struct solver_options options = {.config = {.threads = 2, .kernel = kernel}};
+    return solver_from(
+        scene_of("precision: double\nsimulation: {integrator: %s, dt: 1e-5, steps: 1}\n"
+                 "bodies: [{name: block, type: lattice, nodes: [%d, %d, %d], spacing: 0.1,\n"
+                 "          elastic: {young: 1.0e6, density: 800}%s}]\n",
+                 integrator, (int)n[0], (int)n[1], (int)n[2], more),
+        &options);
+}
+
+// A block in motion: every node is displaced and has a velocity of its own.
+static taut_solver *shaken(const uint64_t n[3], const char *integrator, const char *more,
+                           taut_kernel kernel)
+{
+    taut_solver *solver = block_of(n, integrator, more, kernel);
+    uint64_t seed = 7;
+    for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+        const vec3 at = position_of(solver, node);
+        double away[6];
+        for (int i = 0; i < 6; i++)
+            away[i] = next_random(&seed);
+        put(solver, node, vec3_add(at, vec3_make(0.01 * away[0], 0.01 * away[1], 0.01 * away[2])));
+        put_velocity(solver, node, vec3_make(away[3], away[4], away[5]));
+    }
+    return solver;
+}
+
+// Forces, energies and the power of the damping, for blocks of one tile, of tiles along y and z, of
+// chunks of a few rows each, and of the fewest cells; every damping law.
+static void test_grids_agree_with_the_reference(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[][3] = {{9, 7, 6},   {4, 2, 2},    {33, 3, 2},
+                                        {6, 200, 8}, {200, 12, 4}, {8, 40, 44}};
+    static const char *const damped[] = {"", ", damping_ratio: 0.1",
+                                         ", damping_ratio: 0.1, damping_law: full"};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (size_t law = 0; law < 3; law++) {
+            taut_solver *both[2];
+            for (int i = 0; i < 2; i++)
+                both[i] = shaken(sizes[s], "symplectic_euler", damped[law],
+                                 i == 0 ? TAUT_KERNEL_REFERENCE : TAUT_KERNEL_GRID);
+            taut_error error = {0};
+            if (plan_check(solver_topology(both[1]), solver_plan(both[1]), &error) != TAUT_OK)
+                fail_msg("%s", error.text);
+            assert_string_equal(solver_body_kernel(both[1], 0), "grid");
+            assert_same_forces(both[0], both[1], 1e-13);
+            const taut_energy expected = energy_of(both[0]), found = energy_of(both[1]);
+            assert_near(found.elastic, expected.elastic, 1e-12 * expected.elastic);
+
+            advance(both[0], 2);
+            advance(both[1], 2);
+            const double work = work_of(both[0]).damping;
+            assert_true(law == 0 ? work == 0 : work > 0);
+            assert_near(work_of(both[1]).damping, work, 1e-11 * work);
+            assert_same_forces(both[0], both[1], 1e-12);
+            taut_solver_destroy(both[0]);
+            taut_solver_destroy(both[1]);
+        }
+}
+
+static void test_critical_steps_of_grids_are_those_of_packed_springs(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"explicit_euler", "symplectic_euler",
+                                              "velocity_verlet", "midpoint", "rk4"};
+    static const uint64_t size[3] = {9, 7, 6};
+    for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
+        taut_critical_step steps[2];
+        for (int grid = 0; grid < 2; grid++) {
+            taut_error error = {0};
+            taut_solver *solver = block_of(size, integrators[i], ", damping_ratio: 0.1",
+                                           grid ? TAUT_KERNEL_GRID : TAUT_KERNEL_PACKED);
+            assert_int_equal(taut_solver_critical_step(solver, 1, &steps[grid], &error), TAUT_OK);
+            taut_solver_destroy(solver);
+        }
+        const double most = 1 + 1e-9;
+        assert_true(steps[1].bound > 0 && steps[1].bound <= most * steps[1].computed);
+        assert_true(steps[1].dt_bound > 0 && steps[1].dt_bound <= most * steps[1].dt_computed);
+        assert_near(steps[1].computed, steps[0].computed, 1e-6 * steps[0].computed);
+        assert_near(steps[1].dt_computed, steps[0].dt_computed, 1e-6 * steps[0].dt_computed);
+    }
+}
+
+// In xpbd the order of the springs is that of the kernel, and matters less the smaller the step.
+static void test_xpbd_computes_weighted_grids(void **state)
+{
+    (void)state;
+    static const uint64_t size[3] = {9, 7, 6};
+    static const char *const damped[] = {"", ", damping_ratio: 0.1, damping_law: full"};
+    for (size_t law = 0; law < 2; law++) {
+        taut_solver *reference =
+            shaken(size, "symplectic_euler", damped[law], TAUT_KERNEL_REFERENCE);
+        taut_solver *start = shaken(size, "symplectic_euler", damped[law], TAUT_KERNEL_REFERENCE);
+        taut_solver *grid = shaken(size, "xpbd", damped[law], TAUT_KERNEL_GRID);
+        assert_string_equal(solver_body_kernel(grid, 0), "grid");
+        advance(reference, 300);
+        advance(grid, 300);
+        double moved = 0, apart = 0;
+        for (uint64_t node = 0; node < taut_solver_node_count(grid); node++) {
+            const vec3 expected = position_of(reference, node);
+            moved = fmax(moved, vec3_length(vec3_subtract(expected, position_of(start, node))));
+            apart = fmax(apart, vec3_length(vec3_subtract(expected, position_of(grid, node))));
+        }
+        assert_true(apart < 0.005 * moved);
+        taut_solver_destroy(reference);
+        taut_solver_destroy(start);
+        taut_solver_destroy(grid);
     }
 }
 
@@ -355,6 +468,9 @@ int main(void)
         cmocka_unit_test(test_homogeneous_strain_has_the_stress_of_the_solid),
         cmocka_unit_test(test_a_clamped_bar_bends_as_the_network_does),
         cmocka_unit_test(test_every_kernel_agrees_with_the_reference),
+        cmocka_unit_test(test_grids_agree_with_the_reference),
+        cmocka_unit_test(test_critical_steps_of_grids_are_those_of_packed_springs),
+        cmocka_unit_test(test_xpbd_computes_weighted_grids),
         cmocka_unit_test(test_setters_keep_the_weights),
         cmocka_unit_test(test_scaled_rest_lengths_reach_the_boundary),
         cmocka_unit_test(test_a_cut_keeps_the_weights),

@@ -45,6 +45,11 @@ static const struct scene scenes[] = {
      "  law: compression_only, break_at: 1.2}, k2: {stiffness: 150, damping_law: full,\n"
      "  break_at: 1.03}, k3: {stiffness: 100, yield_at: 0.01, law: tension_only}}}",
      true, true, 6},
+    {"lattice with smaller constants on the boundary that crumbles",
+     "{name: b, type: lattice, nodes: [11, 9, 8], spacing: 0.1, pins: [left],\n"
+     "  elastic: {young: 5.0e+3, density: 10}, damping: 0.05, damping_law: full,\n"
+     "  velocity: [1, 0, 2], break_at: 1.03, yield_at: 0.01}",
+     true, true, 6},
     {"large cloth that tears",
      "{name: b, type: cloth, u: [2, 0, 0], v: [0, 16, 0], nodes: [41, 330], node_mass: 0.001,\n"
      "  pins: [left], velocity: [2, 0, 10], damping: 0.01, springs: {structural:\n"

@@ -91,6 +91,9 @@ static const struct {
      LATTICE "nodes: [30, 25, 20], shells: 2, springs: {k1: " MATERIAL ", kb1: " MATERIAL
              ", kb3: " MATERIAL "}",
      "", false},
+    {"lattice, elastic",
+     "type: lattice, nodes: [30, 25, 20], spacing: 0.1, elastic: {young: 1.0e+5, density: 100}", "",
+     false},
     {"lattice, gas",
      LATTICE "nodes: [30, 25, 20], springs: {k1: " MATERIAL "}, pressure: {amount: 1}", "", false},
     {"pendulum",

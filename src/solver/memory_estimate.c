@@ -56,6 +56,7 @@ struct totals {
     double outlines;             // faces of plane bodies
     double grids;                // bodies that are grids
     double grid_numbers;         // nodes of grids times their directions
+    double shares;               // numbers in the shares of springs of weighted grids
     double line_slots;           // slots in the lines solved by implicit integrators
     double halo;                 // nodes whose contributions are exchanged between tiles
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
@@ -93,8 +94,8 @@ enum { ROW_MIN = 4, NODES_RENUMBERED_MIN = 256 };
 
 static bool is_grid(const struct totals *totals, const struct body_size *size)
 {
-    return totals->spring_grids && size->directions > 0 && !size->weighted &&
-           size->grid[0] >= ROW_MIN && size->springs > 0;
+    return totals->spring_grids && size->directions > 0 && size->grid[0] >= ROW_MIN &&
+           size->springs > 0;
 }
 
 // Bodies whose renumbering nearly always improves on the builder's numbering (topology/reorder.h):
@@ -187,6 +188,9 @@ static void count_faces(struct totals *totals, const struct scene_body *body,
     }
 }
 
+// springs/grid/tangent.c: the springs of two shells do not move along one or two axes.
+enum { SHARES_A_NODE = 6 };
+
 static void count_body(struct totals *totals, const struct scene_body *body,
                        const struct body_size *size)
 {
@@ -224,6 +228,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     if (grid) {
         totals->grids++;
         totals->grid_numbers += size->nodes * (double)size->directions;
+        totals->shares += size->weighted ? SHARES_A_NODE * size->nodes : 0;
         totals->line_slots += line_slots_of(body, size);
         totals->halo += halo_of(size);
         totals->stored_grid_springs += fragile ? size->springs : 0;
@@ -397,8 +402,9 @@ static double tangent_faces_bytes_of(const struct totals *totals)
 // forces/tangent.h
 static double tangent_bytes_of(const struct totals *totals)
 {
-    double bytes = tangent_faces_bytes_of(totals) +
-                   totals->real * totals->grid_numbers * (totals->yields ? 2 : 1);
+    double bytes =
+        tangent_faces_bytes_of(totals) +
+        totals->real * (totals->grid_numbers * (totals->yields ? 2 : 1) + totals->shares);
     if (!totals->packs)
         bytes += 8 * totals->nodes + 2 * 24 * totals->planned;
     if (totals->penalty)

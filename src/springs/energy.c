@@ -108,7 +108,7 @@ static void sum_damping(const struct system *system, const void *unused, struct 
     sums[0] = sum;
 }
 
-// Sums the springs of a grid some of whose springs break, yield or go slack. `range` counts the
+// Sums the springs of a grid that grid_power does not compute (is_special). `range` counts the
 // springs of the grid, the first of which is number `argument` in the order of springs_walk.
 static void sum_special_damping(const struct system *system, const void *argument,
                                 struct range range, double sums[SUM_WIDTH])
@@ -141,11 +141,11 @@ static bool is_damped(const struct system *system, const struct plan_grid *grid)
     return damped;
 }
 
-// Whether some springs of a grid break, yield, go slack or were cut, which the kernel grid_power
-// ignores.
+// Whether some springs of a grid break, yield, go slack, were cut or are weighted, which the kernel
+// grid_power ignores.
 static bool is_special(const struct system *system, const struct plan_grid *grid)
 {
-    bool special = grid->stateful || grid->missing;
+    bool special = grid->stateful || grid->missing || grid->weighted;
     for (int d = 0; d < grid->direction_count; d++)
         special |= system->constants->material[grid->directions[d].material].law != LAW_LINEAR;
     return special;

@@ -600,7 +600,8 @@ static bool same_directions(const struct plan_grid *a, const struct plan_grid *b
     for (int d = 0; same && d < a->direction_count; d++) {
         const struct direction *p = &a->directions[d], *q = &b->directions[d];
         same = p->dx == q->dx && p->dy == q->dy && p->dz == q->dz && p->offset == q->offset &&
-               p->material == q->material && p->rest_length == q->rest_length;
+               p->material == q->material && p->rest_length == q->rest_length &&
+               p->weighted == q->weighted && p->boundary_material == q->boundary_material;
     }
     return same;
 }
@@ -621,7 +622,8 @@ static taut_status check_spring_grids(const struct topology *topology, const str
             grid_find(topology, grid->body, grid->missing != NULL, NULL, &found, &is_grid, error);
         if (status != TAUT_OK)
             return status;
-        const bool same = is_grid && same_directions(&found, grid) && same_gaps(&found, grid);
+        const bool same = is_grid && found.weighted == grid->weighted &&
+                          same_directions(&found, grid) && same_gaps(&found, grid);
         grid_free(NULL, &found);
         if (!same)
             return fail(error, TAUT_ERROR_ARGUMENT,

@@ -172,11 +172,12 @@ static void visit_directions(const struct system *system, const struct plan_grid
             uint64_t apart = back ? (uint64_t)direction->offset : 0;
             if (own < apart || !direction_find(direction, own - apart, &index))
                 continue;
+            uint64_t left = direction->count[0];
+            const uint32_t material = direction_material(direction, index, &left);
             index += direction->first_spring;
             if (!grid->stateful ||
                 !spring_is_broken(system, (size_t)(grid->first_state_index + index)))
-                visit(context, body->first_spring + index,
-                      &system->constants->material[direction->material]);
+                visit(context, body->first_spring + index, &system->constants->material[material]);
         }
     }
 }

@@ -175,7 +175,8 @@ void REAL_NAME(springs_visit_rows)(const struct system *system, struct range nod
                                    row_callback visit, void *context);
 
 // The material of the springs in direction number `direction` of a body on a grid, of which a node
-// has at most two; NULL if the body has fewer directions or is on no grid.
+// has at most two; NULL if the body has fewer directions or is on no grid. Springs on the boundary
+// of a weighted grid have smaller constants.
 const struct spring_constants *REAL_NAME(springs_row_material)(const struct system *system,
                                                                size_t body, int direction);
 

@@ -58,6 +58,8 @@ struct tangent_constants {
     // 1 / L, REAL_TINY where L = 0, and 0 where there is no spring or it is slack or broken.
     real *inverse;
     real *ratio; // L0 / L if rest lengths can change, otherwise NULL
+    // Of a weighted direction: the factor of stiffness and damping; NULL if it is 1 everywhere.
+    const real *shares;
 };
 
 struct tangent_grid {
@@ -66,6 +68,9 @@ struct tangent_grid {
     int64_t reach; // the largest offset
     struct tangent_constants constants[DIRECTIONS_MAX];
     real *numbers; // the arrays of the constants; `length` numbers
+    // The shares of springs by the axes that they do not move along, with bits 1 for x, 2 for y and
+    // 4 for z; NULL where no direction needs them.
+    real *shares[8];
     size_t length;
 };
 

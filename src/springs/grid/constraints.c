@@ -17,6 +17,7 @@ enum { TILE_COLOURS = 4 };
 // substep.
 struct constraint_constants {
     struct constraint_law law;
+    struct constraint_law boundary[BOUNDARY_MATERIALS]; // of a weighted direction
     bool breaks, yields;
 };
 
@@ -46,6 +47,32 @@ static void tile_begin(struct constraint_tile *it, double step)
         it->constants[d] = (struct constraint_constants){.law = constraint_law_of(material, step),
                                                          .breaks = spring_can_break(material),
                                                          .yields = spring_can_yield(material)};
+        const struct direction *direction = &it->grid->directions[d];
+        for (uint32_t i = 0; direction->weighted && i < BOUNDARY_MATERIALS; i++)
+            it->constants[d].boundary[i] = constraint_law_of(
+                &it->system->constants->material[direction->boundary_material + i], step);
+    }
+}
+
+// Solves consecutive springs, `number` being the first in the direction: those of one material at a
+// time, as the ends of a row may have another one.
+static void solve_materials(const struct constraint_tile *it, const struct direction *to,
+                            const struct constraint_constants *constants, uint64_t number,
+                            const struct constraint_row *row)
+{
+    struct constraint_row part = *row;
+    for (uint64_t done = 0, left; done < (uint64_t)row->count; done += left) {
+        left = (uint64_t)row->count - done;
+        const uint32_t material = direction_material(to, number + done, &left);
+        part.law = material == to->material ? constants->law
+                                            : constants->boundary[material - to->boundary_material];
+        part.a = row->a + (int64_t)done;
+        part.b = row->b + (int64_t)done;
+        part.count = (long)left;
+        part.rest_lengths = row->rest_lengths ? row->rest_lengths + done : NULL;
+        part.broken = row->broken ? row->broken + done : NULL;
+        part.multipliers = row->multipliers ? row->multipliers + done : NULL;
+        it->system->kernels->grid_constraints(&part);
     }
 }
 
@@ -81,7 +108,10 @@ static void solve_row(const struct constraint_tile *it, int d, int64_t i0, int64
         .multipliers = s->multiplier ? s->multiplier + it->first_multiplier + number : NULL,
         .first = it->first,
     };
-    it->system->kernels->grid_constraints(&row);
+    if (grid->weighted)
+        solve_materials(it, to, constants, (uint64_t)number - to->first_spring, &row);
+    else
+        it->system->kernels->grid_constraints(&row);
 }
 
 static void solve_rows(const struct constraint_tile *it, const struct plan_tile *tile)

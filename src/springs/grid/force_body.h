@@ -78,8 +78,8 @@ WIDE_INLINE struct own_nodes load_own(const struct sources *s, long i, enum swee
 }
 
 // The variant of a pass, constant wherever it is inlined: undamped springs load no velocities, and
-// only passes with springs that break, yield or go slack (`special`) test for these. `powers`: the
-// power of the damping is measured.
+// only passes with springs that break, yield or go slack, or whose constants vary along a row
+// (`special`) test for these. `powers`: the power of the damping is measured.
 struct variant {
     enum sweep_damping damping;
     bool special, powers;
@@ -141,6 +141,16 @@ WIDE_INLINE void force_length(struct force_stages *it)
     it->length = wide_sqrt(it->square);
 }
 
+// Stiffness or damping of the springs of a register.
+WIDE_INLINE wide constant_at(real constant, const struct row_state *row_state, long i,
+                             struct variant variant)
+{
+    const wide of_all = wide_set(constant);
+    if (variant.special && row_state->shares)
+        return wide_multiply(of_all, wide_load(row_state->shares + i));
+    return of_all;
+}
+
 WIDE_INLINE void force_scale(struct force_stages *it, long i, const struct sweep_spring *spring,
                              const struct row_state *row_state, struct variant variant,
                              struct fraction *power)
@@ -151,12 +161,14 @@ WIDE_INLINE void force_scale(struct force_stages *it, long i, const struct sweep
             rest = wide_load(row_state->rest_length + i);
         it->exists = active(spring, row_state, i, it->exists, rest, it->length);
     }
-    wide force = wide_multiply(
-        wide_multiply(wide_set(spring->stiffness), wide_subtract(rest, it->length)), it->length);
+    wide force = wide_multiply(wide_multiply(constant_at(spring->stiffness, row_state, i, variant),
+                                             wide_subtract(rest, it->length)),
+                               it->length);
     const wide square = wide_max(it->square, wide_set(REAL_TINY));
     if (variant.damping == DAMPED_AXIAL) {
         const wide along = wide3_dot(it->w, it->d);
-        const wide damped = wide_multiply(wide_set(spring->damping), along);
+        const wide damped =
+            wide_multiply(constant_at(spring->damping, row_state, i, variant), along);
         force = wide_subtract(force, damped);
         if (variant.powers)
             *power = (struct fraction){wide_multiply_where(it->exists, damped, along), square};
@@ -164,15 +176,16 @@ WIDE_INLINE void force_scale(struct force_stages *it, long i, const struct sweep
     it->scale = wide_divide(force, square);
 }
 
-WIDE_INLINE struct wide3 force_vector(const struct force_stages *it,
-                                      const struct sweep_spring *spring, struct variant variant,
+WIDE_INLINE struct wide3 force_vector(const struct force_stages *it, long i,
+                                      const struct sweep_spring *spring,
+                                      const struct row_state *row_state, struct variant variant,
                                       struct fraction *power)
 {
     struct wide3 f = {wide_multiply_where(it->exists, it->scale, it->d.x),
                       wide_multiply_where(it->exists, it->scale, it->d.y),
                       wide_multiply_where(it->exists, it->scale, it->d.z)};
     if (variant.damping == DAMPED_FULL) {
-        const wide c = wide_set(spring->damping);
+        const wide c = constant_at(spring->damping, row_state, i, variant);
         f.x = wide_subtract(f.x, wide_multiply_where(it->exists, c, it->w.x));
         f.y = wide_subtract(f.y, wide_multiply_where(it->exists, c, it->w.y));
         f.z = wide_subtract(f.z, wide_multiply_where(it->exists, c, it->w.z));
@@ -190,7 +203,7 @@ WIDE_INLINE struct wide3 pair_force(const struct separation *apart, long i,
     struct force_stages it = {.d = apart->d, .w = apart->w, .exists = exists};
     force_length(&it);
     force_scale(&it, i, spring, row_state, variant, power);
-    return force_vector(&it, spring, variant, power);
+    return force_vector(&it, i, spring, row_state, variant, power);
 }
 
 // The force on nodes i of their springs to nodes `other`.
@@ -387,9 +400,11 @@ WIDE_INLINE void run_three(const struct pass_range *given, const struct sweep_pa
                          variant, &powers[1]);
             scale_spring(&of_right, &sources, &own, i, other + step, &to_right,
                          &range.row_states[2], variant, &powers[2]);
-            left = force_vector(&of_left, &to_left, variant, &powers[0]);
-            middle = force_vector(&of_middle, &to_middle, variant, &powers[1]);
-            right = force_vector(&of_right, &to_right, variant, &powers[2]);
+            left = force_vector(&of_left, i, &to_left, &range.row_states[0], variant, &powers[0]);
+            middle =
+                force_vector(&of_middle, i, &to_middle, &range.row_states[1], variant, &powers[1]);
+            right =
+                force_vector(&of_right, i, &to_right, &range.row_states[2], variant, &powers[2]);
         } else {
             left = spring_force(&sources, &own, i, other - step, &to_left, &range.row_states[0],
                                 has_left, variant, &powers[0]);
@@ -493,7 +508,8 @@ static void grid_pass(const struct pass_range *range, const struct sweep_pass *p
          {run_special_undamped, run_special_axial, run_special_full}},
         {{run_undamped, run_axial_powers, run_full_powers},
          {run_special_undamped, run_special_axial_powers, run_special_full_powers}}};
-    functions[range->powers != NULL][pass->special][pass->damping](range, pass);
+    const bool special = pass->special || pass->halves_ends;
+    functions[range->powers != NULL][special][pass->damping](range, pass);
 }
 
 // ---- Finishing nodes

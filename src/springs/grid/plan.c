@@ -244,8 +244,11 @@ static bool copy_directions(const struct topology *topology, const struct topolo
         return false;
     for (size_t d = 0; d < body->direction_count; d++) {
         const struct direction *direction = &topology->directions[body->first_direction + d];
-        if (abs(direction->dx) > GRID_REACH || direction->weighted)
+        if (abs(direction->dx) > GRID_REACH)
             return false;
+        if (d > 0 && direction->weighted != grid->weighted)
+            return false;
+        grid->weighted = direction->weighted;
         grid->stateful |= has_state(&topology->materials[direction->material]);
         grid->directions[grid->direction_count++] = *direction;
     }

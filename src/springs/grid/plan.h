@@ -59,13 +59,14 @@ bool tiling_is_sound(const struct plan_tiling *tiling);
 // reach along a row.
 enum { DIRECTIONS_MAX = 26, GRID_REACH = 2 };
 
-// A body whose springs form directions, each with one material and one rest length, so that its
-// kernel needs no list of springs.
+// A body whose springs form directions, each with one rest length and one material, or with the
+// materials of a weighted direction, so that its kernel needs no list of springs.
 struct plan_grid {
     size_t body;
     uint64_t first_node, nx, ny, nz;
     struct direction directions[DIRECTIONS_MAX];
     int direction_count;
+    bool weighted; // all directions are (scene/direction.h); it then has layers of several rows
     // Whether some of its springs can break or yield. Then all of them have entries in the state's
     // spring arrays, in the builder's order: direction after direction, and within a direction row
     // after row.

@@ -32,22 +32,31 @@ static void visit_direction(const struct system *system, const struct plan_grid 
     if (first >= end)
         return;
 
-    uint64_t own = (row[1] * grid->ny + row[0]) * grid->nx + first, index;
-    struct spring_row springs = {.first = (size_t)(grid->first_node + own),
-                                 .count = end - first,
-                                 .apart = sign * direction->offset,
-                                 .material = &system->constants->material[direction->material],
-                                 .built = (real)direction->rest_length};
+    uint64_t own = (row[1] * grid->ny + row[0]) * grid->nx + first, index = 0;
     uint64_t lower = own - (forwards ? 0 : (uint64_t)direction->offset);
-    if (grid->missing && direction_find(direction, lower, &index)) {
-        springs.broken = grid_missing(grid, direction) + index;
-    } else if (grid->stateful && direction_find(direction, lower, &index)) {
-        const uint64_t slot = grid->first_state_index + direction->first_spring + index;
-        const struct state *s = system->state;
-        springs.broken = s->broken ? s->broken + slot : NULL;
-        springs.rest_length = s->rest_length ? s->rest_length + slot : NULL;
+    const bool numbered = grid->missing || grid->stateful || grid->weighted;
+    if (numbered && !direction_find(direction, lower, &index))
+        return; // there is one, since the ends are within the grid
+
+    // Springs of one material at a time: the ends of a row may have another one.
+    for (uint64_t left = 0; first < end; first += left, own += left, index += left) {
+        left = end - first;
+        const uint32_t material = direction_material(direction, index, &left);
+        struct spring_row springs = {.first = (size_t)(grid->first_node + own),
+                                     .count = (size_t)left,
+                                     .apart = sign * direction->offset,
+                                     .material = &system->constants->material[material],
+                                     .built = (real)direction->rest_length};
+        if (grid->missing) {
+            springs.broken = grid_missing(grid, direction) + index;
+        } else if (grid->stateful) {
+            const uint64_t slot = grid->first_state_index + direction->first_spring + index;
+            const struct state *s = system->state;
+            springs.broken = s->broken ? s->broken + slot : NULL;
+            springs.rest_length = s->rest_length ? s->rest_length + slot : NULL;
+        }
+        visit(context, &springs);
     }
-    visit(context, &springs);
 }
 
 // Visits the springs at nodes first .. end - 1 of one grid.

@@ -80,6 +80,7 @@ static void add_direction(struct directions *all, int d, struct sweep_pass *pass
         pass->damping = damping_of(material_of(all, d));
     const struct sweep_spring *spring = &pass->springs[member];
     pass->special |= material_of(all, d)->law != LAW_LINEAR || spring->breaks || spring->yields;
+    pass->halves_ends |= all->grid->weighted && all->dx[d] == 0;
 }
 
 // Adds the directions at -step, 0 and step to the pass, if all three exist.
@@ -208,6 +209,21 @@ static bool make_bits(struct sweep *sweep, const taut_allocator *allocator)
     return true;
 }
 
+// Allocates and sets the shares of springs at the ends of rows (sweep.h).
+static bool make_shares(struct sweep *sweep, const taut_allocator *allocator)
+{
+    const uint64_t nx = sweep->tiling.nx, nodes = sweep->tiling.chunk_rows * nx;
+    if (!sweep->grid->weighted)
+        return true;
+    sweep->share_count = (size_t)nodes + SHARE_GUARD;
+    sweep->end_shares = memory_allocate(allocator, sweep->share_count, sizeof *sweep->end_shares);
+    if (!sweep->end_shares)
+        return false;
+    for (uint64_t i = 0; i < nodes + SHARE_GUARD; i++)
+        sweep->end_shares[i] = i % nx == 0 || i % nx == nx - 1 ? (real)0.5 : 1;
+    return true;
+}
+
 // The scale of squares that belongs to the mean rest length.
 static real power_unit_of(const struct sweep *sweep)
 {
@@ -236,7 +252,7 @@ static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
     sweep->halo = memory_allocate(
         allocator, (size_t)(3 * sweep->halo_nodes * tiling_tile_count(&sweep->tiling)),
         sizeof *sweep->halo);
-    return sweep->halo && make_bits(sweep, allocator);
+    return sweep->halo && make_bits(sweep, allocator) && make_shares(sweep, allocator);
 }
 
 taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
@@ -317,6 +333,7 @@ void sweeps_free(struct sweeps *sweeps)
                        sizeof *sweep->halo);
         for (int i = 0; i <= 2 * GRID_REACH; i++)
             memory_release(allocator, sweep->bits[i], sweep->bit_words, sizeof *sweep->bits[i]);
+        memory_release(allocator, sweep->end_shares, sweep->share_count, sizeof *sweep->end_shares);
     }
     memory_release(allocator, sweeps->items, sweeps->capacity, sizeof *sweeps->items);
     memory_release(allocator, sweeps->scratch, sweeps->scratch_length * (size_t)sweeps->workers,
@@ -331,7 +348,8 @@ uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps)
     for (size_t g = 0; g < sweeps->count; g++) {
         const struct sweep *sweep = &sweeps->items[g];
         bytes += 3 * sweep->halo_nodes * tiling_tile_count(&sweep->tiling) * sizeof(real) +
-                 (2 * GRID_REACH + 1) * sweep->bit_words * sizeof(uint32_t);
+                 (2 * GRID_REACH + 1) * sweep->bit_words * sizeof(uint32_t) +
+                 sweep->share_count * sizeof(real);
     }
     return bytes;
 }
@@ -400,39 +418,43 @@ static struct rows finished_rows(const struct sweep *sweep, const struct plan_ti
 
 // ---- One tile
 
-// Broken flags and rest lengths of the springs of a direction, from a node of the grid on along its
-// row. Springs that were cut count as broken.
+// Broken flags, rest lengths and shares of the springs of a direction, from a node of the grid on
+// along its row. Springs that were cut count as broken. Rows without flags and rest lengths start
+// at their first node.
 static struct row_state state_of(const struct tile_sweep *it, const struct sweep_spring *spring,
                                  int64_t first)
 {
     const struct state *s = it->system->state;
     const struct plan_grid *grid = it->sweep->grid;
-    if (!spring->present || !(spring->breaks || spring->yields || grid->missing))
-        return (struct row_state){NULL, NULL};
+    if (!spring->present)
+        return (struct row_state){0};
     const struct direction *to = spring->direction;
+    const real *shares = grid->weighted && to->dx == 0 ? it->sweep->end_shares : NULL;
+    if (!(spring->breaks || spring->yields || grid->missing))
+        return (struct row_state){.shares = shares};
     const int64_t nx = (int64_t)grid->nx, ny = (int64_t)grid->ny;
     int64_t node = first - (int64_t)grid->first_node, row = node / nx;
     int64_t i = node % nx - (to->dx < 0 ? -to->dx : 0);
     int64_t j = row % ny - (to->dy < 0 ? -to->dy : 0), k = row / ny;
     const int64_t number = (k * (ny - abs(to->dy)) + j) * (nx - abs(to->dx)) + i;
     if (grid->missing)
-        return (struct row_state){grid_missing(grid, to) + number, NULL};
+        return (struct row_state){.broken = grid_missing(grid, to) + number};
     int64_t index = (int64_t)(grid->first_state_index + to->first_spring) + number;
     return (struct row_state){spring->breaks ? s->broken + index : NULL,
-                              spring->yields ? s->rest_length + index : NULL};
+                              spring->yields ? s->rest_length + index : NULL, shares};
 }
 
 static void run_range(const struct tile_sweep *it, const struct sweep_pass *pass,
                       struct pass_range *range)
 {
-    for (int member = 0; member < 3 && pass->special; member++)
+    for (int member = 0; member < 3 && (pass->special || pass->halves_ends); member++)
         range->row_states[member] = state_of(it, &pass->springs[member], range->first);
     it->system->kernels->grid_pass(range, pass);
 }
 
 // Runs a pass over whole rows at once, or row by row if its springs leave the row at one end.
-static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
-                     struct pass_range range, uint64_t rows)
+static void run_equal_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
+                           struct pass_range range, uint64_t rows)
 {
     const long nx = (long)it->tiling->nx;
     int shift = pass->kind == SWEEP_ONE ? pass->step : 0;
@@ -458,6 +480,47 @@ static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
         range.sum = reals_at(range.sum, nx);
         if (pass->kind != SWEEP_ALONG) // which has none
             range.other = reals_at(range.other, nx);
+    }
+}
+
+// The pass with the constants of a row of a weighted grid; their factor is 1/2 for each axis that
+// the springs do not move along and at an end of which the row lies.
+static struct sweep_pass pass_of_row(const struct tile_sweep *it, const struct sweep_pass *pass,
+                                     uint64_t j, uint64_t k)
+{
+    struct sweep_pass of_row = *pass;
+    real share = 1;
+    if (pass->dy == 0 && (j == 0 || j + 1 == it->tiling->ny))
+        share /= 2;
+    if (pass->dz == 0 && (k == 0 || k + 1 == it->tiling->nz))
+        share /= 2;
+    for (int member = 0; member < 3; member++) {
+        of_row.springs[member].stiffness *= share;
+        of_row.springs[member].damping *= share;
+    }
+    return of_row;
+}
+
+// Runs a pass over rows, of which `range` has the first; on a weighted grid first and last rows
+// have constants of their own.
+static void run_rows(const struct tile_sweep *it, const struct sweep_pass *pass,
+                     struct pass_range range, struct rows rows)
+{
+    if (!it->sweep->grid->weighted) {
+        run_equal_rows(it, pass, range, rows.j1 - rows.j0);
+        return;
+    }
+    while (rows.j0 < rows.j1) {
+        uint64_t end = rows.j1;
+        if (pass->dy == 0)
+            end = rows.j0 == 0 ? 1 : min_u64(end, max_u64(rows.j0 + 1, it->tiling->ny - 1));
+        const struct sweep_pass of_rows = pass_of_row(it, pass, rows.j0, rows.k);
+        run_equal_rows(it, &of_rows, range, end - rows.j0);
+        const int64_t nodes = (int64_t)((end - rows.j0) * it->tiling->nx);
+        range.first += nodes;
+        range.sum = reals_at(range.sum, nodes);
+        range.other = reals_at(range.other, nodes);
+        rows.j0 = end;
     }
 }
 
@@ -503,7 +566,7 @@ static void run_across(const struct tile_sweep *it, const struct sweep_pass *pas
         .powers = it->powers,
         .other = reaction_row(it, first + on - back, chunk->k + (uint64_t)pass->dz),
     };
-    run_rows(it, pass, range, end - first);
+    run_rows(it, pass, range, (struct rows){first, end, chunk->k});
 }
 
 // Runs a pass over springs along the rows of the chunk.
@@ -518,7 +581,7 @@ static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass
         .powers = it->powers,
         .starts = starts,
     };
-    run_rows(it, pass, range, chunk->j1 - chunk->j0);
+    run_rows(it, pass, range, *chunk);
 }
 
 // The nodes of some rows of the chunk, to be finished.

@@ -38,7 +38,10 @@ struct sweep_pass {
     enum sweep_damping damping; // UNDAMPED only if all of its springs are
     int dy, dz;
     bool special; // some of its springs can break, yield or go slack, or were cut
-    int step;     // SWEEP_THREE: 1 or 2; SWEEP_ONE: the difference of positions along the rows
+    // Of a weighted grid: a direction does not move along the rows, so that its springs at their
+    // ends have half the constants. Constants that vary from row to row need no other kernel.
+    bool halves_ends;
+    int step; // SWEEP_THREE: 1 or 2; SWEEP_ONE: the difference of positions along the rows
     // SWEEP_ALONG: to nodes 1 and 2 further on; SWEEP_THREE: at -step, 0 and step; SWEEP_ONE: the
     // first only.
     struct sweep_spring springs[3];
@@ -58,6 +61,10 @@ struct sweep {
     // partner dx further along its row.
     uint32_t *bits[2 * GRID_REACH + 1];
     size_t bit_words;
+    // Of a weighted grid, otherwise NULL: for node i of a chunk, 1/2 at the ends of its row and 1
+    // elsewhere, and SHARE_GUARD more.
+    real *end_shares;
+    size_t share_count;
     // Rows at the start and at the end of each layer of a tile that wait for the reduction. They
     // are more than springs reach, because a register may extend into another row. boundary_end:
     // those at the end of the last tile along y.
@@ -102,12 +109,17 @@ void REAL_NAME(sweeps_free)(struct sweeps *sweeps);
 
 uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps);
 
+// Registers of the last nodes of a chunk read shares beyond them.
+enum { SHARE_GUARD = 16 };
+
 // Broken flags (or flags of springs that were cut) and rest lengths of the springs of a row,
 // indexed by the node where they start; NULL if they cannot break, were not cut, or cannot yield.
-// The entry of a node without a spring is that of another spring.
+// The entry of a node without a spring is that of another spring. `shares`: the factor of stiffness
+// and damping; NULL if all springs of the row have the same.
 struct row_state {
     const uint8_t *broken;
     const real *rest_length;
+    const real *shares;
 };
 
 // The range of a pass: nodes from `first` on, whole rows or part of one row.
@@ -121,7 +133,7 @@ struct pass_range {
     struct reals sum;               // forces on these nodes
     struct reals other;             // reactions on the nodes `offset` further on
     bool starts;                    // the sums are set, not added to
-    struct row_state row_states[3]; // for the springs of a special pass
+    struct row_state row_states[3]; // for the springs of a pass that is special or halves ends
     struct power_sums *powers; // receives the power of the damping, and in grid_cloth everything
                                // that these nodes contribute; NULL: not measured
 };

@@ -22,6 +22,32 @@ static void set_constants(struct tangent_constants *to, const struct direction *
     to->across = full ? material->damping : 0;
 }
 
+// The axes that a direction does not move along, as in struct tangent_grid; 0 if all springs of the
+// direction have the same constants.
+static unsigned share_axes(const struct plan_grid *plan, const struct direction *direction)
+{
+    if (!plan->weighted)
+        return 0;
+    return (direction->dx == 0 ? 1U : 0) | (direction->dy == 0 ? 2U : 0) |
+           (direction->dz == 0 ? 4U : 0);
+}
+
+// 1/2 for each of these axes at an end of which the node is (scene/direction.h).
+static void set_shares(const struct plan_grid *plan, unsigned axes, real *shares)
+{
+    const uint64_t nx = plan->nx, ny = plan->ny, nz = plan->nz;
+    for (uint64_t k = 0; k < nz; k++)
+        for (uint64_t j = 0; j < ny; j++) {
+            const real of_layer = (axes & 4) && (k == 0 || k + 1 == nz) ? (real)0.5 : 1;
+            const real of_row = (axes & 2) && (j == 0 || j + 1 == ny) ? of_layer / 2 : of_layer;
+            real *row = shares + (k * ny + j) * nx;
+            for (uint64_t i = 0; i < nx; i++)
+                row[i] = of_row;
+            if (axes & 1)
+                row[0] = row[nx - 1] = of_row / 2;
+        }
+}
+
 static bool make_grid(const struct system *system, const struct plan_grid *plan,
                       struct tangent_grid *grid)
 {
@@ -30,8 +56,14 @@ static bool make_grid(const struct system *system, const struct plan_grid *plan,
     grid->first_node = (int64_t)plan->first_node;
     grid->nodes = (int64_t)(plan->nx * plan->ny * plan->nz);
     const size_t count = (size_t)plan->direction_count;
-    size_t stride = stride_of(grid->nodes);
-    if (!size_multiply(stride, count * (moves ? 2 : 1), &grid->length))
+    size_t stride = stride_of(grid->nodes), arrays = count * (moves ? 2 : 1);
+    bool wanted[sizeof grid->shares / sizeof grid->shares[0]] = {false};
+    for (size_t d = 0; d < count; d++) {
+        const unsigned axes = share_axes(plan, &plan->directions[d]);
+        arrays += axes != 0 && !wanted[axes];
+        wanted[axes] = axes != 0;
+    }
+    if (!size_multiply(stride, arrays, &grid->length))
         return false;
     grid->numbers = memory_allocate(system->allocator, grid->length, sizeof(real));
     if (!grid->numbers)
@@ -42,6 +74,12 @@ static bool make_grid(const struct system *system, const struct plan_grid *plan,
         set_constants(to, direction, &system->constants->material[direction->material]);
         to->inverse = grid->numbers + stride * d;
         to->ratio = moves ? grid->numbers + stride * (count + d) : NULL;
+        const unsigned axes = share_axes(plan, direction);
+        if (axes != 0 && !grid->shares[axes]) {
+            grid->shares[axes] = grid->numbers + stride * --arrays;
+            set_shares(plan, axes, grid->shares[axes]);
+        }
+        to->shares = grid->shares[axes];
         grid->reach = direction->offset > grid->reach ? direction->offset : grid->reach;
     }
     return true;
@@ -192,9 +230,10 @@ void REAL_NAME(tangent_grid_spring)(const struct spring_tangent *tangent,
     if (tangent->kind == TANGENT_DEFINITE && !(sideways > 0))
         sideways = 0;
     real elastic = stiffness * to->stiffness;
+    const real share = to->shares ? to->shares[spring] : 1;
     block_add(block, (s->x[a] - s->x[b]) * inverse, (s->y[a] - s->y[b]) * inverse,
-              (s->z[a] - s->z[b]) * inverse, elastic + damping * to->along,
-              elastic * sideways + damping * to->across);
+              (s->z[a] - s->z[b]) * inverse, share * (elastic + damping * to->along),
+              share * (elastic * sideways + damping * to->across));
 }
 
 void REAL_NAME(tangent_grid_blocks)(const struct spring_tangent *tangent,

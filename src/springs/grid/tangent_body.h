@@ -28,6 +28,11 @@ WIDE_INLINE void add_direction(struct tangent_row *row, const struct tangent_sou
         tangent_coefficients(inverse, ratio, wide_set(weights->elastic), wide_set(weights->along),
                              wide_set(weights->across), floor);
     c.across = wide_masked(wide_positive(inverse), c.across);
+    if (to->shares) {
+        const wide share = tangent_load(to->shares, spring, s->nodes, inside);
+        c.across = wide_multiply(share, c.across);
+        c.more = wide_multiply(share, c.more);
+    }
     tangent_add(row, &d, &c);
 }
 
