@@ -181,8 +181,8 @@ static void swap_states(struct system *system, const struct worker *worker)
 }
 
 // Forces `elapsed` seconds after the start of the step, and the motion to the next stage or to the
-// end of the step.
-static void sweep_stage(struct system *system, double elapsed, enum sweep_finish finish,
+// end of the step. Returns false if gas had no volume at the start of the step: then nothing moves.
+static bool sweep_stage(struct system *system, double elapsed, enum sweep_finish finish,
                         const struct worker *worker)
 {
     struct evaluation evaluation = REAL_NAME(evaluation_now)(system);
@@ -193,8 +193,11 @@ static void sweep_stage(struct system *system, double elapsed, enum sweep_finish
     REAL_NAME(forces_move)(system, evaluation, finish, worker);
     if (evaluation.powers)
         REAL_NAME(work_record)(system, evaluation, false, worker);
+    if (gas_has_collapsed(system))
+        return false;
     if (finish_is_first_stage(finish) || finish_is_last_stage(finish))
         swap_states(system, worker);
+    return true;
 }
 
 void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
@@ -204,7 +207,8 @@ void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
         midpoint_in_loops(system, worker);
         return;
     }
-    sweep_stage(system, 0, SWEEP_MIDPOINT_FIRST, worker);
+    if (!sweep_stage(system, 0, SWEEP_MIDPOINT_FIRST, worker))
+        return;
     REAL_NAME(kinematic_place)(system, h / 2, worker);
     sweep_stage(system, h / 2, SWEEP_MIDPOINT_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
@@ -217,7 +221,8 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
         rk4_in_loops(system, worker);
         return;
     }
-    sweep_stage(system, 0, SWEEP_RK4_FIRST, worker);
+    if (!sweep_stage(system, 0, SWEEP_RK4_FIRST, worker))
+        return;
     REAL_NAME(kinematic_place)(system, h / 2, worker);
     sweep_stage(system, h / 2, SWEEP_RK4_SECOND, worker);
     REAL_NAME(kinematic_place)(system, h / 2, worker);
