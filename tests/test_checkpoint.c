@@ -993,7 +993,7 @@ static void test_reader(void **state)
         uint64_t over_all = 0;
         for (size_t b = 0; b < taut_solver_body_count(solver); b++)
             for (uint64_t n = 0; n < taut_solver_body_node_count(solver, b); n++, over_all++) {
-                unsigned long long body, node;
+                unsigned long long body = 0, node = 0;
                 double v[6];
                 vec3 x = position_of(solver, over_all), u = velocity_of(solver, over_all);
                 if (!fgets(line, sizeof line, pipe) ||

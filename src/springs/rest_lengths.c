@@ -65,7 +65,8 @@ static real scaled_slot(const struct scaling *it, real before)
     const struct topology *topology = it->system->topology;
     for (size_t d = 0; d < topology->direction_count; d++) {
         const struct direction *direction = &topology->directions[d];
-        if (direction_has_material(direction, it->material) && (real)direction->rest_length == before)
+        if (direction_has_material(direction, it->material) &&
+            (real)direction->rest_length == before)
             return (real)(direction->rest_length * it->factor);
     }
     return (real)((double)before * it->factor);

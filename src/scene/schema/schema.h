@@ -93,7 +93,7 @@ extern const struct schema_table schema_probe;
 extern const struct schema_table schema_material;                // struct material
 extern const struct schema_table schema_body;                    // struct scene_body, every type
 extern const struct schema_table schema_shapes[BODY_TYPE_COUNT]; // struct scene_body, one type
-extern const struct schema_table schema_elastic; // struct scene_elastic
+extern const struct schema_table schema_elastic;                 // struct scene_elastic
 extern const struct schema_table schema_pressure;
 extern const struct schema_table schema_drive;
 extern const struct schema_table schema_collider; // struct scene_collider, every type
