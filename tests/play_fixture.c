@@ -101,7 +101,7 @@ static struct player_status wait_until(struct player *player, enum until what, u
     return status_of(player);
 }
 
-struct player_status settle(struct player *player)
+struct player_status wait_until_idle(struct player *player)
 {
     return wait_until(player, UNTIL_SETTLED, 0);
 }
@@ -118,7 +118,7 @@ struct player_status wait_for_failure(struct player *player)
 
 struct player_status step(struct player *player, uint64_t steps)
 {
-    uint64_t end = settle(player).step + steps;
+    uint64_t end = wait_until_idle(player).step + steps;
     player_step(player, steps);
     struct player_status status = wait_for_step(player, end);
     assert_false(status.failed);

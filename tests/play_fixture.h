@@ -20,7 +20,7 @@ taut_solver *plain_of(const char *name, const char *const *overrides);
 struct player_status status_of(struct player *player);
 
 // Waits until all requests are done.
-struct player_status settle(struct player *player);
+struct player_status wait_until_idle(struct player *player);
 
 // Waits until that step is reached, or the run has failed.
 struct player_status wait_for_step(struct player *player, uint64_t step);

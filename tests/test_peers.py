@@ -122,8 +122,8 @@ def our_networks_are_whole(folder, peer):
     assert f"{len(atoms)} atoms" in head and f"{len(bonds)} bonds" in head, head
     assert f"{len(kinds)} bond types" in head
     assert len(atoms) == network["nodes"] and len(bonds) == network["springs"]
-    held = sum(line.split()[2] == "2" for line in atoms)
-    assert 0 < held < len(atoms)
+    pinned = sum(line.split()[2] == "2" for line in atoms)
+    assert 0 < pinned < len(atoms)
     for line in bonds:
         _, kind, a, b = map(int, line.split())
         assert 1 <= kind <= len(kinds) and a != b

@@ -34,7 +34,7 @@ static void test_plays_as_a_plain_run_does(void **state)
         seen += frame->step > 0;
     }
     player_play(player, false);
-    assert_false(settle(player).playing);
+    assert_false(wait_until_idle(player).playing);
     const struct frame *last = newest(player);
     advance(plain, last->step - taut_solver_step_count(plain));
     assert_same_frame(last, plain);
@@ -74,7 +74,7 @@ static void test_follows_the_clock(void **state)
     struct player_status status = wait_for_step(player, 100);
     assert_true(status.speed_wanted == 1);
     player_speed(player, 0);
-    uint64_t stopped = settle(player).step;
+    uint64_t stopped = wait_until_idle(player).step;
     for (int i = 0; i < 50; i++)
         nap();
     assert_int_equal(status_of(player).step, stopped);
@@ -108,7 +108,7 @@ static void test_a_reset_goes_back_to_the_start(void **state)
     player_set(player, "environment.gravity", "[0, -5, 0]");
     step(player, 50);
     player_reset(player);
-    assert_int_equal(settle(player).step, 0);
+    assert_int_equal(wait_until_idle(player).step, 0);
     assert_same_frame(newest(player), plain);
     // With the gravity that was set.
     taut_solver_destroy(plain);
@@ -129,7 +129,7 @@ static void test_a_change_acts_at_once(void **state)
     double time = step(player, 100).time, before = coordinate(newest(player), 40, 1);
     uint64_t generation = player_frame(player)->generation;
     player_set(player, "environment.gravity", "[0, 0, 0]");
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     assert_true(status.time == time);
     assert_int_equal(status.step, 100);
     assert_true(coordinate(newest(player), 40, 1) == before);
@@ -171,7 +171,7 @@ static void test_another_topology_starts_anew(void **state)
     uint64_t generation = player_frame(player)->generation;
     player_set(player, "bodies.rope.nodes", "20");
     player_set(player, "environment.air_drag", "0.01");
-    assert_int_equal(settle(player).step, 0);
+    assert_int_equal(wait_until_idle(player).step, 0);
     newest(player);
     assert_int_equal(player_subject(player)->node_count, 20);
     assert_true(player_frame(player)->generation > generation);
@@ -191,7 +191,7 @@ static void test_a_bad_value_is_reported_and_changes_nothing(void **state)
     step(player, 10);
     player_play(player, true);
     player_set(player, "bodies.rope.spring.stiffness", "-3");
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     assert_int_equal(status.message_number, 1);
     assert_non_null(strstr(status.message, "stiffness"));
     assert_true(status.playing);
@@ -200,14 +200,14 @@ static void test_a_bad_value_is_reported_and_changes_nothing(void **state)
     // A valid change together with an invalid one is applied.
     player_set(player, "environment.gravty", "[0, 0, 0]");
     player_set(player, "environment.gravity", "[0, -1, 0]");
-    status = settle(player);
+    status = wait_until_idle(player);
     assert_true(status.message_number > 1);
     assert_non_null(strstr(status.message, "gravity"));
     newest(player);
     assert_true(player_scene(player)->environment.gravity.y == -1);
     assert_true(player_scene(player)->bodies[0].kinds[0].material.stiffness == 10000);
     player_set(player, "environment.air_drag", "0");
-    assert_true(settle(player).message[0] == '\0');
+    assert_true(wait_until_idle(player).message[0] == '\0');
     player_free(player);
 }
 
@@ -218,7 +218,7 @@ static void test_a_mapping_takes_the_place_of_its_parts(void **state)
     player_set(player, "environment.wind.coefficient", "7");
     player_set(player, "environment.wind", "{velocity: [1, 2, 3], law: quadratic}");
     player_set(player, "environment.wind.drag", "0.5");
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     assert_true(status.message[0] == '\0');
     newest(player);
     const struct scene_wind *wind = &player_scene(player)->environment.wind;
@@ -237,9 +237,9 @@ static void test_a_diverged_run_restarts_with_a_stable_dt(void **state)
     assert_true(status.time > 0);
     assert_non_null(strstr(status.message, "diverged"));
     player_step(player, 1); // is ignored
-    assert_int_equal(settle(player).step, status.step);
+    assert_int_equal(wait_until_idle(player).step, status.step);
     player_set(player, "simulation.dt", "0.001");
-    status = settle(player);
+    status = wait_until_idle(player);
     assert_false(status.failed);
     assert_true(status.playing);
     assert_true(status.message[0] == '\0');
@@ -262,7 +262,7 @@ static void test_the_critical_step_is_reported(void **state)
     assert_int_equal(taut_solver_critical_step(plain, 1, &critical, NULL), TAUT_OK);
     assert_true(status.critical_dt == critical.dt_computed);
     player_set(player, "simulation.integrator", "implicit_euler");
-    status = settle(player);
+    status = wait_until_idle(player);
     assert_true(isinf(status.critical_dt) && status.critical_fresh);
     taut_solver_destroy(plain);
     player_free(player);

@@ -55,7 +55,7 @@ static void test_the_present_scene_continues_meanwhile(void **state)
     assert_true(most > before + 10);
     assert_true(building.nodes == 600000 && building.springs == 599999);
     assert_true(building.bytes > 12 * 600000.0);
-    status = settle(player);
+    status = wait_until_idle(player);
     assert_true(status.message[0] == '\0' && status.playing);
     assert_int_equal(nodes_of(player), 600000);
     player_free(player);
@@ -75,7 +75,7 @@ static void test_it_can_be_given_up_at_any_time(void **state)
             nap();
         player_build(player, false);
         double begin = clock_seconds();
-        struct player_status status = settle(player);
+        struct player_status status = wait_until_idle(player);
         slowest = clock_seconds() - begin > slowest ? clock_seconds() - begin : slowest;
         if (nodes_of(player) != 180) { // the build was complete sooner
             assert_int_equal(nodes_of(player), 216000);
@@ -101,7 +101,7 @@ static void test_what_there_is_no_memory_for_is_refused(void **state)
     step(player, 5);
     setenv("TAUT_MEMORY_LIMIT", "300M", 1);
     player_set(player, "bodies.rope.nodes", "999999999");
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     unsetenv("TAUT_MEMORY_LIMIT");
     assert_non_null(strstr(status.message, "needs about"));
     assert_int_equal(status.step, 5);
@@ -123,21 +123,21 @@ static void test_what_takes_much_is_asked_about(void **state)
     while (status_of(player).step < 10)
         nap();
     player_build(player, false);
-    assert_non_null(strstr(settle(player).message, "cancelled"));
+    assert_non_null(strstr(wait_until_idle(player).message, "cancelled"));
     // Another value answers the question too.
     player_set(player, "bodies.rope.nodes", "2000000");
     wait_for_building(player, true);
     player_set(player, "bodies.rope.nodes", "90");
-    settle(player);
+    wait_until_idle(player);
     assert_int_equal(nodes_of(player), 90);
     player_set(player, "bodies.rope.nodes", "2000000");
     wait_for_building(player, true);
     player_build(player, true);
-    settle(player);
+    wait_until_idle(player);
     assert_int_equal(nodes_of(player), 2000000);
     // A scene as large as the present one needs no confirmation.
     player_set(player, "environment.air_drag", "0.5");
-    assert_true(settle(player).message[0] == '\0');
+    assert_true(wait_until_idle(player).message[0] == '\0');
     unsetenv("TAUT_MEMORY_LIMIT");
     newest(player);
     assert_true(player_scene(player)->environment.air_drag == 0.5);
@@ -158,7 +158,7 @@ static void test_what_needs_a_solver_waits(void **state)
     taut_error error = {0};
     assert_int_equal(player_save_scene(player, path, &error), TAUT_OK); // does not wait for the
                                                                         // build
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     newest(player);
     const taut_scene *scene = player_scene(player);
     assert_true(scene->environment.air_drag == 0.25);
@@ -171,7 +171,7 @@ static void test_what_needs_a_solver_waits(void **state)
     wait_for_building(player, false);
     player_set(player, "environment.air_drag", "0.5");
     player_open(player, TAUT_TEST_SOURCE "/scenes/wheel.yaml");
-    assert_true(settle(player).message[0] == '\0');
+    assert_true(wait_until_idle(player).message[0] == '\0');
     newest(player);
     assert_string_equal(player_scene(player)->name, "wheel");
     // Freeing the player does not wait for the build.
@@ -189,7 +189,7 @@ static void test_a_sphere_that_is_moved_meanwhile_is_kept(void **state)
     player_set(player, "bodies.jelly.nodes", "[40,20,30]"); // restarts at t = 0
     wait_for_building(player, false);
     player_move_sphere(player, 1, positions[0], false);
-    settle(player);
+    wait_until_idle(player);
     assert_int_equal(nodes_of(player), 24000);
     assert_true(player_frame(player)->spheres[1].centre[0] == 0.05f);
     assert_true(player_scene(player)->colliders[1].centre.x == 0.05);
@@ -197,7 +197,7 @@ static void test_a_sphere_that_is_moved_meanwhile_is_kept(void **state)
     wait_for_building(player, false);
     player_move_sphere(player, 1, positions[1], false);
     player_scale_sphere(player, 2, 0.125);
-    settle(player);
+    wait_until_idle(player);
     assert_true(newest(player)->spheres[1].centre[0] == 0.7f);
     assert_true(player_frame(player)->spheres[2].radius == 0.125f);
     assert_true(player_scene(player)->simulation.keep_velocity == 0.999);

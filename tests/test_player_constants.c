@@ -42,7 +42,7 @@ static void assert_no_build(const char *name, const char *const *overrides,
         step(player, STEPS);
         advance(plain, STEPS);
         player_set(player, changes[i].path, changes[i].value);
-        struct player_status status = settle(player);
+        struct player_status status = wait_until_idle(player);
         if (status.builds != builds || status.message[0] != '\0')
             fail_msg("%s: %s=%s: another solver was built: %s", name, changes[i].path,
                      changes[i].value, status.message);
@@ -59,7 +59,7 @@ static void assert_no_build(const char *name, const char *const *overrides,
     // A reset starts with all changes.
     plain = saved_solver(player);
     player_reset(player);
-    assert_int_equal(settle(player).builds, builds + 1);
+    assert_int_equal(wait_until_idle(player).builds, builds + 1);
     step(player, STEPS);
     advance(plain, STEPS);
     assert_same_frame(newest(player), plain);
@@ -118,10 +118,10 @@ static void test_what_is_drawn(void **state)
     struct player *player = player_of("flag.yaml", CHANGES("bodies.flag.nodes=[13,9]"));
     uint64_t generation = newest(player)->generation;
     player_set(player, "bodies.flag.mass", "0.3");
-    settle(player);
+    wait_until_idle(player);
     assert_int_equal(newest(player)->generation, generation);
     player_set(player, "bodies.flag.springs.structural.stiffness", "321");
-    settle(player);
+    wait_until_idle(player);
     assert_int_equal(newest(player)->generation, generation + 1);
     bool found = false;
     const struct subject *subject = player_subject(player);
@@ -129,7 +129,7 @@ static void test_what_is_drawn(void **state)
         found |= subject->stiffnesses[i] == 321;
     assert_true(found);
     player_set(player, "environment.gravity", "[0, 0, -9]");
-    settle(player);
+    wait_until_idle(player);
     assert_int_equal(newest(player)->generation, generation + 2);
     assert_true(player_subject(player)->up[2] == 1);
     assert_int_equal(status_of(player).builds, 1);
@@ -150,13 +150,13 @@ static void test_what_needs_a_build(void **state)
     uint64_t builds = status_of(player).builds;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         player_set(player, changes[i].path, changes[i].value);
-        struct player_status status = settle(player);
+        struct player_status status = wait_until_idle(player);
         if (status.builds != ++builds)
             fail_msg("%s=%s needs a build: %s", changes[i].path, changes[i].value, status.message);
     }
     uint64_t step_before = step(player, 7).step;
     player_set(player, "bodies.flag.mass", "-1");
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     assert_int_equal(status.builds, builds);
     assert_non_null(strstr(status.message, "mass"));
     assert_int_equal(status.step, step_before);

@@ -76,11 +76,11 @@ static void test_a_sphere_dents_the_jelly(void **state)
     assert_true(frame->spheres[1].radius == 0.1f);
     assert_true(frame->spheres[1].centre[1] == 1.2f);
     player_move_sphere(player, 0, centre, false); // a room
-    assert_non_null(strstr(settle(player).message, "sphere"));
+    assert_non_null(strstr(wait_until_idle(player).message, "sphere"));
     player_scale_sphere(player, 9, 0.2); // no such collider
-    assert_non_null(strstr(settle(player).message, "sphere"));
+    assert_non_null(strstr(wait_until_idle(player).message, "sphere"));
     player_scale_sphere(player, 1, -1);
-    assert_non_null(strstr(settle(player).message, "radius"));
+    assert_non_null(strstr(wait_until_idle(player).message, "radius"));
     player_reset(player);
     frame = newest(player);
     assert_true(frame->spheres[1].radius == 0.1f);
@@ -121,7 +121,7 @@ static void test_a_dragged_sphere_drags_the_cloth(void **state)
     while (status_of(player).time < time + 0.3)
         nap();
     player_play(player, false);
-    settle(player);
+    wait_until_idle(player);
 
     frame = newest(player);
     for (uint64_t node = 0; node < NODES; node++)
@@ -165,11 +165,11 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
     const struct scene_collider *colliders = player_scene(player)->colliders;
     assert_true(colliders[1].centre.x == 0.05 && colliders[1].centre.z == 0.1);
     assert_true(colliders[1].radius == 0.35 && colliders[2].radius == 0.27);
-    assert_int_equal(settle(player).step, 5);
+    assert_int_equal(wait_until_idle(player).step, 5);
     plain = saved_solver(player);
     for (int again = 0; again < 2; again++) { // a reset keeps the change
         player_reset(player);
-        assert_int_equal(settle(player).step, 0);
+        assert_int_equal(wait_until_idle(player).step, 0);
         assert_true(newest(player)->spheres[1].centre[1] == 1.05f);
         assert_true(newest(player)->spheres[2].radius == 0.27f);
     }
@@ -199,7 +199,7 @@ static void test_a_moving_sphere_keeps_its_velocity(void **state)
     step(player, 100);
     assert_true(newest(player)->spheres[1].centre[0] == 0.1f);
     player_move_sphere(player, 1, away, false);
-    double let_go = settle(player).time;
+    double let_go = wait_until_idle(player).time;
     step(player, 100);
     double expected = 0.1 + 0.5 * 100 * dt;
     assert_float_equal((double)newest(player)->spheres[1].centre[0], expected, 1e-6);
@@ -236,7 +236,7 @@ static void test_an_end_of_the_rope_follows_its_target(void **state)
     step(player, 100);
     assert_float_equal(coordinate(newest(player), 0, 0), 0.5 * 300 * 0.002, 1e-4);
     player_drive_node(player, 79, right); // a free node
-    assert_true(settle(player).message[0] != '\0');
+    assert_true(wait_until_idle(player).message[0] != '\0');
     player_free(player);
 }
 
@@ -275,7 +275,7 @@ static void test_a_cut_cloth_falls_apart(void **state)
     newest(player);
     uint64_t springs = player_subject(player)->spring_count;
     cut_below(player, 6 * row); // the last three rows
-    assert_int_equal(settle(player).step, 100);
+    assert_int_equal(wait_until_idle(player).step, 100);
     newest(player);
     assert_true(player_subject(player)->spring_count < springs);
     // A second cut, higher up: the remaining springs have other numbers than in the scene as built.
@@ -391,7 +391,7 @@ static void test_the_budget_is_computed_on_request(void **state)
     const struct energy_budget *work = solver_energy_budget(plain);
     double wind = work->done[WORK_WIND], damping = work->done[WORK_DAMPING];
     player_budget(player, true);
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     assert_true(status.budget.kept && status.budget.since == began && status.step == 300);
     step(player, 400);
     newest(player);
@@ -406,13 +406,13 @@ static void test_the_budget_is_computed_on_request(void **state)
     assert_float_equal(sum_of(&status.budget), change, 1e-9);
     // A change of a parameter restarts the budget, and so does a reset; finally it is switched off.
     player_set(player, "environment.gravity", "[0, -5, 0]");
-    status = settle(player);
+    status = wait_until_idle(player);
     assert_true(status.budget.kept && status.budget.since == status.time && status.time > 0);
     player_reset(player);
-    status = settle(player);
+    status = wait_until_idle(player);
     assert_true(status.budget.kept && status.budget.since == 0);
     player_budget(player, false);
-    assert_false(settle(player).budget.kept);
+    assert_false(wait_until_idle(player).budget.kept);
     taut_solver_destroy(plain);
     player_free(player);
 }

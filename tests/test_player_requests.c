@@ -57,14 +57,14 @@ static void test_another_scene_is_opened(void **state)
     struct player *player = player_of("rope.yaml", CHANGES("bodies.rope.nodes=30"));
     player_play(player, true);
     player_open(player, path);
-    struct player_status status = settle(player);
+    struct player_status status = wait_until_idle(player);
     assert_non_null(strstr(status.message, "broken.yaml"));
     assert_non_null(strstr(status.message, "symplectic_euler"));
     assert_true(status.playing);
     newest(player);
     assert_int_equal(player_subject(player)->node_count, 30);
     player_open(player, TAUT_TEST_SOURCE "/scenes/wheel.yaml");
-    status = settle(player);
+    status = wait_until_idle(player);
     assert_false(status.playing);
     assert_int_equal(status.step, 0);
     assert_true(status.message[0] == '\0');
@@ -232,7 +232,7 @@ static void test_two_threads_ask_for_a_thousand_things(void **state)
         }
     }
     assert_int_equal(pthread_join(other, NULL), 0);
-    settle(player);
+    wait_until_idle(player);
     check_frame_and_history(player);
     // The player still works.
     player_open(player, TAUT_TEST_SOURCE "/scenes/wheel.yaml");

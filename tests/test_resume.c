@@ -804,7 +804,7 @@ static void a_disk_without_room_for_checkpoints_does_not_end_a_run(void **state)
 
 int main(void)
 {
-    // Runs inherit it; under nohup it is ignored, and taut would go on.
+    // Runs inherit it; under nohup it is ignored, and taut would continue.
     (void)signal(SIGHUP, SIG_DFL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_run_ends_as_if_nothing_had_been),

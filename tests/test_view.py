@@ -66,7 +66,7 @@ def lead_the_rope_by_keys(screen, taut, folder):
         at = window.now()["leader"]["at"]
         screen.do("mousemove", *middle, "keydown", key)
         to = window.until(lambda now: sign * (now["leader"]["at"][axis] - at[axis]) > 0.2,
-                          f"{key} leads the rope's end")["leader"]["at"]
+                          f"{key} moves the rope's end")["leader"]["at"]
         screen.do("keyup", key)
         others = [i for i in range(3) if i != axis]
         assert all(abs(to[i] - at[i]) < 1e-6 for i in others), (key, at, to)
@@ -76,7 +76,7 @@ def lead_the_rope_by_keys(screen, taut, folder):
     time.sleep(0.5)
     resting = window.until(lambda now: now["time"] > 0, "a report")["leader"]["at"]
     time.sleep(0.5)
-    assert window.now()["leader"]["at"] == resting, "it goes on after the key went up"
+    assert window.now()["leader"]["at"] == resting, "it moves after the key went up"
     assert resting != before
     window.close()
 
@@ -119,7 +119,7 @@ def change_the_wind_by_a_slider(screen, taut, folder):
     after = window.until(lambda now: now["wind"][2] > 1 and now["pending"] == 0,
                          "the slider changes the wind")
     assert after["wind"][0] == 0 and after["wind"][1] == 0, after["wind"]
-    assert after["time"] > before["time"], "it goes on where it was"
+    assert after["time"] > before["time"], "it continues where it was"
     blown = window.until(lambda now: now["high"][2] > before["high"][2] + 0.1, "the cloth is blown")
     share = screen.picture().changed(seen, before["picture"])
     assert share > 0.01, f"of the picture only {share} changed: {blown}"
@@ -209,7 +209,7 @@ def build_beside_and_cancel(screen, taut, folder):
 
     enter("400000")  # 16 million nodes, which take several seconds
     asked = window.until(lambda now: now["asks"], "it is asked whether that is wanted")
-    later = window.until(lambda now: now["time"] > asked["time"] + 0.2, "the present scene goes on")
+    later = window.until(lambda now: now["time"] > asked["time"] + 0.2, "the present scene continues")
     assert later["asks"] and later["nodes"] == nodes and later["frames"] > asked["frames"], later
     window.click("building.Build")
     window.until(lambda now: now["building"] and not now["asks"], "it is built")
@@ -218,7 +218,7 @@ def build_beside_and_cancel(screen, taut, folder):
     after = window.until(lambda now: not now["building"] and now["pending"] == 0 and now["message"],
                          "it is cancelled")
     assert after["nodes"] == nodes and "cancelled" in after["message"], after["message"]
-    window.until(lambda now: now["time"] > after["time"], "the present scene goes on")
+    window.until(lambda now: now["time"] > after["time"], "the present scene continues")
     # A scene for which memory is short is rejected at once.
     enter("9999999")
     refused = window.until(lambda now: "needs about" in now["message"], "it is refused")

@@ -354,7 +354,7 @@ static void test_contacts_are_stable(void **state)
                                        "stiffness: 1e9, absorption: 1e6"};
     for (size_t c = 0; c < sizeof colliders / sizeof colliders[0]; c++)
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-            for (int held = 0; held < 2; held++)
+            for (int pinned = 0; pinned < 2; pinned++)
                 for (int iterations = 1; iterations <= 4; iterations += 3) {
                     char list[400];
                     snprintf(list, sizeof list, colliders[c], keys[k], keys[k]);
@@ -363,7 +363,7 @@ static void test_contacts_are_stable(void **state)
                         "  iterations: %d, steps: 1}\nenvironment: {gravity: [0,-9.81,0]}\n"
                         "bodies: [{name: r, type: rope, from: [0,1,0], to: [1,1.2,0], nodes: 21,\n"
                         "  node_mass: 0.0001, %sspring: {stiffness: 100}}]\ncolliders: [%s]\n",
-                        c % 2 ? "single" : "double", iterations, held ? "pins: [first], " : "",
+                        c % 2 ? "single" : "double", iterations, pinned ? "pins: [first], " : "",
                         list);
                     // One iteration leaves springs unsolved: the energy of a rope that is pinned,
                     // or that friction stops at one end, grows to 1.2 times the initial one for a

@@ -87,8 +87,8 @@ def doubled_ranks(values):
         end = first
         while end < len(order) and values[order[end]] == values[order[first]]:
             end += 1
-        for place in order[first:end]:
-            ranks[place] = first + 1 + end  # (first + 1) + end, twice their mean
+        for index in order[first:end]:
+            ranks[index] = first + 1 + end  # (first + 1) + end, twice their mean
         ties.append(end - first)
         first = end
     return ranks, ties
@@ -133,8 +133,8 @@ def mann_whitney(before, after):
 def holm(p_values):
     """p values corrected so that the probability of any false finding among all stays the same."""
     corrected, least = [0.0] * len(p_values), 0.0
-    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        least = max(least, min(1.0, (len(p_values) - place) * p_values[index]))
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[index]))
         corrected[index] = least
     return corrected
 

@@ -385,11 +385,11 @@ def draw_sizes(plt, data):
 def draw_threads(plt, data):
     figure, axes = plt.subplots(figsize=(10, 4.8))
     width = 0.75 / max(len(bars) for _, bars in data["bars"])
-    for place, (_, bars) in enumerate(data["bars"]):
+    for slot, (_, bars) in enumerate(data["bars"]):
         for number, (threads, best, median) in enumerate(bars):
-            x = place + (number + 0.5) * width - 0.375
+            x = slot + (number + 0.5) * width - 0.375
             axes.bar(x, best, 0.92 * width, color=COLOURS[number % len(COLOURS)],
-                     label=counted_threads(threads) if place == 0 else None)
+                     label=counted_threads(threads) if slot == 0 else None)
             axes.plot([x - 0.46 * width, x + 0.46 * width], [median, median], color="#222222")
     for threads, *_ in data["bars"][0][1]:
         axes.axhline(threads, color="#222222", linewidth=0.8, linestyle=":")
@@ -412,8 +412,8 @@ def draw_roofline(plt, data):
             axes.plot(xs, [min(panel["peak"], bandwidth * x) for x in xs], style, color="#222222",
                       label=f"{kind} {bandwidth / 1e9:.0f} GB/s, peak "
                             f"{panel['peak'] / 1e9:.0f} Gflop/s")
-        for place, (scene, x, y) in enumerate(panel["points"]):
-            axes.plot([x], [y], "osD^v"[place % 5], color=COLOURS[place % len(COLOURS)],
+        for slot, (scene, x, y) in enumerate(panel["points"]):
+            axes.plot([x], [y], "osD^v"[slot % 5], color=COLOURS[slot % len(COLOURS)],
                       label=scene)
         axes.set(xscale="log", yscale="log", xlabel="operations per byte (by the model)",
                  ylabel="operations per second",

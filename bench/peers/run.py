@@ -100,7 +100,7 @@ class Side:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env={**os.environ, **(env or {})})
 
-    def say(self, text):
+    def send(self, text):
         try:
             self.process.stdin.write(text)
             self.process.stdin.flush()
@@ -115,7 +115,7 @@ class Side:
 
     def turn(self, steps):
         """The seconds that this number of steps took."""
-        self.say(f"{self.threads} {steps}\n")
+        self.send(f"{self.threads} {steps}\n")
         return float(self.line())
 
     def end(self):
@@ -138,7 +138,7 @@ class Lammps(Side):
         super().__init__(name, max(ranks, threads), command,
                          {**MPI, "OMP_NUM_THREADS": str(threads)})
         self.spins = ranks > 1
-        self.say(LAMMPS_INPUT.format(newton="on" if ranks > 1 else "off", **network))
+        self.send(LAMMPS_INPUT.format(newton="on" if ranks > 1 else "off", **network))
         self.loop_time()
         self.sleep()
 
@@ -151,7 +151,7 @@ class Lammps(Side):
             if found:
                 return float(found.group(1))
 
-    def tell(self, signal_number):
+    def send_signal(self, signal_number):
         for pid in children(self.process.pid) if self.spins else []:
             try:
                 os.kill(pid, signal_number)
@@ -159,17 +159,17 @@ class Lammps(Side):
                 pass
 
     def sleep(self):
-        self.tell(signal.SIGSTOP)
+        self.send_signal(signal.SIGSTOP)
 
     def turn(self, steps):
-        self.tell(signal.SIGCONT)
-        self.say(f"run {steps} pre no post no\n")
+        self.send_signal(signal.SIGCONT)
+        self.send(f"run {steps} pre no post no\n")
         seconds = self.loop_time()
         self.sleep()
         return seconds
 
     def end(self):
-        self.tell(signal.SIGCONT)
+        self.send_signal(signal.SIGCONT)
         super().end()
 
 
@@ -183,9 +183,9 @@ def output(command):
 
 def lammps_build():
     """(version, the available accelerated styles: "omp", "intel")."""
-    said = output(["lmp", "-h"])
-    version = re.search(r"Simulator - (.*)", said)
-    packages = re.search(r"Installed packages:\n\n(.*?)\n\n", said, re.DOTALL)
+    text = output(["lmp", "-h"])
+    version = re.search(r"Simulator - (.*)", text)
+    packages = re.search(r"Installed packages:\n\n(.*?)\n\n", text, re.DOTALL)
     packages = packages.group(1).split() if packages else []
     styles = [style for style, package in (("omp", ("OPENMP", "USER-OMP")),
                                            ("intel", ("INTEL", "USER-INTEL")))
@@ -320,11 +320,11 @@ def compare(build, scene, given, styles, folder):
                      "spring_updates_per_second": {"best": max(speeds),
                                                    "median": statistics.median(speeds),
                                                    "repetitions": speeds}})
-    tell(rows)
+    report(rows)
     return rows
 
 
-def tell(rows):
+def report(rows):
     print(f"\n{rows[0]['scene']}: {rows[0]['nodes']:,} nodes, {rows[0]['springs']:,} springs")
     print(f"  {'':14}{'integrator':18}{'precision':10}{'threads':>8}{'best':>10}{'median':>10}"
           "   taut, in single, is faster: best, median")

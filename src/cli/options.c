@@ -121,8 +121,8 @@ static const struct option_entry option_entries[] = {
     {"no-output", NULL, KEY_NO_OUTPUT, RUN, "simulate, and leave no files"},
     {"steps", "N", KEY_STEPS, RUN, "perform N steps; overrides the scene"},
     {"duration", "T", KEY_DURATION, RUN, "simulate T seconds; overrides the scene"},
-    {"steps", "N", KEY_STEPS, RESUME, "go on to step N instead of the scene's end"},
-    {"duration", "T", KEY_DURATION, RESUME, "go on to T seconds instead of the scene's end"},
+    {"steps", "N", KEY_STEPS, RESUME, "continue to step N instead of the scene's end"},
+    {"duration", "T", KEY_DURATION, RESUME, "continue to T seconds instead of the scene's end"},
     {"checkpoint-every", "S", KEY_CHECKPOINT_EVERY, RUN | RESUME,
      "seconds of wall time between checkpoints, from which\n'taut resume' continues; 0: none "
      "(default: 60)"},

@@ -90,23 +90,25 @@ static void grow_by_spheres(struct render *render)
 
 // Extends the colour scale that all frames share.
 static void grow_scale(struct render *render, struct values *values,
-                       const struct render_options *look)
+                       const struct render_options *appearance)
 {
     const struct subject *subject = &render->source.subject;
-    unsigned layers = look->layers ? look->layers : renderer_layers_for(subject, look);
-    values_compute(values, subject, &render->source.frame, look, layers & LAYER_FACES,
+    unsigned layers =
+        appearance->layers ? appearance->layers : renderer_layers_for(subject, appearance);
+    values_compute(values, subject, &render->source.frame, appearance, layers & LAYER_FACES,
                    layers & LAYER_SPRINGS, 1);
     render->least = fmin(render->least, values->least);
     render->most = fmax(render->most, values->most);
 }
 
-static taut_status measure_frames(struct render *render, const struct render_options *look,
+static taut_status measure_frames(struct render *render, const struct render_options *appearance,
                                   taut_error *error)
 {
     const struct render_plan *plan = &render->plan;
     struct frame_source *source = &render->source;
-    bool scaled = (look->colouring == COLOURING_STRAIN || look->colouring == COLOURING_TENSION) &&
-                  plan->count > 1 && !(look->least < look->most);
+    bool scaled =
+        (appearance->colouring == COLOURING_STRAIN || appearance->colouring == COLOURING_TENSION) &&
+        plan->count > 1 && !(appearance->least < appearance->most);
     struct values values = {0};
     taut_status status = scaled ? values_make(&source->subject, &values, error) : TAUT_OK;
     render->low = vec3_make(INFINITY, INFINITY, INFINITY);
@@ -118,7 +120,7 @@ static taut_status measure_frames(struct render *render, const struct render_opt
         render->times[i] = source->frame.time;
         grow_by_nodes(render, source->frame.drawn_positions, source->subject.node_count);
         if (scaled)
-            grow_scale(render, &values, look);
+            grow_scale(render, &values, appearance);
         status = frame_cache_add(&render->cache, &source->frame, error);
     }
     values_free(&values);
@@ -133,21 +135,21 @@ static taut_status measure_frames(struct render *render, const struct render_opt
 static struct render_options appearance_of(const struct render *render)
 {
     const struct render_request *request = render->request;
-    struct render_options look;
-    render_options_default(&look);
-    look.colouring = request->colouring;
+    struct render_options appearance;
+    render_options_default(&appearance);
+    appearance.colouring = request->colouring;
     double unit = request->colouring == COLOURING_STRAIN ? 0.01 : 1; // strains are given in percent
-    look.least = request->least * unit;
-    look.most = request->most * unit;
-    look.dark = request->dark;
-    unsigned layers = renderer_layers_for(&render->source.subject, &look);
+    appearance.least = request->least * unit;
+    appearance.most = request->most * unit;
+    appearance.dark = request->dark;
+    unsigned layers = renderer_layers_for(&render->source.subject, &appearance);
     // With several frames, each is labelled.
     if (render->plan.count > 1)
         layers |= RENDER_CAPTION;
     layers = (layers | request->shown) & ~request->hidden;
-    look.caption = layers & RENDER_CAPTION;
-    look.layers = layers & LAYER_ALL;
-    return look;
+    appearance.caption = layers & RENDER_CAPTION;
+    appearance.layers = layers & LAYER_ALL;
+    return appearance;
 }
 
 static vec3 farther(vec3 a, vec3 b, vec3 from)
@@ -189,7 +191,7 @@ static struct camera aim_camera(const struct render *render)
 struct target {
     struct renderer *renderer;
     struct camera camera;
-    struct render_options look;
+    struct render_options appearance;
     struct image image; // the frame drawn last
     struct strip strip;
     struct film *film;
@@ -225,11 +227,11 @@ static taut_status draw_frame(struct render *render, struct target *target, size
     const struct frame *frame;
     show_drawing(render, number);
     taut_status status = frame_at(render, number, &frame, error);
-    struct render_options look = target->look;
+    struct render_options appearance = target->appearance;
     if (plan->kind == RENDER_STRIP && number + 1 < plan->count)
-        look.layers &= ~(unsigned)LAYER_LEGEND; // one legend is enough
+        appearance.layers &= ~(unsigned)LAYER_LEGEND; // one legend is enough
     if (status == TAUT_OK)
-        status = renderer_draw(target->renderer, frame, &target->camera, &look,
+        status = renderer_draw(target->renderer, frame, &target->camera, &appearance,
                                canvas_framebuffer(render->canvas), error);
     if (status == TAUT_OK)
         status = canvas_read(render->canvas, &target->image, error);
@@ -250,7 +252,7 @@ static taut_status prepare_target(struct render *render, struct target *target, 
         status = renderer_set_subject(target->renderer, &render->source.subject, error);
     if (status == TAUT_OK && plan->kind == RENDER_STRIP)
         status = strip_make((int)plan->count, plan->columns, plan->width, plan->height,
-                            target->look.dark ? 0 : 255, &target->strip, error);
+                            target->appearance.dark ? 0 : 255, &target->strip, error);
     if (status == TAUT_OK && render_is_film(plan->kind)) {
         const struct film_options film = {
             .path = render->path,
@@ -287,7 +289,7 @@ static taut_status draw_all(struct render *render, struct target *target, taut_e
 static taut_status draw_frames(struct render *render, taut_error *error)
 {
     const struct render_plan *plan = &render->plan;
-    struct target target = {.look = appearance_of(render)};
+    struct target target = {.appearance = appearance_of(render)};
     render->width = plan->width;
     render->height = plan->height;
     render->least = INFINITY;
@@ -303,11 +305,11 @@ static taut_status draw_frames(struct render *render, taut_error *error)
         status = canvas_make(plan->width, plan->height, &render->canvas, error);
 
     if (status == TAUT_OK)
-        status = measure_frames(render, &target.look, error);
+        status = measure_frames(render, &target.appearance, error);
     if (status == TAUT_OK) {
         if (render->least < render->most) {
-            target.look.least = render->least;
-            target.look.most = render->most;
+            target.appearance.least = render->least;
+            target.appearance.most = render->most;
         }
         target.camera = aim_camera(render);
         status = draw_all(render, &target, error);

@@ -37,9 +37,9 @@ static inline struct contact_action contact_action(const struct scene_collider *
     double approach = vec3_dot(relative, contact->normal);
     vec3 sliding = vec3_subtract(relative, vec3_scale(approach, contact->normal));
     double absorbed = approach < 0 ? collider->absorption * approach : 0;
-    double push = collider->stiffness * contact->depth - absorbed;
+    double normal_force = collider->stiffness * contact->depth - absorbed;
     return (struct contact_action){
-        .force = vec3_subtract(vec3_scale(push, contact->normal),
+        .force = vec3_subtract(vec3_scale(normal_force, contact->normal),
                                vec3_scale(collider->friction, sliding)),
         .power_dissipated = collider->friction * vec3_dot(sliding, sliding) + absorbed * approach,
     };

@@ -21,7 +21,7 @@ void REAL_NAME(make_clear)(const struct system *system, enum collider_response r
                            double time, const struct block_box *box, struct clear_box *clear)
 {
     const struct topology *topology = system->topology;
-    double room = HUGE_VAL;
+    double clearance = HUGE_VAL;
     clear->known = false;
     for (size_t c = 0; c < topology->collider_count; c++) {
         if (topology->colliders[c].response != response)
@@ -29,17 +29,17 @@ void REAL_NAME(make_clear)(const struct system *system, enum collider_response r
         const struct surface surface = surface_at(system, c, time);
         if (!(vec3_length(surface.velocity) == 0))
             return;
-        room = fmin(room, REAL_NAME(surface_clearance)(&surface, box));
+        clearance = fmin(clearance, REAL_NAME(surface_clearance)(&surface, box));
     }
-    if (!(room > 0))
+    if (!(clearance > 0))
         return;
 
-    // Part of the room is reserved for slack: the displacement of nodes in a step.
-    const double grows = 0.4 * room;
+    // Part of the clearance is reserved for slack: the displacement of nodes in a step.
+    const double grows = 0.4 * clearance;
     const vec3 origin = system->state->origin;
     const double from[3] = {origin.x, origin.y, origin.z};
     struct block_box grown = {.reach = 0};
-    clear->slack = 0.5 * room;
+    clear->slack = 0.5 * clearance;
     for (int axis = 0; axis < 3; axis++) {
         clear->least[axis] = (real)(box->least[axis] - from[axis] - grows);
         clear->most[axis] = (real)(box->most[axis] - from[axis] + grows);

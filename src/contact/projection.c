@@ -617,8 +617,7 @@ static void project_block(const struct projection *it, size_t block)
     }
     if (!any)
         REAL_NAME(make_clear)
-        (system, RESPONSE_PROJECT, it->time, &box,
-         &system->contacts.clear[block][RESPONSE_PROJECT]);
+    (system, RESPONSE_PROJECT, it->time, &box, &system->contacts.clear[block][RESPONSE_PROJECT]);
     s->block_touches[block] = touches;
     system->contacts.moved[block] = moved;
     system->contacts.boxes[block] = box;

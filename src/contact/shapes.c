@@ -72,10 +72,10 @@ double REAL_NAME(surface_clearance)(const struct surface *surface, const struct 
         return (sqrt(square_distance(box, surface->centre)) - surface->radius) / sqrt(3);
     const double min[3] = {it->min.x, it->min.y, it->min.z};
     const double max[3] = {it->max.x, it->max.y, it->max.z};
-    double room = HUGE_VAL;
+    double clearance = HUGE_VAL;
     for (int axis = 0; axis < 3; axis++)
-        room = fmin(room, fmin(least[axis] - min[axis], max[axis] - most[axis]));
-    return room;
+        clearance = fmin(clearance, fmin(least[axis] - min[axis], max[axis] - most[axis]));
+    return clearance;
 }
 
 struct near_shape REAL_NAME(surface_near_shape)(const struct surface *surface,

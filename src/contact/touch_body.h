@@ -40,14 +40,14 @@ struct word_contacts {
 };
 
 static inline void find_contacts(const struct touch_surface *surface,
-                                 const struct word_vectors *place, struct word_contacts *found)
+                                 const struct word_vectors *position, struct word_contacts *found)
 {
     const double ax = surface->at.x, ay = surface->at.y, az = surface->at.z;
     const double nx = surface->normal.x, ny = surface->normal.y, nz = surface->normal.z;
     const double radius = surface->radius;
     if (surface->curved) {
         for (int i = 0; i < TOUCH_NODES; i++) {
-            const double x = place->x[i] - ax, y = place->y[i] - ay, z = place->z[i] - az;
+            const double x = position->x[i] - ax, y = position->y[i] - ay, z = position->z[i] - az;
             const double distance = sqrt(x * x + y * y + z * z), scale = 1 / distance;
             found->depth[i] = radius - distance;
             found->normal.x[i] = scale * x;
@@ -58,7 +58,7 @@ static inline void find_contacts(const struct touch_surface *surface,
         return;
     }
     for (int i = 0; i < TOUCH_NODES; i++) {
-        const double x = place->x[i] - ax, y = place->y[i] - ay, z = place->z[i] - az;
+        const double x = position->x[i] - ax, y = position->y[i] - ay, z = position->z[i] - az;
         found->depth[i] = -(x * nx + y * ny + z * nz);
         found->normal.x[i] = nx;
         found->normal.y[i] = ny;
@@ -102,23 +102,23 @@ static void touch_forces(struct state *s, size_t first, int count,
     const vec3 moves = surface->velocity;
     const double stiffness = surface->stiffness, absorption = surface->absorption;
     const double friction = surface->friction;
-    struct word_vectors place, velocity, force;
+    struct word_vectors position, velocity, force;
     struct word_contacts contacts;
     word_values inside;
     real flags[TOUCH_NODES];
-    read_vectors(s->x + first, s->y + first, s->z + first, count, &place);
+    read_vectors(s->x + first, s->y + first, s->z + first, count, &position);
     read_vectors(s->vx + first, s->vy + first, s->vz + first, count, &velocity);
-    find_contacts(surface, &place, &contacts);
+    find_contacts(surface, &position, &contacts);
     for (int i = 0; i < TOUCH_NODES; i++) {
         const double nx = contacts.normal.x[i], ny = contacts.normal.y[i];
         const double nz = contacts.normal.z[i], depth = contacts.depth[i];
         const double x = velocity.x[i] - moves.x, y = velocity.y[i] - moves.y;
         const double z = velocity.z[i] - moves.z;
         const double approach = x * nx + y * ny + z * nz;
-        const double push = stiffness * depth - absorption * (approach < 0 ? approach : 0);
-        force.x[i] = push * nx - friction * (x - approach * nx);
-        force.y[i] = push * ny - friction * (y - approach * ny);
-        force.z[i] = push * nz - friction * (z - approach * nz);
+        const double normal_force = stiffness * depth - absorption * (approach < 0 ? approach : 0);
+        force.x[i] = normal_force * nx - friction * (x - approach * nx);
+        force.y[i] = normal_force * ny - friction * (y - approach * ny);
+        force.z[i] = normal_force * nz - friction * (z - approach * nz);
         inside[i] = depth > 0 ? contacts.away[i] : 0;
     }
     round_values(inside, flags);
@@ -130,7 +130,8 @@ static void touch_forces(struct state *s, size_t first, int count,
 // The nodes of a word during their projection.
 struct word_projection {
     struct word_vectors start, velocity;
-    struct word_vectors place, relative; // present values; the velocity is relative to the surface
+    struct word_vectors position,
+        relative; // present values; the velocity is relative to the surface
     word_values slack, taken;
     word_values movable, changed; // flags
     word_values touches;          // sums of the surfaces' bits
@@ -140,7 +141,7 @@ static inline void leave_surface(const struct touch_word *word, const struct tou
                                  struct word_projection *it)
 {
     struct word_contacts contacts;
-    const struct word_vectors *place = &it->place, *relative = &it->relative;
+    const struct word_vectors *position = &it->position, *relative = &it->relative;
     struct word_vectors lifted, stopped, slowed; // separate arrays, for the reason above
     const double bit = surface->bit, rests = word->rests ? 1 : 0, slides = word->slows ? 1 : 0;
     word_values touching;
@@ -153,17 +154,17 @@ static inline void leave_surface(const struct touch_word *word, const struct tou
         const double may = contacts.away[i] * it->movable[i];
         const double touches = depth > -it->slack[i] ? may : 0;
         const double inside = depth > 0 ? touches : 0, stops = speed > 0 ? touches : 0;
-        const double rested = rests * touches, settles = slides * stops; // colliders.c
+        const double rested = rests * touches, settles = slides * stops; // projection.c
         const double other = rested > settles ? rested : settles;
         const double lifts = inside > other ? inside : other;
         const double lift = depth > 0 || settles > 0 ? depth : 0;
         const double changes = inside > stops ? inside : stops;
-        const double x = place->x[i] + lift * nx, y = place->y[i] + lift * ny;
-        const double z = place->z[i] + lift * nz;
+        const double x = position->x[i] + lift * nx, y = position->y[i] + lift * ny;
+        const double z = position->z[i] + lift * nz;
         const double ux = vx + speed * nx, uy = vy + speed * ny, uz = vz + speed * nz;
-        lifted.x[i] = lifts > 0 ? x : place->x[i];
-        lifted.y[i] = lifts > 0 ? y : place->y[i];
-        lifted.z[i] = lifts > 0 ? z : place->z[i];
+        lifted.x[i] = lifts > 0 ? x : position->x[i];
+        lifted.y[i] = lifts > 0 ? y : position->y[i];
+        lifted.z[i] = lifts > 0 ? z : position->z[i];
         stopped.x[i] = stops > 0 ? ux : vx;
         stopped.y[i] = stops > 0 ? uy : vy;
         stopped.z[i] = stops > 0 ? uz : vz;
@@ -171,7 +172,7 @@ static inline void leave_surface(const struct touch_word *word, const struct tou
         it->touches[i] += touches * bit;
         it->changed[i] = changes > it->changed[i] ? changes : it->changed[i];
     }
-    it->place = lifted;
+    it->position = lifted;
     it->relative = stopped;
     if (!word->slows)
         return;
@@ -202,7 +203,7 @@ static void start_projection(const struct state *s, const struct touch_word *wor
     const vec3 moves = word->surfaces[0].velocity;
     read_vectors(s->x + first, s->y + first, s->z + first, count, &it->start);
     read_vectors(s->vx + first, s->vy + first, s->vz + first, count, &it->velocity);
-    it->place = it->start;
+    it->position = it->start;
     for (int i = 0; i < TOUCH_NODES; i++) {
         const double size = fabs(it->start.x[i]) + fabs(it->start.y[i]) + fabs(it->start.z[i]);
         it->relative.x[i] = it->velocity.x[i] - moves.x;
@@ -268,9 +269,9 @@ static void end_projection(const struct touch_word *word, const word_values done
         double differs = ux != vx ? 1 : 0;
         differs = uy != vy ? 1 : differs;
         differs = uz != vz ? 1 : differs;
-        differs = it->place.x[i] != it->start.x[i] ? 1 : differs;
-        differs = it->place.y[i] != it->start.y[i] ? 1 : differs;
-        differs = it->place.z[i] != it->start.z[i] ? 1 : differs;
+        differs = it->position.x[i] != it->start.x[i] ? 1 : differs;
+        differs = it->position.y[i] != it->start.y[i] ? 1 : differs;
+        differs = it->position.z[i] != it->start.z[i] ? 1 : differs;
         moved[i] = done[i] * differs;
         it->velocity.x[i] = ux;
         it->velocity.y[i] = uy;
@@ -300,7 +301,7 @@ static struct touch_result touch_project(struct state *s, const real *inverse_ma
     find_done(word, &it, done);
     end_projection(word, done, &it, moved);
 
-    const double *const from[6] = {it.place.x,    it.place.y,    it.place.z,
+    const double *const from[6] = {it.position.x, it.position.y, it.position.z,
                                    it.velocity.x, it.velocity.y, it.velocity.z};
     real *const to[6] = {s->x, s->y, s->z, s->vx, s->vy, s->vz};
     round_values(moved, flags);

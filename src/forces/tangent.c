@@ -91,16 +91,17 @@ static void add_drag(const struct tangent *tangent, real damping, struct node_ve
     }
 }
 
-// The position of the first fixed node not below this one in their list.
-static size_t first_fixed(const struct topology *topology, size_t node)
+// The position of the first kinematic node not below this one in their list.
+static size_t first_kinematic(const struct topology *topology, size_t node)
 {
     return lower_bound(topology->kinematic, (size_t)topology->kinematic_count, node);
 }
 
-static void clear_fixed(const struct tangent *tangent, struct node_vectors out, struct range nodes)
+static void clear_kinematic(const struct tangent *tangent, struct node_vectors out,
+                            struct range nodes)
 {
     const struct topology *topology = tangent->system->topology;
-    for (size_t i = first_fixed(topology, nodes.first);
+    for (size_t i = first_kinematic(topology, nodes.first);
          i < (size_t)topology->kinematic_count && topology->kinematic[i] < nodes.end; i++)
         out.x[topology->kinematic[i]] = out.y[topology->kinematic[i]] =
             out.z[topology->kinematic[i]] = 0;
@@ -120,7 +121,7 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
         (&tangent->contacts, stiffness, damping, in, out, item->nodes);
         REAL_NAME(face_tangent_apply)(&tangent->faces, stiffness, out, item->nodes);
         add_drag(tangent, damping, in, out, item->nodes);
-        clear_fixed(tangent, out, item->nodes);
+        clear_kinematic(tangent, out, item->nodes);
     }
     worker_barrier(worker);
 }
@@ -142,7 +143,7 @@ void REAL_NAME(tangent_apply_faces)(struct tangent *tangent, real stiffness, rea
         for (size_t node = nodes.first; node < nodes.end; node++)
             out.x[node] = out.y[node] = out.z[node] = 0;
         REAL_NAME(face_tangent_apply)(&tangent->faces, stiffness, out, nodes);
-        clear_fixed(tangent, out, nodes);
+        clear_kinematic(tangent, out, nodes);
     }
     worker_barrier(worker);
 }

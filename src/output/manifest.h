@@ -106,7 +106,7 @@ enum manifest_keep {
 };
 
 // Checks, without a change, that an earlier file can be kept: it must be listed, exist and have at
-// least `length` bytes. A message says how to go on.
+// least `length` bytes. A message says what to do.
 taut_status manifest_check(const struct manifest *manifest, const char *path,
                            enum manifest_keep keep, uint64_t length, taut_error *error);
 

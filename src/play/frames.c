@@ -206,8 +206,8 @@ void history_add_row(struct history *history, const struct player_row *row)
 {
     if (pthread_mutex_trylock(&history->lock) != 0)
         return;
-    size_t place = (history->first_row + history->row_count) % HISTORY_ROWS;
-    history->rows[place] = *row;
+    size_t slot = (history->first_row + history->row_count) % HISTORY_ROWS;
+    history->rows[slot] = *row;
     if (history->row_count < HISTORY_ROWS)
         history->row_count++;
     else

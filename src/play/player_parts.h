@@ -53,7 +53,7 @@ struct player_grab {
 // The last position that a sphere was dragged to. While the scene runs, the sphere moves there from
 // where it is, so that what it touches feels its velocity (player_arrive).
 struct player_drag {
-    bool present, moves; // a drag is going on; the sphere is on its way
+    bool present, moves; // a drag is active; the sphere is on its way
     size_t collider;
     double target[3];   // m, where it arrives
     double velocity[3]; // m/s, from then on

@@ -315,11 +315,11 @@ static struct scale scale(const struct system *system)
     struct scale found = {0, 0};
     for (uint64_t i = 0; i < s->nodes; i++) {
         const vec3 p = vec3_subtract(node_position(s, i), s->origin);
-        const double place[3] = {p.x, p.y, p.z};
+        const double position[3] = {p.x, p.y, p.z};
         for (int axis = 0; axis < 3; axis++) {
-            found.reach = fmax(found.reach, fabs(place[axis]));
-            least[axis] = fmin(least[axis], place[axis]);
-            most[axis] = fmax(most[axis], place[axis]);
+            found.reach = fmax(found.reach, fabs(position[axis]));
+            least[axis] = fmin(least[axis], position[axis]);
+            most[axis] = fmax(most[axis], position[axis]);
         }
     }
     for (int axis = 0; axis < 3; axis++)

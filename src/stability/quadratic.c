@@ -618,7 +618,7 @@ static void fill_dense(struct quadratic *it)
             drag * (double)system->constants->inverse_mass[it->free[i / 3]];
 }
 
-static real *part_of(struct node_vectors vectors, size_t axis)
+static real *component_of(struct node_vectors vectors, size_t axis)
 {
     return axis == 0 ? vectors.x : axis == 1 ? vectors.y : vectors.z;
 }
@@ -632,7 +632,7 @@ static void add_dense_column(struct quadratic *it, struct node_vectors product, 
     for (size_t row = 0; row < n; row++) {
         const uint32_t node = it->free[row / 3];
         double by = sqrt((double)inverse[node] * (double)inverse[it->free[column / 3]]);
-        double value = by * (double)part_of(product, row % 3)[node];
+        double value = by * (double)component_of(product, row % 3)[node];
         matrix[row * n + column] += value / 2;
         matrix[column * n + row] += value / 2;
         *largest = fmax(*largest, fabs(value));
@@ -649,16 +649,16 @@ static void add_faces(struct quadratic *it, const struct worker *worker)
         unit.x[i] = unit.y[i] = unit.z[i] = 0;
     worker_barrier(worker);
     for (size_t column = 0; column < (size_t)it->dense.size; column++) {
-        real *place = &part_of(unit, column % 3)[it->free[column / 3]];
+        real *element = &component_of(unit, column % 3)[it->free[column / 3]];
         if (worker->index == 0)
-            *place = 1;
+            *element = 1;
         worker_barrier(worker);
         REAL_NAME(tangent_apply_faces)(it->tangent, 1, 0, unit, stiffness, worker);
         REAL_NAME(tangent_apply_faces)(it->tangent, 0, 1, unit, damping, worker);
         if (worker->index == 0) {
             add_dense_column(it, stiffness, column, it->dense.stiffness, &k_largest);
             add_dense_column(it, damping, column, it->dense.damping, &c_largest);
-            *place = 0;
+            *element = 0;
         }
         worker_barrier(worker);
     }

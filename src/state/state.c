@@ -57,8 +57,8 @@ static void start_body(struct state *state, const struct body *body, uint64_t fi
     end = end < body->node_count ? end : body->node_count;
     for (uint64_t i = first; i < end; i++) {
         uint64_t node = first_node + i;
-        const double *place = body->positions + 3 * i;
-        state_put(state, node, vec3_make(place[0], place[1], place[2]));
+        const double *position = body->positions + 3 * i;
+        state_put(state, node, vec3_make(position[0], position[1], position[2]));
     }
     for (uint64_t i = first; body->velocities && i < end; i++) {
         uint64_t node = first_node + i;

@@ -2,18 +2,18 @@
 // bodies being on the lit side.
 
 #ifdef VERTEX
-out vec2 place;
+out vec2 coordinate;
 
 void main()
 {
     vec2 corner = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);
-    place = 0.5 + 0.5 * corner;
+    coordinate = 0.5 + 0.5 * corner;
     gl_Position = vec4(corner, 0.0, 1.0);
 }
 #endif
 
 #ifdef FRAGMENT
-in vec2 place;
+in vec2 coordinate;
 uniform bool from_map; // otherwise from `coverage`
 uniform vec2 direction;
 uniform sampler2D coverage;
@@ -23,7 +23,7 @@ void main()
 {
     float sum = 0.0, weights = 0.0;
     for (int i = -6; i <= 6; i++) {
-        vec2 at = place + float(i) * direction;
+        vec2 at = coordinate + float(i) * direction;
         float weight = exp(-float(i * i) / 14.0);
         sum += weight *
                (from_map ? 1.0 - texture(shadow_map, vec3(at, 0.9999)) : texture(coverage, at).r);

@@ -10,12 +10,12 @@ uniform ivec3 grid; // nodes along each direction; 0: none
 out vec3 point;
 out vec3 normal;
 out float value;
-out vec3 place; // position in the grid, from its first node
+out vec3 coordinate; // position in the grid, from its first node
 
 void main()
 {
     int node = gl_VertexID - first_node;
-    place = grid.x > 0 ? vec3(node % grid.x, node / grid.x % grid.y, node / (grid.x * grid.y))
+    coordinate = grid.x > 0 ? vec3(node % grid.x, node / grid.x % grid.y, node / (grid.x * grid.y))
                        : vec3(0.0);
     point = position;
     normal = normal_in;
@@ -28,7 +28,7 @@ void main()
 in vec3 point;
 in vec3 normal;
 in float value;
-in vec3 place;
+in vec3 coordinate;
 uniform vec3 front, back, second; // colours of both sides, and of the other squares of the pattern
 uniform ivec3 grid;
 uniform float square; // nodes along the side of a square
@@ -50,7 +50,7 @@ float stripes(float x, float width)
 
 float checker()
 {
-    vec3 at = (place + 0.5) / square;
+    vec3 at = (coordinate + 0.5) / square;
     vec3 width = fwidth(at) + 1e-4;
     float product = stripes(at.x, width.x) * stripes(at.y, width.y);
     if (grid.z > 1)

@@ -3,19 +3,19 @@
 #ifdef VERTEX
 uniform vec3 centre, along_u, along_v; // half sides
 out vec3 point;
-out vec2 place; // -1 to 1
+out vec2 coordinate; // -1 to 1
 
 void main()
 {
-    place = vec2((gl_VertexID & 1) == 0 ? -1.0 : 1.0, (gl_VertexID & 2) == 0 ? -1.0 : 1.0);
-    point = centre + place.x * along_u + place.y * along_v;
+    coordinate = vec2((gl_VertexID & 1) == 0 ? -1.0 : 1.0, (gl_VertexID & 2) == 0 ? -1.0 : 1.0);
+    point = centre + coordinate.x * along_u + coordinate.y * along_v;
     gl_Position = world_to_clip * vec4(point, 1.0);
 }
 #endif
 
 #ifdef FRAGMENT
 in vec3 point;
-in vec2 place;
+in vec2 coordinate;
 uniform vec3 unit_u, unit_v;
 uniform float spacing;  // of the grid's lines, m
 uniform float fading;   // 1: towards the edges, 2: away from the upper edge
@@ -41,10 +41,10 @@ float grid(float step_of)
 
 void main()
 {
-    float seen = fading == 1.0 ? 1.0 - smoothstep(0.25, 1.0, length(place)) : 1.0;
+    float seen = fading == 1.0 ? 1.0 - smoothstep(0.25, 1.0, length(coordinate)) : 1.0;
     if (fading == 2.0) {
         // A line, and a fading band below it.
-        float above = 0.5 + 0.5 * place.y;
+        float above = 0.5 + 0.5 * coordinate.y;
         float line = step((1.0 - above) / fwidth(above), 1.5 * viewport.y / 720.0 + 0.5);
         colour = vec4(line_paint, seen * mix(0.45 * above * above, 1.0, line));
         return;
