@@ -23,9 +23,11 @@ void checkpoints_begin(struct run *run)
         run->schedule.checkpoint_seconds = 0;
     it->enabled = run->recording && (it->every > 0 || run->schedule.checkpoint_seconds > 0);
     it->due = clock_seconds() + it->every;
-    it->has_step = run->resumption && run->resumption->checkpoint;
+    // One that lacks output of its step is written again once that has been written.
+    const bool continues = run->resumption && run->resumption->checkpoint;
+    it->has_step = continues && run->resumption->position.due == 0;
     it->step = taut_solver_step_count(run->solver);
-    if (it->has_step) // a run whose files could not be opened is not advised to try it again
+    if (continues) // a run whose files could not be opened is not advised to try it again
         run->checkpoint_time = taut_solver_time(run->solver);
     atomic_init(&it->signals_max, INT_MAX);
     if (!it->enabled || run->options->quiet)

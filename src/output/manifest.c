@@ -305,8 +305,14 @@ taut_status manifest_add(struct manifest *manifest, const char *path, taut_error
 taut_status manifest_retain(struct manifest *manifest, const char *path, taut_error *error)
 {
     taut_status status = manifest_add(manifest, path, error);
-    if (status == TAUT_OK)
-        find_entry(manifest, path)->passing = false;
+    if (status != TAUT_OK)
+        return status;
+    struct manifest_entry *entry = find_entry(manifest, path), kept = *entry;
+    struct manifest_entry *last = manifest->entries + manifest->count - 1;
+    for (; entry < last; entry++)
+        *entry = entry[1];
+    kept.passing = false;
+    *last = kept;
     return status;
 }
 

@@ -139,7 +139,8 @@ taut_status manifest_announce_passing(struct manifest *manifest, const char *pat
 // Removes a file, and what the manifest has of it.
 taut_status manifest_remove(struct manifest *manifest, const char *path, taut_error *error);
 
-// From now on the file stays when the run is complete.
+// From now on the file stays when the run is complete, as the last of those listed until now: its
+// place does not depend on when it was announced.
 taut_status manifest_retain(struct manifest *manifest, const char *path, taut_error *error);
 
 // Lists announced files that are complete now, drops those that do not exist, and rewrites the

@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+"""Lets allocations of `taut run` and `taut resume` fail, one after the other, and looks at what is left.
+
+    test_allocations.py TAUT LIBRARY FOLDER [--every]
+
+LIBRARY is fail_allocation.c, preloaded. A small run with all output and a checkpoint is made once for
+each allocation that fails alone, once for each from which all fail, and a run that was interrupted is
+continued in the same way. Each must end by itself, with a message if it has failed, and with the right
+files if not; whatever it has left is then continued by `taut resume` or, where that says so, replaced
+by `taut run --force`, and must become the folder of an undisturbed run.
+
+Without --every a sample of the allocations fails; with TAUT_TEST_QUICK set a smaller one. Exit code 0:
+all is well; 77: skipped.
+"""
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+SCENE = """simulation: {dt: 0.001, steps: 40, integrator: verlet}
+environment: {gravity: [0, -9.81, 0], air_drag: 0.001}
+bodies:
+  - {name: rope, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 12,
+     node_mass: 0.05, spring: {stiffness: 1000, damping: 0.1}, pins: [first]}
+  - {name: ball, type: sphere, radius: 0.4, subdivisions: 1, mass: 0.3,
+     spring: {stiffness: 400, damping: 0.1}, pressure: {amount: 3}}
+output:
+  every_steps: 20
+  vtp: true
+  pc2: true
+  probes: [{body: rope, node: last, every_steps: 7}]
+  checkpoint: {every: 0.01}
+"""
+
+
+def contents(folder):
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as file:
+            found[name] = file.read()
+    return found
+
+
+class Trials:
+    def __init__(self, taut, library, folder):
+        self.taut, self.library, self.folder = os.path.abspath(taut), os.path.abspath(library), folder
+        self.failed = self.survived = self.resumed = self.replaced = 0
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        with open(self.path("small.yaml"), "w", encoding="utf-8") as file:
+            file.write(SCENE)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, arguments, fail_at=None, on=False):
+        environment = dict(os.environ, OMP_NUM_THREADS="1")
+        if fail_at is not None:
+            environment.update(LD_PRELOAD=self.library, FAIL_AT=str(fail_at),
+                               FAIL_COUNT=os.path.abspath(self.path("count")))
+            if on:
+                environment["FAIL_ON"] = "1"
+        return subprocess.run([self.taut, *arguments, "--quiet", "--threads", "1"], cwd=self.folder,
+                              capture_output=True, text=True, check=False, timeout=60,
+                              env=environment)
+
+    def count(self):
+        with open(self.path("count"), encoding="ascii") as file:
+            return int(file.read())
+
+    def whole(self, done, what):
+        if done.returncode != 0:
+            raise SystemExit("%s: exit code %d\n%s" % (what, done.returncode, done.stderr))
+
+    def compare(self, name, what):
+        found = contents(self.path(name))
+        if found != self.expected:
+            wrong = [file for file in sorted(set(found) | set(self.expected))
+                     if found.get(file) != self.expected.get(file)]
+            raise SystemExit("%s: other files than without a failure: %s" % (what, ", ".join(wrong)))
+
+    def prepare(self):
+        """The undisturbed run, and one that was interrupted after its second checkpoint."""
+        self.start = ["run", "small.yaml", "--output", "trial", "--state", "trial/end.csv"]
+        done = self.run(self.start, 0)
+        self.whole(done, "without a failure")
+        self.run_count = self.count()
+        self.expected = contents(self.path("trial"))
+        # As a run killed at its end leaves it: complete in all but the manifest.
+        shutil.copytree(self.path("trial"), self.path("interrupted"))
+        os.remove(self.path("interrupted/end.csv"))
+        manifest = self.path("interrupted/manifest.json")
+        with open(manifest, encoding="utf-8") as file:
+            text = file.read()
+        with open(manifest, "w", encoding="utf-8") as file:
+            file.write(text.replace('"complete": true', '"complete": false'))
+        self.restart = ["resume", "trial", "--state", "trial/end.csv"]
+        self.use_interrupted()
+        done = self.run(self.restart, 0)
+        self.whole(done, "continued without a failure")
+        self.resume_count = self.count()
+        self.compare("trial", "continued without a failure")
+
+    def use_interrupted(self):
+        shutil.rmtree(self.path("trial"), ignore_errors=True)
+        shutil.copytree(self.path("interrupted"), self.path("trial"))
+
+    def finish(self, what):
+        if os.path.exists(self.path("trial/manifest.json")):
+            done = self.run(["resume", "trial", "--state", "trial/end.csv"])
+            if done.returncode == 0:
+                self.resumed += 1
+                return
+            if "--force" not in done.stderr:
+                raise SystemExit("%s: cannot be continued\n%s" % (what, done.stderr))
+        self.whole(self.run(self.start + ["--force"]), what + ": cannot be replaced")
+        self.replaced += 1
+
+    def trial(self, kind, number, on):
+        what = "%s, allocation %d%s" % (kind, number, " and all after it" if on else "")
+        if kind == "run":
+            shutil.rmtree(self.path("trial"), ignore_errors=True)
+        else:
+            self.use_interrupted()
+        try:
+            done = self.run(self.start if kind == "run" else self.restart, number, on)
+        except subprocess.TimeoutExpired as late:
+            raise SystemExit("%s: does not end" % what) from late
+        if done.returncode < 0:
+            raise SystemExit("%s: ended by %s\n%s" % (
+                what, signal.Signals(-done.returncode).name, done.stderr))
+        if done.returncode == 0:
+            self.survived += 1
+        elif not done.stderr.strip():
+            raise SystemExit("%s: exit code %d without a message" % (what, done.returncode))
+        else:
+            self.failed += 1
+            self.finish(what)
+        self.compare("trial", what)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("taut")
+    parser.add_argument("library")
+    parser.add_argument("folder")
+    parser.add_argument("--every", action="store_true")
+    given = parser.parse_args()
+    if not os.path.exists(given.library):
+        print("the allocator of this build cannot be replaced")
+        return 77
+    trials = Trials(given.taut, given.library, given.folder)
+    trials.prepare()
+    sample = 8 if os.environ.get("TAUT_TEST_QUICK") else 40
+    for kind, count in (("run", trials.run_count), ("resume", trials.resume_count)):
+        stride = 1 if given.every else max(1, count // sample)
+        for on in (False, True):
+            for number in range(1 + (stride // 2 if on else 0), count + 1, stride):
+                trials.trial(kind, number, on)
+    print("%d allocations in a run, %d in its continuation; %d trials failed with a message, %d ended "
+          "well; %d were continued and %d begun again, all folders alike" % (
+              trials.run_count, trials.resume_count, trials.failed, trials.survived, trials.resumed,
+              trials.replaced))
+    shutil.rmtree(given.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
