@@ -163,7 +163,17 @@ static char *state_name_in_folder(const struct run *run)
 char *run_state_name(const struct run *run)
 {
     char *name = state_name_in_folder(run);
-    return name ? name : resolve(run->state);
+    char *folder = name ? NULL : resolve(run->folder), *path = name ? NULL : resolve(run->state);
+    const size_t length = folder ? strlen(folder) : 0;
+    // In the folder after all: memory ran out above. The path would be another name for it.
+    const bool inside = path && folder && strncmp(path, folder, length) == 0 &&
+                        path[length] == '/' && !strchr(path + length + 1, '/');
+    if (!name && (!folder || inside)) {
+        free(path);
+        path = NULL;
+    }
+    free(folder);
+    return name ? name : path;
 }
 
 // The state must not replace a file that the run itself writes.
