@@ -1,6 +1,8 @@
 // All forces on nodes, in the order in which they are summed.
 #include "forces/forces.h"
 
+#include <assert.h>
+
 static void clear_nodes(struct system *system, struct range nodes, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -106,6 +108,7 @@ static enum sweep_finish without_motion(enum sweep_finish finish)
 static void evaluate(struct system *system, struct evaluation evaluation, bool breaking,
                      enum sweep_finish finish, const struct worker *worker)
 {
+    assert(!evaluation.powers || finish_may_measure(finish));
     const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
     REAL_NAME(contacts_find)(system, evaluation.time, worker);
     clear_forces(system, worker);

@@ -57,6 +57,13 @@ static inline bool finish_is_last_stage(enum sweep_finish finish)
     return finish == SWEEP_MIDPOINT_LAST || finish == SWEEP_RK4_LAST;
 }
 
+// Whether the powers of an evaluation with this finish may be measured: the energy budget samples
+// them at the start of a step. Kernels for the other stages are not compiled with powers.
+static inline bool finish_may_measure(enum sweep_finish finish)
+{
+    return !finish_is_stage(finish) || finish_is_first_stage(finish);
+}
+
 // Whether the forces are stored, and nodes stay where they are.
 static inline bool finish_stores_forces(enum sweep_finish finish)
 {

@@ -237,7 +237,8 @@ WIDE_INLINE struct cloth_finished cloth_finish(const struct node_motion *motion,
 // A case of the switch in run_cloth, in which `finish` is a constant.
 #define FINISHED(of)                                                                               \
     case of:                                                                                       \
-        done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, of, mixed);      \
+        if (!variant.powers || finish_may_measure(of))                                             \
+            done = cloth_finish(&motion, &own, force, mass, inverse, i, left, loaded, of, mixed);  \
         break;
 
 // `masses` of the nodes, or NULL if each has `each`. For symplectic Euler with one mass for all

@@ -892,6 +892,8 @@ WIDE_INLINE void finish_nodes(const struct system *system, const struct finish_r
 WIDE_INLINE void finish_with(const struct system *system, const struct finish_range *range,
                              const real *masses, real each, enum sweep_finish finish, bool powers)
 {
+    if (powers && !finish_may_measure(finish))
+        return;
     if (state_is_mixed(system->state))
         finish_nodes(system, range, masses, each, range->loaded, range->clears, finish, powers,
                      true);
