@@ -165,6 +165,8 @@ struct spring_row {
     real built; // rest length, m
     const uint8_t *broken;
     const real *rest_length;
+    // On weighted grids: on how many more sides of the box these nodes lie than their partners.
+    int outward;
 };
 
 typedef void (*row_callback)(void *context, const struct spring_row *row);

@@ -16,6 +16,13 @@ static bool lies_in(struct range range, uint64_t i)
     return i >= range.first && i < range.end;
 }
 
+// The number of sides of the box on which a node lies.
+static int sides_at(const struct plan_grid *grid, uint64_t i, uint64_t j, uint64_t k)
+{
+    return (i == 0 || i + 1 == grid->nx) + (j == 0 || j + 1 == grid->ny) +
+           (k == 0 || k + 1 == grid->nz);
+}
+
 // Visits springs of a direction at nodes [nodes.first, nodes.end) of row (j, k): those that start
 // at these nodes (`forwards`), or those that end there.
 static void visit_direction(const struct system *system, const struct plan_grid *grid,
@@ -38,15 +45,25 @@ static void visit_direction(const struct system *system, const struct plan_grid 
     if (numbered && !direction_find(direction, lower, &index))
         return; // there is one, since the ends are within the grid
 
-    // Springs of one material at a time: the ends of a row may have another one.
+    // The first and the last spring of a row may have another material than the others, and join
+    // nodes on sides of the box.
     for (uint64_t left = 0; first < end; first += left, own += left, index += left) {
         left = end - first;
+        if (grid->weighted && first == across_x.first)
+            left = 1;
+        else if (grid->weighted && first + 1 < across_x.end && end == across_x.end)
+            left = end - 1 - first;
         const uint32_t material = direction_material(direction, index, &left);
         struct spring_row springs = {.first = (size_t)(grid->first_node + own),
                                      .count = (size_t)left,
                                      .apart = sign * direction->offset,
                                      .material = &system->constants->material[material],
                                      .built = (real)direction->rest_length};
+        if (grid->weighted)
+            springs.outward = sides_at(grid, first, row[0], row[1]) -
+                              sides_at(grid, first + (uint64_t)(sign * direction->dx),
+                                       row[0] + (uint64_t)(sign * direction->dy),
+                                       row[1] + (uint64_t)(sign * direction->dz));
         if (grid->missing) {
             springs.broken = grid_missing(grid, direction) + index;
         } else if (grid->stateful) {
