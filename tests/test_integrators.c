@@ -232,6 +232,26 @@ static void test_keep_velocity(void **state)
     }
 }
 
+// With keep_velocity Verlet steps evaluate forces at both ends: rates count both.
+static void test_evaluations(void **state)
+{
+    (void)state;
+    static const int once[] = {1, 1, 1, 1, 2, 4}, kept[] = {1, 1, 2, 2, 2, 4};
+    for (int i = 0; i < 6; i++)
+        for (int keeps = 0; keeps < 2; keeps++) {
+            taut_solver *solver = solver_of(
+                "simulation: {integrator: %s, dt: 0.001, keep_velocity: %s, steps: 1}\n"
+                "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 4, mass: 1,\n"
+                "  stiffness: 10}]\n",
+                all[i], keeps ? "0.9" : "1");
+            advance(solver, 10);
+            const int expected = keeps ? kept[i] : once[i];
+            assert_int_equal(solver_force_evaluations(solver), expected);
+            assert_near(solver_spring_updates(solver), 3.0 * 10 * expected, 1e-9);
+            taut_solver_destroy(solver);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_damped_oscillator_closed_form),
         cmocka_unit_test(test_position_step),
         cmocka_unit_test(test_keep_velocity),
+        cmocka_unit_test(test_evaluations),
     };
     return cmocka_run_group_tests_name("integrators", tests, NULL, NULL);
 }

@@ -40,6 +40,10 @@ int REAL_NAME(integrator_evaluations)(const struct settings *settings)
 {
     if (settings->integrator == INTEGRATOR_XPBD)
         return settings->substeps * settings->iterations;
+    // Velocities that change at the end of a step need forces of their own at the start of the next.
+    if (settings->keep_velocity != 1 && (settings->integrator == INTEGRATOR_VERLET ||
+                                         settings->integrator == INTEGRATOR_VELOCITY_VERLET))
+        return 2;
     return settings->integrator == INTEGRATOR_RK4        ? 4
            : settings->integrator == INTEGRATOR_MIDPOINT ? 2
                                                          : 1;
