@@ -791,6 +791,51 @@ static void the_balance_knows_order_and_rounding(void **state)
     outcome_free(&outcome);
 }
 
+// In precision mixed a scene far from the origin is judged as one near it: its coordinates count from
+// its own middle, and heights are as in double. A body at rest closes, and names no integrator as
+// the cause of rounding.
+static void the_balance_of_mixed_precision_is_judged_near_the_origin(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    char *text = text_format("[");
+    for (int far = 0; far < 2; far++) {
+        char *scene = text_format(
+            "precision: mixed\nsimulation: {integrator: velocity_verlet, dt: 0.0001, steps: 3000}\n"
+            "environment: {gravity: [0,-9.81,0]}\n"
+            "bodies: [{name: r, type: rope, from: [%d,%d,0], to: [%d.9,%d,0], nodes: 12,\n"
+            "  mass: 0.4, stiffness: 260, pins: [first]}]\n",
+            far * 12000, far * 12000, far * 12000, far * 12000);
+        fixture_write("mixed.yaml", scene);
+        free(scene);
+        struct outcome outcome = cli_expect(0, "taut run mixed.yaml --no-output --quiet --json");
+        char *more = text_format("%s%s%s", text, outcome.out, far ? "]" : ",");
+        free(text);
+        outcome_free(&outcome);
+        text = more;
+    }
+    cli_assert_json(text, "near, far = (each['balance'] for each in d)\n"
+                          "assert near['verdict'] == far['verdict'] == 'closes', (near, far)\n"
+                          "assert far['allowed'] < 2 * near['allowed'], (near, far)\n"
+                          "assert far['allowed'] < far['exchanged'] / 1000, far\n");
+    free(text);
+    fixture_write("rests.yaml", "simulation: {dt: 0.0001, steps: 1000}\n"
+                                "bodies: [{name: b, type: rope, from: [0,3,0], to: [1,3.3,0.1],\n"
+                                "  nodes: 11, mass: 1, stiffness: 1000}]\n");
+    for (int i = 0; i < INTEGRATORS; i++) {
+        char *command = text_format("taut run rests.yaml --no-output --set "
+                                    "simulation.integrator=%s",
+                                    all_integrators[i]);
+        struct outcome outcome = cli_expect(0, command);
+        assert_says(outcome.out, " closes: order ");
+        if (strstr(outcome.out, "cause: the "))
+            fail_msg("%s:\n%s", command, outcome.out);
+        outcome_free(&outcome);
+        free(command);
+    }
+}
+
 // bdf2 starts with a step of implicit Euler, whose error is of order 1; a run of one or two steps
 // has no differences that show its error; and the energies of a body at rest are rounding. None of
 // these is a balance that does not close, with any integrator and in either precision.
@@ -840,6 +885,7 @@ int main(void)
         cmocka_unit_test(the_summary_names_what_is_missing),
         cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(the_balance_knows_order_and_rounding),
+        cmocka_unit_test(the_balance_of_mixed_precision_is_judged_near_the_origin),
         cmocka_unit_test(the_balance_of_starts_and_of_rest_closes),
         cmocka_unit_test(a_run_continues_from_a_state),
         cmocka_unit_test(a_state_that_does_not_fit_is_refused),
