@@ -46,7 +46,7 @@ def lammps_is_driven(folder):
     program(folder, "stdbuf", "#!/bin/sh\nshift\nexec \"$@\"\n")
     side = run.Lammps("LAMMPS", 1, 1, NETWORK)
     assert abs(side.turn(7) - 0.007) < 1e-12
-    side.say("bad\n")
+    side.send("bad\n")
     try:
         side.loop_time()
         assert False, "an error of LAMMPS was not seen"

@@ -88,19 +88,20 @@ static void test_a_sphere_dents_the_jelly(void **state)
     player_free(player);
 }
 
-// A sphere that is dragged while the scene runs moves from one position to the next, and friction
-// takes along what lies on it; it comes to rest where it is left.
-static void test_a_dragged_sphere_drags_the_cloth(void **state)
+// Drags the sphere below the cloth of a new player to the right in steps of 0.02 m, each 0.02 s
+// after the one before. Returns how far the cloth has moved, as a fraction of the sphere's way.
+// *late is the longest time between two steps: on a busy machine the scene may run on while this
+// thread waits for a processor, and a mouse that moves so unsteadily flings the cloth off.
+static double drag_sphere_below_cloth(double *late)
 {
-    (void)state;
+    enum { NODES = 63, MOVES = 25 };
+    const double each = 0.02; // m, s
     struct player *player =
         player_of("flag.yaml", CHANGES("bodies.flag.nodes=[9,7]", "bodies.flag.pins=[]",
                                        "environment.wind.coefficient=0",
                                        "environment.gravity=[0,0,-5]", "simulation.dt=0.0005",
                                        "colliders=[{type: sphere, center: [0,0,-50.01], radius: 50,"
                                        " response: project, restitution: 0, friction: 100}]"));
-    enum { NODES = 63, MOVES = 25 };
-    const double each = 0.02; // m
     double centre[3] = {0, 0, -50.01}, before = 0, after = 0;
     step(player, 400); // it lies down
     const struct frame *frame = newest(player);
@@ -109,15 +110,17 @@ static void test_a_dragged_sphere_drags_the_cloth(void **state)
 
     player_speed(player, 1);
     player_play(player, true);
+    *late = 0;
     for (int i = 0; i < MOVES; i++) {
-        double time = status_of(player).time;
+        const double time = status_of(player).time;
         centre[0] += each;
         player_move_sphere(player, 0, centre, true);
-        while (status_of(player).time < time + 0.02)
+        while (status_of(player).time < time + each)
             nap();
+        *late = fmax(*late, status_of(player).time - time);
     }
     player_move_sphere(player, 0, centre, false);
-    double time = status_of(player).time;
+    const double time = status_of(player).time;
     while (status_of(player).time < time + 0.3)
         nap();
     player_play(player, false);
@@ -127,9 +130,25 @@ static void test_a_dragged_sphere_drags_the_cloth(void **state)
     for (uint64_t node = 0; node < NODES; node++)
         after += coordinate(frame, node, 0) / NODES;
     assert_true(frame->spheres[0].centre[0] == (float)centre[0]);
-    assert_true(after - before > 0.6 * MOVES * each);
-    assert_true(after - before < 1.4 * MOVES * each);
     player_free(player);
+    return (after - before) / (MOVES * each);
+}
+
+// A sphere that is dragged while the scene runs moves from one position to the next, and friction
+// takes along what lies on it; it comes to rest where it is left.
+static void test_a_dragged_sphere_drags_the_cloth(void **state)
+{
+    (void)state;
+    enum { ATTEMPTS = 5 };
+    double late = INFINITY, moved = 0;
+    for (int attempt = 0; attempt < ATTEMPTS && late > 0.04; attempt++)
+        moved = drag_sphere_below_cloth(&late);
+    if (late > 0.04) {
+        print_message("this machine is too busy to move a mouse steadily\n");
+        skip();
+    }
+    assert_true(moved > 0.6);
+    assert_true(moved < 1.4);
 }
 
 // The scene that the player saves, as a solver at t = 0.

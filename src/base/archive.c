@@ -339,15 +339,15 @@ static taut_status read_payload(struct archive_reader *reader, const unsigned ch
     const size_t raw = get_u32(bytes, 72), stored = get_u32(bytes, 76);
     const size_t padding = (ALIGNMENT - stored % ALIGNMENT) % ALIGNMENT;
     const bool is_packed = bytes[5] == CODEC_ZSTD;
-    unsigned char *payload = is_packed ? reader->packed : reader->numbers, behind[ALIGNMENT];
+    unsigned char *payload = is_packed ? reader->packed : reader->numbers, padding_bytes[ALIGNMENT];
     taut_status status = fetch(reader, payload, stored, what, error);
     if (status == TAUT_OK && hash_of(payload, stored) != get_u64(bytes, 80))
         return altered(reader, what, "the checksum", error);
     if (status == TAUT_OK)
-        status = fetch(reader, behind, padding, what, error);
+        status = fetch(reader, padding_bytes, padding, what, error);
     if (status != TAUT_OK)
         return status;
-    if (memcmp(behind, zeros, padding) != 0)
+    if (memcmp(padding_bytes, zeros, padding) != 0)
         return altered(reader, what, "the padding", error);
     if (is_packed && ZSTD_decompress(reader->numbers, raw, reader->packed, stored) != raw)
         return altered(reader, what, "the compression", error);

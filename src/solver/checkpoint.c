@@ -435,7 +435,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
 #define SAVE_colliders(name) SAVE_ITEMS(name, s->colliders)
 #define SAVE_springs(name)
 #define SAVE_touches(name)
-#define SAVE_links(name)
+#define SAVE_multipliers(name)
 #define SAVE_slots(name)
 #define SAVE_bodies(name) SAVE_ITEMS(name, s->bodies)
 #define SAVE_contact_blocks(name)
@@ -586,7 +586,7 @@ static void restore_arrays(struct system *system, const struct checkpoint *check
 #define RESTORE_bodies(name)    RESTORE_ITEMS(name, s->bodies)
 #define RESTORE_springs(name)
 #define RESTORE_touches(name)
-#define RESTORE_links(name)
+#define RESTORE_multipliers(name)
 #define RESTORE_slots(name)
 #define RESTORE_contact_blocks(name)
 #define RESTORE_ITEMS(name, count)                                                                 \

@@ -96,7 +96,7 @@ struct checkpoint {
     // Lengths: `springs` counts numbers of the uncut scene, `touches` nodes of every collider; of
     // the others no array is kept.
     uint64_t nodes, triples, springs, bodies, motions, colliders, touches, targets, loss_chunks;
-    uint64_t links, slots, contact_blocks;
+    uint64_t multipliers, slots, contact_blocks;
     // The numbers in the uncut scene of each solver's springs; NULL: their own.
     const uint32_t *from_springs, *to_springs;
     // Whether the next solver compares forces, to see whether anything that acts has changed; and

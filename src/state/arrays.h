@@ -46,7 +46,7 @@
     X(real, az, nodes, needs.gradients, false)                                                     \
     /* impulses of the substep so far, times h, J s2/m (xpbd with several iterations): those of  \
      * the plan's blocks, then of each grid direction after direction */ \
-    X(real, multiplier, links, needs.multipliers, false)                                           \
+    X(real, multiplier, multipliers, needs.multipliers, false)                                     \
     /* power dissipated by a node's forward springs, W (work of damped grids) */                   \
     X(real, power, nodes, needs.power, false)                                                      \
     /* rest lengths that change by yielding (m); broken springs */                                 \

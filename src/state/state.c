@@ -175,7 +175,7 @@ static void set_lengths(struct state *state, const struct topology *topology,
 {
     state->nodes = topology->node_count;
     state->springs = counts->state_springs;
-    state->links = topology->spring_count;
+    state->multipliers = topology->spring_count;
     state->slots = counts->slots;
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;

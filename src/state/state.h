@@ -39,7 +39,7 @@ enum { CONTACT_BLOCK = 1024 };
 
 struct state {
     const taut_allocator *allocator;
-    uint64_t nodes, springs, links, slots, bodies, motions, colliders;
+    uint64_t nodes, springs, multipliers, slots, bodies, motions, colliders;
     uint64_t touches, contact_blocks;
     uint64_t step;                // steps done
     uint64_t previous_state_from; // the step from which on bdf2 has a valid previous state
