@@ -44,6 +44,15 @@ struct projected {
     double taken, driven; // J: taken by friction, and added by moving surfaces
 };
 
+// In precision mixed, the distance by which rounding of a step's motion, which is computed in single
+// precision, can lift a sliding node off a surface.
+static double increment_slack(const struct projection *it, const struct projected *moving)
+{
+    if (!state_is_mixed(it->system->state))
+        return 0;
+    return 4 * (double)REAL_EPSILON * it->step * vec3_length(moving->free_velocity);
+}
+
 // The acceleration of a node along a normal during the completed step, m/s2; by gravity alone if
 // the velocity at the start of the step is not known.
 static double acceleration_along(const struct projection *it, size_t node, vec3 normal,
@@ -208,7 +217,8 @@ static uint8_t collide_with_surface(const struct projection *it, const struct su
 {
     const struct scene_collider *collider = surface->it;
     struct contact contacts[6];
-    const double slack = touching_slack(it->system->state, moving->position);
+    const double slack = touching_slack(it->system->state, moving->position) +
+                         (surface->it->friction != 0 ? increment_slack(it, moving) : 0);
     int count =
         surface_contacts(surface, moving->position, moving->solved ? HUGE_VAL : slack, contacts);
     uint8_t touches = 0;

@@ -364,6 +364,44 @@ static double small_energy(const struct system *system)
     return first_step_energy(system) + 0.5e-12 * topology_total_mass(system->topology);
 }
 
+// The least mass of a node, kg.
+static double least_mass(const struct topology *topology)
+{
+    double least = INFINITY;
+    for (uint64_t node = 0; node < topology->node_count;) {
+        const struct node_masses masses = topology_masses(topology, node, topology->node_count);
+        for (uint64_t i = node; masses.listed && i < masses.end; i++)
+            least = fmin(least, mass_in(&masses, i));
+        if (!masses.listed)
+            least = fmin(least, masses.each);
+        node = masses.end;
+    }
+    return least;
+}
+
+// The kinetic energy that rounding of the lengths of springs gives to bodies at rest in precision
+// mixed, J. Forces are computed from the high parts of positions, so that a length is known to the
+// spacing u of single precision at the greatest coordinate, and a spring of frequency omega swings
+// with omega u; a tenth of that was measured. Positions themselves are not rounded, so that it does
+// not grow as in single precision, where such a run counts as diverged (`rounding`).
+static double rounding_energy(const struct system *system)
+{
+    if (!state_is_mixed(system->state))
+        return 0;
+
+    enum { TIMES = 4, SPRINGS = 8 }; // springs at a node, for omega
+    const struct state *s = system->state;
+    const double mass = least_mass(system->topology), step = position_step(system);
+    double greatest = 0;
+    for (uint64_t i = 0; i < s->nodes; i++)
+        greatest = fmax(greatest, (double)greatest_coordinate(s->x[i], s->y[i], s->z[i]));
+    double omega = sqrt(SPRINGS * greatest_stiffness(system->topology) / mass);
+    if (!integrator_is_implicit(system->settings.integrator))
+        omega = fmin(omega, 3 / step); // faster ones are not stable
+    const double speed = TIMES * omega * (double)REAL_EPSILON * greatest;
+    return isfinite(speed) ? 0.5 * topology_total_mass(system->topology) * speed * speed : 0;
+}
+
 // All workers get the same result. The second sum is formed only if the first indicates divergence.
 //
 // For a body that returns to its initial height, a pendulum or a ball at the top of its bounce,
@@ -392,6 +430,7 @@ static bool has_diverged(struct system *system, double factor, double *most,
     (system, (size_t)system->state->nodes, sum_resolved, &step, resolved, worker);
     enum { ROUNDINGS = 16 };
     allowed += ROUNDINGS * DBL_EPSILON * resolved[RESOLVED_GRAVITY];
+    allowed += factor * rounding_energy(system);
     return resolved[RESOLVED_KINETIC] > allowed;
 }
 
