@@ -207,10 +207,22 @@ def check_saved(window, taut, scene, folder):
     return changes
 
 
+ELASTIC = """simulation: {dt: 0.001, duration: 1}
+environment: {gravity: [0, -9.81, 0]}
+bodies:
+  - {name: bar, type: lattice, nodes: [9, 4, 4], spacing: 0.05, pins: [left], damping_ratio: 0.05,
+     elastic: {young: 2.0e5, density: 1000}}
+"""
+
+
 def change_every_slider(screen, taut, folder):
     quick = os.environ.get("TAUT_TEST_QUICK")
-    for scene in ("flag",) if quick else ("jelly-spheres", "flag", "ball-floor"):
+    for scene in ("flag",) if quick else ("jelly-spheres", "flag", "ball-floor", "elastic"):
         path = os.path.join(SCENES, scene + ".yaml")
+        if scene == "elastic":
+            path = os.path.join(folder, "elastic.yaml")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(ELASTIC)
         window = Window(screen, taut, path, "--paused", size=SIZE)
         names = []
         for tab in ("Physics", "Body", "Solver"):

@@ -363,6 +363,15 @@ static void draw_mass(struct view *view, const taut_scene *scene, size_t number)
     field_numbers(view, field, &mass, 1);
 }
 
+// The moduli from which masses and spring constants follow; springs have one Poisson's ratio only.
+static void draw_elastic(struct view *view, const struct scene_body *body)
+{
+    static const char *const left_out[] = {"poisson", nullptr};
+    char path[FIELD_PATH_SIZE];
+    field_path(path, "bodies.%s.elastic", body->name);
+    fields_of_table(view, &schema_elastic, &body->elastic, path, left_out, FIELD_ON_RELEASE);
+}
+
 static void draw_body(struct view *view, const taut_scene *scene, size_t number, bool open)
 {
     const struct scene_body *body = &scene->bodies[number];
@@ -371,7 +380,10 @@ static void draw_body(struct view *view, const taut_scene *scene, size_t number,
     if (!section(title, open))
         return;
     draw_mass(view, scene, number);
-    draw_materials(view, number);
+    if (body->elastic.present)
+        draw_elastic(view, body);
+    else
+        draw_materials(view, number);
     if (body->pressure.present) {
         char path[FIELD_PATH_SIZE];
         field_path(path, "bodies.%s.pressure", body->name);
@@ -617,15 +629,17 @@ static void draw_neighbours(struct view *view, const struct scene_body *body)
 
 static void draw_shape(struct view *view, const struct scene_body *body, bool open)
 {
-    // Keys that are drawn elsewhere, or that cannot change alone.
-    static const char *const left_out[] = {"links", "model", "shells", "file", nullptr};
+    // Keys that are drawn elsewhere, that cannot change alone, or that belong to another key.
+    const char *const left_out[] = {
+        "links", "model", "shells", "file", body->elastic.present ? nullptr : "damping_ratio",
+        nullptr};
     char title[FIELD_PATH_SIZE], path[FIELD_PATH_SIZE];
     field_path(title, "%s (%s)###body.%s", body->name, body_type_name(body->type), body->name);
     if (!section(title, open))
         return;
     field_path(path, "bodies.%s", body->name);
     fields_of_table(view, &schema_shapes[body->type], body, path, left_out, FIELD_ON_RELEASE);
-    if (body->type == BODY_LATTICE)
+    if (body->type == BODY_LATTICE && !body->elastic.present)
         draw_neighbours(view, body);
 }
 
