@@ -106,7 +106,7 @@ def ratios_are_of_one_round():
                                               "repetitions": speeds}}
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        run.tell([row("taut", 1, [8e8, 4e8, 9e8]), row("LAMMPS", 1, [1e8, 1e8, 3e8])])
+        run.report([row("taut", 1, [8e8, 4e8, 9e8]), row("LAMMPS", 1, [1e8, 1e8, 3e8])])
     line = next(line for line in said.getvalue().splitlines() if "LAMMPS" in line)
     assert line.split()[-2:] == ["3.0x", "4.0x"], line
 

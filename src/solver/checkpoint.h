@@ -55,7 +55,7 @@ enum checkpoint_field {
 #define IS_FIELD_nodes          true
 #define IS_FIELD_springs        false
 #define IS_FIELD_touches        false
-#define IS_FIELD_links          false
+#define IS_FIELD_multipliers    false
 #define IS_FIELD_slots          false
 #define IS_FIELD_bodies         false
 #define IS_FIELD_motions        false

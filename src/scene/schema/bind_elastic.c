@@ -87,8 +87,11 @@ static void set_lattice(struct binder *binder, mark at, struct scene_body *body)
 
 bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
-    for (int i = 0; replaced[i] && bound_find(bound, "elastic"); i++)
+    // An override that replaces `elastic` replaces its damping, too.
+    for (int i = 0; replaced[i] && bound_find(bound, "elastic"); i++) {
+        bound_resolve(binder, bound, replaced[i], "damping_ratio");
         bound_exclusive(binder, bound, "elastic", replaced[i], true);
+    }
     const struct dom_pair *elastic = bound_find(bound, "elastic");
     if (!elastic || body->type != BODY_LATTICE) { // the key is unknown in other types
         bound_refuse(binder, bound, "damping_ratio",

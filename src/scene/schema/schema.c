@@ -757,8 +757,8 @@ static const struct schema_key lattice_keys[] = {
     {.name = "elastic",
      .shown = "mapping",
      .absent = "`mass` and spring constants are given",
-     .meaning = "The material in SI units, instead of mass and spring constants; the body's shape "
-                "under load then does not depend on `spacing`."},
+     .meaning = "The material in SI units, instead of mass and spring constants; stretch and shear "
+                "under load then do not depend on `spacing`."},
     {.name = "damping_ratio",
      .type = VALUE_NUMBER,
      .offset = offsetof(struct scene_body, damping_ratio),
