@@ -393,8 +393,11 @@ static double rounding_energy(const struct system *system)
     const struct state *s = system->state;
     const double mass = least_mass(system->topology), step = position_step(system);
     double greatest = 0;
-    for (uint64_t i = 0; i < s->nodes; i++)
-        greatest = fmax(greatest, (double)greatest_coordinate(s->x[i], s->y[i], s->z[i]));
+    for (uint64_t i = 0; i < s->nodes; i++) {
+        const double coordinate = (double)greatest_coordinate(s->x[i], s->y[i], s->z[i]);
+        if (coordinate > greatest)
+            greatest = coordinate;
+    }
     double omega = sqrt(SPRINGS * greatest_stiffness(system->topology) / mass);
     if (!integrator_is_implicit(system->settings.integrator))
         omega = fmin(omega, 3 / step); // faster ones are not stable
