@@ -19,6 +19,8 @@ import signal
 import subprocess
 import sys
 
+from test_faults import contents
+
 SCENE = """simulation: {dt: 0.001, steps: 40, integrator: verlet}
 environment: {gravity: [0, -9.81, 0], air_drag: 0.001}
 bodies:
@@ -33,14 +35,6 @@ output:
   probes: [{body: rope, node: last, every_steps: 7}]
   checkpoint: {every: 0.01}
 """
-
-
-def contents(folder):
-    found = {}
-    for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), "rb") as file:
-            found[name] = file.read()
-    return found
 
 
 class Trials:

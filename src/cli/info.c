@@ -149,11 +149,11 @@ struct moduli {
 
 static struct moduli moduli_of(const struct scene_body *body)
 {
-    // Of the springs, E = 2.5 k / a and Poisson's ratio is 1/4 (scene/schema/bind_elastic.c).
-    const double young = 2.5 * body->kinds[0].material.stiffness / body->shape.lattice.spacing;
-    const double shear = young / 2.5;
+    const double young =
+        lattice_young(body->kinds[0].material.stiffness, body->shape.lattice.spacing);
+    const double shear = young / (2 * (1 + LATTICE_POISSON));
     return (struct moduli){.young = young,
-                           .poisson = 0.25,
+                           .poisson = LATTICE_POISSON,
                            .shear = shear,
                            .pressure_wave = sqrt(3 * shear / body->elastic.density),
                            .shear_wave = sqrt(shear / body->elastic.density)};

@@ -23,6 +23,15 @@ uint64_t direction_springs(const struct direction *direction)
     return direction->count[0] * direction->count[1] * direction->count[2];
 }
 
+const struct direction *direction_of_spring(const struct direction *directions, size_t count,
+                                            uint64_t spring)
+{
+    const struct direction *direction = directions, *last = directions + count - 1;
+    while (direction < last && direction[1].first_spring <= spring)
+        direction++;
+    return direction;
+}
+
 uint64_t direction_lower(const struct direction *direction, uint64_t index, uint64_t *left)
 {
     uint64_t i = index % direction->count[0], row = index / direction->count[0];

@@ -31,6 +31,12 @@ struct direction {
 // constants.
 enum { BOUNDARY_MATERIALS = 2 };
 
+// The share of a spring or node on so many sides of the box in the constants and mass of one inside.
+static inline double boundary_share(int sides)
+{
+    return 1.0 / (double)(1 << sides);
+}
+
 // Whether some of the springs may have this material.
 static inline bool direction_has_material(const struct direction *direction, uint32_t material)
 {
@@ -44,6 +50,10 @@ struct direction direction_make(const uint64_t nodes[3], const int steps[3]);
 
 // The number of springs in the direction; may be 0.
 uint64_t direction_springs(const struct direction *direction);
+
+// The direction, of `count` in the order of their springs, that has spring `spring` of the body.
+const struct direction *direction_of_spring(const struct direction *directions, size_t count,
+                                            uint64_t spring);
 
 // The lower node of spring `index` of the direction. *left springs, including this one, remain in
 // the row: spring index + n of them has the lower node + n.

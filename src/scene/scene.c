@@ -67,6 +67,14 @@ const char *spring_kind_name(enum body_type type, size_t kind)
     return kind < SPRING_KINDS_MAX ? names[type][kind] : NULL;
 }
 
+size_t spring_kind_count(enum body_type type)
+{
+    size_t kinds = 0;
+    while (spring_kind_name(type, kinds))
+        kinds++;
+    return kinds;
+}
+
 const char *selector_name(enum selector_type type)
 {
     static const char *const names[] = {

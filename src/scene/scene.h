@@ -122,6 +122,21 @@ struct scene_spring_kind {
     struct material material;
 };
 
+// What the springs of a lattice with `elastic` represent (schema/bind_elastic.c has the derivation):
+// the constant of edges and face diagonals for Young's modulus and a spacing, its inverse, and
+// Poisson's ratio, which they leave no choice of.
+#define LATTICE_POISSON 0.25
+
+static inline double lattice_stiffness(double young, double spacing)
+{
+    return 0.4 * young * spacing;
+}
+
+static inline double lattice_young(double stiffness, double spacing)
+{
+    return 2.5 * stiffness / spacing;
+}
+
 // The material of a solid, from which the reader computes masses and spring constants.
 struct scene_elastic {
     bool present;
@@ -351,6 +366,9 @@ const char *body_type_name(enum body_type type);
 
 // The name of kind `kind` of a body type's springs; NULL after the last one.
 const char *spring_kind_name(enum body_type type, size_t kind);
+
+// The number of kinds of a body type.
+size_t spring_kind_count(enum body_type type);
 
 // "first", "left", ..., "node", "box".
 const char *selector_name(enum selector_type type);

@@ -180,10 +180,7 @@ static bool is_weighted(const struct topology *topology, const struct topology_b
 // The number of materials without those of springs on the boundary, which follow from the others.
 static size_t own_material_count(const struct topology *topology, const struct topology_body *body)
 {
-    size_t kinds = 0;
-    while (is_weighted(topology, body) && spring_kind_name(body->type, kinds))
-        kinds++;
-    return kinds > 0 ? kinds : body->material_count;
+    return is_weighted(topology, body) ? spring_kind_count(body->type) : body->material_count;
 }
 
 size_t taut_solver_material_count(const taut_solver *solver, size_t body)
@@ -254,8 +251,8 @@ static void set_constants(struct material *material, struct material *boundary, 
     material->stiffness = stiffness;
     material->damping = damping;
     for (int sides = 1; boundary && sides <= BOUNDARY_MATERIALS; sides++) {
-        boundary[sides - 1].stiffness = stiffness / (double)(1 << sides);
-        boundary[sides - 1].damping = damping / (double)(1 << sides);
+        boundary[sides - 1].stiffness = stiffness * boundary_share(sides);
+        boundary[sides - 1].damping = damping * boundary_share(sides);
     }
 }
 
@@ -264,8 +261,9 @@ static taut_status write_material(taut_solver *solver, size_t body, struct mater
                                   double stiffness, double damping, taut_error *error)
 {
     struct material *boundary = boundary_materials(solver->topology, body, material);
-    const double least[] = {stiffness, damping, boundary ? stiffness / 4 : stiffness,
-                            boundary ? damping / 4 : damping};
+    const double least_share = boundary_share(BOUNDARY_MATERIALS);
+    const double least[] = {stiffness, damping, boundary ? stiffness * least_share : stiffness,
+                            boundary ? damping * least_share : damping};
     const struct material before = *material;
     taut_status status = check_precision(solver, least, 4, true, error);
     if (status == TAUT_OK)

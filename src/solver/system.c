@@ -311,7 +311,7 @@ static struct scale scale(const struct system *system)
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
-    double size = 0, mass = 0, fastest = 0;
+    double size = 0, fastest = 0;
     struct scale found = {0, 0};
     for (uint64_t i = 0; i < s->nodes; i++) {
         const vec3 p = vec3_subtract(node_position(s, i), s->origin);
@@ -324,13 +324,12 @@ static struct scale scale(const struct system *system)
     }
     for (int axis = 0; axis < 3; axis++)
         size = fmax(size, most[axis] - least[axis]);
-    for (size_t b = 0; b < topology->body_count; b++)
-        mass += topology->bodies[b].mass;
     if (topology->environment.wind.present)
         fastest = vec3_length(topology->environment.wind.velocity);
     for (size_t p = 0; p < topology->drive_piece_count; p++)
         fastest = fmax(fastest, vec3_length(topology->drive_pieces[p].velocity));
     const double fall = vec3_length(topology->environment.gravity) * size;
+    const double mass = topology_total_mass(topology);
     if (mass > 0)
         found.speed = fmax(fastest, sqrt(2 * (system->energy_start / mass + fall)));
     return found;

@@ -48,20 +48,12 @@ static void lists_free(struct spring_lists *lists)
     memory_release(NULL, lists->rest_lengths, (size_t)lists->count, sizeof *lists->rest_lengths);
 }
 
-// The direction of a spring of a grid.
-static const struct direction *direction_of(const struct body *body, uint64_t spring)
-{
-    size_t d = 0;
-    while (d + 1 < body->direction_count && body->directions[d + 1].first_spring <= spring)
-        d++;
-    return &body->directions[d];
-}
-
 static uint32_t material_of(const struct body *body, uint64_t spring)
 {
     if (body->spring_materials)
         return body->spring_materials[spring];
-    const struct direction *direction = direction_of(body, spring);
+    const struct direction *direction =
+        direction_of_spring(body->directions, body->direction_count, spring);
     uint64_t left = 1;
     return direction_material(direction, spring - direction->first_spring, &left);
 }
@@ -75,7 +67,8 @@ static double rest_length_of(const struct body *body, size_t kind, uint64_t spri
     const struct material *material = &body->materials[kind];
     if (material->has_rest_length)
         return material->rest_length;
-    return body_spring_length(body, direction_of(body, spring)->first_spring);
+    return body_spring_length(
+        body, direction_of_spring(body->directions, body->direction_count, spring)->first_spring);
 }
 
 static void fill_lists(const struct body *body, const uint8_t *cut, struct spring_lists *lists,

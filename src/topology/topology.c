@@ -438,18 +438,6 @@ uint64_t topology_builder_spring(const struct topology *topology, uint64_t sprin
     return body->first_spring + topology->builder_springs[body->first_listed + own];
 }
 
-// The direction that contains this spring of a body.
-static const struct direction *direction_of_spring(const struct topology *topology,
-                                                   const struct topology_body *body,
-                                                   uint64_t spring)
-{
-    const struct direction *direction = &topology->directions[body->first_direction];
-    const struct direction *last = direction + body->direction_count - 1;
-    while (direction < last && direction[1].first_spring <= spring)
-        direction++;
-    return direction;
-}
-
 static struct spring_run listed_spring(const struct topology *topology,
                                        const struct topology_body *body, uint64_t spring)
 {
@@ -468,7 +456,8 @@ struct spring_run topology_run(const struct topology *topology, uint64_t spring,
     if (body->direction_count == 0)
         return listed_spring(topology, body, spring);
     const uint64_t own = spring - body->first_spring;
-    const struct direction *direction = direction_of_spring(topology, body, own);
+    const struct direction *direction = direction_of_spring(
+        &topology->directions[body->first_direction], body->direction_count, own);
     uint64_t left;
     uint64_t lower = direction_lower(direction, own - direction->first_spring, &left);
     uint32_t material = direction_material(direction, own - direction->first_spring, &left);

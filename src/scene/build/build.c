@@ -202,18 +202,9 @@ static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
     [BODY_OSCILLATOR] = build_oscillator,
     [BODY_PENDULUM] = build_pendulum};
 
-// The number of kinds of springs of a body type.
-static size_t kind_count(enum body_type type)
-{
-    size_t kinds = 0;
-    while (spring_kind_name(type, kinds))
-        kinds++;
-    return kinds;
-}
-
 size_t build_boundary_material(const struct scene_body *given, size_t kind)
 {
-    return kind_count(given->type) + BOUNDARY_MATERIALS * kind;
+    return spring_kind_count(given->type) + BOUNDARY_MATERIALS * kind;
 }
 
 // Adds the materials of springs on the boundary: their cells are a half and a quarter of those of
@@ -224,8 +215,8 @@ static void set_boundary_materials(struct build *build, size_t kinds)
     for (size_t kind = 0; kind < kinds; kind++)
         for (size_t sides = 1; sides <= BOUNDARY_MATERIALS; sides++) {
             struct material material = body->materials[kind];
-            material.stiffness /= (double)(1 << sides);
-            material.damping /= (double)(1 << sides);
+            material.stiffness *= boundary_share((int)sides);
+            material.damping *= boundary_share((int)sides);
             body->materials[build_boundary_material(build->given, kind) + sides - 1] = material;
         }
 }
@@ -237,7 +228,7 @@ static taut_status set_materials(struct build *build)
     struct body *body = build->body;
     if (given->type == BODY_NETWORK)
         return TAUT_OK;
-    const size_t kinds = kind_count(given->type);
+    const size_t kinds = spring_kind_count(given->type);
     const size_t materials = given->elastic.present ? build_boundary_material(given, kinds) : kinds;
     body->materials = memory_allocate(NULL, materials, sizeof *body->materials);
     if (!body->materials)
@@ -340,10 +331,8 @@ struct spring_ends body_spring(const struct body *body, uint64_t spring)
 {
     if (body->springs)
         return (struct spring_ends){body->springs[spring][0], body->springs[spring][1]};
-    const struct direction *direction = body->directions;
-    while (direction + 1 < body->directions + body->direction_count &&
-           direction[1].first_spring <= spring)
-        direction++;
+    const struct direction *direction =
+        direction_of_spring(body->directions, body->direction_count, spring);
     uint64_t left;
     uint64_t lower = direction_lower(direction, spring - direction->first_spring, &left);
     return (struct spring_ends){(uint32_t)lower, (uint32_t)(lower + (uint64_t)direction->offset)};

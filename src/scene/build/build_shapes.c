@@ -341,7 +341,7 @@ static void weight_lattice(const struct build *build)
                 const int sides = (i == 0 || i + 1 == body->grid[0]) +
                                   (j == 0 || j + 1 == body->grid[1]) +
                                   (k == 0 || k + 1 == body->grid[2]);
-                body->masses[node++] = inside / (double)(1 << sides);
+                body->masses[node++] = inside * boundary_share(sides);
             }
 }
 

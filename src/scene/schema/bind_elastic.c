@@ -13,7 +13,9 @@
 
 #include <math.h>
 
-static const double LATTICE_POISSON = 0.25, POISSON_TOLERANCE = 1e-6;
+#include "scene/direction.h"
+
+static const double POISSON_TOLERANCE = 1e-6;
 
 // Keys that `elastic` replaces; NULL-terminated.
 static const char *const replaced[] = {"mass",      "node_mass",   "spring", "springs",
@@ -64,7 +66,7 @@ static void set_lattice(struct binder *binder, mark at, struct scene_body *body)
     enum { AXES, FACE_DIAGONALS };
     const struct scene_lattice *lattice = &body->shape.lattice;
     const double a = lattice->spacing;
-    const double stiffness = 0.4 * body->elastic.young * a;
+    const double stiffness = lattice_stiffness(body->elastic.young, a);
     const double node_mass = body->elastic.density * a * a * a; // inside
     const double cells = (double)(lattice->nodes_x - 1) * (double)(lattice->nodes_y - 1) *
                          (double)(lattice->nodes_z - 1);
@@ -74,7 +76,8 @@ static void set_lattice(struct binder *binder, mark at, struct scene_body *body)
         spring.damping = 2 * body->damping_ratio * sqrt(stiffness * node_mass / 2);
 
     if (!is_held(binder, at, "springs", stiffness, "N/m") ||
-        !is_held(binder, at, "springs on the boundary", stiffness / 4, "N/m") ||
+        !is_held(binder, at, "springs on the boundary",
+                 stiffness * boundary_share(BOUNDARY_MATERIALS), "N/m") ||
         !is_held(binder, at, "a damping", spring.damping, "N s/m") ||
         !is_held(binder, at, "nodes", node_mass, "kg") ||
         !is_held(binder, at, "nodes at corners", node_mass / 8, "kg"))
