@@ -139,7 +139,7 @@ def bad_input_is_one_line(folder):
                                       '{"context": {}, "benchmarks": []}', "\udcff")):
         name = f"wrong{number}/steps.json"
         folders.append(os.path.dirname(file(name, content)))
-    with open(os.path.join(ROOT, "bench/results/amd-epyc_v4/steps.json"),
+    with open(os.path.join(ROOT, "bench/results/oxide-virtual-turin-like-processor_v4/steps.json"),
               encoding="utf-8") as source:
         sound = source.read()
     for name in ("sizes", "peers", "neighbour", "billion", "hashes", "scaling"):

@@ -15,7 +15,7 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-RESULTS = os.path.join(ROOT, "bench/results/amd-epyc_v4")
+RESULTS = os.path.join(ROOT, "bench/results/oxide-virtual-turin-like-processor_v4")
 SVG = "{http://www.w3.org/2000/svg}"
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
