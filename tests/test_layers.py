@@ -21,7 +21,7 @@ import os
 import re
 import sys
 
-WAY = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "contact", "forces",
+WAY = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "elements", "contact", "forces",
        "table", "integrate", "stability", "solver", "output"]
 PLANNED = re.compile(r"(springs|faces)/(?:\w+/)?plan\w*\.[ch]")
 BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
@@ -36,6 +36,7 @@ PUBLIC = {
     "kernels": {"kernels.h"},
     "springs": {"springs.h", "tangent.h", "plan.h"},
     "faces": {"faces.h", "tangent.h", "plan.h"},
+    "elements": {"elements.h"},
     "contact": {"contact.h", "tangent.h", "constraints.h"},
     "forces": {"forces.h", "tangent.h"},
     "integrate": {"integrate.h", "implicit.h", "constraints.h", "mouse_spring.h"},

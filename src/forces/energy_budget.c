@@ -230,6 +230,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         add_sum(system, faces, sum_wind, &now, power, worker);
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
+    power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);
     if (worker->index == 0)
         memcpy(system->other_powers, power, sizeof power);
 }
@@ -270,7 +271,8 @@ static void measure_powers(struct system *system, double time, double power[SUM_
 {
     struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
     add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
-    power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker);
+    power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker) +
+                           REAL_NAME(elements_sums)(system, worker).power;
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
 }

@@ -114,6 +114,7 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     clear_forces(system, worker);
     REAL_NAME(wind_add)(system, evaluation, finish, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);
+    REAL_NAME(elements_add)(system, evaluation.powers, worker);
     REAL_NAME(colliders_add)(system, evaluation.time, worker);
     if (breaking)
         REAL_NAME(springs_break)(system, worker);
@@ -139,6 +140,7 @@ void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluati
     stage_end(&system->clock, STAGE_WIND, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
+    REAL_NAME(elements_add)(system, false, worker);
     struct finish_range range = {
         .first = (int64_t)share.first, .count = (long)(share.end - share.first), .loaded = true};
     if (range.count > 0)

@@ -1,5 +1,5 @@
 // The tangent of all forces: springs, faces and contacts each have their part (springs/tangent.h,
-// faces/tangent.h, contact/tangent.h); drag and kinematic nodes are added here.
+// faces/tangent.h, contact/tangent.h, elements/elements.h); drag and kinematic nodes are added here.
 #include "forces/tangent.h"
 
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "contact/tangent.h"
+#include "elements/elements.h"
 #include "faces/tangent.h"
 
 struct tangent {
@@ -107,6 +108,20 @@ static void clear_kinematic(const struct tangent *tangent, struct node_vectors o
             out.z[topology->kinematic[i]] = 0;
 }
 
+// After a barrier: elements add to nodes of any item. They also add to kinematic nodes.
+static void add_elements(const struct tangent *tangent, real stiffness, real damping,
+                         struct node_vectors in, struct node_vectors out,
+                         const struct worker *worker)
+{
+    const struct system *system = tangent->system;
+    if (!system->elements)
+        return;
+    REAL_NAME(elements_tangent_add)
+    (system, tangent->springs.kind, stiffness, damping, in, out, worker);
+    clear_kinematic(tangent, out, node_share(system, worker));
+    worker_barrier(worker);
+}
+
 void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damping,
                               struct node_vectors in, struct node_vectors out,
                               const struct worker *worker)
@@ -124,16 +139,17 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
         clear_kinematic(tangent, out, item->nodes);
     }
     worker_barrier(worker);
+    add_elements(tangent, stiffness, damping, in, out, worker);
 }
 
-bool REAL_NAME(tangent_has_faces)(const struct tangent *tangent)
+bool REAL_NAME(tangent_has_others)(const struct tangent *tangent)
 {
-    return tangent->faces.any_gas || tangent->faces.any_wind;
+    return tangent->faces.any_gas || tangent->faces.any_wind || tangent->system->elements;
 }
 
-void REAL_NAME(tangent_apply_faces)(struct tangent *tangent, real stiffness, real damping,
-                                    struct node_vectors in, struct node_vectors out,
-                                    const struct worker *worker)
+void REAL_NAME(tangent_apply_others)(struct tangent *tangent, real stiffness, real damping,
+                                     struct node_vectors in, struct node_vectors out,
+                                     const struct worker *worker)
 {
     const struct spring_tangent *springs = &tangent->springs;
     REAL_NAME(face_tangent_prepare)(&tangent->faces, stiffness, damping, in, worker);
@@ -146,13 +162,13 @@ void REAL_NAME(tangent_apply_faces)(struct tangent *tangent, real stiffness, rea
         clear_kinematic(tangent, out, nodes);
     }
     worker_barrier(worker);
+    add_elements(tangent, stiffness, damping, in, out, worker);
 }
 
 static void fill_blocks(const struct tangent *tangent, real stiffness, real damping,
                         real (*blocks)[6], const struct tangent_item *item)
 {
     const real drag = damping * (real)tangent->system->topology->environment.air_drag;
-    const real *free_node = tangent->system->constants->inverse_mass;
     const struct range nodes = item->nodes;
     for (size_t node = nodes.first; node < nodes.end; node++) {
         memset(blocks[node], 0, sizeof blocks[node]);
@@ -161,6 +177,12 @@ static void fill_blocks(const struct tangent *tangent, real stiffness, real damp
     REAL_NAME(spring_tangent_blocks)(&tangent->springs, item, stiffness, damping, blocks);
     REAL_NAME(contact_tangent_blocks)(&tangent->contacts, stiffness, damping, blocks, nodes);
     REAL_NAME(face_tangent_blocks)(&tangent->faces, stiffness, damping, blocks, nodes);
+}
+
+static void clear_kinematic_blocks(const struct tangent *tangent, real (*blocks)[6],
+                                   struct range nodes)
+{
+    const real *free_node = tangent->system->constants->inverse_mass;
     for (size_t node = nodes.first; node < nodes.end; node++)
         if (free_node[node] == 0)
             memset(blocks[node], 0, sizeof blocks[node]);
@@ -172,5 +194,9 @@ void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real dam
     struct range range;
     while (worker_claim(worker, tangent->springs.item_count, 1, &range))
         fill_blocks(tangent, stiffness, damping, blocks, &tangent->springs.items[range.first]);
+    worker_barrier(worker);
+    REAL_NAME(elements_tangent_blocks)
+    (tangent->system, tangent->springs.kind, stiffness, damping, blocks, worker);
+    clear_kinematic_blocks(tangent, blocks, node_share(tangent->system, worker));
     worker_barrier(worker);
 }

@@ -7,6 +7,7 @@
 //
 //   springs    K: k (u u' + (1 - L0 / L) (I - u u')) between their ends, and k I where L = 0, which
 //              has no direction u; C: c u u' (axial), c I (full). Slack and broken springs: none.
+//   elements   elements/elements.h: bending and twist are linear, areas and volumes complete
 //   drag       C: c I
 //   contacts   penalty colliders where a node touches now; K: k n n' and, of a sphere's curvature,
 //              -k p / r (I - n n'); C: c_t (I - n n'), and c_n n n' on approach
@@ -50,11 +51,11 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
                               struct node_vectors in, struct node_vectors out,
                               const struct worker *worker);
 
-// The same for gas and wind only; tangent_has_faces: whether there are any.
-bool REAL_NAME(tangent_has_faces)(const struct tangent *tangent);
-void REAL_NAME(tangent_apply_faces)(struct tangent *tangent, real stiffness, real damping,
-                                    struct node_vectors in, struct node_vectors out,
-                                    const struct worker *worker);
+// The same for gas, wind and elements only; tangent_has_others: whether there are any.
+bool REAL_NAME(tangent_has_others)(const struct tangent *tangent);
+void REAL_NAME(tangent_apply_others)(struct tangent *tangent, real stiffness, real damping,
+                                     struct node_vectors in, struct node_vectors out,
+                                     const struct worker *worker);
 
 // The 3 x 3 diagonal blocks of the same matrix: xx, yy, zz, xy, xz, yz of each node. All workers
 // together; ends with a barrier.

@@ -11,6 +11,7 @@
 
 // Defined by the modules of the kernels.
 struct constraint_row;
+struct elements_body;
 struct line_bundle;
 struct pass_range;
 struct strain_limits;
@@ -252,6 +253,17 @@ struct kernels {
                           uint64_t tile, bool keep);
     // f += factor a
     void (*gas_force)(const struct system *system, real factor, struct range nodes);
+
+    // ---- Elements (elements/)
+
+    // Adds the forces of the elements of a body to a block of its nodes: those of ropes and cloths,
+    // and those of lattices. Returns the power of the damping of elements whose first node (centre,
+    // for bending) is in the block, or 0 if it is not wanted. NULL: elements are computed one by
+    // one.
+    double (*element_sheet)(const struct system *system, const struct elements_body *body,
+                            const int64_t block[3], bool power);
+    double (*element_solid)(const struct system *system, const struct elements_body *body,
+                            const int64_t block[3], bool power);
 
     // ---- Nodes
 

@@ -11,6 +11,8 @@
 #include "springs/packed/tangent_body.h"
 #include "springs/listed/coloured_body.h"
 #include "faces/gas_body.h"
+#include "elements/sheet_body.h"
+#include "elements/solid_body.h"
 #include "contact/near_body.h"
 #include "contact/touch_body.h"
 #include "forces/node_sums_body.h"
@@ -35,6 +37,8 @@ const struct kernels KERNELS_TABLE = {
     .wind_row_above = wind_row_above,
     .ring_volume = ring_volume,
     .gas_force = gas_force,
+    .element_sheet = element_sheet,
+    .element_solid = element_solid,
     .node_sums = node_sums,
     .node_box = node_box,
     .nodes_near = nodes_near,

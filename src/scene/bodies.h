@@ -27,6 +27,24 @@ struct motion {
     double length;           // m
 };
 
+// A kind of elements of a body, with the energy k/2 |c|^2 of a sum c of positions with fixed weights
+// (bending, twist), or k/2 (M - M0)^2 of an area or a volume M. Its damping is proportional to its
+// stiffness: the force of a velocity is `time` |k| times that of the same displacement.
+struct element_constants {
+    double stiffness; // k: N/m of bending and twist, N/m3 of areas, N/m5 of volumes; 0: none
+    double time;      // s, >= 0
+    double rest;      // M0: m2, m3
+};
+
+// The elements of a body on a grid (elements/elements.h has their nodes and signs).
+struct body_elements {
+    bool present;
+    struct element_constants bend[2]; // of three nodes along x, along y
+    struct element_constants twist;   // of the four nodes of a cell
+    struct element_constants area;    // of a cell of a cloth
+    struct element_constants volume;  // of a cell of a lattice
+};
+
 struct body {
     char *name;
     enum body_type type;
@@ -61,6 +79,7 @@ struct body {
     struct scene_pressure pressure;
     // rope: {nodes, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros.
     uint64_t grid[3];
+    struct body_elements elements;
     bool is_cut_grid;         // its springs are listed: those that cuts have left of a grid
     uint32_t *node_order;     // builder numbers of the nodes if topology/ renumbered them
     uint32_t *spring_order;   // the same for its springs

@@ -146,6 +146,16 @@ struct scene_elastic {
     double density; // kg/m3, > 0
 };
 
+// Constants of the elements that a body has beside its springs (src/elements/), which the reader
+// computes from `elastic` or `fabric`; 0: no such element.
+struct scene_elements {
+    double bending_u, bending_v; // N m, of a cloth along u and v; rope: bending_u = E I, N m2
+    double twist;                // N m, of a cloth
+    double area;                 // N/m, gamma of a cloth
+    double volume;               // Pa, lambda' of a lattice
+    bool damped;                 // whether damping_ratio is that of the elements, too
+};
+
 enum selector_type {
     SELECT_NODE,   // one builder number
     SELECT_FIRST,  // node 0
@@ -295,6 +305,7 @@ struct scene_body {
     // and springs and nodes on the boundary have the constants and masses of fewer cells.
     struct scene_elastic elastic;
     double damping_ratio; // of the springs of `elastic`; 0: they have the common damping
+    struct scene_elements elements;
     struct selector *pins;
     size_t pin_count;
     struct scene_drive *drives;

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/memory.h"
 #include "contact/contact.h"
+#include "elements/elements.h"
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
@@ -50,7 +51,7 @@ static void set_dt_interval(struct system *system, uint64_t every)
 
 static enum sweep_load load_on_grids(const struct topology *topology)
 {
-    if (topology_has_gas(topology))
+    if (topology_has_gas(topology) || topology_has_elements(topology))
         return LOAD_ANYTHING;
     return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;
 }
@@ -119,6 +120,7 @@ static void free_system(struct system *system)
     REAL_NAME(implicit_free)(system);
     REAL_NAME(constraints_free)(system);
     REAL_NAME(critical_step_release)(system);
+    REAL_NAME(elements_free)(system);
     REAL_NAME(sweeps_free)(system->sweeps);
     REAL_NAME(state_free)(system->state);
     REAL_NAME(constants_free)(system->constants);
@@ -193,6 +195,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     if (status == TAUT_OK)
         status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology),
                                         options->threads, allocator, &system->sweeps, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(elements_make)(system, error);
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");
 
@@ -349,7 +353,7 @@ static uint64_t bytes(const struct system *system)
 {
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
            REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
-           REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system) +
+           REAL_NAME(elements_bytes)(system) + REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system) +
            REAL_NAME(constraints_bytes)(system) + REAL_NAME(critical_step_bytes)(system) +
            REAL_NAME(work_bytes)(system);
 }

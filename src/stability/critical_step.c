@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "contact/tangent.h"
+#include "elements/elements.h"
 #include "integrate/integrate.h"
 #include "stability/lanczos.h"
 #include "stability/quadratic.h"
@@ -320,6 +321,10 @@ static void extend_by_others(const struct system *system, struct ratios *ratios)
         *ratios = (struct ratios){0, INFINITY, true};
     if (topology->environment.wind.present)
         ratios->upper = INFINITY;
+    const struct element_ratios elements = REAL_NAME(elements_ratios)(system);
+    ratios->lower = fmin(ratios->lower, elements.lower);
+    ratios->upper = fmax(ratios->upper, elements.upper);
+    ratios->pressed |= elements.pressed;
 }
 
 static bool any_touches(const struct system *system)
@@ -345,6 +350,7 @@ static double find_present_ratio(const struct system *system, double springs)
         return 0;
     for (size_t c = 0; c < topology->collider_count; c++)
         collides |= topology->colliders[c].response == RESPONSE_PENALTY;
+    springs = fmin(springs, REAL_NAME(elements_ratios)(system).lower);
     return !isfinite(springs) || (collides && any_touches(system)) ? 0 : springs;
 }
 

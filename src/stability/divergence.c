@@ -451,7 +451,8 @@ static bool is_overstretched(struct system *system, double explained, const stru
     if (!system->settings.projects || system->settings.tolerant ||
         system->topology->environment.wind.present || !asks)
         return false;
-    const double elastic = REAL_NAME(springs_elastic_energy)(system, worker);
+    const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
+                           REAL_NAME(elements_sums)(system, worker).energy;
     return !(elastic <= MARGIN * explained + small_energy(system));
 }
 

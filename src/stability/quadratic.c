@@ -623,7 +623,7 @@ static real *component_of(struct node_vectors vectors, size_t axis)
     return axis == 0 ? vectors.x : axis == 1 ? vectors.y : vectors.z;
 }
 
-// Adds a column of gas and wind: half of it to the column, and half to the row of the transpose.
+// Adds a column of gas, wind and elements: half of it to the column, and half to the row of the transpose.
 static void add_dense_column(struct quadratic *it, struct node_vectors product, size_t column,
                              double *matrix, double *largest)
 {
@@ -639,7 +639,7 @@ static void add_dense_column(struct quadratic *it, struct node_vectors product, 
     }
 }
 
-static void add_faces(struct quadratic *it, const struct worker *worker)
+static void add_others(struct quadratic *it, const struct worker *worker)
 {
     struct pair first = pair_at(it, 0), second = pair_at(it, 1);
     struct node_vectors unit = first.x, stiffness = second.x, damping = second.v;
@@ -653,8 +653,8 @@ static void add_faces(struct quadratic *it, const struct worker *worker)
         if (worker->index == 0)
             *element = 1;
         worker_barrier(worker);
-        REAL_NAME(tangent_apply_faces)(it->tangent, 1, 0, unit, stiffness, worker);
-        REAL_NAME(tangent_apply_faces)(it->tangent, 0, 1, unit, damping, worker);
+        REAL_NAME(tangent_apply_others)(it->tangent, 1, 0, unit, stiffness, worker);
+        REAL_NAME(tangent_apply_others)(it->tangent, 0, 1, unit, damping, worker);
         if (worker->index == 0) {
             add_dense_column(it, stiffness, column, it->dense.stiffness, &k_largest);
             add_dense_column(it, damping, column, it->dense.damping, &c_largest);
@@ -680,8 +680,8 @@ const struct dense *REAL_NAME(quadratic_dense)(struct quadratic *quadratic,
     worker_barrier(worker);
     if (!quadratic->dense.stiffness)
         return NULL;
-    if (REAL_NAME(tangent_has_faces)(quadratic->tangent))
-        add_faces(quadratic, worker);
+    if (REAL_NAME(tangent_has_others)(quadratic->tangent))
+        add_others(quadratic, worker);
     worker_barrier(worker);
     return &quadratic->dense;
 }

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "contact/contact.h"
+#include "elements/elements.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
 #include "springs/springs.h"
@@ -764,6 +765,21 @@ static void add_row(void *context, const struct spring_row *row)
     add_blocks(&parts, parts.undirected, material->damping, count, blocks->damping, at);
 }
 
+// ---- Elements
+
+static void add_element(void *context, const struct element_bound *element)
+{
+    const struct row_target *target = context;
+    struct bound_blocks *blocks = target->blocks;
+    const size_t at = element->node - blocks->first;
+    for (int e = 0; e < BLOCK_WIDTH; e++) {
+        blocks->stiffness[e][at] += (real)element->stiffness[e];
+        blocks->damping[e][at] += (real)element->damping[e];
+        if (target->negative)
+            blocks->negative[e][at] += (real)element->negative[e];
+    }
+}
+
 // ---- Contributions to every node
 
 static void add_around(real block[BLOCK_WIDTH], vec3 n, double along, double across)
@@ -884,7 +900,7 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
     const struct system *system = bound->system;
     *stiffness = *damping = 0;
     struct range listed = bound->listed->nodes;
-    if (listed.end > listed.first || bound->faces)
+    if (listed.end > listed.first || bound->faces || system->elements)
         return false;
     double k_around = 0, c_around = 0;
     for (int element = 0; element < 3; element++) { // the trace: blocks are nowhere negative
@@ -922,6 +938,11 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
         memset(blocks->negative[element], 0, count * sizeof(real));
     struct row_target target = {system, blocks, negative};
     REAL_NAME(springs_visit_rows)(system, (struct range){first, first + count}, add_row, &target);
+    if (system->elements) {
+        struct row_target elements = {system, blocks, negative};
+        REAL_NAME(elements_visit_bounds)
+        (system, (struct range){first, first + count}, add_element, &elements);
+    }
     add_listed(bound->listed, negative, blocks);
     if (bound->faces)
         add_faces(bound->faces, negative, blocks);

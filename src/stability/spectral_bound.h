@@ -15,6 +15,7 @@
 //              the parts of p and q across w only. The amount is that of the next check of dt (the
 //              final one if there is none), at the present volume
 //   wind       c A (n.(p + q + r) / 3)^2 <= c A / 3 (p^2 + q^2 + r^2)
+//   elements   elements/elements.h
 //   drag, and penalty colliders, at every node, as if it touched all of them (in a room the walls
 //              of a corner)
 //

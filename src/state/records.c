@@ -7,6 +7,7 @@ const char *stage_name(enum stage stage)
     static const char *const names[STAGE_COUNT] = {
         [STAGE_GRAVITY_DRAG] = "gravity_drag",
         [STAGE_SPRINGS] = "springs",
+        [STAGE_ELEMENTS] = "elements",
         [STAGE_WIND] = "wind",
         [STAGE_PRESSURE] = "pressure",
         [STAGE_COLLIDERS] = "colliders",

@@ -125,6 +125,7 @@ struct mouse_spring {
 enum stage {
     STAGE_GRAVITY_DRAG,
     STAGE_SPRINGS,
+    STAGE_ELEMENTS,
     STAGE_WIND,
     STAGE_PRESSURE,
     STAGE_COLLIDERS,

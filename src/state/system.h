@@ -12,6 +12,7 @@
 #include "state/state.h"
 
 struct critical_meter;
+struct element_set;
 struct implicit;
 struct contact_constraints;
 struct kernels;
@@ -102,6 +103,7 @@ struct system {
     struct settings settings;
     struct state *state;
     struct sweeps *sweeps; // of the plan's grids
+    struct element_set *elements; // elements/elements.h; NULL: no body has any
     struct contacts contacts;
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length

@@ -248,6 +248,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .closed = body->closed,
         .pressure = body->pressure,
         .grid = {body->grid[0], body->grid[1], body->grid[2]},
+        .elements = body->elements,
         .is_cut_grid = body->is_cut_grid,
         .mass = (double)body->node_count * body->node_mass,
         .node_mass = body->masses ? 0 : body->node_mass,

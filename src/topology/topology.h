@@ -27,6 +27,7 @@ struct topology_body {
     bool closed;
     struct scene_pressure pressure;
     uint64_t grid[3];    // nodes along x, y, z; zeros: no grid
+    struct body_elements elements;
     bool is_cut_grid;    // its springs are listed: those that cuts have left of a grid
     double mass;         // kg, of all nodes
     double node_mass;    // kg, of each node; 0: masses are listed
@@ -190,6 +191,15 @@ static inline bool topology_has_gas(const struct topology *topology)
 {
     for (size_t b = 0; b < topology->body_count; b++)
         if (topology->bodies[b].pressure.present)
+            return true;
+    return false;
+}
+
+// Whether any body has elements beside its springs.
+static inline bool topology_has_elements(const struct topology *topology)
+{
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].elements.present)
             return true;
     return false;
 }

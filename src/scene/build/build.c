@@ -404,6 +404,8 @@ static taut_status build_body(struct build *build)
     if (status == TAUT_OK)
         set_rest_lengths(body);
     if (status == TAUT_OK)
+        build_elements(given, &body->elements);
+    if (status == TAUT_OK)
         status = set_velocities(build);
     if (status != TAUT_OK)
         return status;

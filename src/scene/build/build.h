@@ -69,6 +69,9 @@ double build_bytes(const struct scene_body *given, const struct build_counts *co
 // edge, where two sides meet, follows it.
 size_t build_boundary_material(const struct scene_body *given, size_t kind);
 
+// The constants of the body's elements (build_elements.c).
+void build_elements(const struct scene_body *given, struct body_elements *elements);
+
 // One builder for each type.
 taut_status build_rope(struct build *build);
 taut_status build_cloth(struct build *build);

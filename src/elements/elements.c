@@ -1,0 +1,410 @@
+// Elements as a list: which nodes each has, its energy, and passes over all of them. Forces are in
+// forces.c, derivatives in tangent.c.
+#include "elements/elements.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "state/reading.h"
+
+// ---- Weights of bending
+//
+// Most rows of nodes have the same weights, which are stored once.
+
+enum { LINE_X, LINE_Y };
+
+static bool is_pinned(const struct system *system, const struct elements_body *body, int64_t node)
+{
+    return topology_is_kinematic(system->topology, (uint64_t)(body->first + node));
+}
+
+// The weight of the line through node (i, j), along x or y, that has this node as its centre.
+static real weight_of(const struct system *system, const struct elements_body *body, int line,
+                      int64_t i, int64_t j)
+{
+    const int64_t nx = body->grid[0], ny = body->grid[1];
+    const int64_t at = line == LINE_X ? i : j, length = line == LINE_X ? nx : ny;
+    const int64_t beside = line == LINE_X ? j : i, width = line == LINE_X ? ny : nx;
+    const int64_t step = line == LINE_X ? 1 : nx, node = j * nx + i;
+    if (at == 0 || at == length - 1 || body->constants[line].stiffness == 0)
+        return 0;
+    const real side = width > 1 && (beside == 0 || beside == width - 1) ? (real)0.5 : 1;
+    const bool clamped = is_pinned(system, body, node) &&
+                         is_pinned(system, body, node - step) !=
+                             is_pinned(system, body, node + step);
+    return clamped ? 2 * side : side;
+}
+
+// Appends a row of weights unless one of the last rows is the same; returns where it begins.
+static bool add_row(const struct system *system, struct elements_body *body, size_t *capacity,
+                    const real *row, size_t *start)
+{
+    enum { LAST_ROWS = 8 };
+    const size_t length = (size_t)body->grid[0];
+    const size_t rows = body->weight_count / length;
+    for (size_t back = 1; back <= LAST_ROWS && back <= rows; back++) {
+        const size_t at = (rows - back) * length;
+        if (memcmp(body->weights + at, row, length * sizeof *row) == 0) {
+            *start = at;
+            return true;
+        }
+    }
+    if (body->weight_count + length > *capacity) {
+        const size_t grown = 2 * *capacity + 4 * length;
+        real *weights = memory_allocate(system->allocator, grown, sizeof *weights);
+        if (!weights)
+            return false;
+        if (body->weight_count > 0)
+            memcpy(weights, body->weights, body->weight_count * sizeof *weights);
+        memory_release(system->allocator, body->weights, *capacity, sizeof *weights);
+        body->weights = weights;
+        *capacity = grown;
+    }
+    memcpy(body->weights + body->weight_count, row, length * sizeof *row);
+    *start = body->weight_count;
+    body->weight_count += length;
+    return true;
+}
+
+// Returns the memory that has not been used.
+static bool trim(const struct system *system, struct elements_body *body, size_t capacity)
+{
+    real *weights = memory_allocate(system->allocator, body->weight_count, sizeof *weights);
+    if (weights)
+        memcpy(weights, body->weights, body->weight_count * sizeof *weights);
+    memory_release(system->allocator, body->weights, capacity, sizeof *weights);
+    body->weights = weights;
+    return weights;
+}
+
+static bool make_weights(const struct system *system, struct elements_body *body)
+{
+    const int64_t nx = body->grid[0], ny = body->grid[1];
+    size_t capacity = 0;
+    real *row = memory_allocate(system->allocator, (size_t)nx, sizeof *row);
+    bool done = row;
+    for (int line = LINE_X; line <= LINE_Y; line++) {
+        body->rows[line] = memory_allocate(system->allocator, (size_t)ny, sizeof *body->rows[line]);
+        done = done && body->rows[line];
+        for (int64_t j = 0; done && j < ny; j++) {
+            for (int64_t i = 0; i < nx; i++)
+                row[i] = weight_of(system, body, line, i, j);
+            done = add_row(system, body, &capacity, row, &body->rows[line][j]);
+        }
+    }
+    memory_release(system->allocator, row, (size_t)nx, sizeof *row);
+    if (body->weights && !trim(system, body, capacity))
+        done = false;
+    return done;
+}
+
+// ---- Creation
+
+// Blocks of nodes, a whole number along each axis (elements/forces.c has the buffers).
+static void set_blocks(struct element_set *elements, struct elements_body *body)
+{
+    const bool is_lattice = body->constants[ELEMENT_VOLUME].stiffness != 0;
+    const int64_t sheet[3] = {ELEMENT_SHEET_NODES, ELEMENT_SHEET_ROWS, 1};
+    const int64_t solid[3] = {ELEMENT_SOLID_NODES, ELEMENT_SOLID_ROWS, ELEMENT_SOLID_LAYERS};
+    const int64_t *size = is_lattice ? solid : sheet;
+    body->first_block = elements->block_count;
+    size_t count = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        body->blocks[axis] = (body->grid[axis] + size[axis] - 1) / size[axis];
+        count *= (size_t)body->blocks[axis];
+    }
+    elements->block_count += count;
+}
+
+static bool make_body(const struct system *system, size_t index, struct element_set *elements)
+{
+    const struct topology_body *from = &system->topology->bodies[index];
+    struct elements_body *body = &elements->bodies[elements->body_count++];
+    const struct body_elements *constants = &from->elements;
+    *body = (struct elements_body){
+        .body = index,
+        .first = (int64_t)from->first_node,
+        .grid = {(int64_t)from->grid[0], (int64_t)from->grid[1], (int64_t)from->grid[2]},
+        .constants = {[ELEMENT_BEND_X] = constants->bend[0],
+                      [ELEMENT_BEND_Y] = constants->bend[1],
+                      [ELEMENT_TWIST] = constants->twist,
+                      [ELEMENT_AREA] = constants->area,
+                      [ELEMENT_VOLUME] = constants->volume}};
+    for (int kind = 0; kind < ELEMENT_KINDS; kind++)
+        body->damped |= body->constants[kind].time > 0;
+    set_blocks(elements, body);
+    return body->constants[ELEMENT_VOLUME].stiffness != 0 || make_weights(system, body);
+}
+
+taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
+{
+    const struct topology *topology = system->topology;
+    if (!topology_has_elements(topology))
+        return TAUT_OK;
+    struct element_set *elements = memory_allocate(system->allocator, 1, sizeof *elements);
+    if (!elements)
+        return fail_memory(error, "the elements");
+    system->elements = elements;
+    elements->bodies =
+        memory_allocate(system->allocator, topology->body_count, sizeof *elements->bodies);
+    bool done = elements->bodies;
+    for (size_t b = 0; done && b < topology->body_count; b++)
+        if (topology->bodies[b].elements.present)
+            done = make_body(system, b, elements);
+    if (done) {
+        elements->powers =
+            memory_allocate(system->allocator, elements->block_count, sizeof *elements->powers);
+        done = elements->powers;
+    }
+    return done ? TAUT_OK : fail_memory(error, "the elements"); // the caller frees the system
+}
+
+void REAL_NAME(elements_free)(struct system *system)
+{
+    struct element_set *elements = system->elements;
+    if (!elements)
+        return;
+    for (size_t b = 0; elements->bodies && b < elements->body_count; b++) {
+        struct elements_body *body = &elements->bodies[b];
+        memory_release(system->allocator, body->weights, body->weight_count, sizeof(real));
+        for (int line = LINE_X; line <= LINE_Y; line++)
+            memory_release(system->allocator, body->rows[line], (size_t)body->grid[1],
+                           sizeof *body->rows[line]);
+    }
+    memory_release(system->allocator, elements->powers, elements->block_count,
+                   sizeof *elements->powers);
+    memory_release(system->allocator, elements->bodies, system->topology->body_count,
+                   sizeof *elements->bodies);
+    memory_release(system->allocator, elements, 1, sizeof *elements);
+    system->elements = NULL;
+}
+
+uint64_t REAL_NAME(elements_bytes)(const struct system *system)
+{
+    const struct element_set *elements = system->elements;
+    if (!elements)
+        return 0;
+    uint64_t bytes = sizeof *elements + system->topology->body_count * sizeof *elements->bodies +
+                     elements->block_count * sizeof *elements->powers;
+    for (size_t b = 0; b < elements->body_count; b++) {
+        const struct elements_body *body = &elements->bodies[b];
+        bytes += body->weight_count * sizeof(real);
+        if (body->weights)
+            bytes += 2 * (uint64_t)body->grid[1] * sizeof *body->rows[0];
+    }
+    return bytes;
+}
+
+// ---- Single elements
+
+const signed char *REAL_NAME(element_weights)(enum element_kind kind)
+{
+    static const signed char bend[] = {1, -2, 1}, twist[] = {1, -1, -1, 1};
+    return kind == ELEMENT_TWIST ? twist : bend;
+}
+
+static struct element element_of(const struct elements_body *body, enum element_kind kind,
+                                 int64_t node, const int64_t steps[3], int count)
+{
+    const struct element_constants *constants = &body->constants[kind];
+    struct element element = {.kind = kind,
+                              .count = count,
+                              .stiffness = constants->stiffness,
+                              .time = constants->time,
+                              .rest = constants->rest};
+    for (int corner = 0; corner < count; corner++)
+        element.nodes[corner] =
+            (uint32_t)(body->first + node + (corner & 1) * steps[0] + (corner >> 1 & 1) * steps[1] +
+                       (corner >> 2) * steps[2]);
+    return element;
+}
+
+// Three nodes along a line; its weight may be 0.
+static struct element line_element(const struct elements_body *body, int line, int64_t node,
+                                   int64_t step, real weight)
+{
+    const struct element_constants *constants = &body->constants[line];
+    struct element element = {.kind = line == LINE_X ? ELEMENT_BEND_X : ELEMENT_BEND_Y,
+                              .count = 3,
+                              .stiffness = (double)weight * constants->stiffness,
+                              .time = constants->time};
+    for (int i = 0; i < 3; i++)
+        element.nodes[i] = (uint32_t)(body->first + node + i * step);
+    return element;
+}
+
+int REAL_NAME(elements_at)(const struct elements_body *body, int64_t node,
+                           struct element elements[ELEMENT_KINDS])
+{
+    const int64_t nx = body->grid[0], ny = body->grid[1], nz = body->grid[2];
+    const int64_t i = node % nx, j = node / nx % ny, k = node / (nx * ny);
+    const int64_t steps[3] = {1, nx, nx * ny};
+    int count = 0;
+    if (body->constants[ELEMENT_BEND_X].stiffness != 0 && i + 2 < nx)
+        elements[count++] = line_element(body, LINE_X, node, 1,
+                                         body->weights[body->rows[LINE_X][j] + (size_t)i + 1]);
+    if (body->constants[ELEMENT_BEND_Y].stiffness != 0 && j + 2 < ny)
+        elements[count++] = line_element(body, LINE_Y, node, nx,
+                                         body->weights[body->rows[LINE_Y][j + 1] + (size_t)i]);
+    if (i + 1 >= nx || j + 1 >= ny)
+        return count;
+    if (body->constants[ELEMENT_TWIST].stiffness != 0)
+        elements[count++] = element_of(body, ELEMENT_TWIST, node, steps, 4);
+    if (body->constants[ELEMENT_AREA].stiffness != 0)
+        elements[count++] = element_of(body, ELEMENT_AREA, node, steps, 4);
+    if (body->constants[ELEMENT_VOLUME].stiffness != 0 && k + 1 < nz)
+        elements[count++] = element_of(body, ELEMENT_VOLUME, node, steps, 8);
+    return count;
+}
+
+// The sum of vectors at the nodes of a cell with the sign of each along one axis, as the mean of its
+// edges there.
+static vec3 mean_edge(const vec3 *at, int count, int axis)
+{
+    vec3 sum = {0, 0, 0};
+    for (int corner = 0; corner < count; corner++)
+        sum = corner >> axis & 1 ? vec3_add(sum, at[corner]) : vec3_subtract(sum, at[corner]);
+    return vec3_scale(2.0 / count, sum);
+}
+
+struct cell REAL_NAME(element_cell)(const struct state *state, const struct element *element)
+{
+    const bool solid = element->kind == ELEMENT_VOLUME;
+    vec3 x[ELEMENT_NODES_MAX], by_edge[3];
+    struct cell cell = {0};
+    for (int corner = 0; corner < element->count; corner++)
+        x[corner] = node_position(state, element->nodes[corner]);
+    for (int axis = 0; axis < 2 + solid; axis++)
+        cell.edges[axis] = mean_edge(x, element->count, axis);
+
+    // The measure and its derivatives by the edges.
+    vec3 normal = vec3_cross(cell.edges[0], cell.edges[1]);
+    if (solid) {
+        by_edge[0] = vec3_cross(cell.edges[1], cell.edges[2]);
+        by_edge[1] = vec3_cross(cell.edges[2], cell.edges[0]);
+        by_edge[2] = normal;
+        cell.measure = vec3_dot(cell.edges[0], by_edge[0]);
+    } else {
+        cell.measure = vec3_length(normal);
+        if (cell.measure > 0)
+            normal = vec3_scale(1 / cell.measure, normal);
+        by_edge[0] = vec3_cross(cell.edges[1], normal);
+        by_edge[1] = vec3_cross(normal, cell.edges[0]);
+    }
+
+    for (int corner = 0; corner < element->count; corner++) {
+        for (int axis = 0; axis < 2 + solid; axis++) {
+            const double sign = (corner >> axis & 1 ? 2.0 : -2.0) / element->count;
+            cell.gradient[corner] =
+                vec3_add(cell.gradient[corner], vec3_scale(sign, by_edge[axis]));
+        }
+        cell.rate += vec3_dot(cell.gradient[corner], node_velocity(state, element->nodes[corner]));
+    }
+    return cell;
+}
+
+// ---- Sums
+
+static void sum_element(const struct system *system, const struct element *element,
+                        double sums[SUM_WIDTH])
+{
+    const struct state *s = system->state;
+    const double damping = element->time * fabs(element->stiffness);
+    if (element_is_linear(element)) {
+        const signed char *weights = REAL_NAME(element_weights)(element->kind);
+        vec3 x = {0, 0, 0}, v = {0, 0, 0};
+        for (int i = 0; i < element->count; i++) {
+            x = vec3_add(x, vec3_scale(weights[i], node_position(s, element->nodes[i])));
+            v = vec3_add(v, vec3_scale(weights[i], node_velocity(s, element->nodes[i])));
+        }
+        sums[0] += element->stiffness * vec3_dot(x, x) / 2;
+        sums[1] += damping * vec3_dot(v, v);
+        return;
+    }
+    const struct cell cell = REAL_NAME(element_cell)(s, element);
+    bool linear;
+    const double force = cell_force(element, cell.measure, &linear);
+    const double excess = cell.measure - element->rest;
+    const double limit = linear ? copysign(ELEMENT_LINEAR_FROM * element->rest, excess) : excess;
+    sums[0] += force * (limit / 2 + (excess - limit));
+    sums[1] += damping * cell.rate * cell.rate;
+}
+
+static void sum_nodes(const struct system *system, const void *argument, struct range range,
+                      double sums[SUM_WIDTH])
+{
+    const struct elements_body *body = argument;
+    struct element elements[ELEMENT_KINDS];
+    for (size_t node = range.first; node < range.end; node++) {
+        const int count = REAL_NAME(elements_at)(body, (int64_t)node, elements);
+        for (int e = 0; e < count; e++)
+            sum_element(system, &elements[e], sums);
+    }
+}
+
+static size_t node_count(const struct elements_body *body)
+{
+    return (size_t)(body->grid[0] * body->grid[1] * body->grid[2]);
+}
+
+struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct worker *worker)
+{
+    struct element_sums all = {0, 0};
+    for (size_t b = 0; system->elements && b < system->elements->body_count; b++) {
+        const struct elements_body *body = &system->elements->bodies[b];
+        double total[SUM_WIDTH];
+        REAL_NAME(sum_over_chunks)(system, node_count(body), sum_nodes, body, total, worker);
+        all.energy += total[0];
+        all.power += total[1];
+    }
+    return all;
+}
+
+// ---- Passes
+//
+// Elements belong to the slab of their first node: a layer of a lattice, a row of a cloth, a node of
+// a rope. They reach two slabs further. Slabs are grouped; elements whose nodes are all in the group
+// are visited first, those of its last two slabs in a second pass, in which groups of at least four
+// slabs do not meet.
+
+static int64_t slab_nodes(const struct elements_body *body)
+{
+    return body->grid[2] > 1 ? body->grid[0] * body->grid[1]
+           : body->grid[1] > 1 ? body->grid[0]
+                               : 1;
+}
+
+static void visit_slabs(const struct system *system, const struct elements_body *body,
+                        struct range slabs, element_callback visit, void *context)
+{
+    const int64_t nodes = slab_nodes(body);
+    struct element elements[ELEMENT_KINDS];
+    for (int64_t node = (int64_t)slabs.first * nodes; node < (int64_t)slabs.end * nodes; node++) {
+        const int count = REAL_NAME(elements_at)(body, node, elements);
+        for (int e = 0; e < count; e++)
+            visit(system, context, &elements[e]);
+    }
+}
+
+void REAL_NAME(elements_scatter)(const struct system *system, element_callback visit, void *context,
+                                 const struct worker *worker)
+{
+    enum { REACH = 2, GROUP_NODES = 1024, GROUP_LEAST = 4 };
+    for (size_t b = 0; b < system->elements->body_count; b++) {
+        const struct elements_body *body = &system->elements->bodies[b];
+        const size_t slabs = node_count(body) / (size_t)slab_nodes(body);
+        const size_t group = GROUP_LEAST + GROUP_NODES / (size_t)slab_nodes(body);
+        for (int pass = 0; pass < 2; pass++) {
+            struct range range;
+            while (worker_claim(worker, (slabs + group - 1) / group, 1, &range)) {
+                const size_t first = range.first * group, end = first + group;
+                struct range part = pass == 0 ? (struct range){first, end - REACH}
+                                              : (struct range){end - REACH, end};
+                part.end = part.end < slabs ? part.end : slabs;
+                if (part.first < part.end)
+                    visit_slabs(system, body, part, visit, context);
+            }
+            worker_barrier(worker);
+        }
+    }
+}

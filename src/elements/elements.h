@@ -1,0 +1,167 @@
+// Elements of bodies on grids beside their springs: bending of ropes and cloths, twist of the cells
+// of cloths, one area per cell of a cloth, one volume per cell of a lattice (docs/materials.md). All
+// workers call these functions together unless stated otherwise. Numeric.
+//
+// An element has up to eight nodes. Bending and twist have the energy k/2 |c|^2 of a sum c of
+// positions with fixed weights: 1, -2, 1 along a line of three nodes, 1, -1, -1, 1 over a cell. They
+// are linear in the positions, and rotations change nothing. Area and volume have the energy
+// k/2 (M - M0)^2 of one measure M of the cell, from the means of its edges: |e_u x e_v| and
+// e_x.(e_y x e_z). A negative k, as of knits and of solids with a Poisson's ratio below 1/4, softens
+// springs beside it; it is unstable at large dilations, so that the energy continues linearly
+// beyond |M/M0 - 1| = ELEMENT_LINEAR_FROM.
+#ifndef TAUT_ELEMENTS_ELEMENTS_H
+#define TAUT_ELEMENTS_ELEMENTS_H
+
+#include "kernels/kernels.h"
+#include "springs/tangent.h"
+
+#define ELEMENT_LINEAR_FROM 0.05
+
+enum element_kind {
+    ELEMENT_BEND_X, // along x, and
+    ELEMENT_BEND_Y, // along y of the grid
+    ELEMENT_TWIST,
+    ELEMENT_AREA,
+    ELEMENT_VOLUME,
+    ELEMENT_KINDS
+};
+
+enum { ELEMENT_NODES_MAX = 8 };
+
+// One element. Nodes of cells are in the order of the grid: x first, then y, then z.
+struct element {
+    enum element_kind kind;
+    int count;
+    uint32_t nodes[ELEMENT_NODES_MAX]; // over all bodies
+    double stiffness, time, rest;      // as in struct element_constants, of this element
+};
+
+// Allocates the elements of all bodies; system->elements stays NULL if there are none.
+taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error);
+void REAL_NAME(elements_free)(struct system *system);
+uint64_t REAL_NAME(elements_bytes)(const struct system *system);
+
+// Adds the forces to fx, fy, fz. Ends with a barrier. `powers`: also measures the power of the
+// damping, for elements_measured_power.
+void REAL_NAME(elements_add)(struct system *system, bool powers, const struct worker *worker);
+
+// The power, W, that elements_add has measured; by any worker after its barrier.
+double REAL_NAME(elements_measured_power)(const struct system *system);
+
+// The energy of all elements, J, and the power that their damping dissipates now, W; every worker
+// receives the same values. Ends with a barrier.
+struct element_sums {
+    double energy, power;
+};
+struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct worker *worker);
+
+// ---- The tangent (forces/tangent.h): the stiffness K = -dF/dx of kind TANGENT_EXACT is complete;
+// of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive.
+
+// out += (stiffness K + damping C) in. Ends with a barrier.
+void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_kind kind,
+                                     real stiffness, real damping, struct node_vectors in,
+                                     struct node_vectors out, const struct worker *worker);
+
+// Adds the diagonal 3 x 3 blocks of the same matrix, of cells only k g g'. Ends with a barrier.
+void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangent_kind kind,
+                                        real stiffness, real damping, real (*blocks)[6],
+                                        const struct worker *worker);
+
+// ---- Upper bounds (stability/spectral_bound.h): block-diagonal matrices that are nowhere smaller
+// than K, C and -K of the elements, at the present positions.
+//
+// For a linear element |sum w_j x_j|^2 <= (sum |w_l|) sum |w_j| |x_j|^2; for a cell likewise
+// (sum g_j.x_j)^2 <= (sum |g_l|) sum |g_j| (u_j.x_j)^2 with u_j = g_j / |g_j|. The curvature of M
+// enters with the force p = dE/dM: an area changes by at most 2 |d e_u| |d e_v| <= |d e_u|^2 +
+// |d e_v|^2 of the second order within its plane, and by (|e_v| |d e_u| + |e_u| |d e_v|)^2 / A by
+// its rotation; a volume by 2 (|e_x| |d e_y| |d e_z| + ...).
+struct element_bound {
+    uint32_t node;
+    double stiffness[6], damping[6], negative[6]; // xx, yy, zz, xy, xz, yz
+};
+
+typedef void (*element_bound_callback)(void *context, const struct element_bound *bound);
+
+// Visits the contributions of all elements that have nodes in the range; by any worker alone.
+void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range nodes,
+                                      element_bound_callback visit, void *context);
+
+// The smallest and the largest ratio of damping to stiffness, s, of any element in any state;
+// `pressed`: K may be negative. lower is INFINITY without elements.
+struct element_ratios {
+    double lower, upper;
+    bool pressed;
+};
+struct element_ratios REAL_NAME(elements_ratios)(const struct system *system);
+
+// ---- Within this module
+
+// The elements of one body, and units of work. Rows of lines have `weights` for their nodes: 1, 1/2
+// along a side of the cloth, which has half the width of a cell, 2 at a clamp (a pinned node with
+// one pinned and one free neighbour on its line: its line is free from that node on, not half a cell
+// later), and 0 where a line has no centre.
+struct elements_body {
+    size_t body;
+    int64_t first;    // node
+    int64_t grid[3];  // nodes along x, y, z
+    struct element_constants constants[ELEMENT_KINDS];
+    bool damped;
+    real *weights;      // `weight_count` numbers; NULL without bending
+    size_t weight_count;
+    size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
+    uint64_t first_block; // among all bodies
+    int64_t blocks[3];  // blocks of nodes along each axis, the unit of work of the kernels
+};
+
+// The nodes of a block at most: along x, y and z.
+enum { ELEMENT_SHEET_NODES = 512, ELEMENT_SHEET_ROWS = 32 };
+enum { ELEMENT_SOLID_NODES = 64, ELEMENT_SOLID_ROWS = 16, ELEMENT_SOLID_LAYERS = 16 };
+
+struct element_set {
+    size_t body_count;
+    struct elements_body *bodies;
+    size_t block_count;
+    double *powers; // W, of each block, of the last elements_add with powers
+};
+
+// The elements whose first node is this one (numbered within the body).
+int REAL_NAME(elements_at)(const struct elements_body *body, int64_t node,
+                           struct element elements[ELEMENT_KINDS]);
+
+// The weights of the nodes of a linear element.
+const signed char *REAL_NAME(element_weights)(enum element_kind kind);
+
+static inline bool element_is_linear(const struct element *element)
+{
+    return element->kind == ELEMENT_BEND_X || element->kind == ELEMENT_BEND_Y ||
+           element->kind == ELEMENT_TWIST;
+}
+
+// The measure M of a cell in the present state, its gradients, its derivative by time, and the means
+// of its edges.
+struct cell {
+    double measure, rate;
+    vec3 gradient[ELEMENT_NODES_MAX];
+    vec3 edges[3];
+};
+
+struct cell REAL_NAME(element_cell)(const struct state *state, const struct element *element);
+
+// dE/dM, and whether it still depends on M.
+static inline double cell_force(const struct element *element, double measure, bool *linear)
+{
+    const double limit = ELEMENT_LINEAR_FROM * element->rest;
+    const double excess = measure - element->rest;
+    *linear = element->stiffness < 0 && fabs(excess) > limit;
+    return element->stiffness * (*linear ? copysign(limit, excess) : excess);
+}
+
+// Calls `visit` for all elements so that no two workers reach the same node at the same time, and
+// every node is reached in an order that does not depend on the workers. Ends with a barrier.
+typedef void (*element_callback)(const struct system *system, void *context,
+                                 const struct element *element);
+void REAL_NAME(elements_scatter)(const struct system *system, element_callback visit, void *context,
+                                 const struct worker *worker);
+
+#endif

@@ -1,0 +1,308 @@
+// The derivatives of elements: products with the tangent, its diagonal blocks, and upper bounds on
+// it (elements.h).
+#include "elements/elements.h"
+
+#include "state/reading.h"
+
+// The derivative of the force of a cell by its measure: k, or 0 beyond the range of a negative k.
+static double cell_stiffness(const struct element *element, const struct cell *cell,
+                             enum tangent_kind kind, double *force)
+{
+    bool linear;
+    *force = cell_force(element, cell->measure, &linear);
+    const double stiffness = linear ? 0 : element->stiffness;
+    return kind == TANGENT_EXACT || stiffness > 0 ? stiffness : 0;
+}
+
+// ---- Products
+
+struct product {
+    enum tangent_kind kind;
+    double stiffness, damping;
+    struct node_vectors in, out;
+};
+
+static vec3 vector_at(struct node_vectors vectors, uint32_t node)
+{
+    return vec3_make((double)vectors.x[node], (double)vectors.y[node], (double)vectors.z[node]);
+}
+
+static void add_vector(struct node_vectors vectors, uint32_t node, vec3 more)
+{
+    vectors.x[node] += (real)more.x;
+    vectors.y[node] += (real)more.y;
+    vectors.z[node] += (real)more.z;
+}
+
+static void multiply_linear(const struct product *it, const struct element *element)
+{
+    const signed char *weights = REAL_NAME(element_weights)(element->kind);
+    const double k = element->stiffness * (it->stiffness + it->damping * element->time);
+    vec3 sum = {0, 0, 0};
+    for (int i = 0; i < element->count; i++)
+        sum = vec3_add(sum, vec3_scale(weights[i], vector_at(it->in, element->nodes[i])));
+    for (int i = 0; i < element->count; i++)
+        add_vector(it->out, element->nodes[i], vec3_scale(weights[i] * k, sum));
+}
+
+// The mean edges of the input.
+static void edges_of(const struct product *it, const struct element *element, vec3 edges[3])
+{
+    const int axes = element->kind == ELEMENT_VOLUME ? 3 : 2;
+    for (int axis = 0; axis < axes; axis++) {
+        vec3 sum = {0, 0, 0};
+        for (int corner = 0; corner < element->count; corner++) {
+            const vec3 p = vector_at(it->in, element->nodes[corner]);
+            sum = corner >> axis & 1 ? vec3_add(sum, p) : vec3_subtract(sum, p);
+        }
+        edges[axis] = vec3_scale(2.0 / element->count, sum);
+    }
+}
+
+// The change of the derivatives of M by its edges, for changes d of these edges.
+static void change_of_volume(const struct cell *cell, const vec3 d[3], vec3 change[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+        change[axis] =
+            vec3_add(vec3_cross(d[b], cell->edges[c]), vec3_cross(cell->edges[b], d[c]));
+    }
+}
+
+static void change_of_area(const struct cell *cell, const vec3 d[2], vec3 change[2])
+{
+    const double inverse = cell->measure > 0 ? 1 / cell->measure : 0;
+    const vec3 u = cell->edges[0], v = cell->edges[1];
+    const vec3 normal = vec3_scale(inverse, vec3_cross(u, v));
+    vec3 turn = vec3_add(vec3_cross(d[0], v), vec3_cross(u, d[1]));
+    turn = vec3_scale(inverse, vec3_subtract(turn, vec3_scale(vec3_dot(turn, normal), normal)));
+    change[0] = vec3_add(vec3_cross(d[1], normal), vec3_cross(v, turn));
+    change[1] = vec3_add(vec3_cross(turn, u), vec3_cross(normal, d[0]));
+}
+
+static void multiply_cell(const struct system *system, const struct product *it,
+                          const struct element *element)
+{
+    const struct cell cell = REAL_NAME(element_cell)(system->state, element);
+    double force, along = 0;
+    const double k = cell_stiffness(element, &cell, it->kind, &force);
+    const double c = element->time * fabs(element->stiffness);
+    for (int i = 0; i < element->count; i++)
+        along += vec3_dot(cell.gradient[i], vector_at(it->in, element->nodes[i]));
+    along *= it->stiffness * k + it->damping * c;
+
+    const int axes = element->kind == ELEMENT_VOLUME ? 3 : 2;
+    vec3 change[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    if (it->kind == TANGENT_EXACT && force != 0) {
+        vec3 edges[3];
+        edges_of(it, element, edges);
+        if (axes == 3)
+            change_of_volume(&cell, edges, change);
+        else
+            change_of_area(&cell, edges, change);
+    }
+    for (int corner = 0; corner < element->count; corner++) {
+        vec3 sum = vec3_scale(along, cell.gradient[corner]);
+        for (int axis = 0; axis < axes; axis++) {
+            const double sign = (corner >> axis & 1 ? 2.0 : -2.0) / element->count;
+            sum = vec3_add(sum, vec3_scale(it->stiffness * force * sign, change[axis]));
+        }
+        add_vector(it->out, element->nodes[corner], sum);
+    }
+}
+
+static void multiply(const struct system *system, void *context, const struct element *element)
+{
+    const struct product *it = context;
+    if (element_is_linear(element))
+        multiply_linear(it, element);
+    else
+        multiply_cell(system, it, element);
+}
+
+void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_kind kind,
+                                     real stiffness, real damping, struct node_vectors in,
+                                     struct node_vectors out, const struct worker *worker)
+{
+    if (!system->elements)
+        return;
+    struct product product = {kind, (double)stiffness, (double)damping, in, out};
+    REAL_NAME(elements_scatter)(system, multiply, &product, worker);
+}
+
+// ---- Diagonal blocks
+
+struct diagonal {
+    enum tangent_kind kind;
+    double stiffness, damping;
+    real (*blocks)[6];
+};
+
+// block += factor g g'
+static void add_square(double block[6], vec3 g, double factor)
+{
+    block[0] += factor * g.x * g.x;
+    block[1] += factor * g.y * g.y;
+    block[2] += factor * g.z * g.z;
+    block[3] += factor * g.x * g.y;
+    block[4] += factor * g.x * g.z;
+    block[5] += factor * g.y * g.z;
+}
+
+static void add_all_around(double block[6], double more)
+{
+    for (int element = 0; element < 3; element++)
+        block[element] += more;
+}
+
+static void add_blocks(const struct system *system, void *context, const struct element *element)
+{
+    const struct diagonal *it = context;
+    struct cell cell = {0};
+    double factor;
+    if (element_is_linear(element)) {
+        factor = element->stiffness * (it->stiffness + it->damping * element->time);
+    } else {
+        double force;
+        cell = REAL_NAME(element_cell)(system->state, element);
+        factor = it->stiffness * cell_stiffness(element, &cell, it->kind, &force) +
+                 it->damping * element->time * fabs(element->stiffness);
+    }
+    for (int i = 0; i < element->count; i++) {
+        double block[6] = {0};
+        if (element_is_linear(element)) {
+            const int weight = REAL_NAME(element_weights)(element->kind)[i];
+            add_all_around(block, factor * weight * weight);
+        } else {
+            add_square(block, cell.gradient[i], factor);
+        }
+        for (int e = 0; e < 6; e++)
+            it->blocks[element->nodes[i]][e] += (real)block[e];
+    }
+}
+
+void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangent_kind kind,
+                                        real stiffness, real damping, real (*blocks)[6],
+                                        const struct worker *worker)
+{
+    if (!system->elements)
+        return;
+    struct diagonal diagonal = {kind, (double)stiffness, (double)damping, blocks};
+    REAL_NAME(elements_scatter)(system, add_blocks, &diagonal, worker);
+}
+
+// ---- Upper bounds
+
+struct bounds {
+    struct range nodes;
+    element_bound_callback visit;
+    void *context;
+};
+
+static void bound_linear(const struct bounds *it, const struct element *element)
+{
+    const signed char *weights = REAL_NAME(element_weights)(element->kind);
+    double total = 0;
+    for (int i = 0; i < element->count; i++)
+        total += abs(weights[i]);
+    for (int i = 0; i < element->count; i++) {
+        struct element_bound bound = {.node = element->nodes[i]};
+        const double k = element->stiffness * total * abs(weights[i]);
+        add_all_around(bound.stiffness, k);
+        add_all_around(bound.damping, element->time * k);
+        if (bound.node >= it->nodes.first && bound.node < it->nodes.end)
+            it->visit(it->context, &bound);
+    }
+}
+
+// How much the measure of a cell may change in the second order, per square of the change of any of
+// its corners: within the plane or the volume, and by the rotation of an area, which only adds.
+static void second_order(const struct element *element, const struct cell *cell, double *within,
+                         double *rotation)
+{
+    const double share = 4.0 / element->count; // |d edge|^2 <= share * sum |d corner|^2
+    double lengths[3] = {0, 0, 0};
+    for (int axis = 0; axis < 3; axis++)
+        lengths[axis] = vec3_length(cell->edges[axis]);
+    if (element->kind == ELEMENT_VOLUME) {
+        // 2 (|x||dy||dz| + ...) <= |x| (dy^2 + dz^2) + ...
+        *within = 2 * share * (lengths[0] + lengths[1] + lengths[2]);
+        *rotation = 0;
+        return;
+    }
+    *within = 2 * share;
+    const double reach = lengths[0] + lengths[1];
+    *rotation = cell->measure > 0 ? share * reach * reach / cell->measure : 0;
+}
+
+static void bound_cell(const struct system *system, const struct bounds *it,
+                       const struct element *element)
+{
+    const struct cell cell = REAL_NAME(element_cell)(system->state, element);
+    double force, within, rotation, total = 0;
+    const double k = cell_stiffness(element, &cell, TANGENT_EXACT, &force);
+    const double c = element->time * fabs(element->stiffness);
+    second_order(element, &cell, &within, &rotation);
+    for (int i = 0; i < element->count; i++)
+        total += vec3_length(cell.gradient[i]);
+    for (int i = 0; i < element->count; i++) {
+        struct element_bound bound = {.node = element->nodes[i]};
+        if (bound.node < it->nodes.first || bound.node >= it->nodes.end)
+            continue;
+        const double length = vec3_length(cell.gradient[i]);
+        const double weight = length > 0 ? total / length : 0;
+        add_square(k > 0 ? bound.stiffness : bound.negative, cell.gradient[i], fabs(k) * weight);
+        add_square(bound.damping, cell.gradient[i], c * weight);
+        add_all_around(bound.stiffness, fabs(force) * within + fmax(force, 0) * rotation);
+        add_all_around(bound.negative, fabs(force) * within + fmax(-force, 0) * rotation);
+        it->visit(it->context, &bound);
+    }
+}
+
+// Elements whose first node is up to two rows and two nodes before the range, or a layer, a row and a
+// node, may have nodes in it.
+static int64_t reach_of(const struct elements_body *body)
+{
+    const int64_t nx = body->grid[0], ny = body->grid[1];
+    return body->grid[2] > 1 ? nx * ny + nx + 1 : ny > 1 ? 2 * nx : 2;
+}
+
+void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range nodes,
+                                      element_bound_callback visit, void *context)
+{
+    const struct bounds bounds = {nodes, visit, context};
+    for (size_t b = 0; system->elements && b < system->elements->body_count; b++) {
+        const struct elements_body *body = &system->elements->bodies[b];
+        const int64_t count = body->grid[0] * body->grid[1] * body->grid[2];
+        int64_t first = (int64_t)nodes.first - body->first - reach_of(body);
+        int64_t end = (int64_t)nodes.end - body->first;
+        first = first > 0 ? first : 0;
+        end = end < count ? end : count;
+        for (int64_t node = first; node < end; node++) {
+            struct element elements[ELEMENT_KINDS];
+            const int number = REAL_NAME(elements_at)(body, node, elements);
+            for (int e = 0; e < number; e++) {
+                if (element_is_linear(&elements[e]))
+                    bound_linear(&bounds, &elements[e]);
+                else
+                    bound_cell(system, &bounds, &elements[e]);
+            }
+        }
+    }
+}
+
+struct element_ratios REAL_NAME(elements_ratios)(const struct system *system)
+{
+    struct element_ratios ratios = {INFINITY, 0, false};
+    for (size_t b = 0; system->elements && b < system->elements->body_count; b++)
+        for (int kind = 0; kind < ELEMENT_KINDS; kind++) {
+            const struct element_constants *it = &system->elements->bodies[b].constants[kind];
+            if (it->stiffness == 0)
+                continue;
+            const bool cell = kind == ELEMENT_AREA || kind == ELEMENT_VOLUME;
+            ratios.lower = fmin(ratios.lower, cell ? 0 : it->time);
+            ratios.upper = cell ? INFINITY : fmax(ratios.upper, it->time);
+            ratios.pressed |= cell;
+        }
+    return ratios;
+}

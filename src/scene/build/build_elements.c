@@ -1,0 +1,73 @@
+// The constants of the elements of a body: bending and twist of cloths, bending of ropes, one area
+// or volume term per cell (docs/materials.md). From the moduli of the material and the lengths of a
+// cell, as the reader has checked them.
+#include <math.h>
+
+#include "scene/build/build.h"
+
+// Damping as the fraction `ratio` of the critical damping of an element whose nodes have `mass` and
+// whose force on them is k times the gradient of c (or M): the squares of the gradients add up to
+// `squares`.
+static void set_damping(struct element_constants *element, double ratio, double mass,
+                        double squares)
+{
+    const double stiffness = fabs(element->stiffness);
+    element->time = stiffness > 0 ? 2 * ratio * sqrt(mass / (stiffness * squares)) : 0;
+}
+
+static void set_rope(const struct scene_body *given, double ratio, struct body_elements *elements)
+{
+    const struct scene_rope *rope = &given->shape.rope;
+    const double segments = (double)(rope->nodes - 1);
+    const double h = vec3_length(vec3_subtract(rope->to, rope->from)) / segments;
+    elements->bend[0].stiffness = given->elements.bending_u / (h * h * h);
+    set_damping(&elements->bend[0], ratio, given->mass / segments, 6);
+}
+
+static void set_cloth(const struct scene_body *given, double ratio, struct body_elements *elements)
+{
+    const struct scene_cloth *cloth = &given->shape.cloth;
+    const struct scene_elements *moduli = &given->elements;
+    const double cells_u = (double)(cloth->nodes_u - 1), cells_v = (double)(cloth->nodes_v - 1);
+    const double au = vec3_length(cloth->u) / cells_u, av = vec3_length(cloth->v) / cells_v;
+    const double cell = vec3_length(vec3_cross(cloth->u, cloth->v)) / (cells_u * cells_v);
+    const double mass = given->mass / (cells_u * cells_v);
+
+    elements->bend[0].stiffness = moduli->bending_u * av / (au * au * au);
+    elements->bend[1].stiffness = moduli->bending_v * au / (av * av * av);
+    elements->twist.stiffness = 2 * moduli->twist / (au * av);
+    elements->area = (struct element_constants){.stiffness = moduli->area / cell, .rest = cell};
+    set_damping(&elements->bend[0], ratio, mass, 6);
+    set_damping(&elements->bend[1], ratio, mass, 6);
+    set_damping(&elements->twist, ratio, mass, 4);
+    set_damping(&elements->area, ratio, mass, au * au + av * av);
+}
+
+static void set_lattice(const struct scene_body *given, double ratio,
+                        struct body_elements *elements)
+{
+    const struct scene_lattice *lattice = &given->shape.lattice;
+    const double a = lattice->spacing, cell = a * a * a;
+    const double cells = (double)(lattice->nodes_x - 1) * (double)(lattice->nodes_y - 1) *
+                         (double)(lattice->nodes_z - 1);
+    elements->volume = (struct element_constants){.stiffness = given->elements.volume / cell,
+                                                  .rest = cell};
+    set_damping(&elements->volume, ratio, given->mass / cells, 1.5 * a * a * a * a);
+}
+
+void build_elements(const struct scene_body *given, struct body_elements *elements)
+{
+    const struct scene_elements *moduli = &given->elements;
+    const double ratio = moduli->damped ? given->damping_ratio : 0;
+    *elements = (struct body_elements){
+        .present = moduli->bending_u != 0 || moduli->bending_v != 0 || moduli->twist != 0 ||
+                   moduli->area != 0 || moduli->volume != 0};
+    if (!elements->present)
+        return;
+    if (given->type == BODY_ROPE)
+        set_rope(given, ratio, elements);
+    else if (given->type == BODY_CLOTH)
+        set_cloth(given, ratio, elements);
+    else if (given->type == BODY_LATTICE)
+        set_lattice(given, ratio, elements);
+}

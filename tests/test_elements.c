@@ -1,0 +1,330 @@
+// Elements of ropes, cloths and lattices (src/elements/): kernels against the plain reference,
+// forces against differences of energies, tangents against differences of forces, hashes, stability
+// limits, and the shape of a cloth bent by its own weight against that of the elastica.
+#include "physics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "solver/internals.h"
+#include "tangent_fixture.h"
+#include "topology/topology.h"
+
+#define ROPE(nodes)                                                                                \
+    "bodies: [{name: b, type: rope, from: [0,0,0], to: [1,0,0], nodes: " nodes ", mass: 0.3,\n"    \
+    "stiffness: 40, pins: [0, 1]}]\n"
+#define CLOTH(nodes)                                                                               \
+    "bodies: [{name: b, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0.8,0], nodes: " nodes     \
+    ", mass: 0.4,\n"                                                                               \
+    "springs: {structural: {stiffness: 40}, shear: {stiffness: 20}}, pins: [left, 3]}]\n"
+#define LATTICE(nodes)                                                                             \
+    "bodies: [{name: b, type: lattice, nodes: " nodes ", spacing: 0.1,\n"                          \
+    "elastic: {young: 1.0e4, density: 800}, damping_ratio: 0.05, pins: [left]}]\n"
+
+struct subject {
+    const char *name, *text;
+    struct scene_elements moduli;
+};
+
+static const struct subject subjects[] = {
+    {"rope", ROPE("17"), {.bending_u = 0.002, .damped = true}},
+    {"long rope", ROPE("1100"), {.bending_u = 0.0001}},
+    {"bending along u", CLOTH("[9, 7]"), {.bending_u = 0.2}},
+    {"bending along v", CLOTH("[9, 7]"), {.bending_v = 0.2, .damped = true}},
+    {"twist", CLOTH("[9, 7]"), {.twist = 0.2, .damped = true}},
+    {"area", CLOTH("[9, 7]"), {.area = 30, .damped = true}},
+    {"negative area", CLOTH("[9, 7]"), {.area = -15, .damped = true}},
+    {"all of a cloth", CLOTH("[12, 5]"), {0.3, 0.2, 0.1, 20, 0, true}},
+    {"two rows", CLOTH("[9, 2]"), {0.3, 0.2, 0.1, 20, 0, true}},
+    {"wide cloth", CLOTH("[1030, 3]"), {3e-6, 0.2, 1e-4, 20, 0, true}},
+    {"high cloth", CLOTH("[4, 70]"), {3e-3, 2e-5, 1e-4, 20, 0, true}},
+    {"volume", LATTICE("[5, 4, 6]"), {.volume = 5e4, .damped = true}},
+    {"negative volume", LATTICE("[5, 4, 6]"), {.volume = -4e3}},
+    {"large lattice", LATTICE("[67, 19, 18]"), {.volume = 5e4, .damped = true}},
+};
+
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+static taut_solver *subject_with(const struct subject *subject, const char *integrator, double dt,
+                                 const char *precision, const struct solver_options *options)
+{
+    taut_scene *scene = scene_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM
+                                 ", steps: 1}\n%s",
+                                 precision, integrator, dt, subject->text);
+    scene->bodies[0].elements = subject->moduli;
+    if (scene->bodies[0].damping_ratio == 0)
+        scene->bodies[0].damping_ratio = 0.05;
+    return solver_from(scene, options);
+}
+
+// Every node is displaced by a fraction of a cell, and has a velocity of its own.
+static void shake(taut_solver *solver, double most, double speed)
+{
+    uint64_t seed = 7;
+    for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+        double r[6];
+        for (int i = 0; i < 6; i++)
+            r[i] = next_random(&seed);
+        put(solver, node,
+            vec3_add(position_of(solver, node), vec3_scale(most, vec3_make(r[0], r[1], r[2]))));
+        put_velocity(solver, node, vec3_scale(speed, vec3_make(r[3], r[4], r[5])));
+    }
+}
+
+// A fraction of the distance between the first nodes.
+static double small_distance(const taut_solver *solver, double part)
+{
+    return part * vec3_length(vec3_subtract(position_of(solver, 1), position_of(solver, 0)));
+}
+
+// ---- Kernels
+
+static void test_kernels_agree_with_the_reference(void **state)
+{
+    (void)state;
+    static const taut_kernel kernels[] = {TAUT_KERNEL_AUTO, TAUT_KERNEL_PACKED,
+                                          TAUT_KERNEL_COLOURED};
+    for (int i = 0; i < SUBJECTS; i++)
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+            taut_solver *both[2];
+            for (int second = 0; second < 2; second++) {
+                struct solver_options options = {.config = {.threads = 1 + second}};
+                options.config.kernel = second ? kernels[k] : TAUT_KERNEL_REFERENCE;
+                both[second] = subject_with(&subjects[i], "symplectic_euler", 1e-5, "double",
+                                            &options);
+                shake(both[second], small_distance(both[second], 0.2), 0.5);
+            }
+            assert_same_forces(both[0], both[1], 1e-12);
+            const double elastic = energy_of(both[0]).elastic;
+            assert_true(elastic > 0);
+            assert_near(energy_of(both[1]).elastic, elastic, 1e-12 * elastic);
+
+            // The kernels measure the power of the damping, the reference by a loop.
+            advance(both[0], 2);
+            advance(both[1], 2);
+            const double work = work_of(both[0]).damping;
+            assert_true(work > 0 || !subjects[i].moduli.damped);
+            assert_near(work_of(both[1]).damping, work, 1e-11 * work);
+            assert_same_forces(both[0], both[1], 1e-11);
+            taut_solver_destroy(both[0]);
+            taut_solver_destroy(both[1]);
+        }
+}
+
+static uint64_t hash_of(const void *context, const struct solver_options *options)
+{
+    const struct subject *subject = context;
+    taut_scene *scene = scene_of("simulation: {dt: 1e-5, steps: 1}\n%s", subject->text);
+    scene->bodies[0].elements = subject->moduli;
+    scene->bodies[0].velocity = vec3_make(0.3, -0.7, 0.9);
+    taut_solver *solver = solver_from(scene, options);
+    advance(solver, 20);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_hashes_depend_on_nothing_else(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SUBJECTS; i++)
+        assert_same_hashes(hash_of, &subjects[i]);
+}
+
+// ---- Forces and energies
+
+static void test_forces_are_derivatives_of_the_energy(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SUBJECTS; i++) {
+        taut_solver *solver = subject_with(&subjects[i], "symplectic_euler", 1e-5, "double", NULL);
+        const uint64_t count = taut_solver_node_count(solver);
+        if (count <= 1100) {
+            shake(solver, small_distance(solver, 0.2), 0);
+            double *forces = all_forces(solver);
+            double greatest = 0;
+            for (uint64_t n = 0; n < 3 * count; n++)
+                greatest = fmax(greatest, fabs(forces[n]));
+            for (uint64_t node = 0; node < count; node += 1 + count / 40)
+                for (int axis = 0; axis < 3; axis++) {
+                    const double h = small_distance(solver, 1e-5);
+                    const vec3 at = position_of(solver, node);
+                    const vec3 by = vec3_make(axis == 0 ? h : 0, axis == 1 ? h : 0,
+                                              axis == 2 ? h : 0);
+                    put(solver, node, vec3_add(at, by));
+                    const double ahead = energy_of(solver).elastic;
+                    put(solver, node, vec3_subtract(at, by));
+                    const double behind = energy_of(solver).elastic;
+                    put(solver, node, at);
+                    assert_near(forces[3 * node + (uint64_t)axis], (behind - ahead) / (2 * h),
+                                1e-5 * greatest);
+                }
+            free(forces);
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
+// A rotation and a translation strain nothing.
+static void test_rigid_motions_cost_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SUBJECTS; i++) {
+        taut_solver *solver = subject_with(&subjects[i], "symplectic_euler", 1e-5, "double", NULL);
+        const double c = cos(0.7), s = sin(0.7);
+        for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+            const vec3 p = position_of(solver, node);
+            put(solver, node, vec3_make(c * p.x - s * p.z + 0.1, p.y - 0.2, s * p.x + c * p.z));
+        }
+        assert_near(energy_of(solver).elastic, 0, 1e-15);
+        taut_solver_destroy(solver);
+    }
+}
+
+// ---- Tangents and stability
+
+static double *difference_of(taut_solver *solver, bool velocities, const double *p)
+{
+    const uint64_t count = taut_solver_node_count(solver);
+    const double epsilon = small_distance(solver, 1e-5);
+    double *forces[2];
+    for (int side = 0; side < 2; side++) {
+        const double by = side == 0 ? -epsilon : epsilon;
+        for (int there = 1; there >= 0; there--) {
+            for (uint64_t i = 0; i < count; i++) {
+                const vec3 step = vec3_scale(there ? by : -by,
+                                             vec3_make(p[3 * i], p[3 * i + 1], p[3 * i + 2]));
+                if (velocities)
+                    put_velocity(solver, i, vec3_add(velocity_of(solver, i), step));
+                else
+                    put(solver, i, vec3_add(position_of(solver, i), step));
+            }
+            if (there)
+                forces[side] = all_forces(solver);
+        }
+    }
+    double *result = calloc((size_t)count * 3, sizeof *result);
+    assert_non_null(result);
+    for (uint64_t i = 0; i < count; i++)
+        if (!topology_is_kinematic(solver_topology(solver), i))
+            for (uint64_t axis = 0; axis < 3; axis++)
+                result[3 * i + axis] =
+                    (forces[0][3 * i + axis] - forces[1][3 * i + axis]) / (2 * epsilon);
+    free(forces[0]);
+    free(forces[1]);
+    return result;
+}
+
+static void test_tangents_are_derivatives_of_the_forces(void **state)
+{
+    (void)state;
+    static const struct product K = {false, 1, 0}, C = {false, 0, 1};
+    for (int i = 0; i < SUBJECTS; i++)
+        for (int velocities = 0; velocities < 2; velocities++) {
+            struct solver_options options = {.config = {.threads = 2}};
+            taut_solver *solver =
+                subject_with(&subjects[i], "symplectic_euler", 1e-5, "double", &options);
+            shake(solver, small_distance(solver, 0.1), 0);
+            const uint64_t count = 3 * taut_solver_node_count(solver);
+            if (count <= 3300) {
+                double *p = random_vector(solver, false, 3);
+                double *expected = difference_of(solver, velocities, p);
+                double *got = product_of(solver, velocities ? C : K, p);
+                assert_vectors_near(subjects[i].name, got, expected, count, 1e-6);
+                assert_true(velocities || greatest_of(expected, count) > 1);
+                free(p);
+                free(expected);
+                free(got);
+            }
+            taut_solver_destroy(solver);
+        }
+}
+
+// The computed limit of symplectic Euler is that at which runs diverge; the guaranteed one is below
+// it, and within a factor of 2.
+static void test_critical_steps_are_those_of_runs(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "rk4"};
+    for (int i = 0; i < SUBJECTS; i++)
+        for (int k = 0; k < 2; k++) {
+            taut_error error = {0};
+            taut_critical_step step;
+            taut_solver *solver = subject_with(&subjects[i], integrators[k], 1e-6, "double", NULL);
+            if (taut_solver_node_count(solver) > 1000) {
+                taut_solver_destroy(solver);
+                continue;
+            }
+            assert_int_equal(taut_solver_critical_step(solver, 1, &step, &error), TAUT_OK);
+            taut_solver_destroy(solver);
+            assert_true(step.dt_bound > 0 && step.dt_bound <= step.dt_computed * (1 + 1e-9));
+            if (step.dt_bound < step.dt_computed / 2.5)
+                fail_msg("%s, %s: bound %g, computed %g", subjects[i].name, integrators[k],
+                         step.dt_bound, step.dt_computed);
+            for (int beyond = 0; beyond < 2; beyond++) {
+                const double dt = step.dt_computed * (beyond ? 1.02 : 0.99);
+                solver = subject_with(&subjects[i], integrators[k], dt, "double", NULL);
+                shake(solver, small_distance(solver, 1e-6), 0);
+                const double start = energy_of(solver).total;
+                const taut_status status = taut_solver_step(solver, 1500, &error);
+                const bool grows =
+                    status != TAUT_OK || energy_of(solver).total > 1e3 * fabs(start);
+                if (grows != (beyond == 1))
+                    fail_msg("%s, %s at %g of the computed step %g: %s", subjects[i].name,
+                             integrators[k], beyond ? 1.02 : 0.99, step.dt_computed,
+                             grows ? "diverges" : "is stable");
+                taut_solver_destroy(solver);
+            }
+        }
+}
+
+// ---- A strip under its own weight
+
+// The drop of the end of a cantilever of cloth of length 1, clamped by two rows of pinned nodes, as
+// a fraction of its length. c = (B / (rho g))^(1/3) is its bending length.
+static double tip_drop(double ratio, int cells)
+{
+    const double c = 1 / ratio, density = 0.2, g = 9.81, h = 1.0 / cells;
+    taut_scene *scene = scene_of(
+        "precision: double\n"
+        "simulation: {integrator: implicit_euler, dt: 0.2, steps: 1, implicit: {newton: 8,\n"
+        "  tolerance: 1e-8}}\n"
+        "environment: {gravity: [0, 0, " NUM "]}\n"
+        "bodies: [{name: b, type: cloth, origin: [" NUM ",0,0], u: [" NUM ",0,0], v: [0," NUM ",0],\n"
+        "nodes: [%d, 3], mass: " NUM ", springs: {structural: {stiffness: 2000}, shear:\n"
+        "{stiffness: 2000}}, pins: [left, 1, %d, %d]}]\n",
+        -g, -h, 1 + h, 2 * h, cells + 2, density * 2 * h * (1 + h), cells + 3, 2 * cells + 5);
+    // All nodes have one mass; the middle row's is that of its width, and the stiffness likewise.
+    scene->bodies[0].elements.bending_u = density * g * c * c * c;
+    taut_solver *solver = solver_from(scene, NULL);
+    advance(solver, 400);
+    double drop = 0;
+    for (uint64_t row = 0; row < 3; row++)
+        drop -= position_of(solver, (row + 1) * (uint64_t)(cells + 2) - 1).z / 3;
+    taut_solver_destroy(solver);
+    return drop;
+}
+
+// From B alone; expected drops of the elastica by numerical integration. A cloth whose nodes have
+// equal masses is heavier at its sides and its end than that of a fabric, so that this is a check of
+// the bending and of the clamp, to a few per cent; tests/test_fabric.c has the exact weights.
+static void test_a_strip_bends_as_the_elastica(void **state)
+{
+    (void)state;
+    assert_near(tip_drop(1, 20), 0.123471, 0.02);
+    assert_near(tip_drop(2, 20), 0.640631, 0.04);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels_agree_with_the_reference),
+        cmocka_unit_test(test_hashes_depend_on_nothing_else),
+        cmocka_unit_test(test_forces_are_derivatives_of_the_energy),
+        cmocka_unit_test(test_rigid_motions_cost_nothing),
+        cmocka_unit_test(test_tangents_are_derivatives_of_the_forces),
+        cmocka_unit_test(test_critical_steps_are_those_of_runs),
+        cmocka_unit_test(test_a_strip_bends_as_the_elastica),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
