@@ -142,6 +142,17 @@ static void add_gas(struct hash *hash, const struct scene_pressure *gas)
     add_choice(hash, (int)gas->volume);
 }
 
+static void add_elements(struct hash *hash, const struct body_elements *elements)
+{
+    const struct element_constants all[] = {elements->bend[0], elements->bend[1], elements->twist,
+                                            elements->area, elements->volume};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ADD(hash, all[i].stiffness);
+        ADD(hash, all[i].time);
+        ADD(hash, all[i].rest);
+    }
+}
+
 static void add_body(struct hash *hash, const struct body *body)
 {
     const uint64_t nodes = body->node_count;
@@ -165,6 +176,8 @@ static void add_body(struct hash *hash, const struct body *body)
     ADD(hash, body->face_count);
     add_array(hash, body->faces, body->face_count * (uint64_t)body->face_arity,
               sizeof *body->faces);
+    if (body->elements.present)
+        add_elements(hash, &body->elements);
     add_flag(hash, body->is_sheet);
     add_flag(hash, body->closed);
     add_gas(hash, &body->pressure);

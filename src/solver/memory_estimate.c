@@ -58,6 +58,7 @@ struct totals {
     double grid_numbers;         // nodes of grids times their directions
     double shares;               // numbers in the shares of springs of weighted grids
     double line_slots;           // slots in the lines solved by implicit integrators
+    double elements;             // bytes of elements beside springs
     double halo;                 // nodes whose contributions are exchanged between tiles
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
@@ -191,6 +192,18 @@ static void count_faces(struct totals *totals, const struct scene_body *body,
 // springs/grid/tangent.c: the springs of two shells do not move along one or two axes.
 enum { SHARES_A_NODE = 6 };
 
+// elements/elements.c: most rows of nodes share the weights of their lines.
+static double element_bytes_of(const struct totals *totals, const struct scene_body *body,
+                               const struct body_size *size)
+{
+    enum { WEIGHT_ROWS = 8, BLOCK_NODES = 1024 };
+    const struct scene_elements *it = &body->elements;
+    if (it->bending_u == 0 && it->bending_v == 0 && it->twist == 0 && it->area == 0)
+        return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;
+    return WEIGHT_ROWS * totals->real * (double)size->grid[0] +
+           2 * sizeof(size_t) * (double)size->grid[1] + sizeof(double) * size->nodes / BLOCK_NODES;
+}
+
 static void count_body(struct totals *totals, const struct scene_body *body,
                        const struct body_size *size)
 {
@@ -224,6 +237,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     }
 
     count_faces(totals, body, size);
+    totals->elements += element_bytes_of(totals, body, size);
 
     if (grid) {
         totals->grids++;
@@ -509,7 +523,8 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     allocate(&memory_use, topology_bytes_of(&totals));
     plan(&memory_use, &totals);
     allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +
-                              3 * totals.real * totals.halo + threads_bytes(options));
+                              totals.elements + 3 * totals.real * totals.halo +
+                              threads_bytes(options));
     if (integrator_is_implicit(scene->simulation.integrator))
         allocate_briefly(&memory_use, tangent_faces_bytes_of(&totals));
     release(&memory_use, bodies);

@@ -404,7 +404,7 @@ static taut_status build_body(struct build *build)
     if (status == TAUT_OK)
         set_rest_lengths(body);
     if (status == TAUT_OK)
-        build_elements(given, &body->elements);
+        status = build_elements(build);
     if (status == TAUT_OK)
         status = set_velocities(build);
     if (status != TAUT_OK)

@@ -69,8 +69,8 @@ double build_bytes(const struct scene_body *given, const struct build_counts *co
 // edge, where two sides meet, follows it.
 size_t build_boundary_material(const struct scene_body *given, size_t kind);
 
-// The constants of the body's elements (build_elements.c).
-void build_elements(const struct scene_body *given, struct body_elements *elements);
+// The constants of the body's elements (build_elements.c); refuses springs that break beside them.
+taut_status build_elements(struct build *build);
 
 // One builder for each type.
 taut_status build_rope(struct build *build);

@@ -55,19 +55,36 @@ static void set_lattice(const struct scene_body *given, double ratio,
     set_damping(&elements->volume, ratio, given->mass / cells, 1.5 * a * a * a * a);
 }
 
-void build_elements(const struct scene_body *given, struct body_elements *elements)
+// The elements of a cell or a line would still join nodes whose springs are broken.
+static bool may_break(const struct scene_body *given)
 {
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+        if (given->kinds[kind].present && isfinite(given->kinds[kind].material.break_at))
+            return true;
+    return false;
+}
+
+taut_status build_elements(struct build *build)
+{
+    const struct scene_body *given = build->given;
     const struct scene_elements *moduli = &given->elements;
     const double ratio = moduli->damped ? given->damping_ratio : 0;
+    struct body_elements *elements = &build->body->elements;
     *elements = (struct body_elements){
         .present = moduli->bending_u != 0 || moduli->bending_v != 0 || moduli->twist != 0 ||
                    moduli->area != 0 || moduli->volume != 0};
     if (!elements->present)
-        return;
+        return TAUT_OK;
+    if (may_break(given))
+        return build_refuse(build, given->at,
+                            "the springs of body '%s' cannot break: its bending, area or volume "
+                            "elements would still join its parts; leave out 'break_at'",
+                            given->name);
     if (given->type == BODY_ROPE)
         set_rope(given, ratio, elements);
     else if (given->type == BODY_CLOTH)
         set_cloth(given, ratio, elements);
     else if (given->type == BODY_LATTICE)
         set_lattice(given, ratio, elements);
+    return TAUT_OK;
 }
