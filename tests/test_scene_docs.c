@@ -123,9 +123,10 @@ static void test_schema(void **state)
 {
     (void)state;
     const struct schema_table *tables[] = {
-        &schema_scene,  &schema_simulation, &schema_environment, &schema_wind, &schema_gust,
-        &schema_output, &schema_probe,      &schema_material,    &schema_body, &schema_pressure,
-        &schema_drive,  &schema_collider,   &schema_implicit,    &schema_vtp,  &schema_checkpoint};
+        &schema_scene,   &schema_simulation, &schema_environment, &schema_wind, &schema_gust,
+        &schema_output,  &schema_probe,      &schema_material,    &schema_body, &schema_pressure,
+        &schema_drive,   &schema_collider,   &schema_implicit,    &schema_vtp,  &schema_checkpoint,
+        &schema_elastic, &schema_fabric,     &schema_rayleigh};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (size_t k = 0; k < tables[t]->count; k++)
             check_key(tables[t], &tables[t]->keys[k]);

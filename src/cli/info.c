@@ -11,6 +11,7 @@
 #include "cli/session.h"
 #include "cli/terminal.h"
 #include "parallel/team.h"
+#include "scene/moduli.h"
 #include "solver/solver.h"
 
 struct info {
@@ -141,39 +142,147 @@ static void print_bodies(const struct info *info)
     }
 }
 
-// The moduli of a material, what the springs represent of them, and the speeds of its waves.
-struct moduli {
-    double young, poisson, shear;     // Pa, -, Pa
+// ---- Materials: what was asked for, and what the network of springs and elements represents.
+
+// A lattice of a solid.
+struct solid {
+    struct solid_moduli moduli;
+    double density;
     double pressure_wave, shear_wave; // m/s
 };
 
-static struct moduli moduli_of(const struct scene_body *body)
+static struct solid solid_of(const struct scene_body *body)
 {
-    const double young =
-        lattice_young(body->kinds[0].material.stiffness, body->shape.lattice.spacing);
-    const double shear = young / (2 * (1 + LATTICE_POISSON));
-    return (struct moduli){.young = young,
-                           .poisson = LATTICE_POISSON,
-                           .shear = shear,
-                           .pressure_wave = sqrt(3 * shear / body->elastic.density),
-                           .shear_wave = sqrt(shear / body->elastic.density)};
+    struct solid solid = {.moduli =
+                              lattice_moduli(body->kinds[0].material.stiffness,
+                                             body->elements.volume, body->shape.lattice.spacing),
+                          .density = body->elastic.density};
+    const double shear = solid.moduli.shear, nu = solid.moduli.poisson;
+    solid.shear_wave = sqrt(shear / solid.density);
+    solid.pressure_wave = sqrt(2 * shear * (1 - nu) / (1 - 2 * nu) / solid.density);
+    return solid;
+}
+
+// A cloth: resultants, N/m, of which the strips are made; thickness 0: unknown.
+struct sheet {
+    struct sheet_moduli asked, moduli;
+    struct strip_moduli strips;
+    double areal_density, thickness;
+    double wave_u, wave_v, shear_wave; // m/s
+};
+
+static struct sheet sheet_of(const struct scene_body *body)
+{
+    const struct cell_sides cell = cloth_cell(&body->shape.cloth);
+    const struct sheet_springs springs = {.u = body->kinds[0].material.stiffness,
+                                          .v = body->kinds[CLOTH_WEFT].material.stiffness,
+                                          .diagonal = body->kinds[1].material.stiffness,
+                                          .area = body->elements.area};
+    const bool is_fabric = body->fabric.present;
+    struct sheet sheet = {.asked = sheet_of_body(body),
+                          .moduli = sheet_of_springs(&springs, cell.u / cell.v),
+                          .thickness =
+                              is_fabric ? body->fabric.thickness : body->elastic.thickness};
+    sheet.moduli.bending_u = body->elements.bending_u;
+    sheet.moduli.bending_v = body->elements.bending_v;
+    sheet.moduli.twist = body->elements.twist;
+    sheet.strips = sheet_strips(&sheet.moduli);
+    sheet.areal_density = sheet.asked.areal_density;
+    sheet.wave_u = sqrt(sheet.moduli.c11 / sheet.areal_density);
+    sheet.wave_v = sqrt(sheet.moduli.c22 / sheet.areal_density);
+    sheet.shear_wave = sqrt(sheet.moduli.c66 / sheet.areal_density);
+    return sheet;
+}
+
+// A rope: N, N m2, kg/m, m/s.
+struct line {
+    double young, tension, bending, density, wave;
+};
+
+static struct line line_of(const struct scene_body *body)
+{
+    const double spacing = rope_spacing(&body->shape.rope);
+    const double area = circle_area(body->elastic.diameter);
+    struct line line = {.tension = body->kinds[0].material.stiffness * spacing,
+                        .bending = body->elements.bending_u,
+                        .density = body_cell_mass(body) / spacing};
+    line.young = line.tension / area;
+    line.wave = sqrt(line.tension / line.density);
+    return line;
+}
+
+static void print_solid(const struct scene_body *body)
+{
+    const struct solid solid = solid_of(body);
+    printf("\n  The material of '%s': E = %.6g Pa, Poisson's ratio %.4g, density %.6g kg/m3; "
+           "asked for: %.6g Pa, %.4g.\n",
+           body->name, solid.moduli.young, solid.moduli.poisson, solid.density, body->elastic.young,
+           body->elastic.poisson);
+    printf("  Shear modulus %.6g Pa, pressure waves %.4g m/s, shear waves %.4g m/s; springs "
+           "inside: k1 = k2 = %.6g N/m, damping %.4g N s/m.\n",
+           solid.moduli.shear, solid.pressure_wave, solid.shear_wave,
+           body->kinds[0].material.stiffness, body->kinds[0].material.damping);
+}
+
+static void print_resultants(const char *what, const struct sheet_moduli *moduli)
+{
+    printf("  %-10s  %12.6g  %12.6g  %12.6g  %12.6g  N/m\n", what, moduli->c11, moduli->c22,
+           moduli->c12, moduli->c66);
+}
+
+static void print_sheet(const struct scene_body *body)
+{
+    const struct sheet sheet = sheet_of(body);
+    const struct strip_moduli *strips = &sheet.strips;
+    const double t = sheet.thickness;
+    const char *named = body->fabric.present ? body->fabric.material : body->elastic.material;
+    printf("\n  The material of '%s'%s%s%s: %.6g kg/m2, %.6g kg.\n\n", body->name,
+           named ? " (" : "", named ? named : "", named ? ")" : "", sheet.areal_density,
+           body->mass);
+    printf("  %-10s  %12s  %12s  %12s  %12s\n", "", "C11 (u)", "C22 (v)", "C12", "C66 (shear)");
+    print_resultants("asked for", &sheet.asked);
+    print_resultants("network", &sheet.moduli);
+    printf("\n  Strips: %.6g N/m along u, %.6g along v, %.6g along the diagonal; Poisson's ratio "
+           "%.4g along u.\n",
+           strips->along_u, strips->along_v, strips->diagonal, strips->poisson);
+    if (t > 0)
+        printf("  E = %.6g Pa along u, %.6g along v, %.6g along the diagonal; shear modulus %.6g "
+               "Pa; thickness %g m.\n",
+               strips->along_u / t, strips->along_v / t, strips->diagonal / t, sheet.moduli.c66 / t,
+               t);
+    printf("  Bending %.6g N m along u, %.6g along v, twist %.6g; waves %.4g m/s along u, %.4g "
+           "along v, shear waves %.4g.\n",
+           sheet.moduli.bending_u, sheet.moduli.bending_v, sheet.moduli.twist, sheet.wave_u,
+           sheet.wave_v, sheet.shear_wave);
+    printf("  Springs inside: %.6g N/m along u, %.6g along v, %.6g along diagonals; area %.6g "
+           "N/m.\n",
+           body->kinds[0].material.stiffness, body->kinds[CLOTH_WEFT].material.stiffness,
+           body->kinds[1].material.stiffness, body->elements.area);
+}
+
+static void print_line(const struct scene_body *body)
+{
+    const struct line line = line_of(body);
+    printf("\n  The material of '%s': E = %.6g Pa, density %.6g kg/m3; asked for: %.6g Pa.\n",
+           body->name, line.young, body->elastic.density, body->elastic.young);
+    printf("  E A = %.6g N, bending %.6g N m2, %.6g kg/m, waves %.4g m/s; springs: %.6g N/m, "
+           "damping %.4g N s/m.\n",
+           line.tension, line.bending, line.density, line.wave, body->kinds[0].material.stiffness,
+           body->kinds[0].material.damping);
 }
 
 static void print_materials(const struct info *info)
 {
     for (size_t b = 0; b < info->scene->body_count; b++) {
         const struct scene_body *body = &info->scene->bodies[b];
-        if (!body->elastic.present)
+        if (!body_has_moduli(body))
             continue;
-        const struct moduli moduli = moduli_of(body);
-        printf("\n  The material of '%s': E = %.6g Pa, Poisson's ratio %.4g, density %.6g kg/m3; "
-               "asked for: %.6g Pa, %.4g.\n",
-               body->name, moduli.young, moduli.poisson, body->elastic.density, body->elastic.young,
-               body->elastic.poisson);
-        printf("  Shear modulus %.6g Pa, pressure waves %.4g m/s, shear waves %.4g m/s; springs "
-               "inside: k1 = k2 = %.6g N/m, damping %.4g N s/m.\n",
-               moduli.shear, moduli.pressure_wave, moduli.shear_wave,
-               body->kinds[0].material.stiffness, body->kinds[0].material.damping);
+        if (body->type == BODY_CLOTH)
+            print_sheet(body);
+        else if (body->type == BODY_ROPE)
+            print_line(body);
+        else
+            print_solid(body);
     }
 }
 
@@ -324,26 +433,95 @@ static void write_lattice(struct json *json, const struct plan_statistics *plan)
     json_close_array(json);
 }
 
-// The material in SI units as represented and as asked for; null if springs were given.
-static void write_material(struct json *json, const struct scene_body *body)
+static void write_solid(struct json *json, const struct scene_body *body)
 {
-    if (!body->elastic.present) {
-        json_null(json, "elastic");
-        return;
-    }
-    const struct moduli moduli = moduli_of(body);
+    const struct solid solid = solid_of(body);
     json_open_object(json, "elastic");
-    json_number(json, "young", moduli.young);
-    json_number(json, "poisson", moduli.poisson);
-    json_number(json, "shear_modulus", moduli.shear);
-    json_number(json, "density", body->elastic.density);
+    json_number(json, "young", solid.moduli.young);
+    json_number(json, "poisson", solid.moduli.poisson);
+    json_number(json, "shear_modulus", solid.moduli.shear);
+    json_number(json, "density", solid.density);
     json_number(json, "young_requested", body->elastic.young);
     json_number(json, "poisson_requested", body->elastic.poisson);
-    json_number(json, "pressure_wave", moduli.pressure_wave);
-    json_number(json, "shear_wave", moduli.shear_wave);
+    json_number(json, "pressure_wave", solid.pressure_wave);
+    json_number(json, "shear_wave", solid.shear_wave);
     json_number(json, "spring_stiffness", body->kinds[0].material.stiffness);
     json_number(json, "spring_damping", body->kinds[0].material.damping);
     json_close_object(json);
+}
+
+static void write_resultants(struct json *json, const char *name, const struct sheet_moduli *moduli)
+{
+    json_open_object(json, name);
+    json_number(json, "C11", moduli->c11);
+    json_number(json, "C22", moduli->c22);
+    json_number(json, "C12", moduli->c12);
+    json_number(json, "C66", moduli->c66);
+    json_number(json, "bending_u", moduli->bending_u);
+    json_number(json, "bending_v", moduli->bending_v);
+    json_number(json, "twist", moduli->twist);
+    json_close_object(json);
+}
+
+static void write_sheet(struct json *json, const struct scene_body *body)
+{
+    const struct sheet sheet = sheet_of(body);
+    const char *named = body->fabric.present ? body->fabric.material : body->elastic.material;
+    json_open_object(json, body->fabric.present ? "fabric" : "elastic");
+    if (named)
+        json_string(json, "material", named);
+    else
+        json_null(json, "material");
+    json_number(json, "areal_density", sheet.areal_density);
+    json_number(json, "thickness", sheet.thickness > 0 ? sheet.thickness : NAN);
+    write_resultants(json, "requested", &sheet.asked);
+    write_resultants(json, "represented", &sheet.moduli);
+    json_number(json, "strip_u", sheet.strips.along_u);
+    json_number(json, "strip_v", sheet.strips.along_v);
+    json_number(json, "strip_diagonal", sheet.strips.diagonal);
+    json_number(json, "poisson", sheet.strips.poisson);
+    json_number(json, "wave_u", sheet.wave_u);
+    json_number(json, "wave_v", sheet.wave_v);
+    json_number(json, "shear_wave", sheet.shear_wave);
+    json_number(json, "spring_u", body->kinds[0].material.stiffness);
+    json_number(json, "spring_v", body->kinds[CLOTH_WEFT].material.stiffness);
+    json_number(json, "spring_diagonal", body->kinds[1].material.stiffness);
+    json_number(json, "area", body->elements.area);
+    json_close_object(json);
+}
+
+static void write_line(struct json *json, const struct scene_body *body)
+{
+    const struct line line = line_of(body);
+    json_open_object(json, "elastic");
+    json_number(json, "young", line.young);
+    json_number(json, "young_requested", body->elastic.young);
+    json_number(json, "density", body->elastic.density);
+    json_number(json, "tension", line.tension);
+    json_number(json, "bending", line.bending);
+    json_number(json, "mass_per_length", line.density);
+    json_number(json, "wave", line.wave);
+    json_number(json, "spring_stiffness", body->kinds[0].material.stiffness);
+    json_number(json, "spring_damping", body->kinds[0].material.damping);
+    json_close_object(json);
+}
+
+// The material in SI units as represented and as asked for, under the key that gave it; null if
+// springs were given.
+static void write_material(struct json *json, const struct scene_body *body)
+{
+    if (!body->elastic.present)
+        json_null(json, "elastic");
+    if (body->type == BODY_CLOTH && !body->fabric.present)
+        json_null(json, "fabric");
+    if (!body_has_moduli(body))
+        return;
+    if (body->type == BODY_CLOTH)
+        write_sheet(json, body);
+    else if (body->type == BODY_ROPE)
+        write_line(json, body);
+    else
+        write_solid(json, body);
 }
 
 static void write_body(struct json *json, const struct info *info, size_t index)

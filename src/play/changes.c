@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "scene/moduli.h"
 #include "scene/reader.h"
 #include "scene/text/document.h"
 #include "solver/solver.h"
@@ -225,14 +226,21 @@ static bool same_masses(const struct scene_body *a, const struct scene_body *b)
            memcmp(one->masses, other->masses, (size_t)one->node_count * sizeof *one->masses) == 0;
 }
 
+static bool same_elements(const struct scene_elements *a, const struct scene_elements *b)
+{
+    return a->bending_u == b->bending_u && a->bending_v == b->bending_v && a->twist == b->twist &&
+           a->area == b->area && a->volume == b->volume && a->damped == b->damped;
+}
+
 static bool same_body(const struct scene_body *a, const struct scene_body *b)
 {
     if (a->type != b->type || strcmp(a->name, b->name) != 0 ||
         a->pressure.present != b->pressure.present || a->pressure.volume != b->pressure.volume)
         return false;
-    // Masses on the boundary are fractions, which no setter writes.
-    if (a->elastic.present != b->elastic.present ||
-        (a->elastic.present && a->elastic.density != b->elastic.density))
+    // Masses on the boundary are fractions, and elements have constants, which no setter writes.
+    if (a->elastic.present != b->elastic.present || a->fabric.present != b->fabric.present ||
+        (body_has_moduli(a) && body_cell_mass(a) != body_cell_mass(b)) ||
+        !same_elements(&a->elements, &b->elements))
         return false;
     if (a->type == BODY_NETWORK)
         return same_masses(a, b) && same_lists(&a->shape.network, &b->shape.network);

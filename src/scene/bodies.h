@@ -55,6 +55,7 @@ struct body {
     double *velocities; // 3 per node, m/s; NULL: all nodes are at rest
     double *masses;     // kg, > 0; NULL: all nodes have node_mass
     double node_mass;
+    bool has_density;   // the masses follow from a density, and are smaller on the boundary
     uint8_t *kinematic; // 1 for pinned, driven and prescribed nodes
     struct motion *motions;
     size_t motion_count;
@@ -108,6 +109,7 @@ struct body_size {
     bool is_surface;   // springs follow from the edges of triangles
     size_t directions; // of a grid; 0: springs are listed
     bool weighted;     // springs on the boundary have materials of their own
+    bool has_density;  // its nodes have masses of their own
     uint64_t grid[3];  // nodes along x, y, z; zeros: no grid
     uint64_t reach[3]; // of the springs of a grid, in nodes along x, y, z
     double bytes;      // of the finished body

@@ -42,12 +42,6 @@ uint64_t direction_lower(const struct direction *direction, uint64_t index, uint
            i;
 }
 
-// Whether position `index` of `count` along an axis is on a side of the box.
-static bool is_on_side(uint64_t index, uint64_t count)
-{
-    return index == 0 || index + 1 == count;
-}
-
 uint32_t direction_material(const struct direction *direction, uint64_t index, uint64_t *left)
 {
     if (!direction->weighted)

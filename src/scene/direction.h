@@ -45,6 +45,12 @@ static inline bool direction_has_material(const struct direction *direction, uin
             material < direction->boundary_material + BOUNDARY_MATERIALS);
 }
 
+// Whether position `index` of `count` along an axis is on a side of the box.
+static inline bool is_on_side(uint64_t index, uint64_t count)
+{
+    return count > 1 && (index == 0 || index + 1 == count);
+}
+
 // Sets the offsets and the box; the rest is 0.
 struct direction direction_make(const uint64_t nodes[3], const int steps[3]);
 
@@ -64,7 +70,8 @@ uint64_t direction_lower(const struct direction *direction, uint64_t index, uint
 //
 // The constants of a weighted direction belong to the cells of the grid: a spring inside is shared
 // by two cells for each axis that it does not move along, one on a side of the box by half as many,
-// one on an edge of the box by a quarter.
+// one on an edge of the box by a quarter. An axis with one node has no cells and no sides: a cloth
+// has edges in the plane only.
 uint32_t direction_material(const struct direction *direction, uint64_t index, uint64_t *left);
 
 // Finds the spring with this lower node; false if there is none.

@@ -54,7 +54,7 @@ const char *spring_kind_name(enum body_type type, size_t kind)
 {
     static const char *const names[BODY_TYPE_COUNT][SPRING_KINDS_MAX] = {
         [BODY_ROPE] = {"chain", "skip", "all"},
-        [BODY_CLOTH] = {"structural", "shear", "bend", "all"},
+        [BODY_CLOTH] = {"structural", "shear", "bend", "all", "weft"},
         [BODY_RING] = {"edges"},
         [BODY_QUAD] = {"sides", "diagonals"},
         [BODY_SPHERE] = {"edges", "bend", "second"},
@@ -73,6 +73,12 @@ size_t spring_kind_count(enum body_type type)
     while (spring_kind_name(type, kinds))
         kinds++;
     return kinds;
+}
+
+size_t body_kind_count(const struct scene_body *body)
+{
+    const bool without_weft = body->type == BODY_CLOTH && !body->kinds[CLOTH_WEFT].present;
+    return without_weft ? CLOTH_WEFT : spring_kind_count(body->type);
 }
 
 const char *selector_name(enum selector_type type)

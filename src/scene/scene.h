@@ -110,40 +110,45 @@ enum body_type {
 
 // The kinds of springs of each body type, in the order of their indices. A kind that the scene does
 // not name is not built.
-//   rope 0 chain, 1 skip, 2 all       cloth 0 structural, 1 shear, 2 bend, 3 all
+//   rope 0 chain, 1 skip, 2 all       cloth 0 structural, 1 shear, 2 bend, 3 all, 4 weft
 //   ring 0 edges                      quad 0 sides, 1 diagonals
 //   sphere 0 edges, 1 bend, 2 second  lattice 0 k1, 1 k2, 2 k3, 3 kb1, 4 kb2, 5 kb3
 //   mesh 0 edges, 1 bend              network 0 springs
 //   oscillator 0 spring               pendulum 0 spring
-enum { SPRING_KINDS_MAX = 6 };
+// A cloth's structural springs lie along u and v; those along v are of the kind weft if it is
+// present.
+enum { SPRING_KINDS_MAX = 6, CLOTH_WEFT = 4 };
 
 struct scene_spring_kind {
     bool present;
     struct material material;
 };
 
-// What the springs of a lattice with `elastic` represent (schema/bind_elastic.c has the derivation):
-// the constant of edges and face diagonals for Young's modulus and a spacing, its inverse, and
-// Poisson's ratio, which they leave no choice of.
-#define LATTICE_POISSON 0.25
-
-static inline double lattice_stiffness(double young, double spacing)
-{
-    return 0.4 * young * spacing;
-}
-
-static inline double lattice_young(double stiffness, double spacing)
-{
-    return 2.5 * stiffness / spacing;
-}
-
-// The material of a solid, from which the reader computes masses and spring constants.
+// A solid, of which bodies consist instead of masses and spring constants (scene/moduli.h).
 struct scene_elastic {
     bool present;
     mark at;
-    double young;   // Pa, > 0
-    double poisson; // -
-    double density; // kg/m3, > 0
+    const char *material; // its name in scene/fabrics.h; NULL: the numbers were given
+    double young;         // Pa, > 0
+    double poisson;       // -; of lattices and cloths
+    double density;       // kg/m3, > 0
+    double thickness;     // m, > 0, of a cloth
+    double diameter;      // m, > 0, of a rope
+};
+
+// A fabric in the plane stress of a sheet: N11 = C11 e11 + C12 e22, N22 = C12 e11 + C22 e22, N12 =
+// C66 g12, in N/m; 1 is the warp, along u of a cloth, and 2 the weft, along v.
+struct scene_fabric {
+    bool present;
+    mark at;
+    const char *material; // its name in scene/fabrics.h; NULL: the numbers were given
+    double areal_density; // kg/m2, > 0
+    double warp, weft;    // N/m, C11 and C22, > 0
+    double coupling;      // N/m, C12, of either sign
+    double shear;         // N/m, C66, > 0
+    double bending[2];    // N m, >= 0, of curvature along the warp and along the weft
+    double twist;         // N m, >= 0
+    double thickness;     // m; 0: not given
 };
 
 // Constants of the elements that a body has beside its springs (src/elements/), which the reader
@@ -301,11 +306,14 @@ struct scene_body {
     double node_mass; // kg, of each node (a network's own masses take precedence)
     struct scene_spring_kind kinds[SPRING_KINDS_MAX];
     struct material common; // the body's common keys, the defaults of a network's springs
-    // If present, `kinds` has the constants of springs inside, `mass` is that of the whole body,
-    // and springs and nodes on the boundary have the constants and masses of fewer cells.
+    // If one of them is present, `kinds` has the constants of springs inside, `mass` is that of the
+    // whole body, and springs and nodes on the boundary have the constants and masses of fewer
+    // cells.
     struct scene_elastic elastic;
-    double damping_ratio; // of the springs of `elastic`; 0: they have the common damping
+    struct scene_fabric fabric;
+    double damping_ratio; // of the springs of `elastic` or `fabric`; 0: see rayleigh_stiffness
     struct scene_elements elements;
+    double rayleigh_stiffness; // s, damping over stiffness of springs; 0: the common damping
     struct selector *pins;
     size_t pin_count;
     struct scene_drive *drives;
@@ -375,11 +383,20 @@ struct taut_scene {
 // "rope", "cloth", ...
 const char *body_type_name(enum body_type type);
 
+// Whether masses and spring constants follow from a material, `elastic` or `fabric`.
+static inline bool body_has_moduli(const struct scene_body *body)
+{
+    return body->elastic.present || body->fabric.present;
+}
+
 // The name of kind `kind` of a body type's springs; NULL after the last one.
 const char *spring_kind_name(enum body_type type, size_t kind);
 
 // The number of kinds of a body type.
 size_t spring_kind_count(enum body_type type);
+
+// The number of kinds of a body that have a material: a cloth without `weft` has none for it.
+size_t body_kind_count(const struct scene_body *body);
 
 // "first", "left", ..., "node", "box".
 const char *selector_name(enum selector_type type);

@@ -161,15 +161,18 @@ static double line_slots_of(const struct scene_body *body, const struct body_siz
 {
     enum { LANES = 8 };
     double others = 0, x = (double)size->grid[0], y = (double)size->grid[1], line_slots = 0;
+    const struct scene_spring_kind *along_x = &body->kinds[0], *along_y = along_x;
+    const bool has_weft = body->type == BODY_CLOTH && body->kinds[CLOTH_WEFT].present;
+    if (has_weft)
+        along_y = &body->kinds[CLOTH_WEFT];
     for (size_t kind = 1; kind < SPRING_KINDS_MAX; kind++)
-        if (body->kinds[kind].present)
+        if (body->kinds[kind].present && !(has_weft && kind == CLOTH_WEFT))
             others = fmax(others, body->kinds[kind].material.stiffness);
-    bool stiff = body->kinds[0].present && body->kinds[0].material.stiffness >= 2 * others;
-    if (!stiff || size->grid[2] != 1)
+    if (size->grid[2] != 1)
         return 0;
-    if (x >= 3)
+    if (x >= 3 && along_x->present && along_x->material.stiffness >= 2 * others)
         line_slots += LANES * ceil(y / LANES) * x;
-    if (y >= 3)
+    if (y >= 3 && along_y->present && along_y->material.stiffness >= 2 * others)
         line_slots += LANES * ceil(x / LANES) * y;
     return line_slots;
 }
@@ -189,8 +192,12 @@ static void count_faces(struct totals *totals, const struct scene_body *body,
     }
 }
 
-// springs/grid/tangent.c: the springs of two shells do not move along one or two axes.
-enum { SHARES_A_NODE = 6 };
+// springs/grid/tangent.c: the springs of two shells do not move along one or two axes, those of a
+// cloth along one.
+static double shares_a_node(const struct body_size *size)
+{
+    return size->grid[2] == 1 ? 2 : 6;
+}
 
 // elements/elements.c: most rows of nodes share the weights of their lines.
 static double element_bytes_of(const struct totals *totals, const struct scene_body *body,
@@ -208,8 +215,8 @@ static void count_body(struct totals *totals, const struct scene_body *body,
                        const struct body_size *size)
 {
     bool grid = is_grid(totals, size);
-    bool own_masses =
-        body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
+    bool own_masses = body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR ||
+                      body->type == BODY_PENDULUM || size->has_density;
 
     totals->nodes += size->nodes;
     totals->springs += size->springs;
@@ -242,7 +249,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     if (grid) {
         totals->grids++;
         totals->grid_numbers += size->nodes * (double)size->directions;
-        totals->shares += size->weighted ? SHARES_A_NODE * size->nodes : 0;
+        totals->shares += size->weighted ? shares_a_node(size) * size->nodes : 0;
         totals->line_slots += line_slots_of(body, size);
         totals->halo += halo_of(size);
         totals->stored_grid_springs += fragile ? size->springs : 0;

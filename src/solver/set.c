@@ -170,8 +170,7 @@ taut_status check_precision(const taut_solver *solver, const double *values, siz
 
 // ---- Materials
 
-// Whether the constants of springs and the masses of nodes on the boundary of a body are fractions
-// of those inside.
+// Whether the constants of springs on the boundary of a body are fractions of those inside.
 static bool is_weighted(const struct topology *topology, const struct topology_body *body)
 {
     return body->direction_count > 0 && topology->directions[body->first_direction].weighted;
@@ -404,10 +403,10 @@ taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double m
                     "the mass of a node is finite and above 0, not %g kg", mass);
     if (has_formula(topology, body))
         return refuse_formula("the mass", error);
-    if (is_weighted(topology, &topology->bodies[body]))
+    if (topology->bodies[body].has_density)
         return fail(error, TAUT_ERROR_UNSUPPORTED,
-                    "the masses of body '%s' follow from its density ('elastic'): create another "
-                    "solver",
+                    "the masses of body '%s' follow from its density ('elastic' or 'fabric'): "
+                    "create another solver",
                     topology->bodies[body].name);
     status = check_precision(solver, &mass, 1, true, error);
     if (status == TAUT_OK)

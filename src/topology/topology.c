@@ -253,6 +253,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .mass = (double)body->node_count * body->node_mass,
         .node_mass = body->masses ? 0 : body->node_mass,
         .first_mass = at->mass,
+        .has_density = body->has_density,
     };
     if (!cooked->name)
         return false;

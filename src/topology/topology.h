@@ -32,6 +32,7 @@ struct topology_body {
     double mass;         // kg, of all nodes
     double node_mass;    // kg, of each node; 0: masses are listed
     uint64_t first_mass; // from this index
+    bool has_density;    // the masses follow from a density, and are smaller on the boundary
 };
 
 struct topology {

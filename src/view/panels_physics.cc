@@ -363,13 +363,26 @@ static void draw_mass(struct view *view, const taut_scene *scene, size_t number)
     field_numbers(view, field, &mass, 1);
 }
 
-// The moduli from which masses and spring constants follow; springs have one Poisson's ratio only.
-static void draw_elastic(struct view *view, const struct scene_body *body)
+// The moduli from which masses and constants follow, unless the material has only a name, in place
+// of which single numbers cannot be set. Springs alone have one Poisson's ratio.
+static void draw_moduli(struct view *view, const taut_scene *scene, size_t number)
 {
-    static const char *const left_out[] = {"poisson", nullptr};
+    const struct scene_body *body = &scene->bodies[number];
+    const bool is_cloth = body->type == BODY_CLOTH, is_rope = body->type == BODY_ROPE;
+    const char *const of_elastic[] = {is_cloth ? "" : "poisson", is_cloth ? "" : "thickness",
+                                      is_rope ? "" : "diameter", nullptr};
+    const char *const of_fabric[] = {body->fabric.thickness > 0 ? "" : "thickness", nullptr};
+    const char *key = body->fabric.present ? "fabric" : "elastic";
+    const struct dom_node *node = body_node(scene, number);
+    const struct dom_pair *given = node ? dom_find(node, key) : nullptr;
     char path[FIELD_PATH_SIZE];
-    field_path(path, "bodies.%s.elastic", body->name);
-    fields_of_table(view, &schema_elastic, &body->elastic, path, left_out, FIELD_ON_RELEASE);
+    if (!given || given->value.node->kind != DOM_MAPPING)
+        return;
+    field_path(path, "bodies.%s.%s", body->name, key);
+    if (body->fabric.present)
+        fields_of_table(view, &schema_fabric, &body->fabric, path, of_fabric, FIELD_ON_RELEASE);
+    else
+        fields_of_table(view, &schema_elastic, &body->elastic, path, of_elastic, FIELD_ON_RELEASE);
 }
 
 static void draw_body(struct view *view, const taut_scene *scene, size_t number, bool open)
@@ -380,8 +393,8 @@ static void draw_body(struct view *view, const taut_scene *scene, size_t number,
     if (!section(title, open))
         return;
     draw_mass(view, scene, number);
-    if (body->elastic.present)
-        draw_elastic(view, body);
+    if (body_has_moduli(body))
+        draw_moduli(view, scene, number);
     else
         draw_materials(view, number);
     if (body->pressure.present) {
@@ -631,7 +644,7 @@ static void draw_shape(struct view *view, const struct scene_body *body, bool op
 {
     // Keys that are drawn elsewhere, that cannot change alone, or that belong to another key.
     const char *const left_out[] = {
-        "links", "model", "shells", "file", body->elastic.present ? nullptr : "damping_ratio",
+        "links", "model", "shells", "file", body_has_moduli(body) ? nullptr : "damping_ratio",
         nullptr};
     char title[FIELD_PATH_SIZE], path[FIELD_PATH_SIZE];
     field_path(title, "%s (%s)###body.%s", body->name, body_type_name(body->type), body->name);

@@ -67,7 +67,7 @@ static bool has_own_nodes(enum body_type type)
 // Whether the nodes of a body may differ in mass.
 static bool has_own_masses(const struct scene_body *given)
 {
-    return has_own_nodes(given->type) || given->elastic.present;
+    return has_own_nodes(given->type) || body_has_moduli(given);
 }
 
 static bool is_moving(const struct scene_body *given)
@@ -202,9 +202,14 @@ static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
     [BODY_OSCILLATOR] = build_oscillator,
     [BODY_PENDULUM] = build_pendulum};
 
+bool build_is_weighted(const struct scene_body *given)
+{
+    return body_has_moduli(given) && given->type != BODY_ROPE;
+}
+
 size_t build_boundary_material(const struct scene_body *given, size_t kind)
 {
-    return spring_kind_count(given->type) + BOUNDARY_MATERIALS * kind;
+    return body_kind_count(given) + BOUNDARY_MATERIALS * kind;
 }
 
 // Adds the materials of springs on the boundary: their cells are a half and a quarter of those of
@@ -228,8 +233,9 @@ static taut_status set_materials(struct build *build)
     struct body *body = build->body;
     if (given->type == BODY_NETWORK)
         return TAUT_OK;
-    const size_t kinds = spring_kind_count(given->type);
-    const size_t materials = given->elastic.present ? build_boundary_material(given, kinds) : kinds;
+    const size_t kinds = body_kind_count(given);
+    const bool weighted = build_is_weighted(given);
+    const size_t materials = weighted ? build_boundary_material(given, kinds) : kinds;
     body->materials = memory_allocate(NULL, materials, sizeof *body->materials);
     if (!body->materials)
         return build_no_memory(build);
@@ -243,7 +249,7 @@ static taut_status set_materials(struct build *build)
         else
             body->materials[kind] = (struct material){.break_at = INFINITY, .yield_at = INFINITY};
     }
-    if (given->elastic.present)
+    if (weighted)
         set_boundary_materials(build, kinds);
     return TAUT_OK;
 }
@@ -385,6 +391,7 @@ static taut_status build_body(struct build *build)
     body->type = given->type;
     body->at = given->at;
     body->pressure = given->pressure;
+    body->has_density = body_has_moduli(given);
     body->name = strdup(given->name);
     if (!body->name)
         return build_no_memory(build);

@@ -65,8 +65,12 @@ bool sphere_count(const struct scene_body *given, struct build_counts *counts);
 // Bytes of the arrays that build_allocate allocates for a body.
 double build_bytes(const struct scene_body *given, const struct build_counts *counts);
 
-// The material of springs of a kind on one side of a body with `elastic`; that of springs on an
-// edge, where two sides meet, follows it.
+// Whether springs on the boundary have smaller constants than those inside: of a body with `elastic`
+// or `fabric`, unless it is a rope, whose springs have one cell each.
+bool build_is_weighted(const struct scene_body *given);
+
+// The material of springs of a kind on one side of such a body; that of springs on an edge, where
+// two sides meet, follows it.
 size_t build_boundary_material(const struct scene_body *given, size_t kind);
 
 // The constants of the body's elements (build_elements.c); refuses springs that break beside them.

@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "scene/moduli.h"
+
 // ---- Springs and faces in order
 
 // Writes springs one after the other, in the order of their kinds.
@@ -103,6 +105,35 @@ static taut_status check_all_springs(struct build *build, uint64_t nodes, size_t
     return TAUT_OK;
 }
 
+// ---- Bodies with moduli: nodes and springs on the boundary have the masses and constants of fewer
+// cells
+
+static void weight_springs(const struct build *build)
+{
+    struct body *body = build->body;
+    for (size_t d = 0; d < body->direction_count; d++) {
+        struct direction *direction = &body->directions[d];
+        direction->weighted = true;
+        direction->boundary_material =
+            (uint32_t)build_boundary_material(build->given, direction->material);
+    }
+}
+
+static void weight_nodes(struct build *build)
+{
+    struct body *body = build->body;
+    const double inside = body_cell_mass(build->given);
+    uint64_t node = 0;
+    for (uint64_t k = 0; k < body->grid[2]; k++)
+        for (uint64_t j = 0; j < body->grid[1]; j++)
+            for (uint64_t i = 0; i < body->grid[0]; i++) {
+                const int sides = is_on_side(i, body->grid[0]) + is_on_side(j, body->grid[1]) +
+                                  is_on_side(k, body->grid[2]);
+                body->masses[node++] = inside * boundary_share(sides);
+            }
+    build->has_masses = true;
+}
+
 // ---- Rope: nodes on a line, 0 at `from` and the last at `to`
 
 enum { ROPE_KIND_CHAIN, ROPE_KIND_SKIP, ROPE_KIND_ALL };
@@ -158,6 +189,8 @@ taut_status build_rope(struct build *build)
     }
     grid_set_springs(&grid, body);
     write_all_springs(body, ROPE_KIND_ALL);
+    if (body_has_moduli(given))
+        weight_nodes(build);
     return TAUT_OK;
 }
 
@@ -170,14 +203,23 @@ static const struct {
     int steps[3];
 } cloth_directions[] = {{CLOTH_STRUCTURAL, {1, 0, 0}}, {CLOTH_STRUCTURAL, {0, 1, 0}},
                         {CLOTH_SHEAR, {1, 1, 0}},      {CLOTH_SHEAR, {-1, 1, 0}},
-                        {CLOTH_BEND, {2, 0, 0}},       {CLOTH_BEND, {0, 2, 0}}};
+                        {CLOTH_BEND, {2, 0, 0}},       {CLOTH_BEND, {0, 2, 0}},
+                        {CLOTH_WEFT, {0, 1, 0}}};
 
 enum { CLOTH_DIRECTIONS = sizeof cloth_directions / sizeof cloth_directions[0] };
+
+// Whether structural springs along v are replaced by those of the kind weft.
+static bool is_replaced_by_weft(const struct scene_body *given, size_t direction)
+{
+    return given->kinds[CLOTH_WEFT].present &&
+           cloth_directions[direction].kind == CLOTH_STRUCTURAL &&
+           cloth_directions[direction].steps[1] != 0;
+}
 
 static void add_cloth_directions(const struct scene_body *given, struct grid *grid)
 {
     for (size_t i = 0; i < CLOTH_DIRECTIONS; i++)
-        if (given->kinds[cloth_directions[i].kind].present)
+        if (given->kinds[cloth_directions[i].kind].present && !is_replaced_by_weft(given, i))
             grid_add_direction(grid, cloth_directions[i].kind, cloth_directions[i].steps);
 }
 
@@ -236,6 +278,10 @@ taut_status build_cloth(struct build *build)
     place_cloth_nodes(cloth, build->body);
     grid_set_springs(&grid, build->body);
     write_all_springs(build->body, CLOTH_ALL);
+    if (body_has_moduli(given)) {
+        weight_springs(build);
+        weight_nodes(build);
+    }
     return TAUT_OK;
 }
 
@@ -320,31 +366,6 @@ static bool is_solid(const struct scene_lattice *lattice)
     return lattice->nodes_x >= 2 && lattice->nodes_y >= 2 && lattice->nodes_z >= 2;
 }
 
-// Nodes and springs on the boundary have the masses and constants of fewer cells.
-static void weight_lattice(const struct build *build)
-{
-    const struct scene_body *given = build->given;
-    struct body *body = build->body;
-    for (size_t d = 0; d < body->direction_count; d++) {
-        struct direction *direction = &body->directions[d];
-        direction->weighted = true;
-        direction->boundary_material =
-            (uint32_t)build_boundary_material(given, direction->material);
-    }
-
-    const double a = given->shape.lattice.spacing;
-    const double inside = given->elastic.density * a * a * a;
-    uint64_t node = 0;
-    for (uint64_t k = 0; k < body->grid[2]; k++)
-        for (uint64_t j = 0; j < body->grid[1]; j++)
-            for (uint64_t i = 0; i < body->grid[0]; i++) {
-                const int sides = (i == 0 || i + 1 == body->grid[0]) +
-                                  (j == 0 || j + 1 == body->grid[1]) +
-                                  (k == 0 || k + 1 == body->grid[2]);
-                body->masses[node++] = inside * boundary_share(sides);
-            }
-}
-
 bool lattice_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
 {
     const struct scene_lattice *lattice = &given->shape.lattice;
@@ -386,9 +407,9 @@ taut_status build_lattice(struct build *build)
     struct body *body = build->body;
     place_lattice_nodes(lattice, body);
     grid_set_springs(&grid, body);
-    if (given->elastic.present) {
-        weight_lattice(build);
-        build->has_masses = true;
+    if (body_has_moduli(given)) {
+        weight_springs(build);
+        weight_nodes(build);
     }
     body->closed = is_solid(lattice);
     if (body->closed)

@@ -216,7 +216,8 @@ static void set_counts(const struct scene_body *given, const struct build_counts
     size->face_arity = counts->faces ? counts->face_arity : 0;
     size->is_sheet = counts->is_sheet;
     size->directions = counts->directions;
-    size->weighted = given->elastic.present;
+    size->weighted = build_is_weighted(given);
+    size->has_density = body_has_moduli(given);
     size->bytes += build_bytes(given, counts);
     size->building = size->bytes;
 }

@@ -148,6 +148,7 @@ static void choose_cloth(struct kinds *kinds)
         return;
     }
     require_kinds(kinds, links ? 3 : 0, links ? 1 : 3);
+    kinds->allowed[CLOTH_WEFT] = !links; // only where it differs from `structural`
 }
 
 // Chooses the kinds that are built without `springs`, and those that `springs` may name.

@@ -334,6 +334,45 @@ bool value_mapping(struct binder *binder, const struct dom_value *value, const c
 
 // ---- By the schema tables
 
+// A number, or {kes: NUMBER} in the unit that the key has in Kawabata's evaluation system.
+static bool bind_number(struct binder *binder, const struct schema_key *key,
+                        const struct dom_value *value, double *number)
+{
+    const struct value_range *range = key->range.limited ? &key->range : NULL;
+    if (key->kes == 0 || value->node->kind != DOM_MAPPING)
+        return (key->in_double ? value_double : value_number)(binder, value, key->name, range,
+                                                              number);
+    const struct dom_pair *kes = dom_find(value->node, "kes");
+    if (!kes || value->node->count != 1)
+        return bind_report(binder, value->at, NULL,
+                           "'%s' is a number in %s, or {kes: NUMBER} in the unit of Kawabata's "
+                           "evaluation system",
+                           key->name, key->unit);
+    double given;
+    if (!value_double(binder, &kes->value, "kes", range, &given))
+        return false;
+    *number = given * key->kes;
+    return true;
+}
+
+// A list of two numbers, or one for both.
+static bool bind_numbers(struct binder *binder, const struct schema_key *key,
+                         const struct dom_value *value, double *numbers)
+{
+    const struct dom_node *node = value->node;
+    if (node->kind != DOM_LIST) {
+        const bool valid = bind_number(binder, key, value, &numbers[0]);
+        numbers[1] = numbers[0];
+        return valid;
+    }
+    if (node->count != 2)
+        return bind_report(binder, value->at, NULL,
+                           "'%s' must be a number or a list of 2 numbers, not of %zu", key->name,
+                           node->count);
+    const bool first = bind_number(binder, key, &node->items[0], &numbers[0]);
+    return bind_number(binder, key, &node->items[1], &numbers[1]) && first;
+}
+
 // Binds a key's value into the struct field at `field`.
 static bool bind_value(struct binder *binder, const struct schema_key *key,
                        const struct dom_value *value, void *field)
@@ -344,8 +383,9 @@ static bool bind_value(struct binder *binder, const struct schema_key *key,
     char **copy = field;
     switch (key->type) {
     case VALUE_NUMBER:
-        return (key->in_double ? value_double : value_number)(binder, value, key->name, range,
-                                                              field);
+        return bind_number(binder, key, value, field);
+    case VALUE_PAIR:
+        return bind_numbers(binder, key, value, field);
     case VALUE_COUNT:
         return value_count(binder, value, key->name, range, field);
     case VALUE_SMALL:
@@ -399,6 +439,10 @@ static void write_default(const struct schema_key *key, void *field)
     switch (key->type) {
     case VALUE_NUMBER:
         default_numbers(key->initial, field, 1);
+        break;
+    case VALUE_PAIR:
+        default_numbers(key->initial, numbers, 1);
+        ((double *)field)[0] = ((double *)field)[1] = numbers[0];
         break;
     case VALUE_COUNT:
         default_numbers(key->initial, numbers, 1);
@@ -640,6 +684,7 @@ static void clear_field(const struct schema_key *key, void *field)
         [VALUE_DIRECTION] = sizeof(vec3),
         [VALUE_COUNTS_2] = 2 * sizeof(uint64_t),
         [VALUE_COUNTS_3] = 3 * sizeof(uint64_t),
+        [VALUE_PAIR] = 2 * sizeof(double),
     };
     if (key->type == VALUE_TEXT)
         free(*(char **)field);

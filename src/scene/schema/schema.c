@@ -480,8 +480,15 @@ static const struct schema_key body_keys[] = {
 #undef FIELD
 SCHEMA_TABLE(schema_body, "body", "a body", body_keys);
 
+// ---- Materials in SI units
+
 #define FIELD(name) offsetof(struct scene_elastic, name)
 static const struct schema_key elastic_keys[] = {
+    {.name = "material",
+     .shown = "name of a solid",
+     .absent = "the numbers are given",
+     .meaning =
+         "A solid of [materials.md](materials.md#solids), whose numbers the others replace."},
     {.name = "young",
      .type = VALUE_NUMBER,
      .in_double = true,
@@ -495,8 +502,8 @@ static const struct schema_key elastic_keys[] = {
      .in_double = true,
      .offset = FIELD(poisson),
      .range = RANGE_UP_TO(0, 0.5),
-     .initial = "0.25",
-     .meaning = "Poisson's ratio ν; that of a lattice of springs is 0.25."},
+     .absent = "that of springs alone: 1/4 in a lattice, 1/3 in a cloth",
+     .meaning = "Poisson's ratio ν; a rope has none."},
     {.name = "density",
      .type = VALUE_NUMBER,
      .in_double = true,
@@ -505,9 +512,127 @@ static const struct schema_key elastic_keys[] = {
      .unit = "kg/m³",
      .required = true,
      .meaning = "The density ρ."},
+    {.name = "thickness",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(thickness),
+     .range = RANGE_POSITIVE,
+     .unit = "m",
+     .absent = "an error in a cloth",
+     .meaning = "The thickness t of a cloth."},
+    {.name = "diameter",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(diameter),
+     .range = RANGE_POSITIVE,
+     .unit = "m",
+     .absent = "an error in a rope",
+     .meaning = "The diameter d of a rope, whose cross-section is a circle."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_elastic, "elastic", "'elastic'", elastic_keys);
+
+// Units of Kawabata's evaluation system: tension 1 gf/cm, shear 1 gf/(cm degree), bending 1 gf
+// cm2/cm; 1 gf = 9.80665e-3 N.
+#define KES_TENSION 0.980665
+#define KES_SHEAR   56.18796561619687
+#define KES_BENDING 9.80665e-5
+
+#define FIELD(name) offsetof(struct scene_fabric, name)
+static const struct schema_key fabric_keys[] = {
+    {.name = "material",
+     .shown = "name of a fabric",
+     .absent = "the numbers are given",
+     .meaning =
+         "A fabric of [materials.md](materials.md#fabrics), whose numbers the others replace."},
+    {.name = "areal_density",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(areal_density),
+     .range = RANGE_POSITIVE,
+     .unit = "kg/m²",
+     .required = true,
+     .meaning = "The mass of a square metre."},
+    {.name = "warp",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(warp),
+     .range = RANGE_POSITIVE,
+     .unit = "N/m",
+     .kes = KES_TENSION,
+     .required = true,
+     .meaning = "The stiffness C11 along u: force per width over strain, without lateral strain."},
+    {.name = "weft",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(weft),
+     .range = RANGE_POSITIVE,
+     .unit = "N/m",
+     .kes = KES_TENSION,
+     .required = true,
+     .meaning = "The stiffness C22 along v."},
+    {.name = "shear",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(shear),
+     .range = RANGE_POSITIVE,
+     .unit = "N/m",
+     .kes = KES_SHEAR,
+     .required = true,
+     .meaning = "The stiffness C66: shear force per width over the angle, in radians."},
+    {.name = "coupling",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(coupling),
+     .unit = "N/m",
+     .kes = KES_TENSION,
+     .initial = "0",
+     .meaning = "The stiffness C12: lateral force per width over strain; below 0 it widens when "
+                "stretched."},
+    {.name = "bending",
+     .type = VALUE_PAIR,
+     .in_double = true,
+     .offset = FIELD(bending),
+     .range = RANGE_NOT_NEGATIVE,
+     .unit = "N m",
+     .kes = KES_BENDING,
+     .initial = "0",
+     .meaning = "The bending stiffness of warp and weft: moment per width over curvature along u "
+                "and along v."},
+    {.name = "twist",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(twist),
+     .range = RANGE_NOT_NEGATIVE,
+     .unit = "N m",
+     .kes = KES_BENDING,
+     .absent = "the root of the product of `bending`",
+     .meaning = "The stiffness against twist; where it equals both of `bending`, all directions "
+                "bend alike."},
+    {.name = "thickness",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = FIELD(thickness),
+     .range = RANGE_POSITIVE,
+     .unit = "m",
+     .absent = "unknown",
+     .meaning = "The thickness; `taut info` prints moduli in Pa with it, and no force depends on "
+                "it."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_fabric, "fabric", "'fabric'", fabric_keys);
+
+static const struct schema_key rayleigh_keys[] = {
+    {.name = "stiffness",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = offsetof(struct scene_body, rayleigh_stiffness),
+     .range = RANGE_POSITIVE,
+     .unit = "s",
+     .required = true,
+     .meaning = "The damping of each spring over its stiffness."},
+};
+SCHEMA_TABLE(schema_rayleigh, "rayleigh", "'rayleigh'", rayleigh_keys);
 
 #define FIELD(name) offsetof(struct scene_pressure, name)
 static const struct schema_key pressure_keys[] = {
@@ -581,6 +706,25 @@ static const char *const pendulum_model_names[] = {"spring", "equation", "small_
         .absent = "`spring`, or the body's common keys",                                           \
         .meaning = "A material for each kind of springs; a kind that is not named is not built."   \
     }
+// Of the types whose masses and constants may follow from a material.
+#define ELASTIC_KEYS                                                                               \
+    {.name = "elastic",                                                                            \
+     .shown = "mapping or name of a solid",                                                        \
+     .absent = "`mass` and spring constants are given",                                            \
+     .meaning = "The material in SI units, instead of mass and spring constants; stretch and "     \
+                "shear under load then do not depend on the distance of nodes."},                  \
+        {.name = "damping_ratio",                                                                  \
+         .type = VALUE_NUMBER,                                                                     \
+         .offset = offsetof(struct scene_body, damping_ratio),                                     \
+         .range = RANGE_NOT_NEGATIVE,                                                              \
+         .initial = "0",                                                                           \
+         .meaning = "The damping of each spring as a fraction of the critical damping of the "     \
+                    "spring between two nodes inside; only with `elastic` or `fabric`."},          \
+    {                                                                                              \
+        .name = "rayleigh", .shown = "mapping", .absent = "`damping_ratio`",                       \
+        .meaning = "Damping proportional to stiffness, instead of `damping_ratio`; only with "     \
+                   "`elastic` or `fabric`."                                                        \
+    }
 #define PRESSURE_KEY                                                                               \
     {                                                                                              \
         .name = "pressure", .shown = "mapping", .absent = "no gas", .meaning = "The gas inside."   \
@@ -616,6 +760,7 @@ static const struct schema_key rope_keys[] = {
      .shown = "mapping of kind: material",
      .absent = "`spring`, or the body's common keys",
      .meaning = "A material for each kind of springs that `links` builds."},
+    ELASTIC_KEYS,
 };
 
 static const struct schema_key cloth_keys[] = {
@@ -649,6 +794,12 @@ static const struct schema_key cloth_keys[] = {
      .meaning = "Connects each node to each, by springs of the kind `all`."},
     SPRING_KEY,
     SPRINGS_KEY,
+    {.name = "fabric",
+     .shown = "mapping or name of a fabric",
+     .absent = "`elastic`, or `mass` and spring constants are given",
+     .meaning = "The fabric in SI units, instead of mass and spring constants; stretch and shear "
+                "under load then do not depend on `nodes`."},
+    ELASTIC_KEYS,
 };
 
 static const struct schema_key ring_keys[] = {
@@ -754,18 +905,7 @@ static const struct schema_key lattice_keys[] = {
          "1: springs to the 26 nearest neighbours; 2: also to the 26 at twice the distance."},
     SPRING_KEY,
     SPRINGS_KEY,
-    {.name = "elastic",
-     .shown = "mapping",
-     .absent = "`mass` and spring constants are given",
-     .meaning = "The material in SI units, instead of mass and spring constants; stretch and shear "
-                "under load then do not depend on `spacing`."},
-    {.name = "damping_ratio",
-     .type = VALUE_NUMBER,
-     .offset = offsetof(struct scene_body, damping_ratio),
-     .range = RANGE_NOT_NEGATIVE,
-     .initial = "0",
-     .meaning = "The damping of each spring as a fraction of the critical damping of the spring "
-                "between two nodes inside; only with `elastic`."},
+    ELASTIC_KEYS,
     PRESSURE_KEY,
 };
 

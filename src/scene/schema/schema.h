@@ -22,6 +22,7 @@ enum value_type {
     VALUE_DIRECTION, // vec3, normalised to unit length; never zero
     VALUE_COUNTS_2,  // uint64_t[2]
     VALUE_COUNTS_3,  // uint64_t[3]
+    VALUE_PAIR,      // double[2]; one number counts for both
 };
 
 // For a number, or for each number of a list. A zeroed struct is no limit.
@@ -42,6 +43,8 @@ struct schema_key {
     struct value_range range;
     const char *const *names; // of the value: NULL-terminated, in the order of the enum
     const char *unit;
+    double kes;          // of a number: the unit of Kawabata's evaluation system in `unit`; with it
+                         // the number may be given as {kes: NUMBER}. 0: it has none
     const char *shown;   // description of the value, for the documentation
     const char *absent;  // effect of a missing key, for the documentation
     const char *meaning; // one sentence, for the documentation
@@ -94,6 +97,8 @@ extern const struct schema_table schema_material;                // struct mater
 extern const struct schema_table schema_body;                    // struct scene_body, every type
 extern const struct schema_table schema_shapes[BODY_TYPE_COUNT]; // struct scene_body, one type
 extern const struct schema_table schema_elastic;                 // struct scene_elastic
+extern const struct schema_table schema_fabric;                  // struct scene_fabric
+extern const struct schema_table schema_rayleigh;                // struct scene_body
 extern const struct schema_table schema_pressure;
 extern const struct schema_table schema_drive;
 extern const struct schema_table schema_collider; // struct scene_collider, every type

@@ -16,6 +16,8 @@ static const struct schema_table *const listed[] = {
     &schema_drive,
     &schema_pressure,
     &schema_elastic,
+    &schema_fabric,
+    &schema_rayleigh,
     &schema_shapes[BODY_ROPE],
     &schema_shapes[BODY_CLOTH],
     &schema_shapes[BODY_RING],
@@ -68,6 +70,7 @@ static void write_type(FILE *out, const struct schema_key *key)
         [VALUE_DIRECTION] = "`[x, y, z]`, not zero",
         [VALUE_COUNTS_2] = "`[nu, nv]`",
         [VALUE_COUNTS_3] = "`[nx, ny, nz]`",
+        [VALUE_PAIR] = "number or `[a, b]`",
     };
     char buffer[RANGE_TEXT];
     if (key->type == VALUE_NAME)
@@ -78,6 +81,8 @@ static void write_type(FILE *out, const struct schema_key *key)
         fprintf(out, ", %s", range_text(&key->range, buffer));
     if (key->unit)
         fprintf(out, ", %s", key->unit);
+    if (key->kes > 0)
+        fputs(", or `{kes: number}`", out);
 }
 
 // A cell must not contain a bare '|'.

@@ -3,6 +3,7 @@
 #include "scene/reader.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,23 +208,59 @@ static char *emit_text(struct emission *emission, const struct dom_node *root, b
     return NULL;
 }
 
-// Appends comments with the constants that the reader made from `elastic`. False if memory runs out.
+// Appends a line of a comment. False if memory runs out.
+PRINTF_FORMAT(2, 3) static bool append_line(struct emission *emission, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    return length < 0 || append(emission, (unsigned char *)line, strlen(line));
+}
+
+// The springs and elements of a body with `elastic` or `fabric`.
+static bool append_body(const struct scene_body *body, struct emission *emission)
+{
+    const struct scene_elements *elements = &body->elements;
+    bool appended =
+        append_line(emission, "# '%s', from '%s': mass %.9g kg; springs inside:", body->name,
+                    body->fabric.present ? "fabric" : "elastic", body->mass);
+    const char *between = "";
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++) {
+        const struct material *spring = &body->kinds[kind].material;
+        if (!body->kinds[kind].present)
+            continue;
+        appended = appended && append_line(emission, "%s %s %.9g N/m, damping %.9g N s/m", between,
+                                           spring_kind_name(body->type, kind), spring->stiffness,
+                                           spring->damping);
+        between = ";";
+    }
+    appended = appended && append_line(emission, "\n");
+    if (body->type == BODY_ROPE)
+        return appended && append_line(emission, "# elements of '%s': bending %.9g N m2\n",
+                                       body->name, elements->bending_u);
+    if (body->type == BODY_CLOTH)
+        return appended &&
+               append_line(emission,
+                           "# elements of '%s': bending %.9g N m along u, %.9g along v; "
+                           "twist %.9g N m; area %.9g N/m\n",
+                           body->name, elements->bending_u, elements->bending_v, elements->twist,
+                           elements->area);
+    if (elements->volume != 0)
+        return appended && append_line(emission, "# elements of '%s': volume %.9g Pa\n", body->name,
+                                       elements->volume);
+    return appended;
+}
+
+// Appends comments with the constants that the reader made from `elastic` and `fabric`. False if
+// memory runs out.
 static bool append_constants(const taut_scene *scene, struct emission *emission)
 {
     bool appended = true;
-    for (size_t b = 0; b < scene->body_count; b++) {
-        const struct scene_body *body = &scene->bodies[b];
-        char line[512];
-        if (!body->elastic.present)
-            continue;
-        const struct material *spring = &body->kinds[0].material;
-        const int length =
-            snprintf(line, sizeof line,
-                     "# '%s', from 'elastic': mass %.9g kg; springs inside: k1 = k2 = %.9g N/m, "
-                     "damping %.9g N s/m\n",
-                     body->name, body->mass, spring->stiffness, spring->damping);
-        appended = appended && append(emission, (unsigned char *)line, (size_t)length);
-    }
+    for (size_t b = 0; b < scene->body_count && appended; b++)
+        if (body_has_moduli(&scene->bodies[b]))
+            appended = append_body(&scene->bodies[b], emission);
     return appended;
 }
 

@@ -19,8 +19,7 @@ static bool lies_in(struct range range, uint64_t i)
 // The number of sides of the box on which a node lies.
 static int sides_at(const struct plan_grid *grid, uint64_t i, uint64_t j, uint64_t k)
 {
-    return (i == 0 || i + 1 == grid->nx) + (j == 0 || j + 1 == grid->ny) +
-           (k == 0 || k + 1 == grid->nz);
+    return is_on_side(i, grid->nx) + is_on_side(j, grid->ny) + is_on_side(k, grid->nz);
 }
 
 // Visits springs of a direction at nodes [nodes.first, nodes.end) of row (j, k): those that start

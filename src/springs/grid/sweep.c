@@ -490,9 +490,9 @@ static struct sweep_pass pass_of_row(const struct tile_sweep *it, const struct s
 {
     struct sweep_pass of_row = *pass;
     real share = 1;
-    if (pass->dy == 0 && (j == 0 || j + 1 == it->tiling->ny))
+    if (pass->dy == 0 && is_on_side(j, it->tiling->ny))
         share /= 2;
-    if (pass->dz == 0 && (k == 0 || k + 1 == it->tiling->nz))
+    if (pass->dz == 0 && is_on_side(k, it->tiling->nz))
         share /= 2;
     for (int member = 0; member < 3; member++) {
         of_row.springs[member].stiffness *= share;

@@ -22,14 +22,14 @@ static void set_constants(struct tangent_constants *to, const struct direction *
     to->across = full ? material->damping : 0;
 }
 
-// The axes that a direction does not move along, as in struct tangent_grid; 0 if all springs of the
-// direction have the same constants.
+// The axes that a direction does not move along and that have sides, as in struct tangent_grid; 0 if
+// all springs of the direction have the same constants.
 static unsigned share_axes(const struct plan_grid *plan, const struct direction *direction)
 {
     if (!plan->weighted)
         return 0;
     return (direction->dx == 0 ? 1U : 0) | (direction->dy == 0 ? 2U : 0) |
-           (direction->dz == 0 ? 4U : 0);
+           (direction->dz == 0 && plan->nz > 1 ? 4U : 0);
 }
 
 // 1/2 for each of these axes at an end of which the node is (scene/direction.h).
