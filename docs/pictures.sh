@@ -27,6 +27,7 @@ strip() {
     picture "$name" --columns "$columns" --size "$size" --time "$times" "$@"
 }
 
+strip bar-vibrates 3 290x160 0,0.79,1.58 --hide legend
 strip animal 4 220x220 0,0.4,0.6,1.4
 strip ball-floor 4 220x220 0,0.44,4,4.6
 strip bungee 5 170x320 0,1.6,3.2,5,7.2
@@ -35,6 +36,7 @@ picture cloth-links --camera 12,14
 strip cloth-stiff 3 290x240 0.3,0.8,5 --camera 70,12
 strip cube-soft 4 220x200 0,0.5,0.9,6
 strip flag 3 290x220 0.8,2.4,3.6 --zoom 0.9 --hide legend
+picture gelatine --hide nodes
 picture jelly-large --set simulation.steps=400 --colour strain
 strip jelly-spheres 3 290x240 0,0.48,0.64,0.8,1.2,4 --camera 150,25
 strip jelly-wind 4 200x240 0,0.8,1.6,3 --zoom 0.9 --hide legend
@@ -47,6 +49,7 @@ strip ring-pressure 4 220x200 0,4,8,40
 strip rope 4 220x180 0,0.8,1.6,15
 strip rope-breaks 3 290x260 0,1.9,2.2 --colour tension --range 0,30 --hide nodes
 strip rope-links 4 200x240 0,0.4,1,8 --camera 25,12
+strip rope-nylon 3 290x240 0,0.5,10 --hide nodes
 strip rope-rigid 4 200x240 0,0.5,1,2
 strip rope-swung 4 220x220 0.8,1.6,2.4,10
 picture scarf --camera 0,8
@@ -54,4 +57,6 @@ strip shock-absorber 5 170x220 0,0.5,0.7,1.2,10
 picture sheet-wind-strong --colour strain --range 0,20
 picture sheet-wind-weak --colour strain --range 0,20
 strip spring-yields 3 290x220 0,5,15 --colour strain
+picture strips --hide nodes
+strip tablecloth 3 290x240 0,0.3,2 --hide nodes
 picture wheel --colour tension --hide nodes

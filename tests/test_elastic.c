@@ -171,6 +171,44 @@ static void test_homogeneous_strain_has_the_stress_of_the_solid(void **state)
         }
 }
 
+// Other ratios, by one volume per cell, of either sign of its constant.
+static void test_poissons_ratios_have_the_stress_of_the_solid(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[][3] = {{2, 2, 2}, {4, 3, 6}, {9, 2, 3}};
+    static const double ratios[] = {0, 0.1, 0.25, 0.3, 0.4, 0.45};
+    static const double gradients[][3][3] = {
+        {{1, 0, 0}, {0, 0, 0}, {0, 0, 0}},
+        {{0.3, -0.2, 0.5}, {0.1, -0.7, 0.4}, {0.9, -0.3, 0.2}}};
+    const double small = 1e-7;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (size_t r = 0; r < sizeof ratios / sizeof ratios[0]; r++)
+            for (size_t g = 0; g < 2; g++) {
+                const uint64_t *n = sizes[s];
+                const double nu = ratios[r], mu = YOUNG / (2 * (1 + nu));
+                const double lambda = 2 * mu * nu / (1 - 2 * nu);
+                taut_solver *solver = solver_of(
+                    HEADER("symplectic_euler",
+                           "1e-5") "bodies: [{name: block, type: lattice, nodes: [%d, %d, %d],\n"
+                                   "  spacing: 0.1, elastic: {young: " NUM ", density: 800,\n"
+                                   "  poisson: " NUM "}}]\n",
+                    (int)n[0], (int)n[1], (int)n[2], YOUNG, nu);
+                double gradient[3][3], stress[3][3], trace = 0;
+                for (int i = 0; i < 3; i++) {
+                    trace += small * gradients[g][i][i];
+                    for (int j = 0; j < 3; j++)
+                        gradient[i][j] = small * gradients[g][i][j];
+                }
+                for (int i = 0; i < 3; i++)
+                    for (int j = 0; j < 3; j++)
+                        stress[i][j] =
+                            mu * (gradient[i][j] + gradient[j][i]) + (i == j ? lambda * trace : 0);
+                strain(solver, gradient);
+                assert_stress(solver, n, stress, 3e-6 * small * (YOUNG + lambda));
+                taut_solver_destroy(solver);
+            }
+}
+
 // ---- A clamped bar under its own weight
 
 // The mean displacement of the free end, mm. `cells` of thickness; E = 1e8 Pa, 0.8 x 0.08 x 0.08 m.
@@ -467,6 +505,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constants_are_those_of_the_cells),
         cmocka_unit_test(test_homogeneous_strain_has_the_stress_of_the_solid),
+        cmocka_unit_test(test_poissons_ratios_have_the_stress_of_the_solid),
         cmocka_unit_test(test_a_clamped_bar_bends_as_the_network_does),
         cmocka_unit_test(test_every_kernel_agrees_with_the_reference),
         cmocka_unit_test(test_grids_agree_with_the_reference),

@@ -278,6 +278,38 @@ static void test_critical_steps_are_those_of_runs(void **state)
         }
 }
 
+// In xpbd springs are stable at every step, elements are not.
+static void test_elements_limit_the_step_of_xpbd(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SUBJECTS; i++) {
+        taut_error error = {0};
+        taut_critical_step step;
+        taut_solver *solver = subject_with(&subjects[i], "xpbd", 1e-6, "double", NULL);
+        const uint64_t count = taut_solver_node_count(solver);
+        const taut_status status = taut_solver_critical_step(solver, 1, &step, &error);
+        taut_solver_destroy(solver);
+        if (count > 1000)
+            continue;
+        assert_int_equal(status, TAUT_OK);
+        if (subjects[i].moduli.area < 0 || subjects[i].moduli.volume < 0)
+            continue; // they only soften
+        assert_true(step.dt_bound > 0 && isfinite(step.dt_bound));
+        for (int beyond = 0; beyond < 2; beyond++) {
+            const double dt = step.dt_bound * (beyond ? 4 : 0.99);
+            solver = subject_with(&subjects[i], "xpbd", dt, "double", NULL);
+            shake(solver, small_distance(solver, 1e-6), 0);
+            const double start = energy_of(solver).total;
+            const bool grows = taut_solver_step(solver, 400, &error) != TAUT_OK ||
+                               energy_of(solver).total > 1e3 * fabs(start);
+            if (grows != (beyond == 1))
+                fail_msg("%s with xpbd at %g of %g: %s", subjects[i].name, beyond ? 4 : 0.99,
+                         step.dt_bound, grows ? "diverges" : "is stable");
+            taut_solver_destroy(solver);
+        }
+    }
+}
+
 // ---- A strip under its own weight
 
 // The drop of the end of a cantilever of cloth of length 1, clamped by two rows of pinned nodes, as
@@ -324,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_rigid_motions_cost_nothing),
         cmocka_unit_test(test_tangents_are_derivatives_of_the_forces),
         cmocka_unit_test(test_critical_steps_are_those_of_runs),
+        cmocka_unit_test(test_elements_limit_the_step_of_xpbd),
         cmocka_unit_test(test_a_strip_bends_as_the_elastica),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "physics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +22,20 @@
 #define WEIGHT 0.2
 
 // A cloth of cells of a by b m.
-static taut_scene *cloth_scene(const uint64_t n[2], double a, double b, const char *more)
+static taut_scene *coupled_scene(const uint64_t n[2], double a, double b, double coupling,
+                                 const char *more)
 {
     return scene_of(HEADER("symplectic_euler", "1e-5") //
                     "bodies: [{name: c, type: cloth, u: [" NUM ", 0, 0], v: [0, " NUM ", 0],\n"
                     "  nodes: [%d, %d], fabric: {areal_density: " NUM ", warp: " NUM ", weft: " NUM
                     ",\n  shear: " NUM ", coupling: " NUM "}%s}]\n",
                     a * (double)(n[0] - 1), b * (double)(n[1] - 1), (int)n[0], (int)n[1], WEIGHT,
-                    WARP, WEFT, SHEAR, SHEAR, more);
+                    WARP, WEFT, SHEAR, coupling, more);
+}
+
+static taut_scene *cloth_scene(const uint64_t n[2], double a, double b, const char *more)
+{
+    return coupled_scene(n, a, b, SHEAR, more);
 }
 
 // ---- Constants, cell by cell
@@ -149,17 +156,23 @@ static void test_homogeneous_strain_has_the_resultants_of_the_sheet(void **state
 {
     (void)state;
     static const uint64_t sizes[][2] = {{2, 2}, {3, 3}, {5, 2}, {2, 6}, {9, 7}, {21, 21}};
-    static const double sides[][2] = {{0.05, 0.05}, {0.06, 0.04}, {0.04, 0.06}, {0.05, 0.065}};
+    // With the coupling of springs alone; with elements of the area that stiffen and soften.
+    static const struct {
+        double a, b, coupling;
+    } cells[] = {{0.05, 0.05, SHEAR}, {0.06, 0.04, SHEAR}, {0.04, 0.06, SHEAR},
+                 {0.05, 0.065, SHEAR}, {0.05, 0.05, 250},  {0.05, 0.05, -40},
+                 {0.05, 0.055, 180},   {0.055, 0.05, 20}};
     const double small = 1e-7;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
-        for (size_t r = 0; r < sizeof sides / sizeof sides[0]; r++)
+        for (size_t r = 0; r < sizeof cells / sizeof cells[0]; r++)
             for (size_t e = 0; e < sizeof strains / sizeof strains[0]; e++) {
-                const double a = sides[r][0], b = sides[r][1];
+                const double a = cells[r].a, b = cells[r].b, coupling = cells[r].coupling;
                 const struct strain of = {small * strains[e].e11, small * strains[e].e22,
                                           small * strains[e].g12};
-                const double resultants[3] = {WARP * of.e11 + SHEAR * of.e22,
-                                              SHEAR * of.e11 + WEFT * of.e22, SHEAR * of.g12};
-                taut_solver *solver = solver_from(cloth_scene(sizes[s], a, b, ""), NULL);
+                const double resultants[3] = {WARP * of.e11 + coupling * of.e22,
+                                              coupling * of.e11 + WEFT * of.e22, SHEAR * of.g12};
+                taut_solver *solver =
+                    solver_from(coupled_scene(sizes[s], a, b, coupling, ""), NULL);
                 strain(solver, &of);
                 assert_resultants(solver, sizes[s], a, b, resultants, 1e-5 * small * SHEAR);
                 taut_solver_destroy(solver);
@@ -195,24 +208,29 @@ static void test_strips_follow_from_the_compliance(void **state)
 {
     (void)state;
     static const uint64_t n[2] = {6, 6};
+    static const double couplings[] = {SHEAR, 250, -40};
     const double a = 0.05, small = 1e-7;
-    const struct sheet_moduli moduli = {WARP, WEFT, SHEAR, SHEAR, 0, 0, 0, 0};
-    const struct strip_moduli strips = sheet_strips(&moduli);
-    const double determinant = WARP * WEFT - SHEAR * SHEAR;
-    const double s11 = WEFT / determinant, s22 = WARP / determinant, s12 = -SHEAR / determinant;
-    assert_near(strips.along_u, 1 / s11, 1e-9);
-    assert_near(strips.along_v, 1 / s22, 1e-9);
-    assert_near(strips.diagonal, 4 / (s11 + 2 * s12 + s22 + 1 / SHEAR), 1e-9);
+    for (int i = 0; i < 3; i++) {
+        const double c12 = couplings[i];
+        const struct sheet_moduli moduli = {WARP, WEFT, c12, SHEAR, 0, 0, 0, 0};
+        const struct strip_moduli strips = sheet_strips(&moduli);
+        const double determinant = WARP * WEFT - c12 * c12;
+        const double s11 = WEFT / determinant, s22 = WARP / determinant, s12 = -c12 / determinant;
+        assert_near(strips.along_u, 1 / s11, 1e-9);
+        assert_near(strips.along_v, 1 / s22, 1e-9);
+        assert_near(strips.diagonal, 4 / (s11 + 2 * s12 + s22 + 1 / SHEAR), 1e-9);
 
-    // The strain under a force along the diagonal alone, and its part along the diagonal.
-    const double force = strips.diagonal * small;
-    const struct strain of = {(s11 + s12) * force / 2, (s12 + s22) * force / 2, force / 2 / SHEAR};
-    assert_near((of.e11 + of.e22 + of.g12) / 2, small, 1e-9 * small);
-    const double resultants[3] = {force / 2, force / 2, force / 2};
-    taut_solver *solver = solver_from(cloth_scene(n, a, a, ""), NULL);
-    strain(solver, &of);
-    assert_resultants(solver, n, a, a, resultants, 1e-5 * small * SHEAR);
-    taut_solver_destroy(solver);
+        // The strain under a force along the diagonal alone, and its part along the diagonal.
+        const double force = strips.diagonal * small;
+        const struct strain of = {(s11 + s12) * force / 2, (s12 + s22) * force / 2,
+                                  force / 2 / SHEAR};
+        assert_near((of.e11 + of.e22 + of.g12) / 2, small, 1e-9 * small);
+        const double resultants[3] = {force / 2, force / 2, force / 2};
+        taut_solver *solver = solver_from(coupled_scene(n, a, a, c12, ""), NULL);
+        strain(solver, &of);
+        assert_resultants(solver, n, a, a, resultants, 1e-5 * small * SHEAR);
+        taut_solver_destroy(solver);
+    }
 
     const struct scene_fabric denim = fabric_named(0);
     const struct sheet_moduli measured = sheet_of_fabric(&denim);
@@ -246,6 +264,34 @@ static void test_moduli_are_those_that_the_constants_represent(void **state)
         assert_near(strips.diagonal, 2e3, 1e-9);
         assert_near(strips.poisson, solid.poisson, 1e-12);
         assert_near(sheet.bending_u, 2e6 * 1e-9 / (12 * (1 - i * i / 100.0)), 1e-15);
+    }
+}
+
+// The same for lattices, with the element of the volume.
+static void test_constants_of_lattices_represent_every_ratio(void **state)
+{
+    (void)state;
+    const double young = 3e5, a = 0.1;
+    for (int i = 0; i <= 9; i++) {
+        const double poisson = i / 20.0;
+        taut_scene *scene =
+            scene_of("precision: double\nsimulation: {dt: 1e-5, steps: 1}\n"
+                     "bodies: [{name: b, type: lattice, nodes: [3, 3, 3], spacing: 0.1,\n"
+                     "  elastic: {young: " NUM ", poisson: " NUM ", density: 1000}}]\n",
+                     young, poisson);
+        const struct scene_body *body = &scene->bodies[0];
+        const double stiffness = body->kinds[0].material.stiffness;
+        const double mu = young / (2 * (1 + poisson));
+        const struct solid_moduli found = lattice_moduli(stiffness, body->elements.volume, a);
+        assert_near(stiffness, mu * a, 1e-9);
+        assert_near(body->kinds[1].material.stiffness, stiffness, 0);
+        assert_near(mu + body->elements.volume, // lambda
+                    young * poisson / ((1 + poisson) * (1 - 2 * poisson)), 1e-9 * young);
+        assert_near(found.young, young, 1e-9 * young);
+        assert_near(found.poisson, poisson, 1e-12);
+        assert_near(found.shear, mu, 1e-9 * mu);
+        assert_true((body->elements.volume == 0) == (i == 5));
+        scene_free(scene);
     }
 }
 
@@ -389,6 +435,52 @@ static void test_damping_proportional_to_stiffness(void **state)
                         0.002 * body->kinds[kind].material.stiffness, 1e-12);
     assert_false(body->elements.damped);
     assert_near(body->rayleigh_stiffness, 0.002, 0);
+    scene_free(scene);
+}
+
+static taut_scene *scene_with(const char *path, const char *text)
+{
+    struct diagnostics diagnostics = {0};
+    const struct scene_override override = {.text = text};
+    taut_scene *scene = scene_read_file(path, &override, 1, &diagnostics);
+    if (!scene)
+        fail_msg("%s: %s", text, diagnostics.items[0].text);
+    diagnostics_free(&diagnostics);
+    return scene;
+}
+
+// An override replaces a material by another one, by masses and springs, or its damping.
+static void test_overrides_replace_materials(void **state)
+{
+    (void)state;
+    char path[400];
+    snprintf(path, sizeof path, "%s",
+             physics_file("fabric.yaml",
+                          "simulation: {dt: 1e-5, steps: 1}\n"
+                          "bodies: [{name: c, type: cloth, u: [1, 0, 0], v: [0, 1, 0],\n"
+                          "  nodes: [11, 11], fabric: {material: denim}, damping_ratio: 0.1}]\n"));
+    taut_scene *scene = scene_with(path, "bodies.c.fabric=interlock");
+    assert_string_equal(scene->bodies[0].fabric.material, "interlock");
+    scene_free(scene);
+    scene = scene_with(path, "bodies.c.fabric.warp=300");
+    assert_near(scene->bodies[0].elements.area, fabric_named(0).coupling - fabric_named(0).shear,
+                1e-9);
+    assert_near(scene->bodies[0].kinds[0].material.stiffness, 300 - fabric_named(0).coupling, 1e-9);
+    scene_free(scene);
+    scene = scene_with(path, "bodies.c.elastic={material: rubber, thickness: 0.001}");
+    assert_true(scene->bodies[0].elastic.present && !scene->bodies[0].fabric.present);
+    scene_free(scene);
+    scene = scene_with(path, "bodies.c.rayleigh={stiffness: 0.01}");
+    assert_near(scene->bodies[0].damping_ratio, 0, 0);
+    assert_near(scene->bodies[0].rayleigh_stiffness, 0.01, 0);
+    scene_free(scene);
+    scene = scene_with(path, "bodies.c.damping=2");
+    assert_near(scene->bodies[0].kinds[0].material.damping, 2, 0);
+    char *resolved = scene_resolved_yaml(scene); // the constants are comments
+    assert_non_null(resolved);
+    assert_non_null(strstr(resolved, "weft 1003.65221 N/m, damping 2 N s/m"));
+    assert_non_null(strstr(resolved, "area -43.153107 N/m"));
+    free(resolved);
     scene_free(scene);
 }
 
@@ -616,11 +708,13 @@ int main(void)
         cmocka_unit_test(test_sheets_of_solids_have_young_times_thickness),
         cmocka_unit_test(test_strips_follow_from_the_compliance),
         cmocka_unit_test(test_moduli_are_those_that_the_constants_represent),
+        cmocka_unit_test(test_constants_of_lattices_represent_every_ratio),
         cmocka_unit_test(test_hanging_ropes_stretch_as_bars),
         cmocka_unit_test(test_hanging_cloths_stretch_as_sheets),
         cmocka_unit_test(test_every_named_material_makes_a_body),
         cmocka_unit_test(test_units_of_kawabata),
         cmocka_unit_test(test_damping_proportional_to_stiffness),
+        cmocka_unit_test(test_overrides_replace_materials),
         cmocka_unit_test(test_weft_is_a_kind_of_springs),
         cmocka_unit_test(test_grids_agree_with_the_reference),
         cmocka_unit_test(test_implicit_steps_agree_with_packed_springs),

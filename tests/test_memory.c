@@ -94,6 +94,12 @@ static const struct {
     {"lattice, elastic",
      "type: lattice, nodes: [30, 25, 20], spacing: 0.1, elastic: {young: 1.0e+5, density: 100}", "",
      false},
+    {"cloth, fabric",
+     "type: cloth, u: [1, 0, 0], v: [0, 1, 0], nodes: [150, 120], fabric: tablecloth", "", false},
+    {"rope, elastic",
+     "type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 30000, elastic: {material: nylon, "
+     "diameter: 0.01}",
+     "", false},
     {"lattice, gas",
      LATTICE "nodes: [30, 25, 20], springs: {k1: " MATERIAL "}, pressure: {amount: 1}", "", false},
     {"pendulum",

@@ -212,6 +212,8 @@ environment: {gravity: [0, -9.81, 0]}
 bodies:
   - {name: bar, type: lattice, nodes: [9, 4, 4], spacing: 0.05, pins: [left], damping_ratio: 0.05,
      elastic: {young: 2.0e5, density: 1000}}
+  - {name: line, type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 11, pins: [first],
+     elastic: {young: 1.0e6, density: 900, diameter: 0.004}, rayleigh: {stiffness: 0.0001}}
 """
 
 

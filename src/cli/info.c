@@ -219,9 +219,12 @@ static void print_solid(const struct scene_body *body)
            body->name, solid.moduli.young, solid.moduli.poisson, solid.density, body->elastic.young,
            body->elastic.poisson);
     printf("  Shear modulus %.6g Pa, pressure waves %.4g m/s, shear waves %.4g m/s; springs "
-           "inside: k1 = k2 = %.6g N/m, damping %.4g N s/m.\n",
+           "inside: k1 = k2 = %.6g N/m, damping %.4g N s/m",
            solid.moduli.shear, solid.pressure_wave, solid.shear_wave,
            body->kinds[0].material.stiffness, body->kinds[0].material.damping);
+    if (body->elements.volume != 0)
+        printf("; volume %.6g Pa", body->elements.volume);
+    puts(".");
 }
 
 static void print_resultants(const char *what, const struct sheet_moduli *moduli)
@@ -447,6 +450,7 @@ static void write_solid(struct json *json, const struct scene_body *body)
     json_number(json, "shear_wave", solid.shear_wave);
     json_number(json, "spring_stiffness", body->kinds[0].material.stiffness);
     json_number(json, "spring_damping", body->kinds[0].material.damping);
+    json_number(json, "volume", body->elements.volume);
     json_close_object(json);
 }
 

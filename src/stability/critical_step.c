@@ -144,6 +144,51 @@ static void add_friction(const struct system *system, struct critical_step *resu
         result->followed *= share_with_friction(rate, result->followed);
 }
 
+// ---- Elements in xpbd, which are forces there, evaluated once per substep as by symplectic Euler
+
+struct element_blocks {
+    size_t first;
+    double stiffness[BOUND_NODES][BLOCK_WIDTH], damping[BOUND_NODES][BLOCK_WIDTH];
+};
+
+static void add_element_block(void *context, const struct element_bound *bound)
+{
+    struct element_blocks *blocks = context;
+    for (int e = 0; e < BLOCK_WIDTH; e++) {
+        blocks->stiffness[bound->node - blocks->first][e] += bound->stiffness[e];
+        blocks->damping[bound->node - blocks->first][e] += bound->damping[e];
+    }
+}
+
+static double largest_of(const double block[BLOCK_WIDTH])
+{
+    const struct block m = {block[0], block[1], block[2], block[3], block[4], block[5]};
+    return block_largest(&m);
+}
+
+// The step of xpbd that elements alone allow, INFINITY without elements: constraints can only damp
+// their oscillations. Every worker computes it.
+static double element_step(const struct system *system)
+{
+    const struct step_form form = {1, 2, 4, false};
+    const size_t count = (size_t)system->state->nodes;
+    double least = INFINITY;
+    for (size_t first = 0; system->elements && first < count; first += BOUND_NODES) {
+        struct element_blocks blocks = {.first = first};
+        const size_t end = first + BOUND_NODES < count ? first + BOUND_NODES : count;
+        REAL_NAME(elements_visit_bounds)
+        (system, (struct range){first, end}, add_element_block, &blocks);
+        for (size_t i = first; i < end; i++) {
+            const double inverse = (double)system->constants->inverse_mass[i];
+            const double k = largest_of(blocks.stiffness[i - first]),
+                         c = largest_of(blocks.damping[i - first]);
+            if (inverse != 0 && k > 0)
+                least = fmin(least, step_of_form(&form, inverse * k, inverse * c));
+        }
+    }
+    return system->settings.substeps * least;
+}
+
 static double step_up_to(struct system *system, double most, const struct worker *worker)
 {
     const struct settings *settings = &system->settings;
@@ -152,6 +197,8 @@ static double step_up_to(struct system *system, double most, const struct worker
     const struct stepping stepping = stepping_of(system);
     struct step_bounds bounds = {.dt = {most, most}, .slack = slack};
     bounds.count = integrator_forms(settings->integrator, &stepping, true, bounds.forms);
+    if (settings->integrator == INTEGRATOR_XPBD)
+        return fmin(most, element_step(system));
     if (bounds.count == 0)
         return integrator_limit(settings->integrator) > 0 ? most : 0;
     if (rough_step(spectral_bound, &bounds) >= most)
@@ -439,6 +486,7 @@ static void find_bounds(struct system *system, struct critical_step *result,
     bounds.dt[bounds.count++] = INFINITY;
     REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
     share_out(&list, bounds.dt, result->dt);
+    result->dt[INTEGRATOR_XPBD] = element_step(system);
     result->followed = result->dt[system->settings.integrator];
     const double slowest = bounds.dt[list.count];
     if (result->damping > 0)
@@ -934,6 +982,7 @@ static void compute_steps(struct system *system, enum critical_wanted wanted,
                 fmin(step_of_form(form, ends.square, 0), step_of_form(form, 0, ends.damping));
     }
     share_out(&list, steps, result->computed_dt);
+    result->computed_dt[INTEGRATOR_XPBD] = result->dt[INTEGRATOR_XPBD];
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         bool runge_kutta = is_runge_kutta((enum integrator)i);
         result->exact[i] = !runge_kutta;
@@ -943,6 +992,7 @@ static void compute_steps(struct system *system, enum critical_wanted wanted,
             if (list.users[f] >> i & 1)
                 result->exact[i] = exact[f];
     }
+    result->exact[INTEGRATOR_XPBD] = !system->elements;
     unsigned left = wanted_runge_kutta(system, wanted);
     if (left && !damped)
         compute_undamped(system, &ends, left, result);

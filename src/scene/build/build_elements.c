@@ -4,47 +4,49 @@
 #include <math.h>
 
 #include "scene/build/build.h"
+#include "scene/moduli.h"
 
-// Damping as the fraction `ratio` of the critical damping of an element whose nodes have `mass` and
-// whose force on them is k times the gradient of c (or M): the squares of the gradients add up to
-// `squares`.
-static void set_damping(struct element_constants *element, double ratio, double mass,
-                        double squares)
+// Damping as a fraction of the critical damping of an element whose nodes have `mass` and whose force
+// on them is k times the gradient of c (or M): the squares of the gradients add up to `squares`. Or
+// Rayleigh's, in proportion to the stiffness.
+static void set_damping(const struct scene_body *given, struct element_constants *element,
+                        double mass, double squares)
 {
     const double stiffness = fabs(element->stiffness);
-    element->time = stiffness > 0 ? 2 * ratio * sqrt(mass / (stiffness * squares)) : 0;
+    if (!(stiffness > 0))
+        return;
+    if (given->rayleigh_stiffness > 0)
+        element->time = given->rayleigh_stiffness;
+    else if (given->elements.damped)
+        element->time = 2 * given->damping_ratio * sqrt(mass / (stiffness * squares));
 }
 
-static void set_rope(const struct scene_body *given, double ratio, struct body_elements *elements)
+static void set_rope(const struct scene_body *given, struct body_elements *elements)
 {
-    const struct scene_rope *rope = &given->shape.rope;
-    const double segments = (double)(rope->nodes - 1);
-    const double h = vec3_length(vec3_subtract(rope->to, rope->from)) / segments;
+    const double h = rope_spacing(&given->shape.rope);
     elements->bend[0].stiffness = given->elements.bending_u / (h * h * h);
-    set_damping(&elements->bend[0], ratio, given->mass / segments, 6);
+    set_damping(given, &elements->bend[0], given->mass / (double)(given->shape.rope.nodes - 1), 6);
 }
 
-static void set_cloth(const struct scene_body *given, double ratio, struct body_elements *elements)
+static void set_cloth(const struct scene_body *given, struct body_elements *elements)
 {
     const struct scene_cloth *cloth = &given->shape.cloth;
     const struct scene_elements *moduli = &given->elements;
-    const double cells_u = (double)(cloth->nodes_u - 1), cells_v = (double)(cloth->nodes_v - 1);
-    const double au = vec3_length(cloth->u) / cells_u, av = vec3_length(cloth->v) / cells_v;
-    const double cell = vec3_length(vec3_cross(cloth->u, cloth->v)) / (cells_u * cells_v);
-    const double mass = given->mass / (cells_u * cells_v);
+    const struct cell_sides sides = cloth_cell(cloth);
+    const double au = sides.u, av = sides.v, cell = au * av;
+    const double mass = given->mass / ((double)(cloth->nodes_u - 1) * (double)(cloth->nodes_v - 1));
 
     elements->bend[0].stiffness = moduli->bending_u * av / (au * au * au);
     elements->bend[1].stiffness = moduli->bending_v * au / (av * av * av);
     elements->twist.stiffness = 2 * moduli->twist / (au * av);
     elements->area = (struct element_constants){.stiffness = moduli->area / cell, .rest = cell};
-    set_damping(&elements->bend[0], ratio, mass, 6);
-    set_damping(&elements->bend[1], ratio, mass, 6);
-    set_damping(&elements->twist, ratio, mass, 4);
-    set_damping(&elements->area, ratio, mass, au * au + av * av);
+    set_damping(given, &elements->bend[0], mass, 6);
+    set_damping(given, &elements->bend[1], mass, 6);
+    set_damping(given, &elements->twist, mass, 4);
+    set_damping(given, &elements->area, mass, au * au + av * av);
 }
 
-static void set_lattice(const struct scene_body *given, double ratio,
-                        struct body_elements *elements)
+static void set_lattice(const struct scene_body *given, struct body_elements *elements)
 {
     const struct scene_lattice *lattice = &given->shape.lattice;
     const double a = lattice->spacing, cell = a * a * a;
@@ -52,7 +54,7 @@ static void set_lattice(const struct scene_body *given, double ratio,
                          (double)(lattice->nodes_z - 1);
     elements->volume = (struct element_constants){.stiffness = given->elements.volume / cell,
                                                   .rest = cell};
-    set_damping(&elements->volume, ratio, given->mass / cells, 1.5 * a * a * a * a);
+    set_damping(given, &elements->volume, given->mass / cells, 1.5 * a * a * a * a);
 }
 
 // The elements of a cell or a line would still join nodes whose springs are broken.
@@ -68,7 +70,6 @@ taut_status build_elements(struct build *build)
 {
     const struct scene_body *given = build->given;
     const struct scene_elements *moduli = &given->elements;
-    const double ratio = moduli->damped ? given->damping_ratio : 0;
     struct body_elements *elements = &build->body->elements;
     *elements = (struct body_elements){
         .present = moduli->bending_u != 0 || moduli->bending_v != 0 || moduli->twist != 0 ||
@@ -81,10 +82,10 @@ taut_status build_elements(struct build *build)
                             "elements would still join its parts; leave out 'break_at'",
                             given->name);
     if (given->type == BODY_ROPE)
-        set_rope(given, ratio, elements);
+        set_rope(given, elements);
     else if (given->type == BODY_CLOTH)
-        set_cloth(given, ratio, elements);
+        set_cloth(given, elements);
     else if (given->type == BODY_LATTICE)
-        set_lattice(given, ratio, elements);
+        set_lattice(given, elements);
     return TAUT_OK;
 }

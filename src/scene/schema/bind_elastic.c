@@ -179,13 +179,11 @@ static bool check_lattice(const struct given *given)
     const double poisson = given->body->elastic.poisson;
     bool valid = refuse(given, "thickness", "is not for lattices, which have three dimensions");
     valid = refuse(given, "diameter", "is not for lattices, which have three dimensions") && valid;
-    if (fabs(poisson - LATTICE_POISSON) > POISSON_TOLERANCE)
+    if (poisson > LATTICE_POISSON_MAX)
         valid = bind_report(given->binder, part_at(given, "poisson"), NULL,
-                            "the springs of a lattice represent a Poisson's ratio of %g only, not "
-                            "%g: %s",
-                            LATTICE_POISSON, poisson,
-                            bound_find(&given->content, "poisson") ? "leave out 'poisson'"
-                                                                   : "give 'poisson: 0.25'");
+                            "a lattice represents a Poisson's ratio from 0 to %g, not %g: give "
+                            "'poisson: %g'",
+                            LATTICE_POISSON_MAX, poisson, LATTICE_POISSON_MAX);
     if (nodes && bound_is_valid(given->bound, "nodes") &&
         (lattice->nodes_x < 2 || lattice->nodes_y < 2 || lattice->nodes_z < 2))
         valid = bind_report(given->binder, nodes->value.at, NULL,
@@ -206,7 +204,10 @@ static void set_lattice(const struct given *given)
     if (!check_lattice(given))
         return;
     const double a = lattice->spacing;
-    const double stiffness = lattice_stiffness(body->elastic.young, LATTICE_POISSON, a);
+    const double young = body->elastic.young;
+    const bool cauchy = fabs(body->elastic.poisson - LATTICE_POISSON) <= POISSON_TOLERANCE;
+    const double poisson = cauchy ? LATTICE_POISSON : body->elastic.poisson;
+    const double stiffness = lattice_stiffness(young, poisson, a);
     const double node_mass = body->elastic.density * a * a * a; // inside
     const double cells = (double)(lattice->nodes_x - 1) * (double)(lattice->nodes_y - 1) *
                          (double)(lattice->nodes_z - 1);
@@ -214,6 +215,7 @@ static void set_lattice(const struct given *given)
     for (size_t kind = AXES; kind <= FACE_DIAGONALS; kind++)
         if (!set_kind(given, kind, stiffness, node_mass, edge))
             return;
+    body->elements.volume = lattice_volume(young, poisson);
     body->elastic.present = set_mass(given, cells * node_mass, node_mass, corner);
 }
 
