@@ -297,7 +297,8 @@ static void test_constants_of_lattices_represent_every_ratio(void **state)
 
 // ---- Bodies that hang by their own weight
 
-static double lowest(const taut_solver *solver, uint64_t first, uint64_t count)
+// The mean height of some nodes.
+static double height_of(const taut_solver *solver, uint64_t first, uint64_t count)
 {
     double sum = 0;
     for (uint64_t node = first; node < first + count; node++)
@@ -331,7 +332,7 @@ static void test_hanging_ropes_stretch_as_bars(void **state)
 static void test_hanging_cloths_stretch_as_sheets(void **state)
 {
     (void)state;
-    static const int sizes[][2] = {{5, 9}, {9, 17}, {13, 33}};
+    static const uint64_t sizes[][2] = {{5, 9}, {9, 17}, {13, 33}};
     const double length = 1, weight = 0.2, weft = 80, shear = 4;
     const double expected = weight * 9.81 * length * length / (2 * (weft - shear * shear / 100));
     for (size_t s = 0; s < 3; s++) {
@@ -342,11 +343,11 @@ static void test_hanging_cloths_stretch_as_sheets(void **state)
                       ", 0], nodes: [%d, %d], pins: [top],\n"
                       "  fabric: {areal_density: " NUM ", warp: 100, weft: " NUM ", shear: " NUM
                       ", coupling: " NUM "}}]\n",
-                      -length, sizes[s][0], sizes[s][1], weight, weft, shear, shear);
+                      -length, (int)sizes[s][0], (int)sizes[s][1], weight, weft, shear, shear);
         advance(solver, 12);
-        const uint64_t last = (uint64_t)(sizes[s][0] * (sizes[s][1] - 1));
-        const double longer = -length - lowest(solver, last, (uint64_t)sizes[s][0]);
-        assert_near(-longer, -expected, 0.01 * expected);
+        const uint64_t last = sizes[s][0] * (sizes[s][1] - 1);
+        const double longer = -length - height_of(solver, last, sizes[s][0]);
+        assert_near(longer, expected, 0.01 * expected);
         taut_solver_destroy(solver);
     }
 }

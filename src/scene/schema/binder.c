@@ -348,7 +348,7 @@ static bool bind_number(struct binder *binder, const struct schema_key *key,
                            "'%s' is a number in %s, or {kes: NUMBER} in the unit of Kawabata's "
                            "evaluation system",
                            key->name, key->unit);
-    double given;
+    double given = 0;
     if (!value_double(binder, &kes->value, "kes", range, &given))
         return false;
     *number = given * key->kes;
