@@ -66,6 +66,19 @@ static bool add_row(const struct system *system, struct elements_body *body, siz
     return true;
 }
 
+// The longest run of columns with weight 1.
+static struct even_columns find_even(const real *row, int64_t count)
+{
+    struct even_columns best = {0, 0};
+    for (int64_t from = 0, i = 0; i <= count; i++)
+        if (i == count || row[i] != 1) {
+            if (i - from > best.to - best.from)
+                best = (struct even_columns){from, i};
+            from = i + 1;
+        }
+    return best;
+}
+
 // Returns the memory that has not been used.
 static bool trim(const struct system *system, struct elements_body *body, size_t capacity)
 {
@@ -85,10 +98,12 @@ static bool make_weights(const struct system *system, struct elements_body *body
     bool done = row;
     for (int line = LINE_X; line <= LINE_Y; line++) {
         body->rows[line] = memory_allocate(system->allocator, (size_t)ny, sizeof *body->rows[line]);
-        done = done && body->rows[line];
+        body->even[line] = memory_allocate(system->allocator, (size_t)ny, sizeof *body->even[line]);
+        done = done && body->rows[line] && body->even[line];
         for (int64_t j = 0; done && j < ny; j++) {
             for (int64_t i = 0; i < nx; i++)
                 row[i] = weight_of(system, body, line, i, j);
+            body->even[line][j] = find_even(row, nx);
             done = add_row(system, body, &capacity, row, &body->rows[line][j]);
         }
     }
@@ -167,9 +182,12 @@ void REAL_NAME(elements_free)(struct system *system)
     for (size_t b = 0; elements->bodies && b < elements->body_count; b++) {
         struct elements_body *body = &elements->bodies[b];
         memory_release(system->allocator, body->weights, body->weight_count, sizeof(real));
-        for (int line = LINE_X; line <= LINE_Y; line++)
+        for (int line = LINE_X; line <= LINE_Y; line++) {
             memory_release(system->allocator, body->rows[line], (size_t)body->grid[1],
                            sizeof *body->rows[line]);
+            memory_release(system->allocator, body->even[line], (size_t)body->grid[1],
+                           sizeof *body->even[line]);
+        }
     }
     memory_release(system->allocator, elements->powers, elements->block_count,
                    sizeof *elements->powers);
@@ -190,7 +208,8 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
         const struct elements_body *body = &elements->bodies[b];
         bytes += body->weight_count * sizeof(real);
         if (body->weights)
-            bytes += 2 * (uint64_t)body->grid[1] * sizeof *body->rows[0];
+            bytes += 2 * (uint64_t)body->grid[1] *
+                     (sizeof *body->rows[0] + sizeof *body->even[0]);
     }
     return bytes;
 }
@@ -305,40 +324,121 @@ struct cell REAL_NAME(element_cell)(const struct state *state, const struct elem
 
 // ---- Sums
 
-static void sum_element(const struct system *system, const struct element *element,
-                        double sums[SUM_WIDTH])
+// The mean edges of a cell, and its measure, without gradients.
+static double measure_of(const struct state *s, const struct element *element)
 {
-    const struct state *s = system->state;
-    const double damping = element->time * fabs(element->stiffness);
-    if (element_is_linear(element)) {
-        const signed char *weights = REAL_NAME(element_weights)(element->kind);
-        vec3 x = {0, 0, 0}, v = {0, 0, 0};
-        for (int i = 0; i < element->count; i++) {
-            x = vec3_add(x, vec3_scale(weights[i], node_position(s, element->nodes[i])));
-            v = vec3_add(v, vec3_scale(weights[i], node_velocity(s, element->nodes[i])));
-        }
-        sums[0] += element->stiffness * vec3_dot(x, x) / 2;
-        sums[1] += damping * vec3_dot(v, v);
-        return;
-    }
-    const struct cell cell = REAL_NAME(element_cell)(s, element);
-    bool linear;
-    const double force = cell_force(element, cell.measure, &linear);
-    const double excess = cell.measure - element->rest;
-    const double limit = linear ? copysign(ELEMENT_LINEAR_FROM * element->rest, excess) : excess;
-    sums[0] += force * (limit / 2 + (excess - limit));
-    sums[1] += damping * cell.rate * cell.rate;
+    const bool solid = element->kind == ELEMENT_VOLUME;
+    vec3 x[ELEMENT_NODES_MAX], edges[3];
+    for (int corner = 0; corner < element->count; corner++)
+        x[corner] = node_position(s, element->nodes[corner]);
+    for (int axis = 0; axis < 2 + solid; axis++)
+        edges[axis] = mean_edge(x, element->count, axis);
+    const vec3 normal = vec3_cross(edges[0], edges[1]);
+    return solid ? vec3_dot(edges[2], normal) : vec3_length(normal);
 }
 
+static void sum_cell(const struct state *s, const struct element *element, double sums[SUM_WIDTH])
+{
+    const double measure = measure_of(s, element), excess = measure - element->rest;
+    bool linear;
+    const double force = cell_force(element, measure, &linear);
+    const double limit = linear ? copysign(ELEMENT_LINEAR_FROM * element->rest, excess) : excess;
+    sums[0] += force * (limit / 2 + (excess - limit));
+    if (element->time > 0) {
+        const double rate = REAL_NAME(element_cell)(s, element).rate;
+        sums[1] += element->time * fabs(element->stiffness) * rate * rate;
+    }
+}
+
+static void sum_linear(const struct state *s, const struct element *element,
+                       double sums[SUM_WIDTH])
+{
+    const signed char *weights = REAL_NAME(element_weights)(element->kind);
+    vec3 x = {0, 0, 0}, v = {0, 0, 0};
+    for (int i = 0; i < element->count; i++) {
+        x = vec3_add(x, vec3_scale(weights[i], node_position(s, element->nodes[i])));
+        v = vec3_add(v, vec3_scale(weights[i], node_velocity(s, element->nodes[i])));
+    }
+    sums[0] += element->stiffness * vec3_dot(x, x) / 2;
+    sums[1] += element->time * element->stiffness * vec3_dot(v, v);
+}
+
+// The sum of w |c|^2 over lines or cells whose first nodes are consecutive. `d` has the offsets of
+// the other nodes: c = x - 2 x1 + x2, or x - x1 - x2 + x3 if there is a third.
+static double sum_squares(const real *const from[3], const int64_t d[3], const real *weights,
+                          int64_t count)
+{
+    enum { AT_ONCE = 256 };
+    double square[AT_ONCE], sum = 0;
+    for (int64_t first = 0; first < count; first += AT_ONCE) {
+        const int64_t left = count - first, part = left < AT_ONCE ? left : AT_ONCE;
+        for (int64_t i = 0; i < part; i++)
+            square[i] = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            const real *x = from[axis] + first;
+            for (int64_t i = 0; i < part; i++) {
+                const double base = (double)x[i + d[0]];
+                const double c = d[2] == 0 ? ((double)x[i] - base) + ((double)x[i + d[1]] - base)
+                                           : ((double)x[i] - base) -
+                                                 ((double)x[i + d[1]] - (double)x[i + d[2]]);
+                square[i] += c * c;
+            }
+        }
+        for (int64_t i = 0; i < part; i++)
+            sum += (weights ? (double)weights[first + i] : 1) * square[i];
+    }
+    return sum;
+}
+
+// Linear elements whose first nodes are (i, j) to (i + count - 1, j).
+static void sum_row(const struct state *s, const struct elements_body *body, int64_t i, int64_t j,
+                    int64_t count, double sums[SUM_WIDTH])
+{
+    const int64_t nx = body->grid[0], ny = body->grid[1], node = body->first + j * nx + i;
+    const int64_t steps[3][3] = {{1, 2, 0}, {nx, 2 * nx, 0}, {1, nx, nx + 1}};
+    for (int kind = ELEMENT_BEND_X; kind <= ELEMENT_TWIST; kind++) {
+        const struct element_constants *it = &body->constants[kind];
+        const int64_t shorter = kind == ELEMENT_BEND_X ? 2 : kind == ELEMENT_TWIST ? 1 : 0;
+        const int64_t lower = kind == ELEMENT_BEND_Y ? 2 : kind == ELEMENT_TWIST ? 1 : 0;
+        const int64_t part = i + count < nx - shorter ? count : nx - shorter - i;
+        if (it->stiffness == 0 || j >= ny - lower || part <= 0)
+            continue;
+        const real *weights =
+            kind == ELEMENT_BEND_X   ? body->weights + body->rows[LINE_X][j] + i + 1
+            : kind == ELEMENT_BEND_Y ? body->weights + body->rows[LINE_Y][j + 1] + i
+                                     : NULL;
+        const real *const x[3] = {s->x + node, s->y + node, s->z + node};
+        const real *const v[3] = {s->vx + node, s->vy + node, s->vz + node};
+        sums[0] += it->stiffness / 2 * sum_squares(x, steps[kind], weights, part);
+        if (it->time > 0)
+            sums[1] += it->time * it->stiffness * sum_squares(v, steps[kind], weights, part);
+    }
+}
+
+// Elements by their first nodes; linear ones by rows, unless positions have low parts.
 static void sum_nodes(const struct system *system, const void *argument, struct range range,
                       double sums[SUM_WIDTH])
 {
     const struct elements_body *body = argument;
+    const struct state *s = system->state;
+    const int64_t nx = body->grid[0];
+    const bool by_rows = !state_is_mixed(s) && body->weights;
+    const bool cells = body->constants[ELEMENT_AREA].stiffness != 0 ||
+                       body->constants[ELEMENT_VOLUME].stiffness != 0;
+    for (int64_t node = (int64_t)range.first; by_rows && node < (int64_t)range.end;) {
+        const int64_t i = node % nx, left = (int64_t)range.end - node;
+        const int64_t count = nx - i < left ? nx - i : left;
+        sum_row(s, body, i, node / nx, count, sums);
+        node += count;
+    }
     struct element elements[ELEMENT_KINDS];
-    for (size_t node = range.first; node < range.end; node++) {
+    for (size_t node = range.first; (cells || !by_rows) && node < range.end; node++) {
         const int count = REAL_NAME(elements_at)(body, (int64_t)node, elements);
         for (int e = 0; e < count; e++)
-            sum_element(system, &elements[e], sums);
+            if (!element_is_linear(&elements[e]))
+                sum_cell(s, &elements[e], sums);
+            else if (!by_rows)
+                sum_linear(s, &elements[e], sums);
     }
 }
 

@@ -97,6 +97,10 @@ struct element_ratios REAL_NAME(elements_ratios)(const struct system *system);
 
 // ---- Within this module
 
+struct even_columns {
+    int64_t from, to;
+};
+
 // The elements of one body, and units of work. Rows of lines have `weights` for their nodes: 1, 1/2
 // along a side of the cloth, which has half the width of a cell, 2 at a clamp (a pinned node with
 // one pinned and one free neighbour on its line: its line is free from that node on, not half a cell
@@ -110,12 +114,13 @@ struct elements_body {
     real *weights;      // `weight_count` numbers; NULL without bending
     size_t weight_count;
     size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
+    struct even_columns *even[2]; // and the longest run of columns with weight 1
     uint64_t first_block; // among all bodies
     int64_t blocks[3];  // blocks of nodes along each axis, the unit of work of the kernels
 };
 
 // The nodes of a block at most: along x, y and z.
-enum { ELEMENT_SHEET_NODES = 512, ELEMENT_SHEET_ROWS = 32 };
+enum { ELEMENT_SHEET_NODES = 256, ELEMENT_SHEET_ROWS = 32 };
 enum { ELEMENT_SOLID_NODES = 64, ELEMENT_SOLID_ROWS = 16, ELEMENT_SOLID_LAYERS = 16 };
 
 struct element_set {

@@ -2,6 +2,8 @@
 // it (elements.h).
 #include "elements/elements.h"
 
+#include <stdlib.h>
+
 #include "state/reading.h"
 
 // The derivative of the force of a cell by its measure: k, or 0 beyond the range of a negative k.

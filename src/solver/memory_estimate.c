@@ -208,7 +208,7 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
     if (it->bending_u == 0 && it->bending_v == 0 && it->twist == 0 && it->area == 0)
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;
     return WEIGHT_ROWS * totals->real * (double)size->grid[0] +
-           2 * sizeof(size_t) * (double)size->grid[1] + sizeof(double) * size->nodes / BLOCK_NODES;
+           2 * (sizeof(size_t) + 2 * sizeof(int64_t)) * (double)size->grid[1] + sizeof(double) * size->nodes / BLOCK_NODES;
 }
 
 static void count_body(struct totals *totals, const struct scene_body *body,
