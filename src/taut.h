@@ -156,11 +156,9 @@ TAUT_API void taut_solver_destroy(taut_solver *solver);
 // A checkpoint has everything that a run remembers, so that it continues to the bit, with any
 // number of threads and any instruction set: time (s) and step, positions (m) and velocities (m/s),
 // what the integrator keeps of earlier steps, springs that broke or yielded, prescribed motions,
-// spheres, contacts, gas, the energy budget (J), dt (s) and what dt: auto follows.
+// spheres, contacts, gas, the energy budget (J), dt (s) and what dt: auto follows, and constants
+// that were changed during the run (taut_solver_set_stiffness and the like).
 // docs/checkpoints.md describes its bytes.
-//
-// Constants that were changed during the run (taut_solver_set_stiffness and the like, but not dt)
-// are no part of it: set them again after restoring.
 
 // Writes a checkpoint to a file, which gets its name when all of it is on the disk; a file of that
 // name is replaced then. TAUT_ERROR_IO with the reason where it cannot be written.

@@ -74,6 +74,8 @@ struct checkpoint_dt {
     double since_time;     // s, and
     uint64_t since_step;   // the step, since when the next solver's dt is as it is
     uint64_t changes;      // so far
+    bool automatic;        // dt: auto, unless taut_solver_set_dt has turned it off
+    double built;          // s, chosen for the scene as built; 0: constants have changed since
 };
 
 // What the next check for divergence compares with (stability/divergence.c).

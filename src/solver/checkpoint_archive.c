@@ -1,6 +1,7 @@
 // A checkpoint (checkpoint.h) as a stream of named arrays (base/archive.h), and a solver that
 // continues from one. One function, visit_items, lists what is written, and so what is wanted of a
-// stream: the arrays by STATE_ARRAYS and CHECKPOINT_ARRAYS, and the records member by member.
+// stream: the arrays by STATE_ARRAYS and CHECKPOINT_ARRAYS, and the records member by member. Before
+// them come the constants that setters change (SET_CONSTANTS), since a solver is made with them.
 #include "solver/private.h"
 
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "scene/scene.h"
 #include "solver/checkpoint.h"
 
 // How a number lies in memory and in the stream.
@@ -21,7 +23,7 @@ enum item_kind {
     ITEM_BOOL, // 0 or 1 in the stream
 };
 
-enum { ITEMS_MAX = 160, NO_FIELD = CHECKPOINT_FIELDS };
+enum { ITEMS_MAX = 192, NO_FIELD = CHECKPOINT_FIELDS };
 
 struct item {
     const char *name;
@@ -79,6 +81,8 @@ static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, vo
     ITEM(F64, "dt.since_time", &dt->since_time, 1);
     ITEM(U64, "dt.since_step", &dt->since_step, 1);
     ITEM(U64, "dt.changes", &dt->changes, 1);
+    ITEM(BOOL, "dt.automatic", &dt->automatic, 1);
+    ITEM(F64, "dt.built", &dt->built, 1);
     ITEM(U64, "previous_state_from", &checkpoint->previous_state_from, 1);
     ITEM(BOOL, "forces_current", &checkpoint->forces_current, 1);
 
@@ -118,7 +122,199 @@ static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, vo
     visit_budget(&checkpoint->work, visit, context);
 }
 
-// Everything but what the stream's header has, in the order of the stream.
+// ---- Constants
+//
+// A setter of taut.h writes its value into the topology, from which everything else is derived
+// (set.c). So a checkpoint has these values, as they are, and a solver that continues from one is
+// made with them: after the plan, which is that of the scene as built, and before anything is
+// derived from them.
+
+static double *component(vec3 *vector, uint64_t axis)
+{
+    return axis == 0 ? &vector->x : axis == 1 ? &vector->y : &vector->z;
+}
+
+// X(name, count, address, possible): the i-th value is at `address`; a setter accepts only `value`s
+// that are `possible`. A mass of 0: as built; a body without gas has any gamma and inflate.
+#define SET_CONSTANTS(X)                                                                           \
+    X(stiffness, topology->material_count, &topology->materials[i].stiffness, value >= 0)          \
+    X(damping, topology->material_count, &topology->materials[i].damping, value >= 0)              \
+    X(material_rest, topology->material_count, &topology->materials[i].rest_length, value >= 0)    \
+    X(direction_rest, topology->direction_count, &topology->directions[i].rest_length, value >= 0) \
+    X(node_mass, topology->body_count, &topology->bodies[i].mass_set, value >= 0)                  \
+    X(gas_amount, topology->body_count, &GAS.amount, value >= 0)                                   \
+    X(gas_atmosphere, topology->body_count, &GAS.atmosphere, value >= 0)                           \
+    X(gas_gamma, topology->body_count, &GAS.gamma, value >= 1 || !GAS.present)                     \
+    X(gas_inflate, topology->body_count, &GAS.inflate, (value > 0 && value <= 1) || !GAS.present)  \
+    X(contact_stiffness, topology->collider_count, &topology->colliders[i].stiffness, value >= 0)  \
+    X(contact_friction, topology->collider_count, &topology->colliders[i].friction, value >= 0)    \
+    X(contact_absorption, topology->collider_count, &topology->colliders[i].absorption,            \
+      value >= 0)                                                                                  \
+    X(contact_restitution, topology->collider_count, &topology->colliders[i].restitution,          \
+      value >= 0 && value <= 1)                                                                    \
+    X(contact_keep, topology->collider_count, &topology->colliders[i].keep,                        \
+      value >= 0 && value <= 1)                                                                    \
+    X(gravity, 3, component(&topology->environment.gravity, i), true)                              \
+    X(air_drag, 1, &topology->environment.air_drag, value >= 0)                                    \
+    X(wind_velocity, 3, component(&WIND.velocity, i), true)                                        \
+    X(wind_coefficient, 1, &WIND.coefficient, value >= 0)                                          \
+    X(wind_density, 1, &WIND.density, value >= 0)                                                  \
+    X(wind_drag, 1, &WIND.drag, value >= 0)
+#define GAS  topology->bodies[i].pressure
+#define WIND topology->environment.wind
+
+enum constant {
+#define ENUMERATE(name, count, address, possible) CONSTANT_##name,
+    SET_CONSTANTS(ENUMERATE)
+#undef ENUMERATE
+        CONSTANTS
+};
+
+#define CONSTANTS_PREFIX "constants."
+
+static const char *const constant_names[CONSTANTS] = {
+#define NAME(name, count, address, possible) CONSTANTS_PREFIX #name,
+    SET_CONSTANTS(NAME)
+#undef NAME
+};
+
+static uint64_t constant_count(const struct topology *topology, unsigned constant)
+{
+#define COUNT(name, count, address, possible) [CONSTANT_##name] = (count),
+    const uint64_t counts[CONSTANTS] = {SET_CONSTANTS(COUNT)};
+#undef COUNT
+    return counts[constant];
+}
+
+static double *constant_at(struct topology *topology, unsigned constant, uint64_t i)
+{
+    switch (constant) {
+#define ADDRESS(name, count, address, possible)                                                    \
+    case CONSTANT_##name:                                                                          \
+        return address;
+        SET_CONSTANTS(ADDRESS)
+#undef ADDRESS
+    }
+    return NULL;
+}
+
+static bool constant_is_possible(const struct topology *topology, unsigned constant, uint64_t i,
+                                 double value)
+{
+    switch (constant) {
+#define POSSIBLE(name, count, address, possible)                                                   \
+    case CONSTANT_##name:                                                                          \
+        return possible;
+        SET_CONSTANTS(POSSIBLE)
+#undef POSSIBLE
+    }
+    return false;
+}
+
+struct saved_constants {
+    uint64_t counts[CONSTANTS], listed;
+    double *values[CONSTANTS];
+    double *listed_rest; // of listed springs, by the builders' numbers; NULL: as built
+};
+
+static void constants_free(struct saved_constants *constants)
+{
+    for (unsigned c = 0; c < CONSTANTS; c++)
+        memory_release(NULL, constants->values[c], (size_t)constants->counts[c], sizeof(double));
+    memory_release(NULL, constants->listed_rest, (size_t)constants->listed, sizeof(double));
+    *constants = (struct saved_constants){.listed = 0};
+}
+
+// Zeros, without rest lengths of listed springs; constants_free takes what there is.
+static bool constants_make(const struct topology *topology, struct saved_constants *constants)
+{
+    *constants = (struct saved_constants){.listed = topology->listed_count};
+    for (unsigned c = 0; c < CONSTANTS; c++) {
+        constants->counts[c] = constant_count(topology, c);
+        constants->values[c] = memory_allocate(NULL, (size_t)constants->counts[c], sizeof(double));
+        if (!constants->values[c])
+            return false;
+    }
+    return true;
+}
+
+static bool constants_add_listed(struct saved_constants *constants)
+{
+    if (!constants->listed_rest)
+        constants->listed_rest = memory_allocate(NULL, (size_t)constants->listed, sizeof(double));
+    return constants->listed_rest;
+}
+
+// The number of a listed spring by the builders' order, among the listed springs of all bodies.
+static uint64_t listed_number(const struct topology *topology, const struct topology_body *body,
+                              uint64_t i)
+{
+    return body->first_listed - body->first_spring +
+           topology_builder_spring(topology, body->first_spring + i);
+}
+
+static bool constants_take(struct topology *topology, struct saved_constants *constants)
+{
+    if (!constants_make(topology, constants))
+        return false;
+    for (unsigned c = 0; c < CONSTANTS; c++)
+        for (uint64_t i = 0; i < constants->counts[c]; i++)
+            constants->values[c][i] = *constant_at(topology, c, i);
+    if (!topology->rest_lengths_set)
+        return true;
+    if (!constants_add_listed(constants))
+        return false;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        for (uint64_t i = 0; body->direction_count == 0 && i < body->spring_count; i++)
+            constants->listed_rest[listed_number(topology, body, i)] =
+                topology_listed_rest(topology, body->first_listed + i);
+    }
+    return true;
+}
+
+static void put_listed_rest(struct topology *topology, const struct topology_body *body,
+                            const double *rest)
+{
+    for (uint64_t i = 0; body->direction_count == 0 && i < body->spring_count; i++) {
+        const double length = rest[listed_number(topology, body, i)];
+        if (topology->single_count)
+            topology->rest_single[body->first_listed + i] = (float)length;
+        else
+            topology->rest_double[body->first_listed + i] = length;
+    }
+    topology->rest_lengths_set = true;
+}
+
+// Into a topology from which nothing but the plan has been derived.
+static void constants_put(const struct saved_constants *constants, struct topology *topology,
+                          struct plan *plan)
+{
+    for (unsigned c = 0; c < CONSTANTS; c++)
+        for (uint64_t i = 0; i < constants->counts[c]; i++)
+            *constant_at(topology, c, i) = constants->values[c][i];
+    for (size_t b = 0; b < topology->body_count; b++) {
+        if (topology->bodies[b].mass_set > 0)
+            topology_set_node_mass(topology, b, topology->bodies[b].mass_set);
+        if (constants->listed_rest)
+            put_listed_rest(topology, &topology->bodies[b], constants->listed_rest);
+        plan_find_rest_lengths(topology, plan, b);
+    }
+    plan_find_damped(topology, plan);
+}
+
+static void visit_constants(const struct saved_constants *constants, item_visitor *visit,
+                            void *context)
+{
+    for (unsigned c = 0; c < CONSTANTS; c++)
+        ITEM(F64, constant_names[c], constants->values[c], constants->counts[c]);
+    ITEM_UP_TO(REAL, CONSTANTS_PREFIX "listed_rest", constants->listed_rest,
+               constants->listed_rest ? constants->listed : 0, constants->listed);
+}
+
+// ---- Everything
+
+// Everything but the constants and what the stream's header has, in the order of the stream.
 static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void *context)
 {
     ITEM(U64, "body_nodes", checkpoint->body_nodes, checkpoint->bodies);
@@ -178,6 +374,7 @@ static enum archive_type type_of(enum item_kind kind, size_t real_bytes)
 
 // What is written. The fields are copied (`fields`), or read from the solver while it waits.
 struct solver_copy {
+    struct saved_constants constants;
     struct checkpoint checkpoint; // without the fields
     struct archive_header header;
     size_t real_bytes;
@@ -212,6 +409,7 @@ double solver_copy_bytes(const taut_solver *solver)
         checkpoint_conditions(solver->precision, solver->integrator, &topology->environment);
     return copy_bytes_a_node(&keeps, (double)solver->functions->real_bytes) *
                (double)topology->node_count +
+           (topology->rest_lengths_set ? sizeof(double) * (double)topology->listed_count : 0) +
            checkpoint_fixed_bytes(solver);
 }
 
@@ -249,15 +447,13 @@ static void copy_fields(void *context, const struct worker *worker)
     }
 }
 
-static struct archive_header header_of(const taut_solver *solver)
+// What says which scene the checkpoint is of.
+static struct archive_header header_of_scene(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
     struct archive_header header = {
         .precision = 1 + (uint32_t)solver->precision,
         .digest = solver->digest,
-        .step = taut_solver_step_count(solver),
-        .time = taut_solver_time(solver),
-        .dt = solver->dt,
         .nodes = topology->node_count,
         .springs = topology->spring_count,
         .faces = topology->face_count,
@@ -280,16 +476,28 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
         return fail_memory(error, "a checkpoint");
     }
     checkpoint_take(solver, &copy->checkpoint);
+    if (!constants_take(solver->topology, &copy->constants)) {
+        solver_copy_free(copy);
+        *result = NULL;
+        return fail_memory(error, "a checkpoint");
+    }
+    const struct dt_rule *rule = &solver->dt_rule;
     copy->checkpoint.dt = (struct checkpoint_dt){
         .dt = solver->dt,
         .position_ratio = solver->position_ratio,
-        .since_time = solver->dt_rule.since_time,
-        .since_step = solver->dt_rule.since_step,
-        .changes = solver->dt_rule.changes,
+        .since_time = rule->since_time,
+        .since_step = rule->since_step,
+        .changes = rule->changes,
+        .automatic = rule->automatic,
+        .built = isnan(rule->built) ? 0 : rule->built,
     };
-    copy->header = header_of(solver);
+    copy->header = header_of_scene(solver);
+    copy->header.step = taut_solver_step_count(solver);
+    copy->header.time = taut_solver_time(solver);
+    copy->header.dt = solver->dt;
     copy->real_bytes = solver->functions->real_bytes;
     copy->solver = solver;
+    visit_constants(&copy->constants, list_written, copy);
     visit_items(&copy->checkpoint, list_written, copy);
     return TAUT_OK;
 }
@@ -322,6 +530,7 @@ void solver_copy_free(struct solver_copy *copy)
             memory_release(NULL, copy->fields[item->field], (size_t)item->count,
                            bytes_of(copy, item));
     }
+    constants_free(&copy->constants);
     checkpoint_free(&copy->checkpoint);
     memory_release(NULL, copy, 1, sizeof *copy);
 }
@@ -416,8 +625,10 @@ taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, voi
 
 struct reading {
     struct archive_reader archive;
+    struct archive_chunk chunk; // the last one read
     const taut_solver *solver;
     size_t real_bytes;
+    struct saved_constants constants;
     struct item items[ITEMS_MAX];
     size_t count;
 };
@@ -472,11 +683,16 @@ static void read_numbers(const struct item *item, const struct archive_chunk *ch
            (size_t)chunk->count * size);
 }
 
-static taut_status read_chunk(struct reading *it, const struct archive_chunk *chunk,
-                              taut_error *error)
+static bool begins_with(const char *text, const char *start)
 {
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static taut_status read_chunk(struct reading *it, taut_error *error)
+{
+    const struct archive_chunk *chunk = &it->chunk;
     struct item *item = NULL;
-    if (strncmp(chunk->name, ARCHIVE_OUTPUT, strlen(ARCHIVE_OUTPUT)) == 0)
+    if (begins_with(chunk->name, ARCHIVE_OUTPUT))
         return TAUT_OK;
     for (size_t i = 0; i < it->count && !item; i++)
         if (strcmp(it->items[i].name, chunk->name) == 0)
@@ -489,6 +705,11 @@ static taut_status read_chunk(struct reading *it, const struct archive_chunk *ch
         return fail_content(it, chunk->name, "has another length", error);
     if (chunk->first != item->received) // the second array of that name
         return fail_content(it, chunk->name, "is there twice", error);
+    if (!item->data) { // all others have room
+        if (!constants_add_listed(&it->constants))
+            return fail_memory(error, "a checkpoint");
+        item->data = it->constants.listed_rest;
+    }
     const uint64_t impossible = find_impossible(item, chunk);
     if (impossible < chunk->count) {
         char what[96];
@@ -518,6 +739,8 @@ static taut_status check_numbers(const struct reading *it, struct checkpoint *ch
     if (!all_positive(dt->dt, dt->position_ratio) || !isfinite(dt->since_time) ||
         dt->since_step > header->step || !isfinite(header->time))
         return fail_content(it, "dt", "has a step or a time that cannot be", error);
+    if (!(dt->built >= 0) || dt->automatic > it->solver->dt_rule.automatic)
+        return fail_content(it, "dt", "has a rule that cannot be", error);
     if (checkpoint->mouse_spring.node >= topology->node_count)
         return fail_content(it, "mouse_spring.node", "is no node", error);
     for (uint64_t i = 0; i < checkpoint->target_count; i++)
@@ -534,29 +757,40 @@ static taut_status check_numbers(const struct reading *it, struct checkpoint *ch
     return TAUT_OK;
 }
 
-// All arrays, whole.
-static taut_status read_arrays(struct reading *it, struct checkpoint *checkpoint, taut_error *error)
+// The chunks from the present one on whose names begin with `start`, and whether arrays are whole.
+static taut_status read_items(struct reading *it, const char *start, struct checkpoint *checkpoint,
+                              taut_error *error)
 {
-    struct archive_chunk chunk;
-    taut_status status;
-    visit_items(checkpoint, list_item, it);
-    while ((status = archive_next(&it->archive, &chunk, error)) == TAUT_OK && chunk.name[0])
-        if ((status = read_chunk(it, &chunk, error)) != TAUT_OK)
-            return status;
+    taut_status status = TAUT_OK;
+    while (status == TAUT_OK && it->chunk.name[0] && begins_with(it->chunk.name, start)) {
+        status = read_chunk(it, error);
+        if (status == TAUT_OK)
+            status = archive_next(&it->archive, &it->chunk, error);
+    }
     if (status != TAUT_OK)
         return status;
     for (size_t i = 0; i < it->count; i++) {
         const struct item *item = &it->items[i];
-        uint64_t wanted = item->capacity;
+        uint64_t wanted = item->data ? item->capacity : 0;
         if (strcmp(item->name, "target_nodes") == 0)
             wanted = checkpoint->target_count = item->received;
-        else if (strncmp(item->name, "target_", 7) == 0)
+        else if (begins_with(item->name, "target_"))
             wanted = 3 * checkpoint->target_count;
         else if (strcmp(item->name, "fragile_losses") == 0)
             wanted = checkpoint->loss_count = item->received;
         if (item->received != wanted)
             return fail_content(it, item->name, "is missing or has another length", error);
     }
+    return TAUT_OK;
+}
+
+static taut_status read_arrays(struct reading *it, struct checkpoint *checkpoint, taut_error *error)
+{
+    it->count = 0;
+    visit_items(checkpoint, list_item, it);
+    taut_status status = read_items(it, "", checkpoint, error);
+    if (status != TAUT_OK)
+        return status;
     checkpoint->frame.step = it->archive.header.step;
     checkpoint->frame.time = it->archive.header.time;
     checkpoint->dt.dt = it->archive.header.dt;
@@ -574,7 +808,7 @@ static const char *precision_text(uint32_t precision)
 static taut_status check_scene(const taut_solver *solver, const struct archive_reader *archive,
                                taut_error *error)
 {
-    const struct archive_header *header = &archive->header, own = header_of(solver);
+    const struct archive_header *header = &archive->header, own = header_of_scene(solver);
     char what[256] = "with other constants, shapes or settings";
     if (header->digest == own.digest && header->nodes == own.nodes &&
         header->springs == own.springs && header->faces == own.faces &&
@@ -623,6 +857,8 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     solver->dt_rule.since_time = dt->since_time;
     solver->dt_rule.since_step = dt->since_step;
     solver->dt_rule.changes = dt->changes;
+    solver->dt_rule.automatic = dt->automatic;
+    solver->dt_rule.built = dt->built > 0 ? dt->built : NAN;
     checkpoint->exact = true;
     checkpoint->topology = solver->topology;
     checkpoint_apply(solver, checkpoint, false);
@@ -631,27 +867,47 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     return checkpoint->no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
 }
 
-static taut_status read_into(taut_solver *solver, struct archive_reader *archive, taut_error *error)
+// Before anything but the plan has been made: the constants, which come first in the stream.
+static taut_status read_constants(void *context, taut_solver *solver, taut_error *error)
 {
-    struct checkpoint checkpoint = {.compares = false};
-    taut_status status = check_scene(solver, archive, error);
+    struct reading *it = context;
+    taut_status status = check_scene(solver, &it->archive, error);
     if (status != TAUT_OK)
         return status;
-    struct reading *reading = memory_allocate(NULL, 1, sizeof *reading);
-    if (!reading || !checkpoint_make(&checkpoint, solver->topology, solver->plan, solver->precision,
-                                     solver->integrator, solver->topology->spring_count))
-        status = fail_memory(error, "a checkpoint");
-    if (status == TAUT_OK) {
-        reading->archive = *archive;
-        reading->solver = solver;
-        reading->real_bytes = solver->functions->real_bytes;
-        status = read_arrays(reading, &checkpoint, error);
-    }
+    it->solver = solver;
+    it->real_bytes = solver->functions->real_bytes;
+    if (!constants_make(solver->topology, &it->constants))
+        return fail_memory(error, "a checkpoint");
+    visit_constants(&it->constants, list_item, it);
+    status = archive_next(&it->archive, &it->chunk, error);
     if (status == TAUT_OK)
-        status = check_budget(solver, &checkpoint, archive->path, error);
+        status = read_items(it, CONSTANTS_PREFIX, NULL, error);
+    if (status != TAUT_OK)
+        return status;
+    for (unsigned c = 0; c < CONSTANTS; c++)
+        for (uint64_t i = 0; i < it->constants.counts[c]; i++)
+            if (!constant_is_possible(solver->topology, c, i, it->constants.values[c][i]))
+                return fail_content(it, constant_names[c], "has what no setter accepts", error);
+    for (uint64_t i = 0; it->constants.listed_rest && i < it->constants.listed; i++)
+        if (!(it->constants.listed_rest[i] >= 0))
+            return fail_content(it, CONSTANTS_PREFIX "listed_rest", "has a negative length", error);
+    constants_put(&it->constants, solver->topology, solver->plan);
+    return TAUT_OK;
+}
+
+static taut_status read_state(struct reading *it, taut_solver *solver, taut_error *error)
+{
+    struct checkpoint checkpoint = {.compares = false};
+    taut_status status = TAUT_OK;
+    if (!checkpoint_make(&checkpoint, solver->topology, solver->plan, solver->precision,
+                         solver->integrator, solver->topology->spring_count))
+        status = fail_memory(error, "a checkpoint");
+    if (status == TAUT_OK)
+        status = read_arrays(it, &checkpoint, error);
+    if (status == TAUT_OK)
+        status = check_budget(solver, &checkpoint, it->archive.path, error);
     if (status == TAUT_OK)
         status = continue_from(solver, &checkpoint, error);
-    memory_release(NULL, reading, 1, sizeof *reading);
     checkpoint_free(&checkpoint);
     return status;
 }
@@ -661,14 +917,24 @@ taut_status solver_create_from_checkpoint(const taut_scene *scene,
                                           archive_source *source, void *context, const char *path,
                                           taut_solver **solver, taut_error *error)
 {
-    struct archive_reader archive;
     *solver = NULL;
-    taut_status status = archive_open(&archive, source, context, path, error);
+    struct reading *reading = memory_allocate(NULL, 1, sizeof *reading);
+    if (!reading)
+        return fail_memory(error, "a checkpoint");
+    taut_status status = archive_open(&reading->archive, source, context, path, error);
+    struct solver_options continuing = *options;
+    continuing.planned = read_constants;
+    continuing.planned_context = reading;
+    continuing.continued_dt = reading->archive.header.dt;
+    if (status == TAUT_OK && !all_positive(continuing.continued_dt, 1))
+        status = fail_content(reading, "dt", "has a step that cannot be", error);
     if (status == TAUT_OK)
-        status = solver_create(scene, options, solver, error);
+        status = solver_create(scene, &continuing, solver, error);
     if (status == TAUT_OK)
-        status = read_into(*solver, &archive, error);
-    archive_close(&archive);
+        status = read_state(reading, *solver, error);
+    archive_close(&reading->archive);
+    constants_free(&reading->constants);
+    memory_release(NULL, reading, 1, sizeof *reading);
     if (status != TAUT_OK) {
         taut_solver_destroy(*solver);
         *solver = NULL;

@@ -244,6 +244,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK)
         status = plan_check(solver->topology, solver->plan, error);
 #endif
+    if (status == TAUT_OK && wanted->planned)
+        status = wanted->planned(wanted->planned_context, solver, error);
     if (status == TAUT_OK)
         status = choose_threads(solver, wanted->config.threads, error);
 
@@ -274,7 +276,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK)
         status = begin_stage("finding the first forces", error);
     if (status == TAUT_OK)
-        status = dt_choose(solver, scene, wanted->tolerant ? NULL : wanted->diagnostics, error);
+        status = dt_choose(solver, scene, wanted, error);
     if (status == TAUT_OK)
         solver_work(solver, start, solver);
     if (status == TAUT_OK && !wanted->tolerant)

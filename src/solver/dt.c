@@ -330,10 +330,11 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
     return TAUT_OK;
 }
 
-taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
-                      taut_error *error)
+taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
+                      const struct solver_options *wanted, taut_error *error)
 {
     const struct scene_simulation *simulation = &scene->simulation;
+    struct diagnostics *diagnostics = wanted->tolerant ? NULL : wanted->diagnostics;
     solver->dt = simulation->dt;
     solver->position_ratio = 1;
     solver->dt_rule = (struct dt_rule){
@@ -346,8 +347,13 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagn
     if (!simulation->dt_auto && simulation->position_step > 0)
         solver->position_ratio = simulation->position_step / simulation->dt;
     taut_status status = TAUT_OK;
-    if (simulation->dt_auto)
+    if (simulation->dt_auto && wanted->continued_dt > 0) {
+        solver->dt = wanted->continued_dt;
+        solver->functions->set_dt(solver->system, solver->dt);
+        status = solver->functions->prepare_critical(solver->system, false, error); // to follow it
+    } else if (simulation->dt_auto) {
         status = choose_automatic(solver, scene, diagnostics, error);
+    }
     solver->dt_rule.built = solver->dt;
     solver->steps_planned = simulation->steps;
     if (status == TAUT_OK && simulation->has_duration)

@@ -84,9 +84,9 @@ double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_
 // ---- dt.c
 
 // Sets dt and the number of steps from the scene. A given dt beyond the bound is a warning in
-// `diagnostics` (may be NULL), at its position in the scene.
-taut_status dt_choose(taut_solver *solver, const taut_scene *scene, struct diagnostics *diagnostics,
-                      taut_error *error);
+// `wanted->diagnostics` (may be NULL), at its position in the scene, unless `wanted->tolerant`.
+taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
+                      const struct solver_options *wanted, taut_error *error);
 
 // Warns in `diagnostics` if dt is so small that single precision rounds away what nodes move in a
 // step. The solver has been started.

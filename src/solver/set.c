@@ -357,6 +357,7 @@ static void scale_lists(taut_solver *solver, size_t body, uint32_t material, dou
             topology->rest_single[listed] = (float)(topology->rest_single[listed] * factor);
         else
             topology->rest_double[listed] *= factor;
+        topology->rest_lengths_set = true;
     }
 }
 
@@ -384,7 +385,7 @@ taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, siz
         solver->functions->scale_rest_lengths(
             solver->system, (uint32_t)(boundary - solver->topology->materials) + i, factor);
     scale_lists(solver, body, number, factor);
-    plan_scale_rest_lengths(solver->topology, solver->plan, body, number, factor);
+    plan_find_rest_lengths(solver->topology, solver->plan, body);
     it->rest_length *= factor;
     return refresh(solver, false, error);
 }
@@ -413,14 +414,7 @@ taut_status taut_solver_set_node_mass(taut_solver *solver, size_t body, double m
         status = begin_change(solver, error);
     if (status != TAUT_OK)
         return status;
-    struct topology_body *it = &topology->bodies[body];
-    const bool lists = it->node_mass == 0;
-    it->node_mass = lists ? 0 : mass;
-    it->mass = lists ? 0 : (double)it->node_count * mass;
-    for (uint64_t i = 0; lists && i < it->node_count; i++) {
-        topology->masses[it->first_mass + i] = mass;
-        it->mass += mass;
-    }
+    topology_set_node_mass(topology, body, mass);
     return refresh(solver, false, error);
 }
 

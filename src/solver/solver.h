@@ -32,6 +32,12 @@ struct solver_options {
     // no change.
     taut_status (*change)(const void *context, struct bodies *bodies, taut_error *error);
     const void *change_context;
+    // For a solver that continues from a checkpoint: called when the scene is compiled and planned, to
+    // give the compiled scene the constants that the run had; NULL: those of the scene. And the dt
+    // with which it continues, s, so that none is looked for (dt: auto); 0: that of the scene.
+    taut_status (*planned)(void *context, taut_solver *solver, taut_error *error);
+    void *planned_context;
+    double continued_dt;
     // Bytes that the caller is going to allocate besides the solver. They are included when the
     // estimate is compared with the available memory, before anything is built.
     double extra_bytes;

@@ -514,22 +514,11 @@ void plan_find_damped(const struct topology *topology, struct plan *plan)
     plan_coloured_find_damped(topology, &plan->springs, &plan->coloured);
 }
 
-void plan_scale_rest_lengths(const struct topology *topology, struct plan *plan, size_t body,
-                             uint32_t material, double factor)
+void plan_find_rest_lengths(const struct topology *topology, struct plan *plan, size_t body)
 {
-    // Directions found in a list have its rest lengths, which may be in single precision.
-    const bool listed = topology->bodies[body].direction_count == 0;
-    for (size_t g = 0; g < plan->grid_count; g++) {
-        struct plan_grid *grid = &plan->grids[g];
-        for (int d = 0; grid->body == body && d < grid->direction_count; d++) {
-            struct direction *direction = &grid->directions[d];
-            if (direction->material != material)
-                continue;
-            direction->rest_length *= factor;
-            if (listed && topology->single_count)
-                direction->rest_length = (float)direction->rest_length;
-        }
-    }
+    for (size_t g = 0; g < plan->grid_count; g++)
+        if (plan->grids[g].body == body)
+            grid_find_rest_lengths(topology, &plan->grids[g]);
 }
 
 uint64_t plan_bytes(const struct plan *plan)

@@ -64,10 +64,9 @@ void plan_free(struct plan *plan);
 // Updates which tiles and blocks have damped springs, after the damping of materials has changed.
 void plan_find_damped(const struct topology *topology, struct plan *plan);
 
-// Scales the plan's copies of the rest lengths of a body's springs of one material. The rest
-// lengths of the topology may have been scaled already.
-void plan_scale_rest_lengths(const struct topology *topology, struct plan *plan, size_t body,
-                             uint32_t material, double factor);
+// Updates the plan's copies of the rest lengths of a body's springs, after those of the topology have
+// changed.
+void plan_find_rest_lengths(const struct topology *topology, struct plan *plan, size_t body);
 
 // The grid of a body's springs, or NULL.
 const struct plan_grid *plan_grid_of_body(const struct plan *plan, size_t body);

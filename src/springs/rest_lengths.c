@@ -1,6 +1,6 @@
 // Scales the rest lengths of a material (solver/set.c) in the constants and in the state: as built
 // and as changed by yielding, for listed springs, grids and the slots of packed springs. The copies
-// in the topology (set.c) and in the plan (plan_scale_rest_lengths) are scaled afterwards.
+// in the topology (set.c) and in the plan (plan_find_rest_lengths) follow afterwards.
 #include "springs/springs.h"
 
 struct scaling {

@@ -41,10 +41,10 @@ struct cliques {
     struct clique *list;
 };
 
-// The clique of a node; NULL if it is in none, or if they are not used.
-static const struct clique *clique_of(const struct cliques *cliques, size_t node)
+// The clique of a node, used or not; NULL if it is in none.
+static struct clique *find_clique(const struct cliques *cliques, size_t node)
 {
-    size_t low = 0, high = cliques->used ? cliques->count : 0;
+    size_t low = 0, high = cliques->count;
     while (low < high) { // sorted by their nodes
         size_t middle = low + (high - low) / 2;
         if (node >= cliques->list[middle].nodes.end)
@@ -52,9 +52,15 @@ static const struct clique *clique_of(const struct cliques *cliques, size_t node
         else
             high = middle;
     }
-    if (cliques->used && low < cliques->count && node >= cliques->list[low].nodes.first)
+    if (low < cliques->count && node >= cliques->list[low].nodes.first)
         return &cliques->list[low];
     return NULL;
+}
+
+// NULL also if cliques are not used.
+static const struct clique *clique_of(const struct cliques *cliques, size_t node)
+{
+    return cliques->used ? find_clique(cliques, node) : NULL;
 }
 
 // The minimum fraction of pairs with a spring: with fewer there is no gain.
@@ -76,6 +82,15 @@ static struct clique begin(const struct system *system, const struct topology_bo
     return clique;
 }
 
+// The constants of a clique are the least of its springs.
+static void include_spring(const struct system *system, size_t spring, struct clique *clique)
+{
+    const struct spring_constants *material = spring_material(system, spring);
+    clique->stiffness =
+        material->stiffness < clique->stiffness ? material->stiffness : clique->stiffness;
+    clique->damping = material->damping < clique->damping ? material->damping : clique->damping;
+}
+
 // Marks the pair of a spring's ends; false if another spring joins the same pair.
 static bool mark_pair(const struct system *system, size_t spring, struct clique *clique,
                       uint8_t *pairs)
@@ -85,12 +100,9 @@ static bool mark_pair(const struct system *system, size_t spring, struct clique 
     size_t low = (ends[0] < ends[1] ? ends[0] : ends[1]) - first;
     size_t high = (ends[0] < ends[1] ? ends[1] : ends[0]) - first;
     uint8_t *pair = &pairs[low * count + high];
-    const struct spring_constants *material = spring_material(system, spring);
     bool alone = !*pair;
     *pair = 1;
-    clique->stiffness =
-        material->stiffness < clique->stiffness ? material->stiffness : clique->stiffness;
-    clique->damping = material->damping < clique->damping ? material->damping : clique->damping;
+    include_spring(system, spring, clique);
     return alone;
 }
 
@@ -167,6 +179,18 @@ static taut_status find_cliques(const struct system *system, struct cliques *cli
     memory_release(system->allocator, pairs, pair_count, 1);
     memory_release(system->allocator, candidates, bodies, sizeof *candidates);
     return done ? TAUT_OK : fail_memory(error, "the critical step");
+}
+
+// After constants have changed.
+static void refresh_cliques(const struct system *system, struct cliques *cliques)
+{
+    for (size_t i = 0; i < cliques->count; i++)
+        cliques->list[i].stiffness = cliques->list[i].damping = REAL_HUGE;
+    for (size_t i = 0; cliques->count > 0 && i < (size_t)system->constants->springs; i++) {
+        struct clique *clique = find_clique(cliques, system->constants->spring_nodes[i][0]);
+        if (clique)
+            include_spring(system, i, clique);
+    }
 }
 
 static void free_cliques(const struct system *system, struct cliques *cliques)
@@ -865,6 +889,7 @@ taut_status REAL_NAME(spectral_bound_make)(struct system *system, struct spectra
 void REAL_NAME(spectral_bound_refresh)(struct spectral_bound *bound)
 {
     find_around(bound);
+    refresh_cliques(bound->listed->system, &bound->listed->cliques);
 }
 
 void REAL_NAME(spectral_bound_free)(struct spectral_bound *bound)

@@ -387,6 +387,19 @@ struct node_masses topology_masses(const struct topology *topology, uint64_t nod
     };
 }
 
+void topology_set_node_mass(struct topology *topology, size_t body, double mass)
+{
+    struct topology_body *it = &topology->bodies[body];
+    const bool lists = it->node_mass == 0;
+    it->node_mass = lists ? 0 : mass;
+    it->mass = lists ? 0 : (double)it->node_count * mass;
+    for (uint64_t i = 0; lists && i < it->node_count; i++) {
+        topology->masses[it->first_mass + i] = mass;
+        it->mass += mass;
+    }
+    it->mass_set = mass;
+}
+
 double topology_total_mass(const struct topology *topology)
 {
     double mass = 0;

@@ -33,6 +33,7 @@ struct topology_body {
     double node_mass;    // kg, of each node; 0: masses are listed
     uint64_t first_mass; // from this index
     bool has_density;    // the masses follow from a density, and are smaller on the boundary
+    double mass_set;     // kg, of each node, by taut_solver_set_node_mass; 0: as built
 };
 
 struct topology {
@@ -62,6 +63,8 @@ struct topology {
     uint64_t double_count, single_count;
     double *rest_double;
     float *rest_single;
+    bool
+        rest_lengths_set; // some listed ones are no longer as built (taut_solver_scale_rest_lengths)
 
     uint64_t sorted_count;     // listed_count, or 0 if springs are in the builders' order
     uint32_t *builder_springs; // builder numbers of listed springs, within their bodies
@@ -128,6 +131,9 @@ static inline double mass_in(const struct node_masses *masses, uint64_t node)
 {
     return masses->listed ? masses->listed[node - masses->first] : masses->each;
 }
+
+// Gives every node of the body this mass, kg, whether masses are listed or not.
+void topology_set_node_mass(struct topology *topology, size_t body, double mass);
 
 // kg, of all nodes, kinematic ones included.
 double topology_total_mass(const struct topology *topology);

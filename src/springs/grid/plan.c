@@ -271,6 +271,37 @@ taut_status grid_find(const struct topology *topology, size_t index, bool gaps_a
     return TAUT_OK;
 }
 
+// A direction of a list has the rest length of the first spring found in it, which may have been
+// rounded to single precision.
+static void find_listed_rest_lengths(const struct topology *topology,
+                                     const struct topology_body *body, struct plan_grid *grid)
+{
+    uint32_t found = 0; // a bit for each direction
+    for (uint64_t i = 0; i < body->spring_count; i++) {
+        const uint32_t *ends = topology->springs[body->first_listed + i];
+        const uint32_t a = ends[0] - (uint32_t)grid->first_node;
+        const uint32_t b = ends[1] - (uint32_t)grid->first_node;
+        const struct grid_position low = position_of(grid, a < b ? a : b);
+        int d = 0;
+        while (!joins(grid, &grid->directions[d], &low, a < b ? b : a))
+            d++;
+        if (!(found >> d & 1))
+            grid->directions[d].rest_length =
+                topology_listed_rest(topology, body->first_listed + i);
+        found |= UINT32_C(1) << d;
+    }
+}
+
+void grid_find_rest_lengths(const struct topology *topology, struct plan_grid *grid)
+{
+    const struct topology_body *body = &topology->bodies[grid->body];
+    if (body->direction_count == 0)
+        find_listed_rest_lengths(topology, body, grid);
+    for (size_t d = 0; d < body->direction_count; d++)
+        grid->directions[d].rest_length =
+            topology->directions[body->first_direction + d].rest_length;
+}
+
 // ---- Tiles
 
 // A grid is divided into TILES_WANTED tiles if their nodes stay within limits: enough tiles for

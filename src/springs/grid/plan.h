@@ -93,6 +93,9 @@ taut_status grid_find(const struct topology *topology, size_t index, bool gaps_a
                       const taut_allocator *allocator, struct plan_grid *grid, bool *found,
                       taut_error *error);
 
+// Updates the rest lengths of its directions, after those of the topology have changed.
+void grid_find_rest_lengths(const struct topology *topology, struct plan_grid *grid);
+
 // Frees what grid_find has allocated.
 void grid_free(const taut_allocator *allocator, struct plan_grid *grid);
 
