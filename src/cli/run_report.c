@@ -155,19 +155,6 @@ static double verlet_rounding(const struct run *run, double spacing)
     return 16 * speed * sqrt(steps * 2 * kinetic * topology_total_mass(solver_topology(solver)));
 }
 
-// The sum of the stiffnesses of all springs, N/m.
-static double total_stiffness(const taut_solver *solver)
-{
-    const struct topology *topology = solver_topology(solver);
-    double stiffness = 0;
-    for (uint64_t spring = 0; spring < topology->spring_count;) {
-        const struct spring_run these = topology_run(topology, spring, topology->spring_count);
-        stiffness += (double)these.count * topology->materials[these.material].stiffness;
-        spring += these.count;
-    }
-    return stiffness;
-}
-
 // What rounding of positions stores in springs, J, also in those of a body at rest, whose energies
 // are nothing else. With u the spacing of numbers at the greatest coordinate, the length of a
 // spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2 is uncertain in either of the two
@@ -177,12 +164,14 @@ static double total_stiffness(const taut_solver *solver)
 static double strain_rounding(const struct run *run, double spacing)
 {
     const taut_solver *solver = run->solver;
+    const struct topology *topology = solver_topology(solver);
     const struct scene_simulation *simulation = &run->scene->simulation;
     const double substeps =
         solver_integrator(solver) == INTEGRATOR_XPBD ? (double)simulation->substeps : 1;
     const double roundings = integrator_is_implicit(solver_integrator(solver)) ? 2 : 1;
     const double positions = roundings * substeps * (double)taut_solver_step_count(solver);
-    return total_stiffness(solver) * spacing * spacing * (3 + positions / 12);
+    return topology_stiffness(topology, 0, topology->spring_count) * spacing * spacing *
+           (3 + positions / 12);
 }
 
 // The residual from rounding: energies are rounded in each step, with random signs. In precision

@@ -19,7 +19,8 @@
 // most 4 m / h^2, and a step adds at most m u^2 / 6 h^2, whatever the stiffness. (A cloth of 316 x
 // 316 nodes, 3 m wide, near its largest stable step gains 0.4 of this bound, in a hundred steps a
 // hundred times the energy of its fall.) Such a run is useless, and counts as diverged; but the
-// cause is then precision, and the fault has it (`rounding`).
+// cause is then precision, and the fault has it (`rounding`). A run at rest, without any energy that
+// could be compared with it, is not useless: there it is allowed (`rounding_at_rest`).
 #include "stability/divergence.h"
 
 #include "springs/springs.h"
@@ -379,30 +380,68 @@ static double least_mass(const struct topology *topology)
     return least;
 }
 
-// The kinetic energy that rounding of the lengths of springs gives to bodies at rest in precision
-// mixed, J. Forces are computed from the high parts of positions, so that a length is known to the
-// spacing u of single precision at the greatest coordinate, and a spring of frequency omega swings
-// with omega u; a tenth of that was measured. Positions themselves are not rounded, so that it does
-// not grow as in single precision, where such a run counts as diverged (`rounding`).
-static double rounding_energy(const struct system *system)
+// The spacing of the numbers of the state at its greatest coordinate, m.
+static double greatest_spacing(const struct system *system)
 {
-    if (!state_is_mixed(system->state))
-        return 0;
-
-    enum { TIMES = 4, SPRINGS = 8 }; // springs at a node, for omega
     const struct state *s = system->state;
-    const double mass = least_mass(system->topology), step = position_step(system);
     double greatest = 0;
     for (uint64_t i = 0; i < s->nodes; i++) {
         const double coordinate = (double)greatest_coordinate(s->x[i], s->y[i], s->z[i]);
         if (coordinate > greatest)
             greatest = coordinate;
     }
+    return (double)REAL_EPSILON * greatest;
+}
+
+// The kinetic energy that rounding of the lengths of springs gives to bodies at rest in precision
+// mixed, J. Forces are computed from the high parts of positions, so that a length is known to the
+// spacing u of single precision at the greatest coordinate, and a spring of frequency omega swings
+// with omega u; a tenth of that was measured. Positions themselves are not rounded, so that it does
+// not grow as in single precision.
+static double rounding_energy(const struct system *system)
+{
+    if (!state_is_mixed(system->state))
+        return 0;
+
+    enum { TIMES = 4, SPRINGS = 8 }; // springs at a node, for omega
+    const double mass = least_mass(system->topology), step = position_step(system);
     double omega = sqrt(SPRINGS * greatest_stiffness(system->topology) / mass);
     if (!integrator_is_implicit(system->settings.integrator))
         omega = fmin(omega, 3 / step); // faster ones are not stable
-    const double speed = TIMES * omega * (double)REAL_EPSILON * greatest;
+    const double speed = TIMES * omega * greatest_spacing(system);
     return isfinite(speed) ? 0.5 * topology_total_mass(system->topology) * speed * speed : 0;
+}
+
+static void sum_stiffness(const struct system *system, const void *unused, struct range range,
+                          double sums[SUM_WIDTH])
+{
+    (void)unused;
+    sums[0] += topology_stiffness(system->topology, range.first, range.end);
+}
+
+// The energy that rounding may have given by now to bodies at rest, J: `explained` is what else
+// could have become kinetic energy. With gravity, or if that is more than rounding of lengths at the
+// start, 3 k u^2 / 2 for each spring, something moves, and the result is 0. With u the spacing at
+// the greatest coordinate, each rounded position adds k u^2 / 12 on average to a spring (above; in
+// implicit steps positions are rounded twice). All workers get the same result.
+static double rounding_at_rest(struct system *system, double explained, const struct worker *worker)
+{
+    enum { TIMES = 4 };
+    const struct settings *settings = &system->settings;
+    const vec3 gravity = system->topology->environment.gravity;
+    if (vec3_dot(gravity, gravity) > 0)
+        return 0;
+    double stiffness[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->topology->spring_count, sum_stiffness, NULL, stiffness, worker);
+    const double spacing = greatest_spacing(system);
+    const double of_a_rounding = stiffness[0] * spacing * spacing / 12;
+    if (!(explained <= small_energy(system) + 18 * of_a_rounding))
+        return 0;
+    const double substeps =
+        settings->integrator == INTEGRATOR_XPBD ? (double)settings->substeps : 1;
+    const double roundings = integrator_is_implicit(settings->integrator) ? 2 : 1;
+    return TIMES * of_a_rounding * roundings * substeps * (double)system->state->step;
 }
 
 // All workers get the same result. The second sum is formed only if the first indicates divergence.
@@ -433,7 +472,7 @@ static bool has_diverged(struct system *system, double factor, double *most,
     (system, (size_t)system->state->nodes, sum_resolved, &step, resolved, worker);
     enum { ROUNDINGS = 16 };
     allowed += ROUNDINGS * DBL_EPSILON * resolved[RESOLVED_GRAVITY];
-    allowed += factor * rounding_energy(system);
+    allowed += factor * (rounding_energy(system) + rounding_at_rest(system, *most, worker));
     return resolved[RESOLVED_KINETIC] > allowed;
 }
 
@@ -453,7 +492,10 @@ static bool is_overstretched(struct system *system, double explained, const stru
         return false;
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_sums)(system, worker).energy;
-    return !(elastic <= MARGIN * explained + small_energy(system));
+    if (elastic <= MARGIN * explained + small_energy(system))
+        return false;
+    return !(elastic <= MARGIN * explained + small_energy(system) +
+                            rounding_at_rest(system, explained, worker));
 }
 
 // An unstable mode that has grown to this many times what the check allows does not return below it

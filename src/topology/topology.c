@@ -485,6 +485,17 @@ struct spring_run topology_run(const struct topology *topology, uint64_t spring,
                                .rest_length = direction->rest_length};
 }
 
+double topology_stiffness(const struct topology *topology, uint64_t first, uint64_t end)
+{
+    double stiffness = 0;
+    for (uint64_t spring = first; spring < end;) {
+        const struct spring_run these = topology_run(topology, spring, end);
+        stiffness += (double)these.count * topology->materials[these.material].stiffness;
+        spring += these.count;
+    }
+    return stiffness;
+}
+
 struct spring_run topology_spring_near(const struct topology *topology, uint64_t spring,
                                        struct spring_run *near)
 {

@@ -183,6 +183,9 @@ uint64_t topology_builder_spring(const struct topology *topology, uint64_t sprin
 // body).
 struct spring_run topology_run(const struct topology *topology, uint64_t spring, uint64_t end);
 
+// The sum of the stiffnesses of springs first .. end - 1, N/m.
+double topology_stiffness(const struct topology *topology, uint64_t first, uint64_t end);
+
 // This spring as a run of one. `near` (zeroed at first) caches the run of the last lookup, so that
 // neighbouring springs are found without a search.
 struct spring_run topology_spring_near(const struct topology *topology, uint64_t spring,
