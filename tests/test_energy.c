@@ -247,6 +247,8 @@ static void test_projection(void **state)
     }
 }
 
+// The powers at the end of a step follow from those after keep_velocity: of order 2 with midpoint and
+// rk4.
 static void test_keep_velocity(void **state)
 {
     (void)state;
@@ -255,7 +257,7 @@ static void test_keep_velocity(void **state)
         struct budget coarse = run_budget(&kept, all[i], 1000);
         struct budget fine = run_budget(&kept, all[i], 2000);
         assert_near(coarse.imbalance, 0, 3e-3);
-        assert_near(order_between(coarse.imbalance, fine.imbalance), 1, 0.1);
+        assert_near(order_between(coarse.imbalance, fine.imbalance), i < 4 ? 1 : 2, 0.1);
         assert_true(coarse.work.keep > 0.1);
     }
 }

@@ -87,10 +87,13 @@ static uint64_t run_peak_bytes(void)
 // force depends on them; so is Verlet with keep_velocity, which also shortens the part of the last
 // displacement that is due to the acceleration. With implicit methods one linear system leaves an
 // error of order h in forces that depend on velocities and are not in the tangent: the wind on
-// nodes.
+// nodes. With keep_velocity the powers at the end of a step are known at the velocities after it,
+// and at those before it only if no force depends on the velocity relative to something that moves
+// (weigh_kept in forces/energy_budget.c).
 
-// Whether the energy balance closes within the error of the integrator's order.
-enum balance_verdict { BALANCE_CLOSES, BALANCE_COARSE, BALANCE_OPEN };
+// Whether the energy balance closes within the error of the integrator's order; gas whose pressure
+// has no potential energy has no balance that could.
+enum balance_verdict { BALANCE_CLOSES, BALANCE_COARSE, BALANCE_NO_POTENTIAL, BALANCE_OPEN };
 
 struct balance {
     double change, accounted, residual; // J; residual = change - accounted
@@ -116,10 +119,23 @@ static bool depends_on_velocity(const taut_solver *solver)
     return false;
 }
 
+// Whether a force depends on the velocity of a node relative to something that moves.
+static bool depends_on_relative_velocity(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    const struct scene_wind *wind = &topology->environment.wind;
+    bool moves = topology->motion_count > 0;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        moves |= vec3_length(topology->colliders[c].velocity) > 0;
+    return (wind->present && wind->relative) || (moves && depends_on_velocity(solver));
+}
+
 static int balance_order(const struct run *run)
 {
     const taut_solver *solver = run->solver;
     const struct scene_simulation *simulation = &run->scene->simulation;
+    if (simulation->keep_velocity != 1 && depends_on_relative_velocity(solver))
+        return 1;
     switch (solver_integrator(solver)) {
     case INTEGRATOR_VERLET:
         return depends_on_velocity(solver) || simulation->keep_velocity != 1 ? 1 : 2;
@@ -204,6 +220,19 @@ static double sum_of_terms(const struct run *run)
     return sum;
 }
 
+// Whether a body contains gas of one of the volumes that only approximate the enclosed one. Its
+// pressure acts along the normals of the faces, whose work is not that of the change of this volume.
+static bool has_gas_without_potential(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct scene_pressure *gas = &topology->bodies[b].pressure;
+        if (gas->present && gas->volume != VOLUME_DIVERGENCE)
+            return true;
+    }
+    return false;
+}
+
 // The cause of a residual: terms that the energy budget lacks, and gains or losses of energy that
 // are not the work of a force.
 static const char *cause_of(const struct run *run, double residual)
@@ -216,6 +245,8 @@ static const char *cause_of(const struct run *run, double residual)
                    : "rounding of numbers";
     if (implicit && implicit->unconverged > 0)
         return "implicit steps whose equations were not solved";
+    if (has_gas_without_potential(solver))
+        return "gas whose 'volume' is not 'divergence': its pressure has no potential";
     if (-run->frame.work[WORK_PROJECTION] > 0.5 * fabs(residual))
         return "projection, which puts back what steps lose by moving nodes into a surface";
     switch (solver_integrator(solver)) {
@@ -281,14 +312,14 @@ static struct balance run_balance(const struct run *run)
 
     const double size = fabs(balance.residual);
     if (!(size <= balance.allowed))
-        balance.verdict = BALANCE_OPEN;
+        balance.verdict = has_gas_without_potential(solver) ? BALANCE_NO_POTENTIAL : BALANCE_OPEN;
     else if (size > rounded && size > small * balance.exchanged &&
              balance.allowed > coarse * balance.exchanged)
         balance.verdict = BALANCE_COARSE;
     else
         balance.verdict = BALANCE_CLOSES;
 
-    if (size > small * balance.exchanged || balance.verdict == BALANCE_OPEN)
+    if (size > small * balance.exchanged || !(size <= balance.allowed))
         balance.cause = cause_of(run, balance.residual);
     if (brief && balance.verdict == BALANCE_COARSE)
         balance.cause = "too few steps for an estimate";
@@ -306,6 +337,8 @@ static const char *balance_verdict_name(enum balance_verdict verdict)
         return "closes";
     case BALANCE_COARSE:
         return "coarse";
+    case BALANCE_NO_POTENTIAL:
+        return "no_potential";
     case BALANCE_OPEN:
         break;
     }
@@ -409,6 +442,10 @@ static void print_closure(const struct balance *balance)
     case BALANCE_COARSE:
         printf("too coarse to judge: order %d leaves up to %.2g J at this dt", balance->order,
                balance->allowed);
+        break;
+    case BALANCE_NO_POTENTIAL:
+        printf("cannot close: besides the gas, order %d leaves up to %.2g J at this dt",
+               balance->order, balance->allowed);
         break;
     case BALANCE_OPEN:
         printf("does not close: order %d leaves no more than %.2g J at this dt", balance->order,

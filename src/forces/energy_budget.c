@@ -437,6 +437,28 @@ static double weight_of_now(const struct energy_budget *work, int cause, bool la
     return lags && work->lags && cause == WORK_DAMPING ? 0.75 : 0.5;
 }
 
+// What the powers of a cause at the samples at the start and at the end of a step are multiplied by:
+// keep_velocity has multiplied the velocities there by q after the step before it. The step ends
+// with those before that, and powers of dissipation are quadratic in them, those of a wind that
+// ignores the velocity of the body linear. bdf2 has the force at the end of the step all the way, so
+// that the velocities of both ends are multiplied. Methods of order 1 have an error of that size in
+// any case.
+static void weigh_kept(const struct system *system, int cause, double *start, double *end)
+{
+    const double keep = system->settings.keep_velocity;
+    const enum integrator integrator = system->settings.integrator;
+    const bool of_order_2 = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 ||
+                            integrator == INTEGRATOR_IMPLICIT_MIDPOINT ||
+                            integrator == INTEGRATOR_BDF2;
+    const bool dissipates = cause == WORK_DAMPING || cause == WORK_DRAG || cause == WORK_FRICTION;
+    const bool pushes = cause == WORK_WIND && !system->topology->environment.wind.relative;
+    if (!of_order_2 || !(keep > 0) || !(dissipates || pushes))
+        return;
+    *end /= dissipates ? keep * keep : keep;
+    if (integrator == INTEGRATOR_BDF2 && dissipates)
+        *start /= keep;
+}
+
 // Whether a drive has changed its velocity between two times, and not just at one of them. The
 // trapezoid then has the velocities of the wrong part of the step at one of its ends.
 static bool drive_changes_between(const struct system *system, double from, double to)
@@ -448,6 +470,18 @@ static bool drive_changes_between(const struct system *system, double from, doub
             topology->drive_pieces[p].start < to - rounding)
             return true;
     return false;
+}
+
+// The work that drives have done on yielding springs and that their powers lack. Springs yield just
+// before a sample.
+static double take_driven(const struct system *system)
+{
+    double driven = 0;
+    for (size_t chunk = 0; chunk < chunk_count((size_t)plan_fragile_total(system->plan)); chunk++) {
+        driven += system->fragile_drives[chunk];
+        system->fragile_drives[chunk] = 0;
+    }
+    return driven;
 }
 
 static void record(const struct system *system, struct energy_budget *work,
@@ -463,14 +497,17 @@ static void record(const struct system *system, struct energy_budget *work,
     }
     for (int cause = 0; cause < WORK_POWERS; cause++) {
         const double weight = weight_of_now(work, cause, lags);
+        double start = 1 - weight, end = weight;
+        weigh_kept(system, cause, &start, &end);
         if (work->sampled)
-            work->done[cause] +=
-                elapsed * ((1 - weight) * work->power[cause] + weight * power[cause]);
+            work->done[cause] += elapsed * (start * work->power[cause] + end * power[cause]);
         work->power[cause] = power[cause];
     }
     if (work->sampled)
         work->done[WORK_DRIVES] += power[MOVED_KINETIC] - work->moved_kinetic;
     work->moved_kinetic = power[MOVED_KINETIC];
+    const double driven = take_driven(system);
+    work->done[WORK_DRIVES] += work->sampled ? driven : 0;
     count_finite_work(work, false); // powers are included already, and so is all kinetic energy
     if (work->sampled && evaluation.gas_step > work->sampled_gas_step)
         work->done[WORK_INFLATION] +=

@@ -29,7 +29,7 @@ struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator, bool 
         .low_previous = mixed && integrator == INTEGRATOR_VERLET,
         .projections = projections,
         .base_positions = start || integrator == INTEGRATOR_VERLET,
-        .base_velocities = start,
+        .base_velocities = start || integrator == INTEGRATOR_XPBD,
         .slopes = integrator == INTEGRATOR_RK4,
         .multipliers = integrator == INTEGRATOR_XPBD,
         .normals = wind->present && wind->law == WIND_NODE,

@@ -528,17 +528,55 @@ static void solve_constraints(struct system *system, double h, double end,
         worker_barrier(worker);
 }
 
-// Velocities at the start of a substep, for measure_contacts.
+// Velocities at the start of a substep, for measure_contacts and note_kicks.
 static void store_velocities(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
     struct contact_constraints *all = system->contacts.constraints;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; all && system->settings.keep_energy_budget && i < share.end; i++) {
+    if (!system->settings.keep_energy_budget)
+        return;
+    for (size_t i = share.first; i < share.end; i++) {
+        s->vx0[i] = s->vx[i];
+        s->vy0[i] = s->vy[i];
+        s->vz0[i] = s->vz[i];
+    }
+    for (size_t i = share.first; all && i < share.end; i++) {
         all->removed.x[i] = s->vx[i];
         all->removed.y[i] = s->vy[i];
         all->removed.z[i] = s->vz[i];
     }
+}
+
+static void sum_kicks(const struct system *system, const void *unused, struct range range,
+                      double sums[SUM_WIDTH])
+{
+    (void)unused;
+    const struct state *s = system->state;
+    struct node_masses masses = {.end = range.first};
+    for (size_t i = range.first; i < range.end; i++) {
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, range.end);
+        const double x = (double)s->vx[i] - (double)s->vx0[i];
+        const double y = (double)s->vy[i] - (double)s->vy0[i];
+        const double z = (double)s->vz[i] - (double)s->vz0[i];
+        if (system->constants->inverse_mass[i] != 0)
+            sums[0] += mass_in(&masses, i) * (x * x + y * y + z * z);
+    }
+}
+
+// Counts m |v' - v|^2 of a substep from v to v', as implicit Euler does of a step.
+static void note_kicks(struct system *system, const struct worker *worker)
+{
+    if (!system->settings.keep_energy_budget)
+        return;
+    double sums[SUM_WIDTH];
+    worker_barrier(worker); // all have written their nodes
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->state->nodes, sum_kicks, NULL, sums, worker);
+    if (worker->index == 0 && !system->work.closes)
+        system->work.difference_sums[0] += sums[0];
+    stage_end(&system->clock, STAGE_WORK, worker);
 }
 
 // `strong_drag` refers to the worker's own nodes.
@@ -568,6 +606,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
         apply_strong_drag(system, h, worker);
     REAL_NAME(mouse_spring_substep)
     (system, h, worker); // last, so that the node follows it exactly
+    note_kicks(system, worker);
     drift(system, h, worker);
     if (number + 1 < count)
         REAL_NAME(kinematic_place)(system, end, worker);

@@ -107,9 +107,12 @@ static bool allocate_scratch(struct system *system)
     system->fragile_losses =
         memory_allocate(system->allocator, chunk_count((size_t)plan_fragile_total(system->plan)),
                         sizeof *system->fragile_losses);
+    system->fragile_drives =
+        memory_allocate(system->allocator, chunk_count((size_t)plan_fragile_total(system->plan)),
+                        sizeof *system->fragile_drives);
     if (!allocate_contacts(system) || !REAL_NAME(work_make)(system))
         return false;
-    return system->chunk_sums && system->fragile_losses;
+    return system->chunk_sums && system->fragile_losses && system->fragile_drives;
 }
 
 static void free_system(struct system *system)
@@ -129,6 +132,9 @@ static void free_system(struct system *system)
     memory_release(system->allocator, system->fragile_losses,
                    chunk_count((size_t)plan_fragile_total(system->plan)),
                    sizeof *system->fragile_losses);
+    memory_release(system->allocator, system->fragile_drives,
+                   chunk_count((size_t)plan_fragile_total(system->plan)),
+                   sizeof *system->fragile_drives);
     REAL_NAME(work_free)(system);
     memory_release(system->allocator, system->contacts.near, system->contacts.blocks,
                    sizeof *system->contacts.near);

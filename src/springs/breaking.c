@@ -14,10 +14,11 @@ struct spring {
     real built; // m, rest length
 };
 
-// Breaking or yielding: applies it to a spring and returns the energy lost; whether a material is
-// subject to it; and the strain limits within which no spring changes.
+// Breaking or yielding: applies it to a spring, returns the energy lost, and adds to *driven what
+// drives have done in the last step beyond their powers; whether a material is subject to it; and
+// the strain limits within which no spring changes.
 struct change {
-    double (*apply)(struct system *system, const struct spring *spring);
+    double (*apply)(struct system *system, const struct spring *spring, double *driven);
     bool (*applies_to)(const struct spring_constants *material);
     struct strain_limits (*limits)(const struct spring_constants *material);
 };
@@ -38,8 +39,9 @@ static real present_rest_length(const struct system *system, const struct spring
 }
 
 // Breaks the spring if it is beyond its limits; returns the elastic energy that is lost.
-static double break_one(struct system *system, const struct spring *spring)
+static double break_one(struct system *system, const struct spring *spring, double *driven)
 {
+    (void)driven;
     struct state *s = system->state;
     if (s->broken[spring->state_index])
         return 0;
@@ -82,29 +84,45 @@ static double part_before_yielding(const struct settings *settings)
 // or more than the mean of the path, and their work is k d D / 2 less or more. Over many steps this
 // is an error of order 1 of the energy budget.
 //
+// A node whose motion is prescribed has the same mean force, but the budget integrates the power of
+// its drive from forces after yielding at both ends of the step: it lacks the part of k d that the
+// mean force has, times the way of the node along the spring. A bar that a drive stretches beyond
+// its limit had an error of order 1 without it, the whole of `driven`.
+//
 // Only what the nodes have moved by in the last step counts as D: a spring that was beyond its
 // limit already, as at the start of a run, loses its elastic energy without any motion.
 static double yield_work(const struct system *system, const struct spring *spring, double length,
-                         double rest, double moved)
+                         double rest, double moved, double *driven)
 {
     const struct spring_constants *material = spring->material;
     const struct state *s = system->state;
+    const real *inverse_mass = system->constants->inverse_mass;
     const double fallen =
         spring_energy(material, length, rest) - spring_energy(material, length, moved);
     const double part = part_before_yielding(&system->settings);
-    if (part == 0.5 || !(length > 0))
+    const bool is_driven = inverse_mass[spring->a] == 0 || inverse_mass[spring->b] == 0;
+    if ((part == 0.5 && !is_driven) || !(length > 0))
         return fallen;
     const vec3 apart = vec3_subtract(node_position(s, spring->a), node_position(s, spring->b));
-    const vec3 speed = vec3_subtract(node_velocity(s, spring->a), node_velocity(s, spring->b));
+    const vec3 of_a = node_velocity(s, spring->a), of_b = node_velocity(s, spring->b);
+    const double step = system->settings.position_step;
     const double ratio = length / moved; // 1 + or - yield_at
-    const double stepped = fabs(vec3_dot(apart, speed)) / length * system->settings.position_step;
+    const double stepped = fabs(vec3_dot(apart, vec3_subtract(of_a, of_b))) / length * step;
     const double displaced = fmin(fabs(length - ratio * rest), stepped);
-    return fallen + (part - 0.5) * (double)material->stiffness * displaced * displaced / ratio;
+    const double taken = (double)material->stiffness * displaced / ratio; // k d
+    if (is_driven) {
+        const vec3 prescribed =
+            vec3_subtract(inverse_mass[spring->a] == 0 ? of_a : (vec3){0, 0, 0},
+                          inverse_mass[spring->b] == 0 ? of_b : (vec3){0, 0, 0});
+        const double way = vec3_dot(apart, prescribed) / length * step;
+        *driven += part * (moved > rest ? taken : -taken) * way;
+    }
+    return fallen + (part - 0.5) * taken * displaced;
 }
 
 // Moves the rest length so that the elastic strain is at the limit again. Returns the energy that
 // this takes.
-static double yield_one(struct system *system, const struct spring *spring)
+static double yield_one(struct system *system, const struct spring *spring, double *driven)
 {
     struct state *s = system->state;
     if (spring_is_broken(system, spring->state_index))
@@ -120,7 +138,7 @@ static double yield_one(struct system *system, const struct spring *spring)
     if (moved == rest)
         return 0;
     s->rest_length[spring->state_index] = moved;
-    return yield_work(system, spring, (double)length, (double)rest, (double)moved);
+    return yield_work(system, spring, (double)length, (double)rest, (double)moved, driven);
 }
 
 // Updates the rest lengths that the kernel of packed springs reads for the i-th fragile spring; -1
@@ -142,19 +160,20 @@ void REAL_NAME(springs_refresh)(struct system *system)
 }
 
 static double change_listed(struct system *system, const struct change *change,
-                            uint32_t state_index)
+                            uint32_t state_index, double *driven)
 {
     const struct constants *constants = system->constants;
     const struct spring spring = {state_index, constants->spring_nodes[state_index][0],
                                   constants->spring_nodes[state_index][1],
                                   spring_material(system, state_index),
                                   built_rest_length(constants, state_index)};
-    return change->applies_to(spring.material) ? change->apply(system, &spring) : 0;
+    return change->applies_to(spring.material) ? change->apply(system, &spring, driven) : 0;
 }
 
 // Changes consecutive springs of a grid, 64 at a time.
 static void change_run(struct system *system, const struct change *change,
-                       const struct plan_grid *grid, const struct spring_run *run, double *losses)
+                       const struct plan_grid *grid, const struct spring_run *run, double *losses,
+                       double *driven)
 {
     enum { AT_ONCE = 64 };
     const struct topology_body *body = &system->topology->bodies[grid->body];
@@ -174,14 +193,14 @@ static void change_run(struct system *system, const struct change *change,
             spring.a = run->a + i;
             spring.b = run->b + i;
             if (beyond & 1)
-                *losses += change->apply(system, &spring);
+                *losses += change->apply(system, &spring, driven);
         }
     }
 }
 
 // Changes springs [first, end), counted over all stateful grids.
 static void change_grids(struct system *system, const struct change *change, uint64_t first,
-                         uint64_t end, double *losses)
+                         uint64_t end, double *losses, double *driven)
 {
     const struct plan *plan = system->plan;
     const uint64_t blocked = plan->springs.element_count;
@@ -196,7 +215,7 @@ static void change_grids(struct system *system, const struct change *change, uin
             struct spring_run run =
                 topology_run(system->topology, body->first_spring + (from - begin),
                              body->first_spring + (to - begin));
-            change_run(system, change, grid, &run, losses);
+            change_run(system, change, grid, &run, losses, driven);
             from += run.count;
         }
     }
@@ -213,14 +232,15 @@ static void for_all_fragile(struct system *system, const struct change *change,
     for (size_t chunk = chunks.first; chunk < chunks.end; chunk++) {
         struct range range = chunk_range(chunk, count);
         double *losses = &system->fragile_losses[chunk];
+        double *driven = &system->fragile_drives[chunk];
         for (size_t i = range.first; i < range.end && i < listed; i++) {
-            *losses += change_listed(system, change, plan->fragile[i]);
+            *losses += change_listed(system, change, plan->fragile[i], driven);
             if (plan->packs)
                 update_slots(system, i);
         }
         if (range.end > listed)
             change_grids(system, change, range.first > listed ? range.first - listed : 0,
-                         range.end - listed, losses);
+                         range.end - listed, losses, driven);
     }
     worker_barrier(worker);
 }

@@ -109,6 +109,7 @@ struct system {
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;
     double *fragile_losses; // J per chunk of springs that break or yield, running totals
+    double *fragile_drives; // J per such chunk, work of drives that the next sample adds
     struct energy_budget work;
     struct energy_budget work_shown; // updated to the present time, valid at
     uint64_t work_shown_step;        // step work_shown_step; UINT64_MAX: invalid
