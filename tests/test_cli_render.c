@@ -67,7 +67,7 @@ static void wrong_options_are_reported(void **state)
         {"--camera 10,20,0 falling.yaml", "DISTANCE"},
         {"--look-at 1,2 falling.yaml", "--look-at takes X,Y,Z"},
         {"--zoom 0 falling.yaml", "--zoom takes a number above 0"},
-        {"--colour red falling.yaml", "--colour takes plain, kind, strain or tension"},
+        {"--colour red falling.yaml", "--colour takes plain, kind, strain, tension or curvature"},
         {"--range 1,1 falling.yaml", "--range takes LEAST,MOST"},
         {"--show cats falling.yaml", "--show takes faces, springs, nodes"},
         {"--hide faces, falling.yaml", "--hide takes"},

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "picture/values.h"
 
@@ -183,9 +184,52 @@ static void test_springs_without_rest_length_pull_all_the_same(void **state)
     values_free(&values);
 }
 
+// A grid of nodes over a part of a cylinder or a sphere.
+static void test_curvatures_are_those_of_surfaces(void **state)
+{
+    (void)state;
+    enum { SIDE = 21, CELLS = SIDE - 1 };
+    static float places[SIDE * SIDE][3];
+    static uint32_t corners[2 * CELLS * CELLS][3];
+    const double radius = 0.5, step = 0.02;
+    for (int j = 0, face = 0; j < CELLS; j++)
+        for (int i = 0; i < CELLS; i++) {
+            const uint32_t a = (uint32_t)(j * SIDE + i), b = a + 1, c = a + SIDE, d = c + 1;
+            const uint32_t of_cell[2][3] = {{a, b, d}, {a, d, c}};
+            memcpy(corners[face], of_cell, sizeof of_cell);
+            face += 2;
+        }
+    for (int sphere = 0; sphere < 2; sphere++) {
+        for (int j = 0; j < SIDE; j++)
+            for (int i = 0; i < SIDE; i++) {
+                const double u = (i - CELLS / 2) * step, v = (j - CELLS / 2) * step;
+                float *at = places[j * SIDE + i];
+                at[0] = (float)(radius * sin(u / radius) * (sphere ? cos(v / radius) : 1));
+                at[1] = (float)(sphere ? radius * sin(v / radius) : v);
+                at[2] = (float)(radius * cos(u / radius) * (sphere ? cos(v / radius) : 1));
+            }
+        struct subject subject = {.node_count = (uint64_t)SIDE * SIDE,
+                                  .face_count = (uint64_t)2 * CELLS * CELLS,
+                                  .faces = corners};
+        struct frame frame = {.fields = FRAME_DRAWN_POSITIONS, .drawn_positions = places[0]};
+        struct render_options options = {.colouring = COLOURING_CURVATURE};
+        struct values values;
+        assert_int_equal(values_make(&subject, &values, NULL), TAUT_OK);
+        values_compute(&values, &subject, &frame, &options, true, false, 1);
+        assert_true(values.of_nodes);
+        for (int j = 1; j + 1 < SIDE; j++)
+            for (int i = 1; i + 1 < SIDE; i++)
+                assert_float_equal(values.nodes[j * SIDE + i], (sphere ? 2 : 1) / radius,
+                                   0.02 / radius);
+        assert_true(values.most >= (sphere ? 2 : 1) / radius);
+        values_free(&values);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_curvatures_are_those_of_surfaces),
         cmocka_unit_test(test_tension_is_stiffness_times_elongation),
         cmocka_unit_test(test_scale_is_symmetric_where_there_are_both_signs),
         cmocka_unit_test(test_scale_of_tension_begins_at_0_where_all_pull),

@@ -81,8 +81,7 @@ static taut_status open_run(const char *folder, struct frame_source *source, tau
 static taut_status prepare_frames(const struct render_request *request, struct frame_source *source,
                                   taut_error *error)
 {
-    bool coloured =
-        request->colouring == COLOURING_STRAIN || request->colouring == COLOURING_TENSION;
+    bool coloured = colouring_is_of_springs(request->colouring);
     const struct subject_options wanted = {.springs_max =
                                                coloured ? COLOUR_SPRINGS_MAX : SPRINGS_MAX};
     taut_status status = subject_make(source->session.solver, &wanted, &source->subject, error);

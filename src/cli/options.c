@@ -100,7 +100,7 @@ static const struct option_entry option_entries[] = {
     {"size", "WxH", KEY_SIZE, VIEW, "of the window, in pixels (default: 1280x800)"},
     {"zoom", "X", KEY_ZOOM, RENDER, "how much larger than fits, e.g. 1.5"},
     {"colour", "NAME", KEY_COLOUR, RENDER | VIEW,
-     "plain, kind, strain or tension (default: plain)"},
+     "plain, kind, strain, tension or curvature (default: plain)"},
     {"range", "LEAST,MOST", KEY_RANGE, RENDER,
      "ends of the scale of strains (%) or tensions (N)\n(default: those that occur)"},
     {"show", "LIST", KEY_SHOW, RENDER,
@@ -429,7 +429,7 @@ static bool set_colouring(const struct command *command, const char *value,
             return true;
         }
     }
-    return refuse_word(command, "colour", value, "plain, kind, strain or tension",
+    return refuse_word(command, "colour", value, "plain, kind, strain, tension or curvature",
                        nearest_name(value, names, COLOURING_COUNT));
 }
 

@@ -106,9 +106,8 @@ static taut_status measure_frames(struct render *render, const struct render_opt
 {
     const struct render_plan *plan = &render->plan;
     struct frame_source *source = &render->source;
-    bool scaled =
-        (appearance->colouring == COLOURING_STRAIN || appearance->colouring == COLOURING_TENSION) &&
-        plan->count > 1 && !(appearance->least < appearance->most);
+    bool scaled = colouring_has_scale(appearance->colouring) && plan->count > 1 &&
+                  !(appearance->least < appearance->most);
     struct values values = {0};
     taut_status status = scaled ? values_make(&source->subject, &values, error) : TAUT_OK;
     render->low = vec3_make(INFINITY, INFINITY, INFINITY);

@@ -5,7 +5,8 @@
 
 const char *colouring_name(enum colouring colouring)
 {
-    static const char *const names[COLOURING_COUNT] = {"plain", "kind", "strain", "tension"};
+    static const char *const names[COLOURING_COUNT] = {"plain", "kind", "strain", "tension",
+                                                       "curvature"};
     return names[colouring];
 }
 

@@ -4,6 +4,7 @@
 #ifndef TAUT_PICTURE_COLOURS_H
 #define TAUT_PICTURE_COLOURS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,10 +13,22 @@ enum colouring {
     COLOURING_KIND,    // springs by kind
     COLOURING_STRAIN,  // by (L - L0) / L0: springs, and faces by the strain at their nodes
     COLOURING_TENSION, // by k (L - L0), N
+    COLOURING_CURVATURE, // faces by the sum of the principal curvatures at their nodes, 1/m
     COLOURING_COUNT
 };
 
-// "plain", "kind", "strain", "tension"
+// Whether it is by a value of springs, and whether it has a scale of values.
+static inline bool colouring_is_of_springs(enum colouring colouring)
+{
+    return colouring == COLOURING_STRAIN || colouring == COLOURING_TENSION;
+}
+
+static inline bool colouring_has_scale(enum colouring colouring)
+{
+    return colouring_is_of_springs(colouring) || colouring == COLOURING_CURVATURE;
+}
+
+// "plain", "kind", "strain", "tension", "curvature"
 const char *colouring_name(enum colouring colouring);
 
 enum layer { // bits

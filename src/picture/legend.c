@@ -188,7 +188,7 @@ static void draw_panel(cairo_t *cairo, double width, double height, double scale
     cairo_fill(cairo);
 }
 
-// ---- The scale of strain or tension
+// ---- The scale of strain, tension or curvature
 
 static double bar_width(const struct render_context *context)
 {
@@ -246,9 +246,13 @@ static taut_status fill_scale(struct legend *legend, const struct render_context
 {
     double least = shown(context, values->least), most = shown(context, values->most);
     double scale = scale_of(context);
-    bool strain = context->options->colouring == COLOURING_STRAIN, dark = context->options->dark;
+    static const char *const titles[COLOURING_COUNT] = {[COLOURING_STRAIN] = "strain, %",
+                                                        [COLOURING_TENSION] = "tension, N",
+                                                        [COLOURING_CURVATURE] = "curvature, 1/m"};
+    const enum colouring colouring = context->options->colouring;
+    const bool dark = context->options->dark;
     char content[sizeof legend->scale.content];
-    snprintf(content, sizeof content, "%d %d %.9g %.9g %.9g %.9g", strain, dark, least, most, scale,
+    snprintf(content, sizeof content, "%d %d %.9g %.9g %.9g %.9g", (int)colouring, dark, least, most, scale,
              bar_width(context));
     if (!overlay_needs_update(&legend->scale, content) || !(least < most))
         return TAUT_OK;
@@ -259,8 +263,7 @@ static taut_status fill_scale(struct legend *legend, const struct render_context
     draw_bar(cairo, legend->maps[values->map], length, scale);
     set_ink(cairo, dark);
     set_font(cairo, scale);
-    write_at(cairo, strain ? "strain, %" : "tension, N", PAD * scale, (PAD + 0.8 * FONT) * scale,
-             0.0, width);
+    write_at(cairo, titles[colouring], PAD * scale, (PAD + 0.8 * FONT) * scale, 0.0, width);
     draw_ticks(cairo, least, most, length, scale);
     return overlay_finish(&legend->scale, cairo, error);
 }
@@ -420,7 +423,10 @@ taut_status legend_draw(struct legend *legend, const struct render_context *cont
 {
     taut_status status = TAUT_OK;
     bool coloured = context->options->colouring != COLOURING_PLAIN;
-    if (coloured && context->layers & LAYER_LEGEND && context->subject->spring_count > 0)
+    const bool has_values = context->options->colouring == COLOURING_CURVATURE
+                                ? values->of_nodes
+                                : context->subject->spring_count > 0;
+    if (coloured && context->layers & LAYER_LEGEND && has_values)
         status = draw_scale(legend, context, values, error);
     if (status == TAUT_OK && context->options->caption)
         status = draw_caption(legend, context, error);

@@ -62,9 +62,9 @@ void springs_draw(const struct springs *springs, const struct render_context *co
 {
     enum { PAINT_PLAIN, PAINT_VALUE, PAINT_KIND };
     enum colouring colouring = context->options->colouring;
-    int paint = colouring == COLOURING_PLAIN  ? PAINT_PLAIN
-                : colouring == COLOURING_KIND ? PAINT_KIND
-                                              : PAINT_VALUE;
+    int paint = colouring == COLOURING_KIND          ? PAINT_KIND
+                : colouring_is_of_springs(colouring) ? PAINT_VALUE
+                                                     : PAINT_PLAIN;
     GLuint program = springs->program;
     glUseProgram(program);
     tables_bind(tables, values, program);

@@ -1,4 +1,4 @@
-// Strain or tension of springs and nodes, and the scale of their colours.
+// Strain or tension of springs and nodes, curvature of faces, and the scale of their colours.
 #include "picture/values.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@ taut_status values_make(const struct subject *subject, struct values *values, ta
     values->nodes = calloc((size_t)subject->node_count + 1, sizeof *values->nodes);
     values->weights = calloc((size_t)subject->node_count + 1, sizeof *values->weights);
     values->seen = calloc((size_t)subject->node_count + 1, sizeof *values->seen);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         values->spread[i] = calloc((size_t)subject->node_count + 1, sizeof *values->spread[i]);
     if (!values->springs || !values->nodes || !values->weights || !values->spread[0] ||
-        !values->spread[1] || !values->seen) {
+        !values->spread[1] || !values->spread[2] || !values->seen) {
         values_free(values);
         return fail_memory(error, "the colours of a picture");
     }
@@ -34,6 +34,7 @@ void values_free(struct values *values)
     free(values->seen);
     free(values->spread[0]);
     free(values->spread[1]);
+    free(values->spread[2]);
     *values = (struct values){0};
 }
 
@@ -200,6 +201,101 @@ static void compute_nodes(struct values *values, const struct subject *subject)
             values->nodes[node] = VALUE_BROKEN; // inside, not counted for the scale
 }
 
+// ---- Curvature
+//
+// The Laplacian of the positions over a triangulated surface is the sum of the principal curvatures
+// times the normal: sum (cot a + cot b) (x_i - x_j) / 2 A over the edges at a node, with the angles
+// opposite the edge and a third of the area of the faces (M. Meyer, M. Desbrun, P. Schroeder,
+// A. H. Barr, "Discrete Differential-Geometry Operators for Triangulated 2-Manifolds", 2003). Only
+// the component along the normal is taken, which also serves at free edges.
+
+struct point {
+    float x, y, z;
+};
+
+static struct point point_of(const float *positions, uint32_t node)
+{
+    const float *p = positions + 3 * (size_t)node;
+    return (struct point){p[0], p[1], p[2]};
+}
+
+static struct point minus(struct point a, struct point b)
+{
+    return (struct point){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static float dot(struct point a, struct point b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static struct point cross(struct point a, struct point b)
+{
+    return (struct point){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+// The area vectors of the faces at each node, and a third of their areas.
+static void sum_normals(struct values *values, const struct subject *subject,
+                        const float *positions)
+{
+    const size_t bytes = (size_t)values->node_count * sizeof(float);
+    memset(values->nodes, 0, bytes);
+    memset(values->weights, 0, bytes);
+    for (int axis = 0; axis < 3; axis++)
+        memset(values->spread[axis], 0, bytes);
+    for (uint64_t i = 0; i < subject->face_count; i++) {
+        const uint32_t *face = subject->faces[i];
+        const struct point a = point_of(positions, face[0]);
+        const struct point area =
+            cross(minus(point_of(positions, face[1]), a), minus(point_of(positions, face[2]), a));
+        for (int corner = 0; corner < 3; corner++) {
+            values->spread[0][face[corner]] += area.x;
+            values->spread[1][face[corner]] += area.y;
+            values->spread[2][face[corner]] += area.z;
+            values->weights[face[corner]] += sqrtf(dot(area, area)) / 6.0f;
+        }
+    }
+}
+
+// Half the cotangent of the angle between two edges from a corner.
+static float half_cotangent(struct point a, struct point b)
+{
+    const struct point area = cross(a, b);
+    const float sine = sqrtf(dot(area, area));
+    return sine > 0.0f ? 0.5f * dot(a, b) / sine : 0.0f;
+}
+
+static void compute_curvatures(struct values *values, const struct subject *subject,
+                               const float *positions)
+{
+    sum_normals(values, subject, positions);
+    for (uint64_t i = 0; i < subject->face_count; i++) {
+        const uint32_t *face = subject->faces[i];
+        for (int corner = 0; corner < 3; corner++) {
+            const uint32_t node = face[corner];
+            const struct point a = point_of(positions, node);
+            const struct point b = point_of(positions, face[(corner + 1) % 3]);
+            const struct point c = point_of(positions, face[(corner + 2) % 3]);
+            const float at_b = half_cotangent(minus(a, b), minus(c, b));
+            const float at_c = half_cotangent(minus(a, c), minus(b, c));
+            const struct point normal = {values->spread[0][node], values->spread[1][node],
+                                         values->spread[2][node]};
+            values->nodes[node] += at_b * dot(minus(a, c), normal) + at_c * dot(minus(a, b), normal);
+        }
+    }
+    for (uint64_t node = 0; node < values->node_count; node++) {
+        const struct point normal = {values->spread[0][node], values->spread[1][node],
+                                     values->spread[2][node]};
+        const float length = sqrtf(dot(normal, normal));
+        if (!values->seen[node])
+            values->nodes[node] = VALUE_BROKEN; // inside, not counted for the scale
+        else if (length > 0.0f && values->weights[node] > 0.0f)
+            values->nodes[node] /= length * values->weights[node];
+        else
+            values->nodes[node] = 0.0f;
+    }
+}
+
 // Computes the scale of the visible values: of springs, or of nodes if only faces are drawn.
 static void choose_scale(struct values *values, const struct render_options *options, bool springs,
                          uint64_t every)
@@ -208,7 +304,8 @@ static void choose_scale(struct values *values, const struct render_options *opt
     if (options->least < options->most) {
         values->least = options->least;
         values->most = options->most;
-    } else if (values->of_nodes && !springs) {
+    } else if (values->of_nodes &&
+               (!springs || options->colouring == COLOURING_CURVATURE)) {
         find_scale(values, values->nodes, values->node_count, 1, tension);
     } else {
         find_scale(values, values->springs, values->spring_count, every, tension);
@@ -221,7 +318,7 @@ void values_compute(struct values *values, const struct subject *subject, const 
 {
     bool tension = options->colouring == COLOURING_TENSION;
     bool has_broken = frame_has(frame, FRAME_DRAWN_BROKEN);
-    bool scaled = tension || options->colouring == COLOURING_STRAIN;
+    bool scaled = colouring_is_of_springs(options->colouring);
     values->of_nodes = scaled && faces && subject->spring_count > 0;
     values->of_springs = scaled || has_broken;
     if (values->of_nodes)
@@ -233,6 +330,10 @@ void values_compute(struct values *values, const struct subject *subject, const 
             values->springs[i] = frame->drawn_broken[i] ? VALUE_BROKEN : 0.0f;
     if (values->of_nodes)
         compute_nodes(values, subject);
+    if (options->colouring == COLOURING_CURVATURE && faces && subject->face_count > 0) {
+        compute_curvatures(values, subject, frame->drawn_positions);
+        values->of_nodes = scaled = true;
+    }
     if (scaled)
         choose_scale(values, options, springs, every);
 }

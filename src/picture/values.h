@@ -1,5 +1,5 @@
 // The values by which springs and nodes are coloured: strain or tension of each spring, and their
-// mean at each node, for faces; and the scale from values to colours. Computed on the processor,
+// mean at each node, for faces; the curvature of faces at each node; and the scale from values to colours. Computed on the processor,
 // without OpenGL; the colours of the scale are in colours.h.
 #ifndef TAUT_PICTURE_VALUES_H
 #define TAUT_PICTURE_VALUES_H
@@ -12,7 +12,7 @@ static const float VALUE_BROKEN = 2e30f;
 
 struct values {
     float *springs, *nodes, *weights;
-    float *spread[2]; // of nodes and weights, during smoothing
+    float *spread[3]; // of nodes and weights, during smoothing; normals, for curvatures
     uint8_t *seen;    // per node: whether it is a corner of a face
     uint64_t spring_count, node_count;
     double least, most; // ends of the scale

@@ -300,13 +300,13 @@ void draw_colouring(struct view *view)
         view->scene_stale = true;
     }
     tooltip("Bodies in colours of their own, springs by their kind, by how far they are stretched, "
-            "or by their force. Keys 1 to 4.");
+            "or by their force; surfaces by their curvature. Keys 1 to 5.");
 }
 
 void draw_scale(struct view *view)
 {
     struct render_options *render = &view->render;
-    if (render->colouring != COLOURING_STRAIN && render->colouring != COLOURING_TENSION)
+    if (!colouring_has_scale(render->colouring))
         return;
     bool fixed = render->least != 0 || render->most != 0;
     if (checkbox("keep the scale as it is##fixed_scale", &fixed)) {

@@ -67,8 +67,7 @@ static void update_scrub(struct view *view)
 
 static void request_strains(struct view *view)
 {
-    bool wanted = view->render.colouring == COLOURING_STRAIN ||
-                  view->render.colouring == COLOURING_TENSION || view->status.broken > 0;
+    bool wanted = colouring_is_of_springs(view->render.colouring) || view->status.broken > 0;
     if (wanted != view->strains_wanted)
         player_strains(view->player, wanted);
     view->strains_wanted = wanted;
