@@ -335,10 +335,44 @@ static void test_text_endings(void **state)
     assert_false(text_ends_with("a.pvda", ".pvd"));
 }
 
+// A shell makes the path of the word again, and takes it for no option.
+static void test_shell_path(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *word;
+    } cases[] = {
+        {"out/flag_1.2", "out/flag_1.2"},
+        {"", "''"},
+        {"a b", "'a b'"},
+        {"it's", "'it'\\''s'"},
+        {"$HOME", "'$HOME'"},
+        {"-f", "./-f"},
+        {"-f g", "'./-f g'"},
+        {"~", "'~'"},
+        {"a\nb\\\"`!*?[#", "'a\nb\\\"`!*?[#'"},
+        {"\303\244", "'\303\244'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *word = text_shell_path(cases[i].path), back[64] = "";
+        assert_string_equal(word, cases[i].word);
+        char *line = text_format("printf %%s %s", word);
+        FILE *shell = popen(line, "r");
+        assert_non_null(shell);
+        back[fread(back, 1, sizeof back - 1, shell)] = '\0';
+        assert_int_equal(pclose(shell), 0);
+        const bool option = cases[i].path[0] == '-';
+        assert_string_equal(back + (option ? 2 : 0), cases[i].path);
+        free(line);
+        free(word);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_endings),
+        cmocka_unit_test(test_shell_path),
         cmocka_unit_test(test_size_multiply),
         cmocka_unit_test(test_memory_is_zeroed_and_aligned),
         cmocka_unit_test(test_large_memory),

@@ -159,7 +159,7 @@ static void a_killed_run_ends_as_if_nothing_had_been(void **state)
     for (int k = 0; k < 2; k++) {
         run_and_kill("kept.yaml", "killed");
         struct outcome outcome = resume(0, k ? "--threads 2 --isa base" : "--threads 1", "killed");
-        assert_says(outcome.err, "'taut resume killed' continues after an interruption");
+        assert_says(outcome.err, "after an interruption continue with: taut resume killed\n");
         outcome_free(&outcome);
         assert_same_folders("whole", "killed");
         fixture_remove("killed");
@@ -317,6 +317,56 @@ static void stop_when(const char *const *arguments, const char *path, const char
     assert_true(there);
     assert_int_equal(kill(process, signal), 0);
     assert_int_not_equal(cli_wait(process), 0);
+}
+
+// Runs a command that taut has printed, by a shell; the command follows `before` in a line of `said`.
+static int run_printed(const char *said, const char *before)
+{
+    const char *command = strstr(said, before);
+    assert_non_null(command);
+    command += strlen(before);
+    char *line = text_format("taut() { '%s' \"$@\"; }; %.*s --quiet", TAUT_BINARY,
+                             (int)strcspn(command, "\n"), command);
+    assert_non_null(line);
+    const int code = system(line);
+    free(line);
+    return code;
+}
+
+// Printed commands can be given to a shell as they are, whatever the folder is called.
+static void printed_commands_are_quoted(void **state)
+{
+    (void)state;
+    static const char *const folders[] = {"with blanks", "it's", "$HOME", "-f", "a;b&c|`d`", "\\"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *folder = text_format("./%s", folders[i]); // an option would be taken for one
+        const char *const arguments[] = {"run",
+                                         "--output",
+                                         folder,
+                                         "--checkpoint-every",
+                                         "0.001",
+                                         "--set",
+                                         "simulation.duration=4",
+                                         "plain.yaml",
+                                         NULL};
+        pid_t process = cli_start(arguments);
+        char *frame = text_format("%s/plain_000003.vtp", folder);
+        assert_true(cli_wait_for_file(process, frame));
+        assert_int_equal(kill(process, SIGINT), 0);
+        assert_int_equal(cli_wait(process), 1);
+        size_t length;
+        char *said = fixture_read("err.txt", &length);
+        assert_int_equal(run_printed(said, " s with: "), 0);
+        // The other messages have it too; the run is complete now.
+        assert_int_equal(run_printed(said, "after an interruption continue with: "), 0);
+        free(said);
+        char *scene = text_format("%s/scene.yaml", folder);
+        assert_int_equal(access(scene, F_OK), 0);
+        fixture_remove(folder);
+        free(scene);
+        free(frame);
+        free(folder);
+    }
 }
 
 // What `taut resume` is told before there is a checkpoint holds for the next one too.
@@ -562,7 +612,7 @@ static void a_folder_has_one_run_at_a_time(void **state)
     assert_int_equal(kill(process, SIGKILL), 0);
     (void)cli_wait(process);
     outcome = cli_expect(1, "taut run --output alive plain.yaml");
-    assert_says(outcome.err, "continue it with 'taut resume alive'");
+    assert_says(outcome.err, "or continue it with: taut resume alive\n");
     outcome_free(&outcome);
 
     // The same for a run that is continued.
@@ -825,6 +875,7 @@ int main(void)
         cmocka_unit_test(a_killed_run_ends_as_if_nothing_had_been),
         cmocka_unit_test(nothing_is_left_of_checkpoints_that_no_scene_asks_for),
         cmocka_unit_test(a_signal_leaves_a_checkpoint_and_the_command),
+        cmocka_unit_test(printed_commands_are_quoted),
         cmocka_unit_test(the_summary_is_the_same_but_for_times),
         cmocka_unit_test(a_run_is_prolonged),
         cmocka_unit_test(a_run_without_a_checkpoint_begins_again),

@@ -46,6 +46,32 @@ bool text_ends_with_any_case(const char *text, const char *ending)
     return end && strcasecmp(end, ending) == 0;
 }
 
+// Within single quotes everything stands for itself but the single quote.
+char *text_shell_path(const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./,:@%+";
+    const char *start = path[0] == '-' ? "./" : "";
+    if (path[0] && path[strspn(path, plain)] == '\0')
+        return text_format("%s%s", start, path);
+    char *word = malloc(strlen(start) + 4 * strlen(path) + 3), *to = word;
+    if (!word)
+        return NULL;
+    *to++ = '\'';
+    while (*start)
+        *to++ = *start++;
+    for (; *path; path++) {
+        if (*path == '\'') { // ends the quotes, escapes the quote, begins them again
+            memcpy(to, "'\\'", 3);
+            to += 3;
+        }
+        *to++ = *path;
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return word;
+}
+
 // ---- UTF-8
 
 size_t text_utf8_decode(const char *at, size_t left, uint32_t *point)

@@ -35,8 +35,10 @@ void checkpoints_begin(struct run *run)
     char *text = it->every > 0 ? text_format("every %g s", it->every)
                                : text_format("every %g s of the simulation",
                                              run->schedule.checkpoint_seconds);
-    complain("checkpoints %s in '%s': 'taut resume %s' continues after an interruption",
-             text ? text : "", run->folder, run->folder);
+    char *word = text_shell_path(run->folder);
+    complain("checkpoints %s in '%s'; after an interruption continue with: taut resume %s",
+             text ? text : "", run->folder, word ? word : "FOLDER");
+    free(word);
     free(text);
 }
 

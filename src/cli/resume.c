@@ -36,16 +36,27 @@ static taut_status check_kind(const struct manifest *manifest, taut_error *error
                 manifest->folder, manifest->kind, manifest->name);
 }
 
+// The folder `has` something that keeps the run from being continued.
+static taut_status fail_to_begin_again(const struct manifest *manifest, const char *has,
+                                       taut_error *error)
+{
+    char *word = text_shell_path(manifest->folder);
+    taut_status status =
+        fail(error, TAUT_ERROR_IO,
+             "'%s' has %s. Begin it again with: taut run SCENE --force --output %s",
+             manifest->folder, has, word ? word : "FOLDER");
+    free(word);
+    return status;
+}
+
 // scene.yaml has to be the file that the run has written.
 static taut_status check_scene(const struct manifest *manifest, const char *path, taut_error *error)
 {
     uint64_t size, checksum;
     struct stat there;
     if (stat(path, &there) != 0)
-        return fail(error, TAUT_ERROR_IO,
-                    "'%s' has no scene.yaml: the run was interrupted before it began. Begin it "
-                    "again with: taut run SCENE --force --output %s",
-                    manifest->folder, manifest->folder);
+        return fail_to_begin_again(manifest,
+                                   "no scene.yaml: the run was interrupted before it began", error);
     for (size_t i = 0; i < manifest->earlier_count; i++) {
         const struct manifest_entry *entry = &manifest->earlier[i];
         if (strcmp(entry->name, "scene.yaml") != 0)
@@ -155,10 +166,7 @@ static taut_status find_checkpoint(struct resumption *resumption, const char *sc
     }
     if (!any)
         return TAUT_OK;
-    return fail(error, TAUT_ERROR_IO,
-                "'%s' has no whole checkpoint: begin the run again with: taut run SCENE --force "
-                "--output %s",
-                manifest->folder, manifest->folder);
+    return fail_to_begin_again(manifest, "no whole checkpoint of the run", error);
 }
 
 // The kernel of that name.

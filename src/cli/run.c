@@ -579,12 +579,16 @@ static void report_end(const struct run *run)
         complain("%s", run->error.text);
     if (run->status != TAUT_OK && run->file_count > 0 && taut_solver_step_count(run->solver) > 0)
         complain("the files written to '%s' until then are complete", run->folder);
-    const bool ended = run->status == TAUT_OK && run->signal_number == 0;
-    if (!ended && can_continue(run) && run->checkpoint_time >= 0)
+    if ((run->status == TAUT_OK && run->signal_number == 0) || !can_continue(run) || !run->folder)
+        return;
+    char *word = text_shell_path(run->folder);
+    if (run->checkpoint_time >= 0)
         complain("continue it from t = %g s with: taut resume %s", run->checkpoint_time,
-                 run->folder);
-    else if (!ended && can_continue(run) && run->file_count > 0)
-        complain("there is no checkpoint; begin it again with: taut resume %s", run->folder);
+                 word ? word : "FOLDER");
+    else if (run->file_count > 0)
+        complain("there is no checkpoint; begin it again with: taut resume %s",
+                 word ? word : "FOLDER");
+    free(word);
 }
 
 static void print_results(struct run *run)

@@ -261,11 +261,16 @@ static taut_status check_kind(const struct folder_claim *claim, const struct man
                     "'%s' contains a %s (%s): choose another folder with --output", claim->folder,
                     manifest->kind, manifest->name);
     if (!claim->force && !manifest->complete && strcmp(manifest->kind, "run") == 0 &&
-        has_scene(claim))
-        return fail(error, TAUT_ERROR_IO,
-                    "'%s' already contains an interrupted run (%s): continue it with 'taut resume "
-                    "%s', replace it with --force, or choose another folder with --output",
-                    claim->folder, manifest->name, claim->folder);
+        has_scene(claim)) {
+        char *word = text_shell_path(claim->folder);
+        taut_status status = fail(error, TAUT_ERROR_IO,
+                                  "'%s' already contains an interrupted run (%s): replace it with "
+                                  "--force, choose another "
+                                  "folder with --output, or continue it with: taut resume %s",
+                                  claim->folder, manifest->name, word ? word : "FOLDER");
+        free(word);
+        return status;
+    }
     if (!claim->force)
         return fail(error, TAUT_ERROR_IO,
                     "'%s' already contains %s %s (%s): replace it with --force, or choose another "

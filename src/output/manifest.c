@@ -845,12 +845,15 @@ taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_
         status = read_all(file, path, manifest, error);
         (void)fclose(file);
     }
-    if (status == TAUT_OK && manifest->is_cut)
+    if (status == TAUT_OK && manifest->is_cut) {
+        char *word = text_shell_path(folder);
         status =
             fail(error, TAUT_ERROR_IO,
                  "'%s' is cut off: the run was interrupted before it was on the disk. Begin it "
                  "again with: taut run SCENE --force --output %s",
-                 path, folder);
+                 path, word ? word : "FOLDER");
+        free(word);
+    }
     manifest->earlier = manifest->entries;
     manifest->earlier_count = manifest->count;
     manifest->entries = NULL;

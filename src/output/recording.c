@@ -581,12 +581,15 @@ static taut_status check_growing(const struct recording *recording, const char *
     status = nodes ? pc2_hash(path, *nodes, position->frames, hash, error)
                    : file_hash(path, length, 0, 0, hash, error);
     if (status == TAUT_OK && index < position->checksum_count &&
-        hash_end(hash) != position->checksums[index])
+        hash_end(hash) != position->checksums[index]) {
+        char *word = text_shell_path(recording->folder);
         status = fail(error, TAUT_ERROR_IO,
                       "'%s' has been altered: its first %" PRIu64
                       " bytes are not those of the checkpoint. Restore the file, or begin the run "
                       "again with: taut run SCENE --force --output %s",
-                      path, length, recording->folder);
+                      path, length, word ? word : "FOLDER");
+        free(word);
+    }
     free(path);
     return status;
 }
