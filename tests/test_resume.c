@@ -254,6 +254,30 @@ static void a_run_is_prolonged(void **state)
     outcome = resume(0, "--quiet --duration 1", "grown");
     outcome_free(&outcome);
     assert_same_folders("long", "grown");
+    // By the other key, and one that was begun with the other key: scene.yaml has the same order.
+    static const struct {
+        const char *begun, *prolonged;
+    } ends[] = {{"", "--steps 1000"},
+                {"--duration 0.6", "--steps 1000"},
+                {"--steps 600", "--duration 1"},
+                {"--steps 600", "--steps 1000"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char *line = text_format("taut run --quiet --output once kept.yaml %s", ends[i].prolonged);
+        outcome = cli_expect(0, line);
+        outcome_free(&outcome);
+        free(line);
+        line = text_format("taut run --quiet --output twice kept.yaml %s", ends[i].begun);
+        outcome = cli_expect(0, line);
+        outcome_free(&outcome);
+        free(line);
+        line = text_format("--quiet %s", ends[i].prolonged);
+        outcome = resume(0, line, "twice");
+        outcome_free(&outcome);
+        free(line);
+        assert_same_folders("once", "twice");
+        fixture_remove("once");
+        fixture_remove("twice");
+    }
     // One without a checkpoint of its end cannot be.
     outcome = resume(2, "--duration 1", "plain");
     assert_says(outcome.err, "cannot be prolonged");

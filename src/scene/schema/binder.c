@@ -693,11 +693,15 @@ static void clear_field(const struct schema_key *key, void *field)
         write_default(key, field);
 }
 
-// Removes a key from the mapping, as if it had not been given.
-static void remove_key(struct binder *binder, const struct bound *bound, const char *name)
+// Removes a key from the mapping, as if it had not been given. If another one takes its place (`by`,
+// may be NULL), that has its position too, so that the resolved scene does not depend on which of
+// them the scene had before.
+static void remove_key(struct binder *binder, const struct bound *bound, const char *name,
+                       const char *by)
 {
     size_t index;
-    if (!document_remove(binder->document, bound->mapping, name)) {
+    if (by ? !document_replace(binder->document, bound->mapping, name, by)
+           : !document_remove(binder->document, bound->mapping, name)) {
         bind_report_memory(binder);
         return;
     }
@@ -713,9 +717,9 @@ void bound_resolve(struct binder *binder, const struct bound *bound, const char 
 {
     const struct dom_pair *one = bound_find(bound, first), *other = bound_find(bound, second);
     if (one && other && bind_replaces(binder, &one->value, &other->value))
-        remove_key(binder, bound, second);
+        remove_key(binder, bound, second, first);
     else if (one && other && bind_replaces(binder, &other->value, &one->value))
-        remove_key(binder, bound, first);
+        remove_key(binder, bound, first, second);
 }
 
 void bound_refuse_unless(struct binder *binder, const struct bound *bound, const char *key,
@@ -723,7 +727,7 @@ void bound_refuse_unless(struct binder *binder, const struct bound *bound, const
 {
     const struct dom_pair *pair = bound_find(bound, key), *cause = bound_find(bound, selector);
     if (pair && cause && bind_replaces(binder, &cause->value, &pair->value))
-        remove_key(binder, bound, key);
+        remove_key(binder, bound, key, NULL);
     else
         bound_refuse(binder, bound, key, reason);
 }

@@ -275,6 +275,29 @@ bool document_remove(struct scene_document *document, struct dom_node *mapping, 
     return true;
 }
 
+static size_t index_of(const struct dom_node *mapping, const char *key)
+{
+    size_t i = 0;
+    while (i < mapping->count && strcmp(mapping->pairs[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+bool document_replace(struct scene_document *document, struct dom_node *mapping, const char *key,
+                      const char *by)
+{
+    const size_t to = index_of(mapping, key);
+    if (!document_remove(document, mapping, key))
+        return false;
+    const size_t from = index_of(mapping, by);
+    if (from >= to && from < mapping->count) {
+        const struct dom_pair moved = mapping->pairs[from];
+        memmove(mapping->pairs + to + 1, mapping->pairs + to, (from - to) * sizeof moved);
+        mapping->pairs[to] = moved;
+    }
+    return true;
+}
+
 // ---- Messages
 
 static bool is_known(const struct diagnostics *diagnostics, mark at, const char *file,

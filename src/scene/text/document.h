@@ -128,6 +128,10 @@ bool document_own(struct scene_document *document, struct dom_value *value);
 // out.
 bool document_remove(struct scene_document *document, struct dom_node *mapping, const char *key);
 
+// The same, and moves the key `by`, if it comes later, to where the key was.
+bool document_replace(struct scene_document *document, struct dom_node *mapping, const char *key,
+                      const char *by);
+
 // The kind of a value for messages: "a list", "a mapping", "text", "nothing".
 const char *dom_kind_text(const struct dom_node *node);
 
