@@ -758,6 +758,35 @@ static void the_balance_of_stiff_ropes_of_xpbd_closes(void **state)
         }
 }
 
+// The velocity of a free fall grows by small increments that are rounded alike in many steps: what
+// this leaves is not blamed on constraints, which there are none of, or on an integrator that grows
+// or damps.
+static void rounding_is_named_before_the_integrator(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    fixture_write("falls.yaml",
+                  "precision: single\nsimulation: {dt: 0.00005, duration: 1}\n"
+                  "environment: {gravity: [0,-9.81,0]}\n"
+                  "bodies: [{name: b, type: network, nodes: [[0,3,0],[2,3,1]], node_mass: [1,1],\n"
+                  "  springs: [], velocity: [1,0,0]}]\n");
+    static const char *const methods[] = {"xpbd", "implicit_midpoint", "midpoint"};
+    for (int i = 0; i < 3; i++) {
+        char *command =
+            text_format("taut run falls.yaml --no-output --quiet --json --set "
+                        "simulation.integrator=%s --set simulation.dt=%s --set "
+                        "environment.gravity=[0,%s,0]",
+                        methods[i], i == 2 ? "0.000002" : "0.00005", i == 2 ? "-0.5" : "-9.81");
+        struct outcome outcome = cli_expect(0, command);
+        cli_assert_json(
+            outcome.out,
+            "assert d['balance']['cause'].startswith('probably rounding'), d['balance']");
+        outcome_free(&outcome);
+        free(command);
+    }
+}
+
 // The pressure of a volume that only approximates the enclosed one has no potential energy: the
 // verdict does not say that the budget lacks anything.
 static void gas_without_potential_is_named(void **state)
@@ -996,6 +1025,7 @@ int main(void)
         cmocka_unit_test(the_balance_of_driven_springs_that_yield_closes),
         cmocka_unit_test(the_balance_with_keep_velocity_closes),
         cmocka_unit_test(the_balance_of_stiff_ropes_of_xpbd_closes),
+        cmocka_unit_test(rounding_is_named_before_the_integrator),
         cmocka_unit_test(gas_without_potential_is_named),
         cmocka_unit_test(the_balance_of_many_modes_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),

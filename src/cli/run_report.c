@@ -190,22 +190,50 @@ static double strain_rounding(const struct run *run, double spacing)
            (3 + positions / 12);
 }
 
-// The residual from rounding: energies are rounded in each step, with random signs. In precision
-// mixed heights are rounded as in double, and their changes as forces are.
-static double rounding(const struct run *run)
+// The relative spacing of the numbers of a run. In precision mixed heights are rounded as in double,
+// and their changes as forces are.
+static double number_spacing(const struct run *run)
+{
+    return solver_precision(run->solver) == PRECISION_DOUBLE ? DBL_EPSILON : FLT_EPSILON;
+}
+
+// The sum of the energies that are rounded, J.
+static double rounded_energy(const struct run *run)
 {
     const taut_energy *now = &run->frame.energy, *first = &run->first_energy;
-    const enum precision precision = solver_precision(run->solver);
-    const double epsilon = precision == PRECISION_DOUBLE ? DBL_EPSILON : FLT_EPSILON;
     const double heights = fabs(now->gravity) + fabs(first->gravity);
-    double size = now->kinetic + first->kinetic + now->elastic + first->elastic + fabs(now->gas) +
-                  fabs(first->gas) + now->contact + first->contact;
-    size += precision == PRECISION_MIXED
-                ? fabs(now->gravity - first->gravity) + DBL_EPSILON / epsilon * heights
-                : heights;
+    const double size = now->kinetic + first->kinetic + now->elastic + first->elastic +
+                        fabs(now->gas) + fabs(first->gas) + now->contact + first->contact;
+    if (solver_precision(run->solver) != PRECISION_MIXED)
+        return size + heights;
+    return size + fabs(now->gravity - first->gravity) + DBL_EPSILON / number_spacing(run) * heights;
+}
+
+// The residual from rounding: energies are rounded in each step, with random signs.
+static double rounding(const struct run *run)
+{
+    const double epsilon = number_spacing(run);
     const double spacing = epsilon * solver_greatest_coordinate(run->solver);
-    return 4 * epsilon * size * sqrt((double)taut_solver_step_count(run->solver) + 1) +
+    return 4 * epsilon * rounded_energy(run) *
+               sqrt((double)taut_solver_step_count(run->solver) + 1) +
            strain_rounding(run, spacing) + verlet_rounding(run, spacing);
+}
+
+// What rounding may leave at most: the small increments of many steps, as of a fall, are alike, and
+// so are their rounding errors. With xpbd the constraints change velocities one after another.
+static double aligned_rounding(const struct run *run)
+{
+    const taut_solver *solver = run->solver;
+    const struct scene_simulation *simulation = &run->scene->simulation;
+    if (solver_precision(solver) == PRECISION_MIXED) // which loses no increment
+        return 0;
+    double changes = (double)taut_solver_step_count(solver);
+    if (solver_integrator(solver) == INTEGRATOR_XPBD) {
+        const double at_a_node =
+            2 * (double)taut_solver_spring_count(solver) / (double)taut_solver_node_count(solver);
+        changes *= (double)simulation->substeps * (1 + at_a_node * (double)simulation->iterations);
+    }
+    return number_spacing(run) * rounded_energy(run) * changes;
 }
 
 // The sum of the magnitudes of all terms of the balance, J.
@@ -233,9 +261,40 @@ static bool has_gas_without_potential(const taut_solver *solver)
     return false;
 }
 
+// Whether springs or surfaces act on nodes, whose oscillations grow with some integrators, and which
+// are the constraints of xpbd.
+static bool has_springs(const taut_solver *solver)
+{
+    return taut_solver_spring_count(solver) > 0 || solver_topology(solver)->collider_count > 0;
+}
+
+// A gain or loss of energy that is no work of a force but a property of the integrator.
+static const char *cause_of_integrator(const taut_solver *solver, double residual)
+{
+    switch (solver_integrator(solver)) {
+    case INTEGRATOR_IMPLICIT_EULER:
+        return residual < 0 ? "the numerical damping of implicit_euler" : NULL;
+    case INTEGRATOR_BDF2:
+        return residual < 0 ? "the numerical damping of bdf2" : NULL;
+    case INTEGRATOR_XPBD:
+        return has_springs(solver) ? "the work of the constraints of xpbd" : NULL;
+    case INTEGRATOR_EXPLICIT_EULER:
+    case INTEGRATOR_MIDPOINT:
+        return residual > 0 && (has_springs(solver) ||
+                                solver_integrator(solver) == INTEGRATOR_EXPLICIT_EULER)
+                   ? "the growth of this integrator, which is stable at no dt without damping"
+                   : NULL;
+    case INTEGRATOR_SYMPLECTIC_EULER:
+        return solver_position_ratio(solver) != 1 ? "position_step, which is not dt" : NULL;
+    default:
+        return NULL;
+    }
+}
+
 // The cause of a residual: terms that the energy budget lacks, and gains or losses of energy that
-// are not the work of a force.
-static const char *cause_of(const struct run *run, double residual)
+// are not the work of a force. `explained` is what the order of the integrator leaves: more than
+// that is no property of the integrator where rounding may leave as much.
+static const char *cause_of(const struct run *run, double residual, double explained)
 {
     const taut_solver *solver = run->solver;
     const struct implicit_statistics *implicit = solver_implicit_statistics(solver);
@@ -249,30 +308,15 @@ static const char *cause_of(const struct run *run, double residual)
         return "gas whose 'volume' is not 'divergence': its pressure has no potential";
     if (-run->frame.work[WORK_PROJECTION] > 0.5 * fabs(residual))
         return "projection, which puts back what steps lose by moving nodes into a surface";
-    switch (solver_integrator(solver)) {
-    case INTEGRATOR_IMPLICIT_EULER:
-        if (residual < 0)
-            return "the numerical damping of implicit_euler";
-        break;
-    case INTEGRATOR_BDF2:
-        if (residual < 0)
-            return "the numerical damping of bdf2";
-        break;
-    case INTEGRATOR_XPBD:
-        return "the work of the constraints of xpbd";
-    case INTEGRATOR_EXPLICIT_EULER:
-    case INTEGRATOR_MIDPOINT:
-        if (residual > 0)
-            return "the growth of this integrator, which is stable at no dt without damping";
-        break;
-    case INTEGRATOR_SYMPLECTIC_EULER:
-        if (solver_position_ratio(solver) != 1)
-            return "position_step, which is not dt";
-        break;
-    default:
-        break;
-    }
-    return NULL;
+    const bool may_be_rounding = aligned_rounding(run) >= fabs(residual);
+    const char *integrator = cause_of_integrator(solver, residual);
+    if (may_be_rounding && (!integrator || fabs(residual) > explained))
+        return solver_precision(solver) == PRECISION_SINGLE
+                   ? "probably rounding of velocities: try precision: mixed or double"
+                   : "probably rounding of velocities";
+    if (may_be_rounding && solver_integrator(solver) == INTEGRATOR_MIDPOINT)
+        return "rounding of velocities, or the growth of this integrator";
+    return integrator;
 }
 
 static struct balance run_balance(const struct run *run)
@@ -320,7 +364,7 @@ static struct balance run_balance(const struct run *run)
         balance.verdict = BALANCE_CLOSES;
 
     if (size > small * balance.exchanged || !(size <= balance.allowed))
-        balance.cause = cause_of(run, balance.residual);
+        balance.cause = cause_of(run, balance.residual, explained);
     if (brief && balance.verdict == BALANCE_COARSE)
         balance.cause = "too few steps for an estimate";
     if (!balance.cause && balance.verdict == BALANCE_OPEN)
