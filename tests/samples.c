@@ -61,6 +61,12 @@ const struct sample samples[] = {
          "bodies: [{name: b, type: mesh, file: '" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc',\n"
          "  mass: 2, springs: {edges: " SOFT ", bend: " SOFT "},\n"
          "  pressure: {amount: 10, volume: box}, rotate: [10,20,30]}]\n"},
+    {"fabric",
+     AIR "face, coefficient: 1.2}}\n"
+         "bodies: [{name: b, type: cloth, origin: [0,2,0], u: [1.6,0,0], v: [0,-1.2,0],\n"
+         "  nodes: [33,24], pins: [top], damping_ratio: 0.05, velocity: [0,0,1],\n"
+         "  fabric: {areal_density: 0.5, warp: 60, weft: 40, shear: 10, coupling: 10}}]\n"
+         "colliders: [{type: plane, point: [0,0.9,0], normal: [0,1,0], stiffness: 50}]\n"},
     {"several", "environment: {gravity: [0,-9.81,0]}\n"
                 "bodies: [{name: o, type: oscillator, anchor: [0,0,0], axis: [0,-1,0],\n"
                 "  amplitude: 0.1, mass: 1, stiffness: 50},\n"
@@ -74,12 +80,6 @@ const struct sample samples[] = {
                 "  node_mass: [1,2,3,4], stiffness: 100, rest_length: 1.1,\n"
                 "  springs: [[0,1,{}],[0,2,{}],[3,0,{law: tension_only}],\n"
                 "  [2,1,{law: compression_only}],[3,2,{}]]}]\n"},
-    {"fabric",
-     AIR "face, coefficient: 1.2}}\n"
-         "bodies: [{name: b, type: cloth, origin: [0,2,0], u: [1.6,0,0], v: [0,-1.2,0],\n"
-         "  nodes: [33,24], pins: [top], damping_ratio: 0.05, velocity: [0,0,1],\n"
-         "  fabric: {areal_density: 0.5, warp: 60, weft: 40, shear: 10, coupling: 10}}]\n"
-         "colliders: [{type: plane, point: [0,0.9,0], normal: [0,1,0], stiffness: 50}]\n"},
 };
 
 const size_t sample_count = sizeof samples / sizeof *samples;
