@@ -178,8 +178,7 @@ static void test_poissons_ratios_have_the_stress_of_the_solid(void **state)
     static const uint64_t sizes[][3] = {{2, 2, 2}, {4, 3, 6}, {9, 2, 3}};
     static const double ratios[] = {0, 0.1, 0.25, 0.3, 0.4, 0.45};
     static const double gradients[][3][3] = {
-        {{1, 0, 0}, {0, 0, 0}, {0, 0, 0}},
-        {{0.3, -0.2, 0.5}, {0.1, -0.7, 0.4}, {0.9, -0.3, 0.2}}};
+        {{1, 0, 0}, {0, 0, 0}, {0, 0, 0}}, {{0.3, -0.2, 0.5}, {0.1, -0.7, 0.4}, {0.9, -0.3, 0.2}}};
     const double small = 1e-7;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
         for (size_t r = 0; r < sizeof ratios / sizeof ratios[0]; r++)

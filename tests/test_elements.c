@@ -48,9 +48,9 @@ enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 static taut_solver *subject_with(const struct subject *subject, const char *integrator, double dt,
                                  const char *precision, const struct solver_options *options)
 {
-    taut_scene *scene = scene_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM
-                                 ", steps: 1}\n%s",
-                                 precision, integrator, dt, subject->text);
+    taut_scene *scene =
+        scene_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n%s",
+                 precision, integrator, dt, subject->text);
     scene->bodies[0].elements = subject->moduli;
     if (scene->bodies[0].damping_ratio == 0)
         scene->bodies[0].damping_ratio = 0.05;
@@ -90,8 +90,8 @@ static void test_kernels_agree_with_the_reference(void **state)
             for (int second = 0; second < 2; second++) {
                 struct solver_options options = {.config = {.threads = 1 + second}};
                 options.config.kernel = second ? kernels[k] : TAUT_KERNEL_REFERENCE;
-                both[second] = subject_with(&subjects[i], "symplectic_euler", 1e-5, "double",
-                                            &options);
+                both[second] =
+                    subject_with(&subjects[i], "symplectic_euler", 1e-5, "double", &options);
                 shake(both[second], small_distance(both[second], 0.2), 0.5);
             }
             assert_same_forces(both[0], both[1], 1e-12);
@@ -149,8 +149,8 @@ static void test_forces_are_derivatives_of_the_energy(void **state)
                 for (int axis = 0; axis < 3; axis++) {
                     const double h = small_distance(solver, 1e-5);
                     const vec3 at = position_of(solver, node);
-                    const vec3 by = vec3_make(axis == 0 ? h : 0, axis == 1 ? h : 0,
-                                              axis == 2 ? h : 0);
+                    const vec3 by =
+                        vec3_make(axis == 0 ? h : 0, axis == 1 ? h : 0, axis == 2 ? h : 0);
                     put(solver, node, vec3_add(at, by));
                     const double ahead = energy_of(solver).elastic;
                     put(solver, node, vec3_subtract(at, by));
@@ -192,8 +192,8 @@ static double *difference_of(taut_solver *solver, bool velocities, const double 
         const double by = side == 0 ? -epsilon : epsilon;
         for (int there = 1; there >= 0; there--) {
             for (uint64_t i = 0; i < count; i++) {
-                const vec3 step = vec3_scale(there ? by : -by,
-                                             vec3_make(p[3 * i], p[3 * i + 1], p[3 * i + 2]));
+                const vec3 step =
+                    vec3_scale(there ? by : -by, vec3_make(p[3 * i], p[3 * i + 1], p[3 * i + 2]));
                 if (velocities)
                     put_velocity(solver, i, vec3_add(velocity_of(solver, i), step));
                 else
@@ -267,8 +267,7 @@ static void test_critical_steps_are_those_of_runs(void **state)
                 shake(solver, small_distance(solver, 1e-6), 0);
                 const double start = energy_of(solver).total;
                 const taut_status status = taut_solver_step(solver, 1500, &error);
-                const bool grows =
-                    status != TAUT_OK || energy_of(solver).total > 1e3 * fabs(start);
+                const bool grows = status != TAUT_OK || energy_of(solver).total > 1e3 * fabs(start);
                 if (grows != (beyond == 1))
                     fail_msg("%s, %s at %g of the computed step %g: %s", subjects[i].name,
                              integrators[k], beyond ? 1.02 : 0.99, step.dt_computed,
@@ -322,7 +321,8 @@ static double tip_drop(double ratio, int cells)
         "simulation: {integrator: implicit_euler, dt: 0.2, steps: 1, implicit: {newton: 8,\n"
         "  tolerance: 1e-8}}\n"
         "environment: {gravity: [0, 0, " NUM "]}\n"
-        "bodies: [{name: b, type: cloth, origin: [" NUM ",0,0], u: [" NUM ",0,0], v: [0," NUM ",0],\n"
+        "bodies: [{name: b, type: cloth, origin: [" NUM ",0,0], u: [" NUM ",0,0], v: [0," NUM
+        ",0],\n"
         "nodes: [%d, 3], mass: " NUM ", springs: {structural: {stiffness: 2000}, shear:\n"
         "{stiffness: 2000}}, pins: [left, 1, %d, %d]}]\n",
         -g, -h, 1 + h, 2 * h, cells + 2, density * 2 * h * (1 + h), cells + 3, 2 * cells + 5);

@@ -159,8 +159,8 @@ static void test_homogeneous_strain_has_the_resultants_of_the_sheet(void **state
     // With the coupling of springs alone; with elements of the area that stiffen and soften.
     static const struct {
         double a, b, coupling;
-    } cells[] = {{0.05, 0.05, SHEAR}, {0.06, 0.04, SHEAR}, {0.04, 0.06, SHEAR},
-                 {0.05, 0.065, SHEAR}, {0.05, 0.05, 250},  {0.05, 0.05, -40},
+    } cells[] = {{0.05, 0.05, SHEAR},  {0.06, 0.04, SHEAR}, {0.04, 0.06, SHEAR},
+                 {0.05, 0.065, SHEAR}, {0.05, 0.05, 250},   {0.05, 0.05, -40},
                  {0.05, 0.055, 180},   {0.055, 0.05, 20}};
     const double small = 1e-7;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)

@@ -29,9 +29,8 @@ static real weight_of(const struct system *system, const struct elements_body *b
     if (at == 0 || at == length - 1 || body->constants[line].stiffness == 0)
         return 0;
     const real side = width > 1 && (beside == 0 || beside == width - 1) ? (real)0.5 : 1;
-    const bool clamped = is_pinned(system, body, node) &&
-                         is_pinned(system, body, node - step) !=
-                             is_pinned(system, body, node + step);
+    const bool clamped = is_pinned(system, body, node) && is_pinned(system, body, node - step) !=
+                                                              is_pinned(system, body, node + step);
     return clamped ? 2 * side : side;
 }
 
@@ -208,8 +207,7 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
         const struct elements_body *body = &elements->bodies[b];
         bytes += body->weight_count * sizeof(real);
         if (body->weights)
-            bytes += 2 * (uint64_t)body->grid[1] *
-                     (sizeof *body->rows[0] + sizeof *body->even[0]);
+            bytes += 2 * (uint64_t)body->grid[1] * (sizeof *body->rows[0] + sizeof *body->even[0]);
     }
     return bytes;
 }
@@ -232,9 +230,8 @@ static struct element element_of(const struct elements_body *body, enum element_
                               .time = constants->time,
                               .rest = constants->rest};
     for (int corner = 0; corner < count; corner++)
-        element.nodes[corner] =
-            (uint32_t)(body->first + node + (corner & 1) * steps[0] + (corner >> 1 & 1) * steps[1] +
-                       (corner >> 2) * steps[2]);
+        element.nodes[corner] = (uint32_t)(body->first + node + (corner & 1) * steps[0] +
+                                           (corner >> 1 & 1) * steps[1] + (corner >> 2) * steps[2]);
     return element;
 }
 
@@ -350,8 +347,7 @@ static void sum_cell(const struct state *s, const struct element *element, doubl
     }
 }
 
-static void sum_linear(const struct state *s, const struct element *element,
-                       double sums[SUM_WIDTH])
+static void sum_linear(const struct state *s, const struct element *element, double sums[SUM_WIDTH])
 {
     const signed char *weights = REAL_NAME(element_weights)(element->kind);
     vec3 x = {0, 0, 0}, v = {0, 0, 0};
@@ -378,9 +374,9 @@ static double sum_squares(const real *const from[3], const int64_t d[3], const r
             const real *x = from[axis] + first;
             for (int64_t i = 0; i < part; i++) {
                 const double base = (double)x[i + d[0]];
-                const double c = d[2] == 0 ? ((double)x[i] - base) + ((double)x[i + d[1]] - base)
-                                           : ((double)x[i] - base) -
-                                                 ((double)x[i + d[1]] - (double)x[i + d[2]]);
+                const double c =
+                    d[2] == 0 ? ((double)x[i] - base) + ((double)x[i + d[1]] - base)
+                              : ((double)x[i] - base) - ((double)x[i + d[1]] - (double)x[i + d[2]]);
                 square[i] += c * c;
             }
         }
@@ -403,10 +399,10 @@ static void sum_row(const struct state *s, const struct elements_body *body, int
         const int64_t part = i + count < nx - shorter ? count : nx - shorter - i;
         if (it->stiffness == 0 || j >= ny - lower || part <= 0)
             continue;
-        const real *weights =
-            kind == ELEMENT_BEND_X   ? body->weights + body->rows[LINE_X][j] + i + 1
-            : kind == ELEMENT_BEND_Y ? body->weights + body->rows[LINE_Y][j + 1] + i
-                                     : NULL;
+        const real *weights = kind == ELEMENT_BEND_X ? body->weights + body->rows[LINE_X][j] + i + 1
+                              : kind == ELEMENT_BEND_Y
+                                  ? body->weights + body->rows[LINE_Y][j + 1] + i
+                                  : NULL;
         const real *const x[3] = {s->x + node, s->y + node, s->z + node};
         const real *const v[3] = {s->vx + node, s->vy + node, s->vz + node};
         sums[0] += it->stiffness / 2 * sum_squares(x, steps[kind], weights, part);
@@ -469,7 +465,7 @@ struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct
 
 static int64_t slab_nodes(const struct elements_body *body)
 {
-    return body->grid[2] > 1 ? body->grid[0] * body->grid[1]
+    return body->grid[2] > 1   ? body->grid[0] * body->grid[1]
            : body->grid[1] > 1 ? body->grid[0]
                                : 1;
 }

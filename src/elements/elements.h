@@ -107,16 +107,16 @@ struct even_columns {
 // later), and 0 where a line has no centre.
 struct elements_body {
     size_t body;
-    int64_t first;    // node
-    int64_t grid[3];  // nodes along x, y, z
+    int64_t first;   // node
+    int64_t grid[3]; // nodes along x, y, z
     struct element_constants constants[ELEMENT_KINDS];
     bool damped;
-    real *weights;      // `weight_count` numbers; NULL without bending
+    real *weights; // `weight_count` numbers; NULL without bending
     size_t weight_count;
     size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
     struct even_columns *even[2]; // and the longest run of columns with weight 1
-    uint64_t first_block; // among all bodies
-    int64_t blocks[3];  // blocks of nodes along each axis, the unit of work of the kernels
+    uint64_t first_block;         // among all bodies
+    int64_t blocks[3]; // blocks of nodes along each axis, the unit of work of the kernels
 };
 
 // The nodes of a block at most: along x, y and z.

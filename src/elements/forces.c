@@ -39,16 +39,15 @@ static void add_element(const struct system *system, void *unused, const struct 
 static void add_block(struct system *system, size_t number, bool powers)
 {
     struct element_set *elements = system->elements;
-    const struct elements_body *body =
-        &elements->bodies[find_interval(&elements->bodies->first_block, sizeof *elements->bodies,
-                                        elements->body_count, number)];
+    const struct elements_body *body = &elements->bodies[find_interval(
+        &elements->bodies->first_block, sizeof *elements->bodies, elements->body_count, number)];
     const int64_t inside = (int64_t)(number - body->first_block);
     const int64_t block[3] = {inside % body->blocks[0], inside / body->blocks[0] % body->blocks[1],
                               inside / (body->blocks[0] * body->blocks[1])};
     const bool is_lattice = body->constants[ELEMENT_VOLUME].stiffness != 0;
     elements->powers[number] =
-        (is_lattice ? system->kernels->element_solid : system->kernels->element_sheet)(
-            system, body, block, powers);
+        (is_lattice ? system->kernels->element_solid
+                    : system->kernels->element_sheet)(system, body, block, powers);
 }
 
 void REAL_NAME(elements_add)(struct system *system, bool powers, const struct worker *worker)

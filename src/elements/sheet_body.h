@@ -38,10 +38,10 @@ struct sheet {
     real k[ELEMENT_AREA]; // of bending and twist
     int64_t i0, i1, j0, j1;
     struct sheet_rows *rows;
-    bool areas;       // also computes areas, with their damping
-    bool power;       // adds what the forces take from the velocities x
-    bool area_power;  // adds what the damping of areas takes
-    double *lanes;    // sums of the powers
+    bool areas;      // also computes areas, with their damping
+    bool power;      // adds what the forces take from the velocities x
+    bool area_power; // adds what the damping of areas takes
+    double *lanes;   // sums of the powers
 };
 
 // Columns [from, to) within the grid of a row of the buffer that starts at i0 - SHEET_PAD; the
@@ -218,9 +218,8 @@ static inline void sheet_cells(const struct sheet *sheet, int64_t j)
 // twist resist with.
 static inline void sheet_gather(const real *restrict along, const real *restrict before,
                                 const real *restrict here, const real *restrict after,
-                                const real *restrict twist_before,
-                                const real *restrict twist_after, bool twists, int64_t count,
-                                real *restrict r)
+                                const real *restrict twist_before, const real *restrict twist_after,
+                                bool twists, int64_t count, real *restrict r)
 {
     for (int64_t i = 0; i < count; i++) {
         const real x = (along[i - 1] - along[i]) + (along[i + 1] - along[i]);
@@ -307,7 +306,8 @@ static inline void sheet_stencil(const real *x, int64_t nx, real ku, real kv, re
     for (int64_t i = 0; i < count; i++) {
         const real o = x[i];
         const real along = (x[i - 1] - o) + (x[i + 1] - o), across = (b[i] - o) + (d[i] - o);
-        const real far_along = (x[i - 2] - o) + (x[i + 2] - o), far_across = (a[i] - o) + (e[i] - o);
+        const real far_along = (x[i - 2] - o) + (x[i + 2] - o),
+                   far_across = (a[i] - o) + (e[i] - o);
         const real corners = ((b[i - 1] - o) + (d[i + 1] - o)) + ((b[i + 1] - o) + (d[i - 1] - o));
         r[i] = ku * (far_along - four * along) + kv * (far_across - four * across) +
                kt * (corners - two * (along + across));
@@ -407,8 +407,7 @@ static inline void sheet_node(const struct sheet *sheet, int64_t i, int64_t j)
         for (int64_t c = 0; c < 4; c++) {
             const real *corner = x - 1 + (c & 1) - nx + (c >> 1) * nx;
             if (around.cells[c] != 0)
-                sum += around.cells[c] *
-                       ((corner[0] - corner[1]) - (corner[nx] - corner[nx + 1]));
+                sum += around.cells[c] * ((corner[0] - corner[1]) - (corner[nx] - corner[nx + 1]));
         }
         sheet_apply(sheet, &sum, x, 1, sheet->force[axis] + node);
     }

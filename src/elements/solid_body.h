@@ -71,12 +71,12 @@ static inline void solid_volumes(const real *x[4], const real *y[4], const real 
         excess = excess < -limit ? -limit : excess;
         real force = k * excess;
         if (damping > 0) {
-            const real da = px * SOLID_ALONG_X(vx, i) + py * SOLID_ALONG_X(vy, i) +
-                            pz * SOLID_ALONG_X(vz, i);
-            const real db = qx * SOLID_ALONG_Y(vx, i) + qy * SOLID_ALONG_Y(vy, i) +
-                            qz * SOLID_ALONG_Y(vz, i);
-            const real dc = rx * SOLID_ALONG_Z(vx, i) + ry * SOLID_ALONG_Z(vy, i) +
-                            rz * SOLID_ALONG_Z(vz, i);
+            const real da =
+                px * SOLID_ALONG_X(vx, i) + py * SOLID_ALONG_X(vy, i) + pz * SOLID_ALONG_X(vz, i);
+            const real db =
+                qx * SOLID_ALONG_Y(vx, i) + qy * SOLID_ALONG_Y(vy, i) + qz * SOLID_ALONG_Y(vz, i);
+            const real dc =
+                rx * SOLID_ALONG_Z(vx, i) + ry * SOLID_ALONG_Z(vy, i) + rz * SOLID_ALONG_Z(vz, i);
             const real rate = quarter * (da + db + dc);
             force += damping * rate;
             power[i] = damping * rate * rate;
@@ -123,8 +123,8 @@ static inline void solid_cell_row(struct solid *solid, int64_t j, int64_t k)
     const struct solid_volume volume = {
         .stiffness = (real)constants->stiffness,
         .rest = (real)constants->rest,
-        .limit = constants->stiffness < 0 ? (real)(ELEMENT_LINEAR_FROM * constants->rest)
-                                          : REAL_HUGE,
+        .limit =
+            constants->stiffness < 0 ? (real)(ELEMENT_LINEAR_FROM * constants->rest) : REAL_HUGE,
         .damping = (real)(constants->time * fabs(constants->stiffness))};
     const real *x[3][4], *v[3][4];
     real *forces[3][3];

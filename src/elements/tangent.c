@@ -66,8 +66,7 @@ static void change_of_volume(const struct cell *cell, const vec3 d[3], vec3 chan
 {
     for (int axis = 0; axis < 3; axis++) {
         const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-        change[axis] =
-            vec3_add(vec3_cross(d[b], cell->edges[c]), vec3_cross(cell->edges[b], d[c]));
+        change[axis] = vec3_add(vec3_cross(d[b], cell->edges[c]), vec3_cross(cell->edges[b], d[c]));
     }
 }
 

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 enum colouring {
-    COLOURING_PLAIN,   // each body its own colour; cloth with a checker pattern
-    COLOURING_KIND,    // springs by kind
-    COLOURING_STRAIN,  // by (L - L0) / L0: springs, and faces by the strain at their nodes
-    COLOURING_TENSION, // by k (L - L0), N
+    COLOURING_PLAIN,     // each body its own colour; cloth with a checker pattern
+    COLOURING_KIND,      // springs by kind
+    COLOURING_STRAIN,    // by (L - L0) / L0: springs, and faces by the strain at their nodes
+    COLOURING_TENSION,   // by k (L - L0), N
     COLOURING_CURVATURE, // faces by the sum of the principal curvatures at their nodes, 1/m
     COLOURING_COUNT
 };

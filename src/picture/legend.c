@@ -252,8 +252,8 @@ static taut_status fill_scale(struct legend *legend, const struct render_context
     const enum colouring colouring = context->options->colouring;
     const bool dark = context->options->dark;
     char content[sizeof legend->scale.content];
-    snprintf(content, sizeof content, "%d %d %.9g %.9g %.9g %.9g", (int)colouring, dark, least, most, scale,
-             bar_width(context));
+    snprintf(content, sizeof content, "%d %d %.9g %.9g %.9g %.9g", (int)colouring, dark, least,
+             most, scale, bar_width(context));
     if (!overlay_needs_update(&legend->scale, content) || !(least < most))
         return TAUT_OK;
     double length = bar_width(context), width = length + 2.0 * PAD * scale;

@@ -280,7 +280,8 @@ static void compute_curvatures(struct values *values, const struct subject *subj
             const float at_c = half_cotangent(minus(a, c), minus(b, c));
             const struct point normal = {values->spread[0][node], values->spread[1][node],
                                          values->spread[2][node]};
-            values->nodes[node] += at_b * dot(minus(a, c), normal) + at_c * dot(minus(a, b), normal);
+            values->nodes[node] +=
+                at_b * dot(minus(a, c), normal) + at_c * dot(minus(a, b), normal);
         }
     }
     for (uint64_t node = 0; node < values->node_count; node++) {
@@ -304,8 +305,7 @@ static void choose_scale(struct values *values, const struct render_options *opt
     if (options->least < options->most) {
         values->least = options->least;
         values->most = options->most;
-    } else if (values->of_nodes &&
-               (!springs || options->colouring == COLOURING_CURVATURE)) {
+    } else if (values->of_nodes && (!springs || options->colouring == COLOURING_CURVATURE)) {
         find_scale(values, values->nodes, values->node_count, 1, tension);
     } else {
         find_scale(values, values->springs, values->spring_count, every, tension);

@@ -203,12 +203,14 @@ static double shares_a_node(const struct body_size *size)
 static double element_bytes_of(const struct totals *totals, const struct scene_body *body,
                                const struct body_size *size)
 {
-    enum { WEIGHT_ROWS = 8, BLOCK_NODES = 1024 };
+    enum { BLOCK_NODES = 1024 };
+    const double weight_rows = size->grid[1] == 1 ? 2 : 6;
     const struct scene_elements *it = &body->elements;
     if (it->bending_u == 0 && it->bending_v == 0 && it->twist == 0 && it->area == 0)
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;
-    return WEIGHT_ROWS * totals->real * (double)size->grid[0] +
-           2 * (sizeof(size_t) + 2 * sizeof(int64_t)) * (double)size->grid[1] + sizeof(double) * size->nodes / BLOCK_NODES;
+    return weight_rows * totals->real * (double)size->grid[0] +
+           2 * (sizeof(size_t) + 2 * sizeof(int64_t)) * (double)size->grid[1] +
+           sizeof(double) * size->nodes / BLOCK_NODES;
 }
 
 static void count_body(struct totals *totals, const struct scene_body *body,

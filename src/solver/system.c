@@ -359,9 +359,9 @@ static uint64_t bytes(const struct system *system)
 {
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
            REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
-           REAL_NAME(elements_bytes)(system) + REAL_NAME(sweeps_bytes)(system->sweeps) + REAL_NAME(implicit_bytes)(system) +
-           REAL_NAME(constraints_bytes)(system) + REAL_NAME(critical_step_bytes)(system) +
-           REAL_NAME(work_bytes)(system);
+           REAL_NAME(elements_bytes)(system) + REAL_NAME(sweeps_bytes)(system->sweeps) +
+           REAL_NAME(implicit_bytes)(system) + REAL_NAME(constraints_bytes)(system) +
+           REAL_NAME(critical_step_bytes)(system) + REAL_NAME(work_bytes)(system);
 }
 
 static uint64_t steps(const struct system *system)

@@ -102,7 +102,7 @@ struct system {
     const struct kernels *kernels;
     struct settings settings;
     struct state *state;
-    struct sweeps *sweeps; // of the plan's grids
+    struct sweeps *sweeps;        // of the plan's grids
     struct element_set *elements; // elements/elements.h; NULL: no body has any
     struct contacts contacts;
     const taut_allocator *allocator;

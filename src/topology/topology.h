@@ -26,7 +26,7 @@ struct topology_body {
     int face_arity;
     bool closed;
     struct scene_pressure pressure;
-    uint64_t grid[3];    // nodes along x, y, z; zeros: no grid
+    uint64_t grid[3]; // nodes along x, y, z; zeros: no grid
     struct body_elements elements;
     bool is_cut_grid;    // its springs are listed: those that cuts have left of a grid
     double mass;         // kg, of all nodes

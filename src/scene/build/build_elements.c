@@ -52,8 +52,8 @@ static void set_lattice(const struct scene_body *given, struct body_elements *el
     const double a = lattice->spacing, cell = a * a * a;
     const double cells = (double)(lattice->nodes_x - 1) * (double)(lattice->nodes_y - 1) *
                          (double)(lattice->nodes_z - 1);
-    elements->volume = (struct element_constants){.stiffness = given->elements.volume / cell,
-                                                  .rest = cell};
+    elements->volume =
+        (struct element_constants){.stiffness = given->elements.volume / cell, .rest = cell};
     set_damping(given, &elements->volume, given->mass / cells, 1.5 * a * a * a * a);
 }
 
@@ -71,9 +71,9 @@ taut_status build_elements(struct build *build)
     const struct scene_body *given = build->given;
     const struct scene_elements *moduli = &given->elements;
     struct body_elements *elements = &build->body->elements;
-    *elements = (struct body_elements){
-        .present = moduli->bending_u != 0 || moduli->bending_v != 0 || moduli->twist != 0 ||
-                   moduli->area != 0 || moduli->volume != 0};
+    *elements = (struct body_elements){.present = moduli->bending_u != 0 ||
+                                                  moduli->bending_v != 0 || moduli->twist != 0 ||
+                                                  moduli->area != 0 || moduli->volume != 0};
     if (!elements->present)
         return TAUT_OK;
     if (may_break(given))
