@@ -2,6 +2,7 @@
 // system (checkpoint.h). Numeric.
 #include "solver/checkpoint.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "integrate/mouse_spring.h"
@@ -61,17 +62,80 @@ static void restore_nodes(const struct system *system, const double *from, real 
     }
 }
 
-// Copies between an array of the state and one of a checkpoint, if both exist.
-static void save_array(const struct system *system, const real *from, double *to)
+// Where the state and a checkpoint have their pointers to each array of numbers of every node.
+static const struct node_array {
+    size_t in_state, in_checkpoint;
+} node_arrays[CHECKPOINT_FIELDS] = {
+#define LIST_nodes(name)                                                                           \
+    [CHECKPOINT_##name] = {offsetof(struct state, name), offsetof(struct checkpoint, name)},
+#define LIST_springs(name)
+#define LIST_touches(name)
+#define LIST_multipliers(name)
+#define LIST_slots(name)
+#define LIST_bodies(name)
+#define LIST_motions(name)
+#define LIST_colliders(name)
+#define LIST_contact_blocks(name)
+#define LIST(type, name, length, condition, kept) LIST_##length(name)
+    STATE_ARRAYS(LIST)
+#undef LIST
+};
+
+static real *state_array(const struct state *state, unsigned field)
 {
+    return *(real *const *)((const char *)state + node_arrays[field].in_state);
+}
+
+static double *checkpoint_array(const struct checkpoint *checkpoint, unsigned field)
+{
+    return *(double *const *)((const char *)checkpoint + node_arrays[field].in_checkpoint);
+}
+
+// Copies between an array of the state and one of a checkpoint, if both exist.
+static void save_array(const struct system *system, struct checkpoint *checkpoint, unsigned field)
+{
+    const real *from = state_array(system->state, field);
+    double *to = checkpoint_array(checkpoint, field);
     for (uint64_t node = 0; from && to && node < system->state->nodes; node++)
         to[node] = (double)from[topology_internal_node(system->topology, node)];
 }
 
-static void restore_array(const struct system *system, const double *from, real *to)
+static void restore_array(const struct system *system, const struct checkpoint *checkpoint,
+                          unsigned field)
 {
+    const double *from = checkpoint_array(checkpoint, field);
+    real *to = state_array(system->state, field);
     for (uint64_t node = 0; from && to && node < system->state->nodes; node++)
         to[topology_internal_node(system->topology, node)] = (real)from[node];
+}
+
+// The same for x, y and z of a vector, which follow each other in the list of arrays: its name is
+// that of x.
+#define SAVE_VECTOR(name)    save_vector(system, checkpoint, CHECKPOINT_##name)
+#define RESTORE_VECTOR(name) restore_vector(system, checkpoint, CHECKPOINT_##name)
+#define IS_VECTOR(x, y, z)                                                                         \
+    _Static_assert(CHECKPOINT_##y == CHECKPOINT_##x + 1 && CHECKPOINT_##z == CHECKPOINT_##x + 2,   \
+                   "these arrays follow each other")
+IS_VECTOR(x, y, z);
+IS_VECTOR(vx, vy, vz);
+IS_VECTOR(fx, fy, fz);
+IS_VECTOR(x0, y0, z0);
+IS_VECTOR(vx0, vy0, vz0);
+IS_VECTOR(x_low, y_low, z_low);
+IS_VECTOR(vx_low, vy_low, vz_low);
+IS_VECTOR(x0_low, y0_low, z0_low);
+
+static void save_vector(const struct system *system, struct checkpoint *checkpoint, unsigned first)
+{
+    for (unsigned axis = 0; axis < 3; axis++)
+        save_array(system, checkpoint, first + axis);
+}
+
+static void restore_vector(const struct system *system, const struct checkpoint *checkpoint,
+                           unsigned first)
+{
+    for (unsigned axis = 0; axis < 3; axis++)
+        restore_array(system, checkpoint, first + axis);
 }
 
 static bool same_vector(vec3 a, vec3 b)
@@ -89,24 +153,15 @@ static bool has_same_parts(const struct system *system, const struct checkpoint 
 // Both parts of the numbers of precision mixed, to the bit.
 static void restore_parts(struct system *system, const struct checkpoint *checkpoint)
 {
-    struct state *s = system->state;
     if (!has_same_parts(system, checkpoint))
         return;
     if (checkpoint->x) {
-        restore_array(system, checkpoint->x, s->x);
-        restore_array(system, checkpoint->y, s->y);
-        restore_array(system, checkpoint->z, s->z);
-        restore_array(system, checkpoint->x_low, s->x_low);
-        restore_array(system, checkpoint->y_low, s->y_low);
-        restore_array(system, checkpoint->z_low, s->z_low);
+        RESTORE_VECTOR(x);
+        RESTORE_VECTOR(x_low);
     }
-    if (checkpoint->vx && s->vx_low) {
-        restore_array(system, checkpoint->vx, s->vx);
-        restore_array(system, checkpoint->vy, s->vy);
-        restore_array(system, checkpoint->vz, s->vz);
-        restore_array(system, checkpoint->vx_low, s->vx_low);
-        restore_array(system, checkpoint->vy_low, s->vy_low);
-        restore_array(system, checkpoint->vz_low, s->vz_low);
+    if (checkpoint->vx && system->state->vx_low) {
+        RESTORE_VECTOR(vx);
+        RESTORE_VECTOR(vx_low);
     }
 }
 
@@ -337,20 +392,6 @@ static void restore_sphere(struct system *system, const struct checkpoint *check
 
 // ---- The complete state
 
-static void save_forces_of_last_step(const struct system *system, struct checkpoint *checkpoint)
-{
-    save_array(system, system->state->fx, checkpoint->fx);
-    save_array(system, system->state->fy, checkpoint->fy);
-    save_array(system, system->state->fz, checkpoint->fz);
-}
-
-static void restore_forces_of_last_step(struct system *system, const struct checkpoint *checkpoint)
-{
-    restore_array(system, checkpoint->fx, system->state->fx);
-    restore_array(system, checkpoint->fy, system->state->fy);
-    restore_array(system, checkpoint->fz, system->state->fz);
-}
-
 static void save_forces(struct system *system, struct checkpoint *checkpoint,
                         const struct worker *worker)
 {
@@ -359,7 +400,7 @@ static void save_forces(struct system *system, struct checkpoint *checkpoint,
     if (!checkpoint->fx || !s->forces_current)
         return;
     if (worker->index == 0)
-        save_forces_of_last_step(system, checkpoint);
+        SAVE_VECTOR(fx);
     if (!checkpoint->compares)
         return;
     worker_barrier(worker);
@@ -367,7 +408,7 @@ static void save_forces(struct system *system, struct checkpoint *checkpoint,
     worker_barrier(worker);
     if (worker->index == 0) {
         save_nodes(system, forces, checkpoint->forces_compared);
-        restore_forces_of_last_step(system, checkpoint);
+        RESTORE_VECTOR(fx);
     }
     worker_barrier(worker);
 }
@@ -430,7 +471,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     checkpoint->frame.step = s->step;
 
     // By what the length of an array counts: springs and touches are saved below.
-#define SAVE_nodes(name)     save_array(system, s->name, checkpoint->name);
+#define SAVE_nodes(name)     save_array(system, checkpoint, CHECKPOINT_##name);
 #define SAVE_motions(name)   SAVE_ITEMS(name, s->motions)
 #define SAVE_colliders(name) SAVE_ITEMS(name, s->colliders)
 #define SAVE_springs(name)
@@ -521,16 +562,11 @@ void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, u
 {
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
-    const void *const arrays[CHECKPOINT_FIELDS] = {
-#define LIST(type, name, length, condition, kept) [CHECKPOINT_##name] = s->name,
-        STATE_ARRAYS(LIST)
-#undef LIST
-    };
     if (field == CHECKPOINT_correction)
         gather_triples(topology, FIELD(&system->implicit->solver.solution, x, y, z), first, count,
                        to);
     else if (field > CHECKPOINT_correction)
-        gather_numbers(topology, arrays[field], first, count, to);
+        gather_numbers(topology, state_array(s, field), first, count, to);
     else if (s->x_low)
         gather_sums(system, field, first, count, to);
     else if (field == CHECKPOINT_positions)
@@ -580,7 +616,7 @@ static void restore_changed(struct system *system, struct checkpoint *checkpoint
 static void restore_arrays(struct system *system, const struct checkpoint *checkpoint)
 {
     struct state *s = system->state;
-#define RESTORE_nodes(name)     restore_array(system, checkpoint->name, s->name);
+#define RESTORE_nodes(name)     restore_array(system, checkpoint, CHECKPOINT_##name);
 #define RESTORE_motions(name)   RESTORE_ITEMS(name, s->motions)
 #define RESTORE_colliders(name) RESTORE_ITEMS(name, s->colliders)
 #define RESTORE_bodies(name)    RESTORE_ITEMS(name, s->bodies)
@@ -635,15 +671,9 @@ static void restore_memory(struct system *system, const struct checkpoint *check
                 system->settings.dt == checkpoint->dt.dt && has_same_parts(system, checkpoint);
     if (!same)
         return;
-    restore_array(system, checkpoint->x0, s->x0);
-    restore_array(system, checkpoint->y0, s->y0);
-    restore_array(system, checkpoint->z0, s->z0);
-    restore_array(system, checkpoint->x0_low, s->x0_low);
-    restore_array(system, checkpoint->y0_low, s->y0_low);
-    restore_array(system, checkpoint->z0_low, s->z0_low);
-    restore_array(system, checkpoint->vx0, s->vx0);
-    restore_array(system, checkpoint->vy0, s->vy0);
-    restore_array(system, checkpoint->vz0, s->vz0);
+    RESTORE_VECTOR(x0);
+    RESTORE_VECTOR(x0_low);
+    RESTORE_VECTOR(vx0);
     s->previous_state_from = checkpoint->previous_state_from;
 }
 
@@ -667,7 +697,7 @@ static void continue_forces(struct system *system, const struct checkpoint *chec
     const bool same = wanted && forces_match(system, checkpoint);
     worker_barrier(worker); // all have read the forces
     if (worker->index == 0 && same) {
-        restore_forces_of_last_step(system, checkpoint);
+        RESTORE_VECTOR(fx);
         s->forces_current = true;
     }
     worker_barrier(worker);
