@@ -280,7 +280,7 @@ static void test_every_setter_and_integrator(void **state)
     (void)state;
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         for (int number = 0; number < SETTERS; number++)
-            for (size_t k = 0; k < (quick() ? 1 : 3); k++) {
+            for (size_t k = 0; k < (quick() ? 1 : 2); k++) {
                 char *what = text_format("%s with %s, variant %d", setters[number].name,
                                          integrator_name((enum integrator)i), (int)k);
                 taut_scene *scene = setting_scene(k + (size_t)(number + i), i, "0.0005");
