@@ -147,7 +147,11 @@ static void test_nearest_name(void **state)
     assert_string_equal(nearest_name("lwa", keys, count), "law");
     assert_string_equal(nearest_name("damping", keys, count), "damping");
     assert_string_equal(nearest_name("stiff", keys, count), "stiffness"); // its beginning
+    assert_string_equal(nearest_name("STIFFNESS", keys, count), "stiffness"); // of either case
+    assert_string_equal(nearest_name("Dampign", keys, count), "damping");
+    assert_string_equal(nearest_name("STIFF", keys, count), "stiffness");
     assert_null(nearest_name("colour", keys, count));
+    assert_null(nearest_name("COLOUR", keys, count));
     assert_null(nearest_name("dx", keys, count)); // half of the letters differ
     assert_null(nearest_name("", keys, count));
     assert_null(nearest_name("stiffness", keys, 0));

@@ -235,8 +235,14 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
+// ASCII letters of either case are the same letter.
+static char folded(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 // Optimal string alignment distance: the smallest number of insertions, deletions, substitutions
-// and swaps of adjacent letters.
+// and swaps of adjacent letters, whatever their case.
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][LONGEST_NAME + 1];
@@ -246,9 +252,10 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     for (size_t i = 1; i <= a_length; i++) {
         current[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t change = previous[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t change = previous[j - 1] + (folded(a[i - 1]) != folded(b[j - 1]));
             current[j] = smallest(previous[j] + 1, current[j - 1] + 1, change);
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            bool swapped = i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
+                           folded(a[i - 2]) == folded(b[j - 1]);
             if (swapped && before[j - 2] + 1 < current[j])
                 current[j] = before[j - 2] + 1;
         }
@@ -258,6 +265,15 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
         current = oldest;
     }
     return previous[b_length];
+}
+
+static bool begins_with_name(const char *text, const char *beginning)
+{
+    while (*beginning && folded(*text) == folded(*beginning)) {
+        text++;
+        beginning++;
+    }
+    return !*beginning;
 }
 
 const char *nearest_name(const char *word, const char *const *candidates, size_t count)
@@ -277,7 +293,7 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
             least = distance;
             nearest = candidates[i];
         }
-        if (strncmp(candidates[i], word, length) == 0) {
+        if (begins_with_name(candidates[i], word)) {
             beginning = candidates[i];
             beginnings++;
         }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/diagnostics.h"
 #include "base/text.h"
@@ -627,7 +628,7 @@ static const char *find_similar(const struct command *command, const char *name)
         if (!accepts_option(command, entry))
             continue;
         names[count++] = entry->name;
-        if (length > 0 && strncmp(entry->name, name, length) == 0) {
+        if (length > 0 && strncasecmp(entry->name, name, length) == 0) {
             beginning = entry->name;
             beginnings++;
         }

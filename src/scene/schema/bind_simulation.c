@@ -20,6 +20,13 @@ static void bind_dt(struct binder *binder, const struct bound *bound)
     simulation->dt_auto = node->kind == DOM_SCALAR && strcmp(node->text, "auto") == 0;
     if (simulation->dt_auto)
         return;
+    static const char *const words[] = {"auto"};
+    const char *nearest = node->kind == DOM_SCALAR ? nearest_name(node->text, words, 1) : NULL;
+    if (nearest) {
+        bind_report(binder, dt->value.at, nearest, "'dt' must be a number or auto, not '%s'",
+                    show_text(node->text).text);
+        return;
+    }
     value_number(binder, &dt->value, "dt", &positive, &simulation->dt);
     bound_refuse_unless(binder, bound, "safety", "dt", "is only for 'dt: auto'");
 }

@@ -262,8 +262,13 @@ bool value_boolean(struct binder *binder, const struct dom_value *value, const c
     const struct dom_node *node = value->node;
     bool word = node->kind == DOM_SCALAR && node->plain;
     bool yes = word && strcmp(node->text, "true") == 0;
-    if (!yes && !(word && strcmp(node->text, "false") == 0))
-        return report_type(binder, value, name, wanted);
+    if (!yes && !(word && strcmp(node->text, "false") == 0)) {
+        static const char *const words[] = {"true", "false"};
+        const char *nearest = word ? nearest_name(node->text, words, 2) : NULL;
+        return nearest ? bind_report(binder, value->at, nearest, "%s must be %s, not '%s'",
+                                     quote(name).text, wanted, show_text(node->text).text)
+                       : report_type(binder, value, name, wanted);
+    }
     *boolean = yes;
     return true;
 }
