@@ -122,22 +122,26 @@ static double explain_limit(taut_solver *solver, const struct critical_step *gua
         taut_solver_energy(solver, &energy, NULL) == TAUT_OK && isfinite(energy.total) &&
         solver_own_computed_step(solver, &computed, NULL) == TAUT_OK && computed.known)
         stable = computed.computed_dt[solver->integrator];
-    snprintf(limit, size,
-             isinf(stable)
-                 ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
-                   "and how the equations were solved"
-             : stable >= solver->dt
-                 ? "; dt is %g s, and %s is stable up to %.4g s in the state where this was "
-                   "noticed: either the limit was lower before (compare 'taut info'), or something "
-                   "other than springs is the cause"
-             : stable > 0             ? "; dt is %g s, and %s is known to be stable up to %.4g s"
-             : !any_damping(topology) ? "; dt is %g s, and %s grows at every step without damping"
-             : computed.known && computed.exact[solver->integrator]
-                 ? "; dt is %g s, and %s grows at every step, because some oscillation in this "
-                   "state is not damped"
-                 : "; dt is %g s, and no step of %s is known to be stable in this state: 'taut "
-                   "info' prints the limit at the start",
-             solver->dt, integrator_name(solver->integrator), stable);
+    snprintf(
+        limit, size,
+        isinf(stable) ? "; dt is %g s, and springs set no limit to %s: check the other forces, "
+                        "and how the equations were solved"
+        : stable >= solver->dt && !any_damping(topology)
+            ? "; dt is %g s, and %s is stable up to %.4g s for small motions in the state where "
+              "this was noticed: large ones may grow below it, so try damping or a smaller dt "
+              "('safety'); or the limit was lower before (compare 'taut info')"
+        : stable >= solver->dt
+            ? "; dt is %g s, and %s is stable up to %.4g s in the state where this was "
+              "noticed: either the limit was lower before (compare 'taut info'), or something "
+              "other than springs is the cause"
+        : stable > 0             ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+        : !any_damping(topology) ? "; dt is %g s, and %s grows at every step without damping"
+        : computed.known && computed.exact[solver->integrator]
+            ? "; dt is %g s, and %s grows at every step, because some oscillation in this "
+              "state is not damped"
+            : "; dt is %g s, and no step of %s is known to be stable in this state: 'taut "
+              "info' prints the limit at the start",
+        solver->dt, integrator_name(solver->integrator), stable);
     return dt;
 }
 
@@ -146,7 +150,7 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
 {
     const struct topology *topology = solver->topology;
     const struct topology_body *body = &topology->bodies[fault->body];
-    char near[160] = "no spring is attached to it", limit[300] = "", cause[360] = "";
+    char near[160] = "no spring is attached to it", limit[360] = "", cause[360] = "";
     double length = 0;
     uint64_t spring;
     if (solver->functions->stiffest_spring(solver->system, fault->node, &spring)) {
