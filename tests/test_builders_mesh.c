@@ -235,6 +235,23 @@ static void test_three_faces_at_an_edge(void **state)
     fixture_reset(&fixture);
 }
 
+// ---- Membranes
+
+static void test_membranes_need_areas(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    struct scene_body *given =
+        add_mesh(&fixture, fixture_file("line.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 2 0 0\n"
+                                                    "f 1 2 3\nf 1 4 2\n"));
+    given->elastic = (struct scene_elastic){.present = true, .at = pressure_mark};
+    given->elements = (struct scene_elements){.stretch = 1, .shear = 0.4, .areal_density = 1};
+    fixture_refuse(&fixture, NULL, pressure_mark,
+                   "face 1 of body 'duck', at (0, 0, 0), has no area, so that it is no part of an "
+                   "elastic surface; remove it from the mesh");
+}
+
 // ---- Pressure
 
 static void refuse_with_pressure(const char *name, const char *text, const char *format)
@@ -349,6 +366,7 @@ static void test_pair_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_membranes_need_areas),
         cmocka_unit_test(test_cube),
         cmocka_unit_test(test_far_from_the_origin_the_volume_keeps),
         cmocka_unit_test(test_mirrored_mesh_is_turned_outwards),

@@ -356,7 +356,7 @@ static void info_knows_the_critical_steps(void **state)
                   "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,1,0],\n"
                   "  nodes: [4,4], mass: 1, springs: {structural: {stiffness: 10}}}]\n");
     outcome = cli_expect(0, "taut info blown.yaml");
-    assert_says(outcome.out, "no limit     from springs; wind and gas are explicit");
+    assert_says(outcome.out, "no limit     from springs; other forces are explicit");
     outcome_free(&outcome);
     // dt sqrt(k/m) is 0.01 sqrt(1000000 / 0.25) = 20.
     fixture_write("falls.yaml",

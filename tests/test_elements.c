@@ -21,6 +21,12 @@
     "bodies: [{name: b, type: lattice, nodes: " nodes ", spacing: 0.1,\n"                          \
     "elastic: {young: 1.0e4, density: 800}, damping_ratio: 0.05, pins: [left]}]\n"
 
+#define MEMBRANE(shape, more)                                                                      \
+    "bodies: [{name: b, " shape ", elastic: {young: 3e3, density: 900, " more "},\n"               \
+    "damping_ratio: 0.05}]\n"
+#define SHEET "type: mesh, file: '" TAUT_TEST_SOURCE "/tests/data/meshes/sheet.obj', pins: [0, 9]"
+
+// The elements of membranes follow from `elastic`, those of others from `moduli`.
 struct subject {
     const char *name, *text;
     struct scene_elements moduli;
@@ -34,16 +40,30 @@ static const struct subject subjects[] = {
     {"twist", CLOTH("[9, 7]"), {.twist = 0.2, .damped = true}},
     {"area", CLOTH("[9, 7]"), {.area = 30, .damped = true}},
     {"negative area", CLOTH("[9, 7]"), {.area = -15, .damped = true}},
-    {"all of a cloth", CLOTH("[12, 5]"), {0.3, 0.2, 0.1, 20, 0, true}},
-    {"two rows", CLOTH("[9, 2]"), {0.3, 0.2, 0.1, 20, 0, true}},
-    {"wide cloth", CLOTH("[1030, 3]"), {3e-6, 0.2, 1e-4, 20, 0, true}},
-    {"high cloth", CLOTH("[4, 70]"), {3e-3, 2e-5, 1e-4, 20, 0, true}},
+    {"all of a cloth", CLOTH("[12, 5]"), {0.3, 0.2, 0.1, 20, .damped = true}},
+    {"two rows", CLOTH("[9, 2]"), {0.3, 0.2, 0.1, 20, .damped = true}},
+    {"wide cloth", CLOTH("[1030, 3]"), {3e-6, 0.2, 1e-4, 20, .damped = true}},
+    {"high cloth", CLOTH("[4, 70]"), {3e-3, 2e-5, 1e-4, 20, .damped = true}},
     {"volume", LATTICE("[5, 4, 6]"), {.volume = 5e4, .damped = true}},
     {"negative volume", LATTICE("[5, 4, 6]"), {.volume = -4e3}},
+    {"membrane", MEMBRANE(SHEET, "poisson: 0.3, thickness: 0.003"), {.damped = true}},
+    {"plate", MEMBRANE(SHEET, "poisson: 0, thickness: 0.2"), {.damped = true}},
+    {"incompressible membrane",
+     MEMBRANE(SHEET, "poisson: 0.5, thickness: 0.003"),
+     {.damped = true}},
+    {"shell",
+     MEMBRANE("type: sphere, radius: 0.5, subdivisions: 3", "poisson: 0.4, thickness: 0.003"),
+     {.damped = true}},
     {"large lattice", LATTICE("[67, 19, 18]"), {.volume = 5e4, .damped = true}},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+static void set_moduli(taut_scene *scene, const struct subject *subject)
+{
+    if (!body_is_membrane(&scene->bodies[0]))
+        scene->bodies[0].elements = subject->moduli;
+}
 
 static taut_solver *subject_with(const struct subject *subject, const char *integrator, double dt,
                                  const char *precision, const struct solver_options *options)
@@ -51,7 +71,7 @@ static taut_solver *subject_with(const struct subject *subject, const char *inte
     taut_scene *scene =
         scene_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n%s",
                  precision, integrator, dt, subject->text);
-    scene->bodies[0].elements = subject->moduli;
+    set_moduli(scene, subject);
     if (scene->bodies[0].damping_ratio == 0)
         scene->bodies[0].damping_ratio = 0.05;
     return solver_from(scene, options);
@@ -115,7 +135,7 @@ static uint64_t hash_of(const void *context, const struct solver_options *option
 {
     const struct subject *subject = context;
     taut_scene *scene = scene_of("simulation: {dt: 1e-5, steps: 1}\n%s", subject->text);
-    scene->bodies[0].elements = subject->moduli;
+    set_moduli(scene, subject);
     scene->bodies[0].velocity = vec3_make(0.3, -0.7, 0.9);
     taut_solver *solver = solver_from(scene, options);
     advance(solver, 20);
@@ -176,7 +196,9 @@ static void test_rigid_motions_cost_nothing(void **state)
             const vec3 p = position_of(solver, node);
             put(solver, node, vec3_make(c * p.x - s * p.z + 0.1, p.y - 0.2, s * p.x + c * p.z));
         }
-        assert_near(energy_of(solver).elastic, 0, 1e-15);
+        // The matrix of a plate's bending multiplies rounded differences of positions.
+        const bool plate = solver_topology(solver)->triangle_count > 0;
+        assert_near(energy_of(solver).elastic, 0, plate ? 1e-12 : 1e-15);
         taut_solver_destroy(solver);
     }
 }
@@ -192,8 +214,9 @@ static double *difference_of(taut_solver *solver, bool velocities, const double 
         const double by = side == 0 ? -epsilon : epsilon;
         for (int there = 1; there >= 0; there--) {
             for (uint64_t i = 0; i < count; i++) {
+                const uint64_t in = 3 * topology_internal_node(solver_topology(solver), i);
                 const vec3 step =
-                    vec3_scale(there ? by : -by, vec3_make(p[3 * i], p[3 * i + 1], p[3 * i + 2]));
+                    vec3_scale(there ? by : -by, vec3_make(p[in], p[in + 1], p[in + 2]));
                 if (velocities)
                     put_velocity(solver, i, vec3_add(velocity_of(solver, i), step));
                 else
@@ -205,11 +228,13 @@ static double *difference_of(taut_solver *solver, bool velocities, const double 
     }
     double *result = calloc((size_t)count * 3, sizeof *result);
     assert_non_null(result);
-    for (uint64_t i = 0; i < count; i++)
-        if (!topology_is_kinematic(solver_topology(solver), i))
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t in = topology_internal_node(solver_topology(solver), i);
+        if (!topology_is_kinematic(solver_topology(solver), in))
             for (uint64_t axis = 0; axis < 3; axis++)
-                result[3 * i + axis] =
+                result[3 * in + axis] =
                     (forces[0][3 * i + axis] - forces[1][3 * i + axis]) / (2 * epsilon);
+    }
     free(forces[0]);
     free(forces[1]);
     return result;

@@ -27,13 +27,14 @@ struct info {
 // ---- The table.
 
 // Whether an integrator without a limit from springs may have a limit from forces that it treats
-// explicitly: xpbd from gas and from a wind that depends on velocities.
+// explicitly: xpbd from gas, from elements and from a wind that depends on velocities.
 static bool has_explicit_forces(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);
     if (integrator != INTEGRATOR_XPBD)
         return topology_wind_damps_nodes(topology);
-    return topology_wind_damps(topology) || topology_has_gas(topology);
+    return topology_wind_damps(topology) || topology_has_gas(topology) ||
+           topology_has_elements(topology);
 }
 
 // Whether steps may gain energy when nodes hit a penalty collider, a one-sided spring, which turns
@@ -274,13 +275,27 @@ static void print_line(const struct scene_body *body)
            body->kinds[0].material.damping);
 }
 
+// A mesh or a sphere, with waves in the plane of its wall, m/s.
+static void print_membrane(const struct scene_body *body)
+{
+    const struct scene_elements *of = &body->elements;
+    printf("\n  The material of '%s': E = %.6g Pa, Poisson's ratio %.4g, density %.6g kg/m3.\n",
+           body->name, body->elastic.young, body->elastic.poisson, body->elastic.density);
+    printf("  %.6g m thick: E t / (1 - nu^2) = %.6g N/m, shear modulus %.6g N/m, bending %.6g N m, "
+           "%.6g kg/m2, pressure waves %.4g m/s, shear waves %.4g m/s.\n",
+           body->elastic.thickness, of->stretch, of->shear, of->bending_u, of->areal_density,
+           sqrt(of->stretch / of->areal_density), sqrt(of->shear / of->areal_density));
+}
+
 static void print_materials(const struct info *info)
 {
     for (size_t b = 0; b < info->scene->body_count; b++) {
         const struct scene_body *body = &info->scene->bodies[b];
         if (!body_has_moduli(body))
             continue;
-        if (body->type == BODY_CLOTH)
+        if (body_is_membrane(body))
+            print_membrane(body);
+        else if (body->type == BODY_CLOTH)
             print_sheet(body);
         else if (body->type == BODY_ROPE)
             print_line(body);
@@ -301,7 +316,7 @@ static void print_integrator(const struct info *info, enum integrator integrator
                !has_explicit_forces(info, integrator) && !gains_at_penalties(info, integrator)
                    ? (integrator == INTEGRATOR_XPBD ? "stable at every dt"
                                                     : "of small motions; large rotations: see docs")
-               : integrator == INTEGRATOR_XPBD ? "from springs; wind and gas are explicit"
+               : integrator == INTEGRATOR_XPBD ? "from springs; other forces are explicit"
                : has_explicit_forces(info, integrator)
                    ? "from springs; wind is explicit"
                    : "from springs; penalty colliders can add energy");
@@ -436,6 +451,23 @@ static void write_lattice(struct json *json, const struct plan_statistics *plan)
     json_close_array(json);
 }
 
+static void write_membrane(struct json *json, const struct scene_body *body)
+{
+    const struct scene_elements *of = &body->elements;
+    json_open_object(json, "elastic");
+    json_number(json, "young", body->elastic.young);
+    json_number(json, "poisson", body->elastic.poisson);
+    json_number(json, "shear_modulus", of->shear / body->elastic.thickness);
+    json_number(json, "density", body->elastic.density);
+    json_number(json, "pressure_wave", sqrt(of->stretch / of->areal_density));
+    json_number(json, "shear_wave", sqrt(of->shear / of->areal_density));
+    json_number(json, "thickness", body->elastic.thickness);
+    json_number(json, "stretch", of->stretch);
+    json_number(json, "bending", of->bending_u);
+    json_number(json, "areal_density", of->areal_density);
+    json_close_object(json);
+}
+
 static void write_solid(struct json *json, const struct scene_body *body)
 {
     const struct solid solid = solid_of(body);
@@ -520,7 +552,9 @@ static void write_material(struct json *json, const struct scene_body *body)
         json_null(json, "fabric");
     if (!body_has_moduli(body))
         return;
-    if (body->type == BODY_CLOTH)
+    if (body_is_membrane(body))
+        write_membrane(json, body);
+    else if (body->type == BODY_CLOTH)
         write_sheet(json, body);
     else if (body->type == BODY_ROPE)
         write_line(json, body);

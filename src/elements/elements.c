@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "springs/springs.h"
 #include "state/reading.h"
 
 // ---- Weights of bending
@@ -150,6 +151,12 @@ static bool make_body(const struct system *system, size_t index, struct element_
     return body->constants[ELEMENT_VOLUME].stiffness != 0 || make_weights(system, body);
 }
 
+static size_t power_count(const struct element_set *elements)
+{
+    return elements->block_count + elements->triangles.set.block_count +
+           bending_chunks(&elements->bending);
+}
+
 taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
 {
     const struct topology *topology = system->topology;
@@ -163,14 +170,21 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
         memory_allocate(system->allocator, topology->body_count, sizeof *elements->bodies);
     bool done = elements->bodies;
     for (size_t b = 0; done && b < topology->body_count; b++)
-        if (topology->bodies[b].elements.present)
+        if (topology->bodies[b].elements.present &&
+            !(topology->bodies[b].elements.membrane.stretch > 0))
             done = make_body(system, b, elements);
+    taut_status status =
+        done ? REAL_NAME(triangles_make)(system, &elements->triangles, error) : TAUT_OK;
+    if (done && status == TAUT_OK)
+        status = REAL_NAME(bending_make)(system, &elements->bending, error);
+    if (status != TAUT_OK)
+        return status; // the caller frees the system
     if (done) {
         elements->powers =
-            memory_allocate(system->allocator, elements->block_count, sizeof *elements->powers);
+            memory_allocate(system->allocator, power_count(elements), sizeof *elements->powers);
         done = elements->powers;
     }
-    return done ? TAUT_OK : fail_memory(error, "the elements"); // the caller frees the system
+    return done ? TAUT_OK : fail_memory(error, "the elements");
 }
 
 void REAL_NAME(elements_free)(struct system *system)
@@ -188,8 +202,10 @@ void REAL_NAME(elements_free)(struct system *system)
                            sizeof *body->even[line]);
         }
     }
-    memory_release(system->allocator, elements->powers, elements->block_count,
+    memory_release(system->allocator, elements->powers, power_count(elements),
                    sizeof *elements->powers);
+    REAL_NAME(triangles_free)(system, &elements->triangles);
+    REAL_NAME(bending_free)(system, &elements->bending);
     memory_release(system->allocator, elements->bodies, system->topology->body_count,
                    sizeof *elements->bodies);
     memory_release(system->allocator, elements, 1, sizeof *elements);
@@ -202,7 +218,9 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
     if (!elements)
         return 0;
     uint64_t bytes = sizeof *elements + system->topology->body_count * sizeof *elements->bodies +
-                     elements->block_count * sizeof *elements->powers;
+                     power_count(elements) * sizeof *elements->powers +
+                     REAL_NAME(triangles_bytes)(&elements->triangles) +
+                     REAL_NAME(bending_bytes)(&elements->bending);
     for (size_t b = 0; b < elements->body_count; b++) {
         const struct elements_body *body = &elements->bodies[b];
         bytes += body->weight_count * sizeof(real);
@@ -438,6 +456,55 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
     }
 }
 
+static void sum_triangles(const struct system *system, const void *unused, struct range range,
+                          double sums[SUM_WIDTH])
+{
+    (void)unused;
+    for (size_t i = range.first; i < range.end; i++) {
+        const struct element element = REAL_NAME(triangle_element)(&system->elements->triangles, i);
+        const struct triangle triangle = REAL_NAME(element_triangle)(system, &element);
+        double tensions[3], damping[3];
+        triangle_tensions(&triangle, triangle.excess, tensions);
+        triangle_tensions(&triangle, triangle.rates, damping);
+        for (int edge = 0; edge < 3; edge++) {
+            sums[0] += tensions[edge] * triangle.excess[edge] / 2;
+            sums[1] += triangle.time * damping[edge] * triangle.rates[edge];
+        }
+    }
+}
+
+// By differences, so that the distance from the origin does not matter: x'Qx is the sum of
+// -Q_ij |x_j - x_i|^2 / 2 over all i and j.
+static void sum_bending(const struct system *system, const void *unused, struct range range,
+                        double sums[SUM_WIDTH])
+{
+    (void)unused;
+    const struct element_bending *bending = &system->elements->bending;
+    const struct state *s = system->state;
+    for (size_t node = range.first; node < range.end; node++) {
+        const vec3 x = node_position(s, node), v = node_velocity(s, node);
+        for (size_t i = bending->starts[node]; i < bending->starts[node + 1]; i++) {
+            const uint32_t other = bending->columns[i];
+            const vec3 dx = vec3_subtract(node_position(s, other), x);
+            const vec3 dv = vec3_subtract(node_velocity(s, other), v);
+            const double value = (double)bending->values[i];
+            sums[0] -= value * vec3_dot(dx, dx) / 4;
+            sums[1] -= (double)bending->times[node] * value * vec3_dot(dv, dv) / 2;
+        }
+    }
+}
+
+static void add_sums(struct system *system, size_t count, chunk_sum sum, struct element_sums *all,
+                     const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    if (count == 0)
+        return;
+    REAL_NAME(sum_over_chunks)(system, count, sum, NULL, total, worker);
+    all->energy += total[0];
+    all->power += total[1];
+}
+
 static size_t node_count(const struct elements_body *body)
 {
     return (size_t)(body->grid[0] * body->grid[1] * body->grid[2]);
@@ -452,6 +519,10 @@ struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct
         REAL_NAME(sum_over_chunks)(system, node_count(body), sum_nodes, body, total, worker);
         all.energy += total[0];
         all.power += total[1];
+    }
+    if (system->elements) {
+        add_sums(system, system->elements->triangles.count, sum_triangles, &all, worker);
+        add_sums(system, system->elements->bending.nodes, sum_bending, &all, worker);
     }
     return all;
 }
@@ -482,6 +553,21 @@ static void visit_slabs(const struct system *system, const struct elements_body 
     }
 }
 
+struct visit {
+    element_callback visit;
+    void *context;
+};
+
+static void visit_block(const struct system *system, const void *argument, struct plan_block block)
+{
+    const struct visit *it = argument;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        const struct element element =
+            REAL_NAME(triangle_element)(&system->elements->triangles, (size_t)i);
+        it->visit(system, it->context, &element);
+    }
+}
+
 void REAL_NAME(elements_scatter)(const struct system *system, element_callback visit, void *context,
                                  const struct worker *worker)
 {
@@ -503,4 +589,7 @@ void REAL_NAME(elements_scatter)(const struct system *system, element_callback v
             worker_barrier(worker);
         }
     }
+    const struct visit all = {visit, context};
+    REAL_NAME(run_coloured)
+    (system, &system->elements->triangles.set, visit_block, &all, worker);
 }

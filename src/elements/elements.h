@@ -1,6 +1,7 @@
 // Elements of bodies on grids beside their springs: bending of ropes and cloths, twist of the cells
-// of cloths, one area per cell of a cloth, one volume per cell of a lattice (docs/materials.md). All
-// workers call these functions together unless stated otherwise. Numeric.
+// of cloths, one area per cell of a cloth, one volume per cell of a lattice; and the triangles of
+// meshes and spheres, which then have no springs (docs/materials.md). All workers call these
+// functions together unless stated otherwise. Numeric.
 //
 // An element has up to eight nodes. Bending and twist have the energy k/2 |c|^2 of a sum c of
 // positions with fixed weights: 1, -2, 1 along a line of three nodes, 1, -1, -1, 1 over a cell. They
@@ -8,7 +9,9 @@
 // k/2 (M - M0)^2 of one measure M of the cell, from the means of its edges: |e_u x e_v| and
 // e_x.(e_y x e_z). A negative k, as of knits and of solids with a Poisson's ratio below 1/4, softens
 // springs beside it; it is unstable at large dilations, so that the energy continues linearly
-// beyond |M/M0 - 1| = ELEMENT_LINEAR_FROM.
+// beyond |M/M0 - 1| = ELEMENT_LINEAR_FROM. A triangle is a piece of an isotropic membrane
+// (triangles.c): its energy is a quadratic form of the squared lengths of its edges; where a mesh is
+// flat as built, its bending is linear in the positions (bending.c).
 #ifndef TAUT_ELEMENTS_ELEMENTS_H
 #define TAUT_ELEMENTS_ELEMENTS_H
 
@@ -23,7 +26,8 @@ enum element_kind {
     ELEMENT_TWIST,
     ELEMENT_AREA,
     ELEMENT_VOLUME,
-    ELEMENT_KINDS
+    ELEMENT_KINDS, // of bodies on grids
+    ELEMENT_TRIANGLE = ELEMENT_KINDS
 };
 
 enum { ELEMENT_NODES_MAX = 8 };
@@ -34,6 +38,7 @@ struct element {
     int count;
     uint32_t nodes[ELEMENT_NODES_MAX]; // over all bodies
     double stiffness, time, rest;      // as in struct element_constants, of this element
+    size_t triangle;                   // its index, if it is one; it has constants of its own
 };
 
 // Allocates the elements of all bodies; system->elements stays NULL if there are none.
@@ -56,7 +61,8 @@ struct element_sums {
 struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct worker *worker);
 
 // ---- The tangent (forces/tangent.h): the stiffness K = -dF/dx of kind TANGENT_EXACT is complete;
-// of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive.
+// of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive, and that
+// of triangles without the part of their tensions that presses.
 
 // out += (stiffness K + damping C) in. Ends with a barrier.
 void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_kind kind,
@@ -75,7 +81,9 @@ void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangen
 // (sum g_j.x_j)^2 <= (sum |g_l|) sum |g_j| (u_j.x_j)^2 with u_j = g_j / |g_j|. The curvature of M
 // enters with the force p = dE/dM: an area changes by at most 2 |d e_u| |d e_v| <= |d e_u|^2 +
 // |d e_v|^2 of the second order within its plane, and by (|e_v| |d e_u| + |e_u| |d e_v|)^2 / A by
-// its rotation; a volume by 2 (|e_x| |d e_y| |d e_z| + ...).
+// its rotation; a volume by 2 (|e_x| |d e_y| |d e_z| + ...). The strain of a triangle is a sum over
+// its corners, in proportion to the lengths L of the opposite edges, so that the block of corner j
+// counts sum L_l / L_j times.
 struct element_bound {
     uint32_t node;
     double stiffness[6], damping[6], negative[6]; // xx, yy, zz, xy, xz, yz
@@ -123,11 +131,79 @@ struct elements_body {
 enum { ELEMENT_SHEET_NODES = 256, ELEMENT_SHEET_ROWS = 32 };
 enum { ELEMENT_SOLID_NODES = 64, ELEMENT_SOLID_ROWS = 16, ELEMENT_SOLID_LAYERS = 16 };
 
+// The triangles of all bodies that are membranes, in the order of their coloured blocks. Edge i is
+// opposite corner i, from corner i + 1 to corner i + 2 (modulo 3).
+enum triangle_column {
+    TRIANGLE_SQUARE,     // three: L^2, m2
+    TRIANGLE_WEIGHT = 3, // three: cot(a) sqrt(C / 16 A)
+    TRIANGLE_SHEAR = 6,  // G / 16 A
+    TRIANGLE_TIME,       // s, the damping as a multiple of the stiffness
+    TRIANGLE_COLUMNS
+};
+
+struct element_triangles {
+    size_t count;
+    bool damped;
+    struct plan_set set;
+    uint32_t (*nodes)[3];
+    real *numbers;       // TRIANGLE_COLUMNS columns of `count`
+    struct range *spans; // of each block: its lowest node, and the one after its highest
+};
+
+taut_status REAL_NAME(triangles_make)(const struct system *system,
+                                      struct element_triangles *triangles, taut_error *error);
+void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles);
+uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
+
+// The bending of membranes (bending.c): a symmetric matrix Q over the nodes, whose rows add up to 0.
+// The energy is x'Qx / 2 of each component of the positions, the force on node i the sum of
+// -Q_ij (x_j - x_i), and its damping time_i times that of the velocities.
+enum { BENDING_CHUNK = 1024 }; // nodes
+
+struct element_bending {
+    size_t nodes;   // all nodes; 0: no membrane bends
+    size_t count;   // numbers off the diagonal
+    size_t *starts; // nodes + 1
+    uint32_t *columns;
+    real *values, *times;
+    bool damped;
+};
+
+taut_status REAL_NAME(bending_make)(const struct system *system, struct element_bending *bending,
+                                    taut_error *error);
+void REAL_NAME(bending_free)(const struct system *system, struct element_bending *bending);
+uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending);
+
+// Nodes are shared among the workers by chunks.
+static inline size_t bending_chunks(const struct element_bending *bending)
+{
+    return (bending->nodes + BENDING_CHUNK - 1) / BENDING_CHUNK;
+}
+
+static inline struct range bending_chunk(const struct element_bending *bending, size_t chunk)
+{
+    const size_t end = (chunk + 1) * BENDING_CHUNK;
+    return (struct range){chunk * BENDING_CHUNK, end < bending->nodes ? end : bending->nodes};
+}
+
+// The sum over j of Q_ij (p_j - p_i).
+vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
+                            struct node_vectors p);
+
+// Q_ii, and the sum over j of |Q_ij|.
+struct bending_sums {
+    double diagonal, absolute;
+};
+struct bending_sums REAL_NAME(bending_row_sums)(const struct element_bending *bending, size_t node);
+
 struct element_set {
-    size_t body_count;
+    size_t body_count; // on grids
     struct elements_body *bodies;
-    size_t block_count;
-    double *powers; // W, of each block, of the last elements_add with powers
+    size_t block_count; // of these bodies
+    struct element_triangles triangles;
+    struct element_bending bending;
+    double *powers; // W, of each block, then of each block of triangles, then of each chunk of
+                    // nodes that bend, of the last elements_add with powers
 };
 
 // The elements whose first node is this one (numbered within the body).
@@ -160,6 +236,47 @@ static inline double cell_force(const struct element *element, double measure, b
     const double excess = measure - element->rest;
     *linear = element->stiffness < 0 && fabs(excess) > limit;
     return element->stiffness * (*linear ? copysign(limit, excess) : excess);
+}
+
+struct element REAL_NAME(triangle_element)(const struct element_triangles *triangles, size_t index);
+
+// A triangle in the present state: its edges e_i, the excess l^2 - L^2 of their squares and its
+// derivative by time.
+struct triangle {
+    vec3 edges[3];
+    double square[3], weights[3], shear, time; // the constants
+    double excess[3], rates[3];
+};
+
+struct triangle REAL_NAME(element_triangle)(const struct system *system,
+                                            const struct element *element);
+
+// tensions := dE/dd for the excesses d: the force on the end of edge i is 2 tensions[i] e_i.
+static inline void triangle_tensions(const struct triangle *it, const double d[3],
+                                     double tensions[3])
+{
+    const double trace = it->weights[0] * d[0] + it->weights[1] * d[1] + it->weights[2] * d[2];
+    const double sum = d[0] + d[1] + d[2];
+    for (int i = 0; i < 3; i++)
+        tensions[i] = it->weights[i] * trace - it->shear * (sum - 2 * d[i]);
+}
+
+// The same with the damping, which acts like an excess of `time` times its derivative.
+static inline void triangle_damped_tensions(const struct triangle *it, double tensions[3])
+{
+    double d[3];
+    for (int i = 0; i < 3; i++)
+        d[i] = it->excess[i] + it->time * it->rates[i];
+    triangle_tensions(it, d, tensions);
+}
+
+// A corner is the end of one edge and the start of the next: the sum of `factors` times vectors on
+// them, with these signs.
+static inline vec3 triangle_corner(int corner, const double factors[3], const vec3 vectors[3])
+{
+    const int end = (corner + 1) % 3, start = (corner + 2) % 3;
+    return vec3_subtract(vec3_scale(factors[end], vectors[end]),
+                         vec3_scale(factors[start], vectors[start]));
 }
 
 // Calls `visit` for all elements so that no two workers reach the same node at the same time, and

@@ -3,6 +3,7 @@
 #include "elements/elements.h"
 
 #include "base/sort.h"
+#include "springs/springs.h"
 #include "state/reading.h"
 
 static void add_to_node(struct state *s, uint32_t node, vec3 force)
@@ -16,6 +17,15 @@ static void add_element(const struct system *system, void *unused, const struct 
 {
     (void)unused;
     struct state *s = system->state;
+    if (element->kind == ELEMENT_TRIANGLE) {
+        const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
+        double tensions[3];
+        triangle_damped_tensions(&triangle, tensions);
+        for (int i = 0; i < 3; i++)
+            add_to_node(s, element->nodes[i],
+                        vec3_scale(-2, triangle_corner(i, tensions, triangle.edges)));
+        return;
+    }
     if (element_is_linear(element)) {
         const signed char *weights = REAL_NAME(element_weights)(element->kind);
         vec3 sum = {0, 0, 0};
@@ -50,24 +60,78 @@ static void add_block(struct system *system, size_t number, bool powers)
                     : system->kernels->element_sheet)(system, body, block, powers);
 }
 
+// A block of triangles.
+static void add_triangles(const struct system *system, const void *argument,
+                          struct plan_block block)
+{
+    struct element_set *elements = system->elements;
+    const bool *powers = argument;
+    double power = 0;
+    for (uint64_t i = block.first; i < block.first + block.count; i++) {
+        const struct element element = REAL_NAME(triangle_element)(&elements->triangles, (size_t)i);
+        add_element(system, NULL, &element);
+        if (!*powers || !elements->triangles.damped)
+            continue;
+        const struct triangle triangle = REAL_NAME(element_triangle)(system, &element);
+        double damping[3];
+        triangle_tensions(&triangle, triangle.rates, damping);
+        for (int edge = 0; edge < 3; edge++)
+            power += triangle.time * damping[edge] * triangle.rates[edge];
+    }
+    elements->powers[elements->block_count + block.number] = power;
+}
+
+// A chunk of nodes that bend.
+static void add_bending(struct system *system, size_t chunk, bool powers)
+{
+    struct element_set *elements = system->elements;
+    const struct element_bending *bending = &elements->bending;
+    struct state *s = system->state;
+    const struct node_vectors x = {s->x, s->y, s->z}, v = {s->vx, s->vy, s->vz};
+    const struct range nodes = bending_chunk(bending, chunk);
+    double power = 0;
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        if (bending->starts[node] == bending->starts[node + 1])
+            continue;
+        vec3 sum = REAL_NAME(bending_row)(bending, node, x);
+        const double time = (double)bending->times[node];
+        if (time > 0) {
+            const vec3 rate = vec3_scale(time, REAL_NAME(bending_row)(bending, node, v));
+            sum = vec3_add(sum, rate);
+            power += powers ? vec3_dot(rate, node_velocity(s, node)) : 0;
+        }
+        add_to_node(s, (uint32_t)node, vec3_scale(-1, sum));
+    }
+    elements->powers[elements->block_count + elements->triangles.set.block_count + chunk] = power;
+}
+
 void REAL_NAME(elements_add)(struct system *system, bool powers, const struct worker *worker)
 {
     if (!system->elements)
         return;
+    struct range range;
     if (!system->kernels->element_sheet) {
         REAL_NAME(elements_scatter)(system, add_element, NULL, worker);
     } else {
-        struct range range;
         while (worker_claim(worker, system->elements->block_count, 1, &range))
             add_block(system, range.first, powers);
+        worker_barrier(worker);
+        REAL_NAME(run_coloured)
+        (system, &system->elements->triangles.set, add_triangles, &powers, worker);
     }
+    while (worker_claim(worker, bending_chunks(&system->elements->bending), 1, &range))
+        add_bending(system, range.first, powers);
     stage_end(&system->clock, STAGE_ELEMENTS, worker);
 }
 
 double REAL_NAME(elements_measured_power)(const struct system *system)
 {
     double power = 0;
-    for (size_t block = 0; system->elements && block < system->elements->block_count; block++)
-        power += system->elements->powers[block];
+    const struct element_set *elements = system->elements;
+    const size_t count = elements ? elements->block_count + elements->triangles.set.block_count +
+                                        bending_chunks(&elements->bending)
+                                  : 0;
+    for (size_t block = 0; block < count; block++)
+        power += elements->powers[block];
     return power;
 }

@@ -112,10 +112,52 @@ static void multiply_cell(const struct system *system, const struct product *it,
     }
 }
 
+// ---- Triangles: K = 4 sum H_ij (B_i' e_i) (B_j' e_j)' + 2 sum s_i B_i' B_i, with H the derivatives
+// of the tensions s by the excesses, and B_i the difference of the ends of edge i.
+
+// The tensions that the tangent has: all of them (exact), or those that press on nothing.
+static void tensions_in(enum tangent_kind kind, const struct triangle *triangle, double tensions[3])
+{
+    triangle_tensions(triangle, triangle->excess, tensions);
+    const double sum = tensions[0] + tensions[1] + tensions[2];
+    const double products =
+        tensions[0] * tensions[1] + tensions[1] * tensions[2] + tensions[2] * tensions[0];
+    if (kind == TANGENT_EXACT || (sum >= 0 && products >= 0))
+        return;
+    for (int i = 0; i < 3; i++)
+        tensions[i] = fmax(tensions[i], 0);
+}
+
+static void multiply_triangle(const struct system *system, const struct product *it,
+                              const struct element *element)
+{
+    const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
+    const double factor = it->stiffness + it->damping * triangle.time;
+    vec3 p[3], differences[3];
+    double tensions[3], changes[3], along[3];
+    for (int i = 0; i < 3; i++)
+        p[i] = vector_at(it->in, element->nodes[i]);
+    for (int i = 0; i < 3; i++) {
+        differences[i] = vec3_subtract(p[(i + 2) % 3], p[(i + 1) % 3]);
+        along[i] = 2 * factor * vec3_dot(triangle.edges[i], differences[i]);
+    }
+    triangle_tensions(&triangle, along, changes);
+    tensions_in(it->kind, &triangle, tensions);
+    for (int i = 0; i < 3; i++)
+        tensions[i] *= it->stiffness;
+    for (int i = 0; i < 3; i++) {
+        const vec3 sum = vec3_add(triangle_corner(i, changes, triangle.edges),
+                                  triangle_corner(i, tensions, differences));
+        add_vector(it->out, element->nodes[i], vec3_scale(2, sum));
+    }
+}
+
 static void multiply(const struct system *system, void *context, const struct element *element)
 {
     const struct product *it = context;
-    if (element_is_linear(element))
+    if (element->kind == ELEMENT_TRIANGLE)
+        multiply_triangle(system, it, element);
+    else if (element_is_linear(element))
         multiply_linear(it, element);
     else
         multiply_cell(system, it, element);
@@ -129,6 +171,19 @@ void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_k
         return;
     struct product product = {kind, (double)stiffness, (double)damping, in, out};
     REAL_NAME(elements_scatter)(system, multiply, &product, worker);
+
+    const struct element_bending *bending = &system->elements->bending;
+    struct range range;
+    while (worker_claim(worker, bending_chunks(bending), 1, &range)) {
+        const struct range nodes = bending_chunk(bending, range.first);
+        for (size_t node = nodes.first; node < nodes.end; node++) {
+            const double factor =
+                product.stiffness + product.damping * (double)bending->times[node];
+            add_vector(out, (uint32_t)node,
+                       vec3_scale(factor, REAL_NAME(bending_row)(bending, node, in)));
+        }
+    }
+    worker_barrier(worker);
 }
 
 // ---- Diagonal blocks
@@ -156,9 +211,51 @@ static void add_all_around(double block[6], double more)
         block[element] += more;
 }
 
+// block += factor (g h' + h g')
+static void add_symmetric(double block[6], vec3 g, vec3 h, double factor)
+{
+    block[0] += 2 * factor * g.x * h.x;
+    block[1] += 2 * factor * g.y * h.y;
+    block[2] += 2 * factor * g.z * h.z;
+    block[3] += factor * (g.x * h.y + g.y * h.x);
+    block[4] += factor * (g.x * h.z + g.z * h.x);
+    block[5] += factor * (g.y * h.z + g.z * h.y);
+}
+
+// block += factor times the block of a corner, without the tensions.
+static void add_corner(double block[6], const struct triangle *triangle, int corner, double factor)
+{
+    const int i = (corner + 1) % 3, j = (corner + 2) % 3;
+    const double *w = triangle->weights;
+    add_square(block, triangle->edges[i], 4 * factor * (w[i] * w[i] + triangle->shear));
+    add_square(block, triangle->edges[j], 4 * factor * (w[j] * w[j] + triangle->shear));
+    add_symmetric(block, triangle->edges[i], triangle->edges[j],
+                  -4 * factor * (w[i] * w[j] - triangle->shear));
+}
+
+static void add_triangle_blocks(const struct system *system, const struct diagonal *it,
+                                const struct element *element)
+{
+    const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
+    double tensions[3];
+    tensions_in(it->kind, &triangle, tensions);
+    for (int corner = 0; corner < 3; corner++) {
+        double block[6] = {0};
+        add_corner(block, &triangle, corner, it->stiffness + it->damping * triangle.time);
+        const double around = tensions[(corner + 1) % 3] + tensions[(corner + 2) % 3];
+        add_all_around(block, 2 * it->stiffness * fmax(around, 0));
+        for (int e = 0; e < 6; e++)
+            it->blocks[element->nodes[corner]][e] += (real)block[e];
+    }
+}
+
 static void add_blocks(const struct system *system, void *context, const struct element *element)
 {
     const struct diagonal *it = context;
+    if (element->kind == ELEMENT_TRIANGLE) {
+        add_triangle_blocks(system, it, element);
+        return;
+    }
     struct cell cell = {0};
     double factor;
     if (element_is_linear(element)) {
@@ -190,6 +287,20 @@ void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangen
         return;
     struct diagonal diagonal = {kind, (double)stiffness, (double)damping, blocks};
     REAL_NAME(elements_scatter)(system, add_blocks, &diagonal, worker);
+
+    const struct element_bending *bending = &system->elements->bending;
+    struct range range;
+    while (worker_claim(worker, bending_chunks(bending), 1, &range)) {
+        const struct range nodes = bending_chunk(bending, range.first);
+        for (size_t node = nodes.first; node < nodes.end; node++) {
+            const double factor =
+                diagonal.stiffness + diagonal.damping * (double)bending->times[node];
+            const double q = REAL_NAME(bending_row_sums)(bending, node).diagonal;
+            for (int axis = 0; axis < 3; axis++)
+                blocks[node][axis] += (real)(factor * q);
+        }
+    }
+    worker_barrier(worker);
 }
 
 // ---- Upper bounds
@@ -260,6 +371,68 @@ static void bound_cell(const struct system *system, const struct bounds *it,
     }
 }
 
+static bool is_in(struct range nodes, uint32_t node)
+{
+    return node >= nodes.first && node < nodes.end;
+}
+
+static void bound_triangle(const struct system *system, const struct bounds *it,
+                           const struct element *element)
+{
+    const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
+    double tensions[3], lengths = 0;
+    triangle_tensions(&triangle, triangle.excess, tensions);
+    for (int i = 0; i < 3; i++)
+        lengths += sqrt(triangle.square[i]);
+    for (int corner = 0; corner < 3; corner++) {
+        struct element_bound bound = {.node = element->nodes[corner]};
+        if (!is_in(it->nodes, bound.node))
+            continue;
+        const double weight = lengths / sqrt(triangle.square[corner]);
+        add_corner(bound.stiffness, &triangle, corner, weight);
+        add_corner(bound.damping, &triangle, corner, weight * triangle.time);
+        for (int next = 1; next < 3; next++) { // |p - q|^2 <= 2 |p|^2 + 2 |q|^2
+            const double tension = tensions[(corner + next) % 3];
+            add_all_around(tension > 0 ? bound.stiffness : bound.negative, 4 * fabs(tension));
+        }
+        it->visit(it->context, &bound);
+    }
+}
+
+static void bound_triangles(const struct system *system, const struct bounds *it)
+{
+    const struct element_triangles *triangles = &system->elements->triangles;
+    for (uint32_t b = 0; b < triangles->set.block_count; b++) {
+        const struct plan_block block = triangles->set.blocks[b];
+        if (triangles->spans[b].end <= it->nodes.first ||
+            triangles->spans[b].first >= it->nodes.end)
+            continue;
+        for (uint64_t i = block.first; i < block.first + block.count; i++) {
+            const uint32_t *nodes = triangles->nodes[i];
+            if (!is_in(it->nodes, nodes[0]) && !is_in(it->nodes, nodes[1]) &&
+                !is_in(it->nodes, nodes[2]))
+                continue;
+            const struct element element = REAL_NAME(triangle_element)(triangles, (size_t)i);
+            bound_triangle(system, it, &element);
+        }
+    }
+}
+
+// |x'Qx| is at most the sum of x_i^2 times that of the row's |Q_ij| (Gershgorin).
+static void bound_bending(const struct element_bending *bending, const struct bounds *it)
+{
+    const size_t end = it->nodes.end < bending->nodes ? it->nodes.end : bending->nodes;
+    for (size_t node = it->nodes.first; node < end; node++) {
+        struct element_bound bound = {.node = (uint32_t)node};
+        const double sum = REAL_NAME(bending_row_sums)(bending, node).absolute;
+        if (sum == 0)
+            continue;
+        add_all_around(bound.stiffness, sum);
+        add_all_around(bound.damping, sum * (double)bending->times[node]);
+        it->visit(it->context, &bound);
+    }
+}
+
 // Elements whose first node is up to two rows and two nodes before the range, or a layer, a row and a
 // node, may have nodes in it.
 static int64_t reach_of(const struct elements_body *body)
@@ -290,11 +463,17 @@ void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range 
             }
         }
     }
+    if (system->elements) {
+        bound_triangles(system, &bounds);
+        bound_bending(&system->elements->bending, &bounds);
+    }
 }
 
 struct element_ratios REAL_NAME(elements_ratios)(const struct system *system)
 {
     struct element_ratios ratios = {INFINITY, 0, false};
+    if (system->elements && system->elements->triangles.count > 0)
+        ratios = (struct element_ratios){0, INFINITY, true};
     for (size_t b = 0; system->elements && b < system->elements->body_count; b++)
         for (int kind = 0; kind < ELEMENT_KINDS; kind++) {
             const struct element_constants *it = &system->elements->bodies[b].constants[kind];

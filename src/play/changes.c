@@ -229,7 +229,21 @@ static bool same_masses(const struct scene_body *a, const struct scene_body *b)
 static bool same_elements(const struct scene_elements *a, const struct scene_elements *b)
 {
     return a->bending_u == b->bending_u && a->bending_v == b->bending_v && a->twist == b->twist &&
-           a->area == b->area && a->volume == b->volume && a->damped == b->damped;
+           a->area == b->area && a->volume == b->volume && a->damped == b->damped &&
+           a->stretch == b->stretch && a->shear == b->shear && a->areal_density == b->areal_density;
+}
+
+static bool has_elements(const struct scene_elements *it)
+{
+    return it->bending_u != 0 || it->bending_v != 0 || it->twist != 0 || it->area != 0 ||
+           it->volume != 0 || it->stretch != 0;
+}
+
+// The damping of elements, which no setter writes.
+static bool same_element_damping(const struct scene_body *a, const struct scene_body *b)
+{
+    return !has_elements(&a->elements) ||
+           (a->damping_ratio == b->damping_ratio && a->rayleigh_stiffness == b->rayleigh_stiffness);
 }
 
 static bool same_body(const struct scene_body *a, const struct scene_body *b)
@@ -240,7 +254,7 @@ static bool same_body(const struct scene_body *a, const struct scene_body *b)
     // Masses on the boundary are fractions, and elements have constants, which no setter writes.
     if (a->elastic.present != b->elastic.present || a->fabric.present != b->fabric.present ||
         (body_has_moduli(a) && body_cell_mass(a) != body_cell_mass(b)) ||
-        !same_elements(&a->elements, &b->elements))
+        !same_elements(&a->elements, &b->elements) || !same_element_damping(a, b))
         return false;
     if (a->type == BODY_NETWORK)
         return same_masses(a, b) && same_lists(&a->shape.network, &b->shape.network);

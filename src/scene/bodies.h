@@ -36,13 +36,23 @@ struct element_constants {
     double rest;      // M0: m2, m3
 };
 
-// The elements of a body on a grid (elements/elements.h has their nodes and signs).
+// The membrane of the triangles of a body, isotropic in plane stress.
+struct element_membrane {
+    double stretch;       // N/m, E t / (1 - nu^2); 0: none
+    double shear;         // N/m, E t / 2 (1 + nu)
+    double bending;       // N m, E t^3 / 12 (1 - nu^2)
+    double areal_density; // kg/m2
+    double damping_ratio; // of the critical damping of each triangle
+};
+
+// The elements of a body on a grid, or of triangles (elements/elements.h has their nodes and signs).
 struct body_elements {
     bool present;
     struct element_constants bend[2]; // of three nodes along x, along y
     struct element_constants twist;   // of the four nodes of a cell
     struct element_constants area;    // of a cell of a cloth
     struct element_constants volume;  // of a cell of a lattice
+    struct element_membrane membrane; // of the faces of a body without a grid
 };
 
 struct body {

@@ -181,6 +181,8 @@ static void add_body(struct hash *hash, const struct body *body)
     add_flag(hash, body->is_sheet);
     add_flag(hash, body->closed);
     add_gas(hash, &body->pressure);
+    if (body->elements.membrane.stretch > 0)
+        ADD(hash, body->elements.membrane);
 }
 
 uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)

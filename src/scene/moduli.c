@@ -131,6 +131,8 @@ double circle_second_moment(double diameter)
 double body_cell_mass(const struct scene_body *body)
 {
     const double density = body->elastic.density, a = body->shape.lattice.spacing;
+    if (body_is_membrane(body))
+        return body->elements.areal_density;
     if (body->type == BODY_LATTICE)
         return density * a * a * a;
     if (body->type == BODY_ROPE)

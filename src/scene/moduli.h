@@ -6,7 +6,7 @@
 #include "scene/scene.h"
 
 // The mass of one cell of a body with `elastic` or `fabric`, kg, which is that of a node inside: a
-// cell of a lattice or cloth, or a rope between two nodes.
+// cell of a lattice or cloth, or a rope between two nodes. Of a membrane the mass per area, kg/m2.
 double body_cell_mass(const struct scene_body *body);
 
 // ---- Lattices of cubes: springs along the edges and the face diagonals of their cells

@@ -154,10 +154,14 @@ struct scene_fabric {
 // Constants of the elements that a body has beside its springs (src/elements/), which the reader
 // computes from `elastic` or `fabric`; 0: no such element.
 struct scene_elements {
-    double bending_u, bending_v; // N m, of a cloth along u and v; rope: bending_u = E I, N m2
+    double bending_u, bending_v; // N m, of a cloth along u and v; rope: bending_u = E I, N m2;
+                                 // mesh or sphere: bending_u
     double twist;                // N m, of a cloth
     double area;                 // N/m, gamma of a cloth
     double volume;               // Pa, lambda' of a lattice
+    double stretch;              // N/m, E t / (1 - nu^2) of a mesh or a sphere, and
+    double shear;                // N/m, its shear modulus E t / 2 (1 + nu)
+    double areal_density;        // kg/m2, of a mesh or a sphere
     bool damped;                 // whether damping_ratio is that of the elements, too
 };
 
@@ -379,6 +383,12 @@ struct taut_scene {
     struct scene_output output;
     struct scene_document *document; // for the resolved scene.yaml and for source lines of messages
 };
+
+// Whether a body is a surface of triangles with a material in SI units: it has no springs.
+static inline bool body_is_membrane(const struct scene_body *body)
+{
+    return body->elastic.present && (body->type == BODY_MESH || body->type == BODY_SPHERE);
+}
 
 // "rope", "cloth", ...
 const char *body_type_name(enum body_type type);

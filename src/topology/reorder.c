@@ -11,13 +11,35 @@
 
 // ---- Neighbours and permutations
 
+// Pairs of neighbours: the ends of springs, or of the edges of each face if a surface has elements
+// instead of springs.
+static size_t pair_count(const struct body *body)
+{
+    return (size_t)(body->spring_count > 0 ? body->spring_count : 3 * body->face_count);
+}
+
+// The edges of faces, twice where two faces meet.
+static void fill_from_faces(const struct body *body, struct neighbours *n)
+{
+    for (uint64_t i = 0; i < 3 * body->face_count; i++)
+        n->start[body->faces[i] + 1] += 2;
+    counting_sort_starts(n->start, body->node_count);
+    for (uint64_t i = 0; i < 3 * body->face_count; i++)
+        for (uint64_t step = 1; step < 3; step++)
+            n->items[n->start[body->faces[i] + 1]++] = body->faces[i / 3 * 3 + (i + step) % 3];
+}
+
 static bool neighbours_make(const struct body *body, struct neighbours *n)
 {
     size_t nodes = (size_t)body->node_count;
     n->start = memory_allocate(NULL, nodes + 1, sizeof *n->start);
-    n->items = memory_allocate(NULL, 2 * (size_t)body->spring_count, sizeof *n->items);
+    n->items = memory_allocate(NULL, 2 * pair_count(body), sizeof *n->items);
     if (!n->start || !n->items)
         return false;
+    if (body->spring_count == 0) {
+        fill_from_faces(body, n);
+        return true;
+    }
     for (uint64_t s = 0; s < body->spring_count; s++)
         for (int end = 0; end < 2; end++)
             n->start[body->springs[s][end] + 1]++;
@@ -31,7 +53,7 @@ static bool neighbours_make(const struct body *body, struct neighbours *n)
 static void neighbours_free(const struct body *body, struct neighbours *n)
 {
     memory_release(NULL, n->start, (size_t)body->node_count + 1, sizeof *n->start);
-    memory_release(NULL, n->items, 2 * (size_t)body->spring_count, sizeof *n->items);
+    memory_release(NULL, n->items, 2 * pair_count(body), sizeof *n->items);
 }
 
 // Replaces *array by an array whose element i is the old element order[i]; elements have `size`
@@ -524,7 +546,8 @@ bool bodies_renumber(struct bodies *bodies)
 {
     for (size_t b = 0; b < bodies->count; b++) {
         struct body *body = &bodies->items[b];
-        if (body->springs && body->spring_count > 0 && body->node_count >= NODES_MIN &&
+        const bool joined = body->springs && body->spring_count > 0;
+        if ((joined || body->elements.membrane.stretch > 0) && body->node_count >= NODES_MIN &&
             !body->node_order &&
             !((body->is_cut_grid || renumber(body)) && body_sort_springs(body)))
             return false;

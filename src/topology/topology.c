@@ -22,6 +22,7 @@
     X(rest_single, single_count)                                                                   \
     X(builder_springs, sorted_count)                                                               \
     X(faces, listed_face_count)                                                                    \
+    X(triangles, triangle_count)                                                                   \
     X(materials, material_count)                                                                   \
     X(motions, motion_count)                                                                       \
     X(drive_pieces, drive_piece_count)                                                             \
@@ -81,6 +82,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->listed_count += body->direction_count ? 0 : body->spring_count;
         topology->face_count += body->face_count;
         topology->listed_face_count += body->is_sheet ? 0 : body->face_count;
+        topology->triangle_count += body->elements.membrane.stretch > 0 ? body->face_count : 0;
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
         any_renumbered |= body->node_order != NULL;
@@ -188,9 +190,28 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
     }
 }
 
+static void cook_triangles(struct topology *topology, const struct topology_body *cooked,
+                           const struct body *body)
+{
+    if (!(body->elements.membrane.stretch > 0))
+        return;
+    for (uint64_t i = 0; i < body->face_count; i++) {
+        const uint32_t *nodes = body->faces + 3 * i;
+        struct triangle_rest *rest = &topology->triangles[cooked->first_triangle + i];
+        vec3 edges[3];
+        for (int corner = 0; corner < 3; corner++) {
+            edges[corner] = vec3_subtract(body_position(body, nodes[(corner + 2) % 3]),
+                                          body_position(body, nodes[(corner + 1) % 3]));
+            rest->squares[corner] = vec3_dot(edges[corner], edges[corner]);
+        }
+        const vec3 normal = vec3_cross(edges[0], edges[1]);
+        rest->normal = vec3_scale(1 / vec3_length(normal), normal);
+    }
+}
+
 // Where the next body's part of each array begins.
 struct cursor {
-    uint64_t node, kinematic, mass, spring, listed, face, listed_face;
+    uint64_t node, kinematic, mass, spring, listed, face, listed_face, triangle;
     size_t direction, material, motion, piece;
 };
 
@@ -249,6 +270,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .pressure = body->pressure,
         .grid = {body->grid[0], body->grid[1], body->grid[2]},
         .elements = body->elements,
+        .first_triangle = at->triangle,
         .is_cut_grid = body->is_cut_grid,
         .mass = (double)body->node_count * body->node_mass,
         .node_mass = body->masses ? 0 : body->node_mass,
@@ -275,6 +297,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         cook_listed(topology, cooked, body, at->material);
     cook_numbers(topology, at->node, body);
     cook_faces(topology, cooked, body);
+    cook_triangles(topology, cooked, body);
     cook_motions(topology, body, at);
 
     // The next body begins after this one.
@@ -285,6 +308,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     at->direction += body->direction_count;
     at->face += body->face_count;
     at->listed_face += body->is_sheet ? 0 : body->face_count;
+    at->triangle += body->elements.membrane.stretch > 0 ? body->face_count : 0;
     at->material += body->material_count;
     return true;
 }

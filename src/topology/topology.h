@@ -10,6 +10,12 @@
 // The third node of a face of a plane body, which is an edge and has only two.
 #define FACE_EDGE UINT32_MAX
 
+// A triangle of a membrane as built.
+struct triangle_rest {
+    double squares[3]; // m2, of the lengths of the edges opposite each corner
+    vec3 normal;       // unit
+};
+
 struct topology_body {
     char *name;
     enum body_type type;
@@ -28,12 +34,13 @@ struct topology_body {
     struct scene_pressure pressure;
     uint64_t grid[3]; // nodes along x, y, z; zeros: no grid
     struct body_elements elements;
-    bool is_cut_grid;    // its springs are listed: those that cuts have left of a grid
-    double mass;         // kg, of all nodes
-    double node_mass;    // kg, of each node; 0: masses are listed
-    uint64_t first_mass; // from this index
-    bool has_density;    // the masses follow from a density, and are smaller on the boundary
-    double mass_set;     // kg, of each node, by taut_solver_set_node_mass; 0: as built
+    uint64_t first_triangle; // of a membrane: the index of its faces in triangles
+    bool is_cut_grid;        // its springs are listed: those that cuts have left of a grid
+    double mass;             // kg, of all nodes
+    double node_mass;        // kg, of each node; 0: masses are listed
+    uint64_t first_mass;     // from this index
+    bool has_density;        // the masses follow from a density, and are smaller on the boundary
+    double mass_set;         // kg, of each node, by taut_solver_set_node_mass; 0: as built
 };
 
 struct topology {
@@ -73,6 +80,9 @@ struct topology {
     uint64_t listed_face_count; // faces of bodies that are not sheets
     uint32_t (*faces)[3];       // node numbers over all bodies; the third is FACE_EDGE in a plane
                                 // body
+
+    uint64_t triangle_count; // faces of bodies with a membrane
+    struct triangle_rest *triangles;
 
     struct material *materials;
     size_t material_count;

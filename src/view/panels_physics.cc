@@ -368,7 +368,8 @@ static void draw_mass(struct view *view, const taut_scene *scene, size_t number)
 static void draw_moduli(struct view *view, const taut_scene *scene, size_t number)
 {
     const struct scene_body *body = &scene->bodies[number];
-    const bool is_cloth = body->type == BODY_CLOTH, is_rope = body->type == BODY_ROPE;
+    const bool is_cloth = body->type == BODY_CLOTH || body_is_membrane(body);
+    const bool is_rope = body->type == BODY_ROPE;
     const char *const of_elastic[] = {is_cloth ? "" : "poisson", is_cloth ? "" : "thickness",
                                       is_rope ? "" : "diameter", nullptr};
     const char *const of_fabric[] = {body->fabric.thickness > 0 ? "" : "thickness", nullptr};

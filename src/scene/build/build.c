@@ -204,7 +204,7 @@ static taut_status (*const builders[BODY_TYPE_COUNT])(struct build *build) = {
 
 bool build_is_weighted(const struct scene_body *given)
 {
-    return body_has_moduli(given) && given->type != BODY_ROPE;
+    return body_has_moduli(given) && given->type != BODY_ROPE && !body_is_membrane(given);
 }
 
 size_t build_boundary_material(const struct scene_body *given, size_t kind)

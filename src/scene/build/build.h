@@ -66,7 +66,7 @@ bool sphere_count(const struct scene_body *given, struct build_counts *counts);
 double build_bytes(const struct scene_body *given, const struct build_counts *counts);
 
 // Whether springs on the boundary have smaller constants than those inside: of a body with `elastic`
-// or `fabric`, unless it is a rope, whose springs have one cell each.
+// or `fabric`, unless it is a rope, whose springs have one cell each, or has triangles and no springs.
 bool build_is_weighted(const struct scene_body *given);
 
 // The material of springs of a kind on one side of such a body; that of springs on an edge, where

@@ -57,6 +57,16 @@ static void set_lattice(const struct scene_body *given, struct body_elements *el
     set_damping(given, &elements->volume, given->mass / cells, 1.5 * a * a * a * a);
 }
 
+static void set_surface(const struct scene_body *given, struct body_elements *elements)
+{
+    elements->membrane = (struct element_membrane){
+        .stretch = given->elements.stretch,
+        .shear = given->elements.shear,
+        .bending = given->elements.bending_u,
+        .areal_density = given->elements.areal_density,
+        .damping_ratio = given->elements.damped ? given->damping_ratio : 0};
+}
+
 // The elements of a cell or a line would still join nodes whose springs are broken.
 static bool may_break(const struct scene_body *given)
 {
@@ -71,9 +81,9 @@ taut_status build_elements(struct build *build)
     const struct scene_body *given = build->given;
     const struct scene_elements *moduli = &given->elements;
     struct body_elements *elements = &build->body->elements;
-    *elements = (struct body_elements){.present = moduli->bending_u != 0 ||
-                                                  moduli->bending_v != 0 || moduli->twist != 0 ||
-                                                  moduli->area != 0 || moduli->volume != 0};
+    *elements = (struct body_elements){
+        .present = moduli->bending_u != 0 || moduli->bending_v != 0 || moduli->twist != 0 ||
+                   moduli->area != 0 || moduli->volume != 0 || moduli->stretch != 0};
     if (!elements->present)
         return TAUT_OK;
     if (may_break(given))
@@ -87,5 +97,7 @@ taut_status build_elements(struct build *build)
         set_cloth(given, elements);
     else if (given->type == BODY_LATTICE)
         set_lattice(given, elements);
+    else if (moduli->stretch != 0)
+        set_surface(given, elements);
     return TAUT_OK;
 }

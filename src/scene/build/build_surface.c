@@ -103,6 +103,35 @@ static bool subdivide(struct icosphere *sphere)
     return true;
 }
 
+// The height of a triangle over its longest edge, as a fraction of it, from which on it is a part of
+// a membrane.
+static const double HEIGHT_MIN = 1e-5;
+
+// The nodes of a membrane have a third of the mass of each of their triangles.
+static taut_status set_membrane_masses(struct build *build)
+{
+    const struct scene_body *given = build->given;
+    const struct body *body = build->body;
+    if (!body_is_membrane(given))
+        return TAUT_OK;
+    for (uint64_t face = 0; face < body->face_count; face++) {
+        const uint32_t *nodes = body->faces + 3 * face;
+        const vec3 a = body_position(body, nodes[0]), b = body_position(body, nodes[1]);
+        const vec3 u = vec3_subtract(b, a), v = vec3_subtract(body_position(body, nodes[2]), a);
+        const vec3 w = vec3_subtract(u, v);
+        const double twice = vec3_length(vec3_cross(u, v));
+        if (!(twice > HEIGHT_MIN * fmax(vec3_dot(u, u), fmax(vec3_dot(v, v), vec3_dot(w, w)))))
+            return build_refuse(build, given->elastic.at,
+                                "face %" PRIu64 " of body '%s', at (%g, %g, %g), has no area, so "
+                                "that it is no part of an elastic surface; remove it from the mesh",
+                                face, given->name, a.x, a.y, a.z);
+        for (int corner = 0; corner < 3; corner++)
+            body->masses[nodes[corner]] += given->elements.areal_density * twice / 6;
+    }
+    build->has_masses = true;
+    return TAUT_OK;
+}
+
 // The springs that the scene requests. If the far vertices of adjacent triangles have their own
 // springs (bend), second neighbours exclude them.
 struct sphere_springs {
@@ -146,7 +175,7 @@ static taut_status fill_sphere(struct build *build, const struct icosphere *sphe
             pair_table_copy(&springs->kinds[kind], &body->springs[body->kind_start[kind]]);
     memcpy(body->faces, sphere->triangles, 3 * sphere->triangle_count * sizeof *body->faces);
     body->closed = true;
-    return TAUT_OK;
+    return set_membrane_masses(build);
 }
 
 bool sphere_count(const struct scene_body *given, struct build_counts *counts)
@@ -282,7 +311,7 @@ static taut_status fill_mesh(struct build *build, const struct mesh *mesh,
         if (given->kinds[kind].present)
             pair_table_copy(&tables[kind], &body->springs[body->kind_start[kind]]);
     body->unused_vertices = mesh->unused_vertices;
-    return TAUT_OK;
+    return set_membrane_masses(build);
 }
 
 static taut_status build_from_mesh(struct build *build, struct mesh *mesh)

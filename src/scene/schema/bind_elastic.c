@@ -1,6 +1,6 @@
 // Binds materials in SI units: the keys `elastic` and `fabric`, and the masses and constants of
 // springs and elements that follow from them (scene/moduli.h, docs/materials.md). The builder
-// weights those on the boundary (scene/build/build_shapes.c).
+// weights those on the boundary (scene/build/build_shapes.c). Meshes and spheres: bind_membrane.c.
 //
 // A lattice of cubes has springs along the edges (k1) and the face diagonals (k2) of its cells, a
 // cloth along u (structural), along v (weft) and along both diagonals (shear), a rope between
@@ -396,10 +396,11 @@ bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene
     const bool has_key =
         body->type == BODY_LATTICE || body->type == BODY_CLOTH || body->type == BODY_ROPE;
     const bool is_cloth = body->type == BODY_CLOTH;
+    const bool is_surface = body->type == BODY_MESH || body->type == BODY_SPHERE;
     exclude(binder, bound, is_cloth);
     const struct dom_pair *fabric = is_cloth ? bound_find(bound, "fabric") : NULL;
     const struct dom_pair *material = fabric ? fabric : bound_find(bound, "elastic");
-    if (!material || !has_key) { // the key is unknown in other types
+    if (!material || !(has_key || is_surface)) { // the key is unknown in other types
         const char *reason = is_cloth
                                  ? "is only for bodies with 'elastic' or 'fabric'; give 'damping', "
                                    "in N s/m"
@@ -419,7 +420,9 @@ bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene
     const bool valid =
         fabric ? bind_textile(&given, &material->value) : bind_solid(&given, &material->value);
     body->elastic.at = body->fabric.at = material->key_at;
-    if (valid && bound_is_valid(bound, "damping_ratio"))
+    if (valid && is_surface && bound_is_valid(bound, "damping_ratio"))
+        bind_membrane(binder, bound, &given.content, given.at, body);
+    else if (valid && bound_is_valid(bound, "damping_ratio"))
         set_body(&given);
     return true;
 }

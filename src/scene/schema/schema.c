@@ -502,7 +502,8 @@ static const struct schema_key elastic_keys[] = {
      .in_double = true,
      .offset = FIELD(poisson),
      .range = RANGE_UP_TO(0, 0.5),
-     .absent = "that of springs alone: 1/4 in a lattice, 1/3 in a cloth",
+     .absent = "that of springs alone: 1/4 in a lattice, 1/3 in a cloth; an error in a mesh or a "
+               "sphere",
      .meaning = "Poisson's ratio ν, in a lattice up to 0.45; a rope has none."},
     {.name = "density",
      .type = VALUE_NUMBER,
@@ -518,8 +519,8 @@ static const struct schema_key elastic_keys[] = {
      .offset = FIELD(thickness),
      .range = RANGE_POSITIVE,
      .unit = "m",
-     .absent = "an error in a cloth",
-     .meaning = "The thickness t of a cloth."},
+     .absent = "an error in a cloth, a mesh or a sphere",
+     .meaning = "The thickness t of a cloth, or of the wall of a mesh or a sphere."},
     {.name = "diameter",
      .type = VALUE_NUMBER,
      .in_double = true,
@@ -851,6 +852,22 @@ static const struct schema_key quad_keys[] = {
     PRESSURE_KEY,
 };
 
+// The material of a surface of triangles.
+#define WALL_KEYS                                                                                  \
+    {.name = "elastic",                                                                            \
+     .shown = "mapping or name of a solid",                                                        \
+     .absent = "`mass` and spring constants are given",                                            \
+     .meaning =                                                                                    \
+         "The material of the wall in SI units, instead of mass and springs; the triangles "       \
+         "are then those of an isotropic membrane, whatever their shapes and sizes."},             \
+    {                                                                                              \
+        .name = "damping_ratio", .type = VALUE_NUMBER,                                             \
+        .offset = offsetof(struct scene_body, damping_ratio), .range = RANGE_NOT_NEGATIVE,         \
+        .initial = "0",                                                                            \
+        .meaning = "The damping of each triangle as a fraction of its critical damping; only "     \
+                   "with `elastic`."                                                               \
+    }
+
 static const struct schema_key sphere_keys[] = {
     {.name = "center",
      .type = VALUE_VECTOR,
@@ -873,6 +890,7 @@ static const struct schema_key sphere_keys[] = {
      .meaning = "The number of times that each triangle of the icosahedron is divided into four."},
     SPRING_KEY,
     SPRINGS_KEY,
+    WALL_KEYS,
     PRESSURE_KEY,
 };
 
@@ -923,6 +941,7 @@ static const struct schema_key mesh_keys[] = {
      .meaning = "The factor applied to every coordinate, before rotation and translation."},
     SPRING_KEY,
     SPRINGS_KEY,
+    WALL_KEYS,
     PRESSURE_KEY,
 };
 

@@ -223,6 +223,12 @@ PRINTF_FORMAT(2, 3) static bool append_line(struct emission *emission, const cha
 static bool append_body(const struct scene_body *body, struct emission *emission)
 {
     const struct scene_elements *elements = &body->elements;
+    if (body_is_membrane(body))
+        return append_line(emission,
+                           "# '%s', from 'elastic': %.9g kg/m2; E t / (1 - nu^2) = %.9g N/m, shear "
+                           "modulus %.9g N/m, bending %.9g N m\n",
+                           body->name, elements->areal_density, elements->stretch, elements->shear,
+                           elements->bending_u);
     bool appended =
         append_line(emission, "# '%s', from '%s': mass %.9g kg; springs inside:", body->name,
                     body->fabric.present ? "fabric" : "elastic", body->mass);

@@ -1,0 +1,359 @@
+// The bending of membranes that are flat as built (elements.h): linear in the positions.
+//
+// On an edge of length l between two triangles, the four nodes have weights R, from the cotangents of
+// the angles at rest, whose sum K = sum R x is a vector along the normal with |K| = theta l at the
+// dihedral angle theta (M. Bergou, M. Wardetzky, D. Harmon, D. Zorin, E. Grinspun, A quadratic
+// bending model for inextensible surfaces, SGP 2006). The curvature of a triangle of area A is
+// S = sum K n n' / 2A over its edges, with their normals n in its plane, half of the bend of each edge
+// being that of either triangle. The energy B A (S : S) / 2 with B = E t^3 / 12 (1 - nu^2) is a
+// quadratic form of up to six nodes; the matrices of all triangles are added. Hinges, with an energy
+// of theta^2 for each edge alone, would be up to three times too stiff.
+//
+// Edges that are bent as built have none: their curvature at rest would have to turn with the body.
+#include "elements/elements.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+
+// The cosine of the dihedral angle at which an edge still counts as flat: 1e-3 rad.
+static const double FLAT_COSINE = 1 - 5e-7;
+
+// ---- Neighbours across edges
+
+#define NO_TRIANGLE UINT32_MAX
+
+struct edge {
+    uint32_t low, high;     // nodes
+    uint32_t triangle, own; // and which of its edges
+};
+
+static int compare_edges(const void *first, const void *second)
+{
+    const struct edge *a = first, *b = second;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    if (a->high != b->high)
+        return a->high < b->high ? -1 : 1;
+    return (a->triangle > b->triangle) - (a->triangle < b->triangle);
+}
+
+// The triangles of the topology while the matrix is made, and for each edge the triangle on its other
+// side; NO_TRIANGLE: none or several, or not in one plane.
+struct surface {
+    const struct topology *topology;
+    size_t count;
+    uint32_t (*nodes)[3];
+    uint32_t (*others)[3];
+    double *moduli; // B, of each
+};
+
+static void pair_edges(struct surface *surface, struct edge *edges)
+{
+    for (size_t t = 0; t < surface->count; t++)
+        for (uint32_t i = 0; i < 3; i++) {
+            const uint32_t a = surface->nodes[t][(i + 1) % 3], b = surface->nodes[t][(i + 2) % 3];
+            edges[3 * t + i] = (struct edge){a < b ? a : b, a < b ? b : a, (uint32_t)t, i};
+            surface->others[t][i] = NO_TRIANGLE;
+        }
+    const size_t count = 3 * surface->count;
+    qsort(edges, count, sizeof *edges, compare_edges);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && edges[end].low == edges[first].low &&
+                              edges[end].high == edges[first].high;)
+            end++;
+        const struct edge *a = &edges[first], *b = &edges[first + 1];
+        const struct triangle_rest *rests = surface->topology->triangles;
+        if (end - first != 2 ||
+            !(vec3_dot(rests[a->triangle].normal, rests[b->triangle].normal) > FLAT_COSINE))
+            continue;
+        surface->others[a->triangle][a->own] = b->triangle;
+        surface->others[b->triangle][b->own] = a->triangle;
+    }
+}
+
+static void list_surface(struct surface *surface)
+{
+    const struct topology *topology = surface->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        for (uint64_t f = 0; body->elements.membrane.stretch > 0 && f < body->face_count; f++) {
+            const struct face face = topology_body_face(topology, body, f);
+            const size_t t = (size_t)(body->first_triangle + f);
+            for (int corner = 0; corner < 3; corner++)
+                surface->nodes[t][corner] = face.nodes[corner];
+            surface->moduli[t] = body->elements.membrane.bending;
+        }
+    }
+}
+
+static bool surface_make(const struct topology *topology, struct surface *surface)
+{
+    const size_t count = (size_t)topology->triangle_count;
+    *surface = (struct surface){.topology = topology, .count = count};
+    surface->nodes = memory_allocate(NULL, count, sizeof *surface->nodes);
+    surface->others = memory_allocate(NULL, count, sizeof *surface->others);
+    surface->moduli = memory_allocate(NULL, count, sizeof *surface->moduli);
+    struct edge *edges = memory_allocate(NULL, 3 * count, sizeof *edges);
+    const bool done = surface->nodes && surface->others && surface->moduli && edges;
+    if (done) {
+        list_surface(surface);
+        pair_edges(surface, edges);
+    }
+    memory_release(NULL, edges, 3 * count, sizeof *edges);
+    return done;
+}
+
+static void surface_free(struct surface *surface)
+{
+    memory_release(NULL, surface->nodes, surface->count, sizeof *surface->nodes);
+    memory_release(NULL, surface->others, surface->count, sizeof *surface->others);
+    memory_release(NULL, surface->moduli, surface->count, sizeof *surface->moduli);
+}
+
+// ---- The form of one triangle
+
+enum { PATCH_NODES = 6 }; // its corners, and beyond the edge opposite corner i node 3 + i
+
+struct patch {
+    int count; // of edges; 0: no bending
+    uint32_t nodes[PATCH_NODES];
+    double form[PATCH_NODES][PATCH_NODES];
+};
+
+static double area_of(const struct triangle_rest *rest)
+{
+    const double *q = rest->squares;
+    double heron = 0;
+    for (int i = 0; i < 3; i++)
+        heron += 2 * q[i] * q[(i + 1) % 3] - q[i] * q[i];
+    return sqrt(heron) / 4;
+}
+
+static double cotangent(const struct triangle_rest *rest, int corner)
+{
+    const double *q = rest->squares;
+    return (q[0] + q[1] + q[2] - 2 * q[corner]) / (4 * area_of(rest));
+}
+
+static int corner_of(const uint32_t nodes[3], uint32_t node)
+{
+    return nodes[0] == node ? 0 : nodes[1] == node ? 1 : 2;
+}
+
+// The weights R of edge i of a triangle with one on its other side.
+static void edge_row(const struct surface *surface, size_t triangle, int i, struct patch *patch,
+                     double row[PATCH_NODES])
+{
+    const struct triangle_rest *rests = surface->topology->triangles;
+    const uint32_t other = surface->others[triangle][i];
+    const uint32_t *own = surface->nodes[triangle], *beyond = surface->nodes[other];
+    const int a = (i + 1) % 3, b = (i + 2) % 3;
+    const int other_a = corner_of(beyond, own[a]), other_b = corner_of(beyond, own[b]);
+    const double at_a[2] = {cotangent(&rests[triangle], a), cotangent(&rests[other], other_a)};
+    const double at_b[2] = {cotangent(&rests[triangle], b), cotangent(&rests[other], other_b)};
+    patch->nodes[3 + i] = beyond[3 - other_a - other_b];
+    row[a] = at_b[0] + at_b[1];
+    row[b] = at_a[0] + at_a[1];
+    row[i] = -(at_a[0] + at_b[0]);
+    row[3 + i] = -(at_a[1] + at_b[1]);
+}
+
+static void find_patch(const struct surface *surface, size_t triangle, struct patch *patch)
+{
+    const struct triangle_rest *rest = &surface->topology->triangles[triangle];
+    double rows[3][PATCH_NODES] = {{0}};
+    *patch = (struct patch){.count = 0};
+    for (int i = 0; i < 3; i++)
+        patch->nodes[i] = patch->nodes[3 + i] = surface->nodes[triangle][i];
+    for (int i = 0; i < 3; i++)
+        if (surface->others[triangle][i] != NO_TRIANGLE) {
+            edge_row(surface, triangle, i, patch, rows[i]);
+            patch->count++;
+        }
+    // (n_i . n_j)^2 is the squared cosine of the angle between edges i and j.
+    const double factor = surface->moduli[triangle] / (4 * area_of(rest));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const double c = i == j ? 0 : cotangent(rest, 3 - i - j);
+            const double weight = i == j ? factor : factor * c * c / (1 + c * c);
+            for (int p = 0; p < PATCH_NODES; p++)
+                for (int q = 0; q < PATCH_NODES; q++)
+                    patch->form[p][q] += weight * rows[i][p] * rows[j][q];
+        }
+}
+
+// ---- The matrix
+
+// Rows with space for every contribution, of which `used` are filled with distinct columns.
+struct rows {
+    size_t nodes, capacity;
+    size_t *starts; // nodes + 1
+    uint32_t *used, *columns;
+    double *values;
+};
+
+static void add_number(struct rows *rows, uint32_t row, uint32_t at, double value)
+{
+    const size_t first = rows->starts[row];
+    size_t i = 0;
+    while (i < rows->used[row] && rows->columns[first + i] != at)
+        i++;
+    rows->used[row] += i == rows->used[row];
+    rows->columns[first + i] = at;
+    rows->values[first + i] += value;
+}
+
+static void add_patch(struct rows *rows, const struct patch *patch)
+{
+    for (int p = 0; p < PATCH_NODES; p++)
+        for (int q = 0; q < PATCH_NODES; q++)
+            if (patch->nodes[p] != patch->nodes[q] && patch->form[p][q] != 0)
+                add_number(rows, patch->nodes[p], patch->nodes[q], patch->form[p][q]);
+}
+
+static bool rows_make(const struct surface *surface, struct rows *rows)
+{
+    struct patch patch;
+    rows->nodes = (size_t)surface->topology->node_count;
+    rows->starts = memory_allocate(NULL, rows->nodes + 1, sizeof *rows->starts);
+    rows->used = memory_allocate(NULL, rows->nodes, sizeof *rows->used);
+    if (!rows->starts || !rows->used)
+        return false;
+    for (size_t t = 0; t < surface->count; t++) {
+        find_patch(surface, t, &patch);
+        for (int p = 0; p < PATCH_NODES && patch.count > 0; p++)
+            rows->starts[patch.nodes[p] + 1] += PATCH_NODES - 1;
+    }
+    for (size_t node = 0; node < rows->nodes; node++)
+        rows->starts[node + 1] += rows->starts[node];
+    rows->capacity = rows->starts[rows->nodes];
+    rows->columns = memory_allocate(NULL, rows->capacity, sizeof *rows->columns);
+    rows->values = memory_allocate(NULL, rows->capacity, sizeof *rows->values);
+    if (!rows->columns || !rows->values)
+        return false;
+    for (size_t t = 0; t < surface->count; t++) {
+        find_patch(surface, t, &patch);
+        if (patch.count > 0)
+            add_patch(rows, &patch);
+    }
+    return true;
+}
+
+static void rows_free(struct rows *rows)
+{
+    memory_release(NULL, rows->starts, rows->nodes + 1, sizeof *rows->starts);
+    memory_release(NULL, rows->used, rows->nodes, sizeof *rows->used);
+    memory_release(NULL, rows->columns, rows->capacity, sizeof *rows->columns);
+    memory_release(NULL, rows->values, rows->capacity, sizeof *rows->values);
+}
+
+// Damping is proportional to the stiffness of a body: the fraction of its node that swings fastest.
+static void set_times(const struct topology *topology, struct element_bending *bending)
+{
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+        const double ratio = body->elements.membrane.damping_ratio;
+        double least = INFINITY;
+        for (size_t node = first; ratio > 0 && node < end; node++) {
+            const double k = REAL_NAME(bending_row_sums)(bending, node).diagonal;
+            if (k > 0)
+                least = fmin(least, topology_mass(topology, node) / k);
+        }
+        if (!isfinite(least))
+            continue;
+        bending->damped = true;
+        for (size_t node = first; node < end; node++)
+            bending->times[node] = (real)(2 * ratio * sqrt(least));
+    }
+}
+
+static bool pack(const struct system *system, const struct rows *rows,
+                 struct element_bending *bending)
+{
+    const taut_allocator *allocator = system->allocator;
+    size_t count = 0;
+    for (size_t node = 0; node < rows->nodes; node++)
+        count += rows->used[node];
+    if (count == 0)
+        return true;
+    bending->nodes = rows->nodes;
+    bending->count = count;
+    bending->starts = memory_allocate(allocator, rows->nodes + 1, sizeof *bending->starts);
+    bending->columns = memory_allocate(allocator, count, sizeof *bending->columns);
+    bending->values = memory_allocate(allocator, count, sizeof *bending->values);
+    bending->times = memory_allocate(allocator, rows->nodes, sizeof *bending->times);
+    if (!bending->starts || !bending->columns || !bending->values || !bending->times)
+        return false;
+    size_t to = 0;
+    for (size_t node = 0; node < rows->nodes; node++) {
+        for (size_t i = 0; i < rows->used[node]; i++, to++) {
+            bending->columns[to] = rows->columns[rows->starts[node] + i];
+            bending->values[to] = (real)rows->values[rows->starts[node] + i];
+        }
+        bending->starts[node + 1] = to;
+    }
+    set_times(system->topology, bending);
+    return true;
+}
+
+taut_status REAL_NAME(bending_make)(const struct system *system, struct element_bending *bending,
+                                    taut_error *error)
+{
+    struct surface surface;
+    struct rows rows = {0};
+    if (system->topology->triangle_count == 0)
+        return TAUT_OK;
+    const bool done = surface_make(system->topology, &surface) && rows_make(&surface, &rows) &&
+                      pack(system, &rows, bending);
+    rows_free(&rows);
+    surface_free(&surface);
+    return done ? TAUT_OK : fail_memory(error, "the bending of meshes");
+}
+
+void REAL_NAME(bending_free)(const struct system *system, struct element_bending *bending)
+{
+    const taut_allocator *allocator = system->allocator;
+    memory_release(allocator, bending->starts, bending->nodes + 1, sizeof *bending->starts);
+    memory_release(allocator, bending->columns, bending->count, sizeof *bending->columns);
+    memory_release(allocator, bending->values, bending->count, sizeof *bending->values);
+    memory_release(allocator, bending->times, bending->nodes, sizeof *bending->times);
+}
+
+uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending)
+{
+    if (bending->nodes == 0)
+        return 0;
+    return (bending->nodes + 1) * sizeof *bending->starts + bending->nodes * sizeof(real) +
+           bending->count * (sizeof *bending->columns + sizeof *bending->values);
+}
+
+// ---- Rows
+
+vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
+                            struct node_vectors p)
+{
+    const double x = (double)p.x[node], y = (double)p.y[node], z = (double)p.z[node];
+    vec3 sum = {0, 0, 0};
+    for (size_t i = bending->starts[node]; i < bending->starts[node + 1]; i++) {
+        const uint32_t j = bending->columns[i];
+        const double value = (double)bending->values[i];
+        sum.x += value * ((double)p.x[j] - x);
+        sum.y += value * ((double)p.y[j] - y);
+        sum.z += value * ((double)p.z[j] - z);
+    }
+    return sum;
+}
+
+struct bending_sums REAL_NAME(bending_row_sums)(const struct element_bending *bending, size_t node)
+{
+    struct bending_sums sums = {0, 0};
+    for (size_t i = bending->starts[node]; i < bending->starts[node + 1]; i++) {
+        sums.diagonal -= (double)bending->values[i];
+        sums.absolute += fabs((double)bending->values[i]);
+    }
+    sums.absolute += fabs(sums.diagonal);
+    return sums;
+}

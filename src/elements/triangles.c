@@ -1,0 +1,195 @@
+// Triangles as elements: the membranes of meshes (elements.h), listed in coloured blocks.
+//
+// With the squares l^2 of the lengths of its edges, and L^2 at rest, a triangle of area A has Green's
+// strain E with e_i' E e_i = (l_i^2 - L_i^2) / 2 on each edge, which is all of E: three numbers. By
+// sum cot(a_i) e_i e_i' = 2 A I, with a_i the angle opposite edge i, and by Heron's formula,
+//
+//   tr E = sum cot(a_i) d_i / 4A,   det E = (2 sum_(i<j) d_i d_j - sum d_i^2) / 64 A^2,
+//
+// d_i = l_i^2 - L_i^2. So the energy of the St.-Venant-Kirchhoff membrane with C = E t / (1 - nu^2)
+// and the shear modulus G = E t / 2 (1 + nu), A (C / 2 (tr E)^2 - 2 G det E), is a quadratic form of
+// the d_i, the same on every triangle of the same strain: springs on the edges and terms between two
+// of them (H. Delingette, Triangular springs for modeling nonlinear membranes, IEEE TVCG 14, 2008).
+#include "elements/elements.h"
+
+#include "base/memory.h"
+#include "springs/springs.h"
+#include "state/reading.h"
+
+// ---- Creation
+
+static bool is_membrane(const struct topology_body *body)
+{
+    return body->elements.membrane.stretch > 0;
+}
+
+// Nodes per tile of coloured blocks: enough of them for every thread, and in the cache.
+static uint32_t tile_nodes(uint64_t node_count)
+{
+    const uint64_t nodes = node_count / 64;
+    return nodes < 64 ? 64 : nodes > 1024 ? 1024 : (uint32_t)nodes;
+}
+
+static real *column(const struct element_triangles *triangles, enum triangle_column which)
+{
+    return triangles->numbers + (size_t)which * triangles->count;
+}
+
+// The constants of the triangle at an index, from its squared lengths at rest. Its damping is that
+// of its stiffest mode, the dilation of an equilateral triangle, between nodes of six triangles.
+static void set_constants(struct element_triangles *triangles, size_t index,
+                          const struct element_membrane *membrane, const double squares[3])
+{
+    const double sum = squares[0] + squares[1] + squares[2];
+    double heron = -(squares[0] * squares[0] + squares[1] * squares[1] + squares[2] * squares[2]);
+    for (int i = 0; i < 3; i++)
+        heron += 2 * squares[i] * squares[(i + 1) % 3];
+    const double area = sqrt(heron) / 4;
+    for (int i = 0; i < 3; i++) {
+        const double cotangent = (sum - 2 * squares[i]) / (4 * area);
+        column(triangles, TRIANGLE_SQUARE + (enum triangle_column)i)[index] = (real)squares[i];
+        column(triangles, TRIANGLE_WEIGHT + (enum triangle_column)i)[index] =
+            (real)(sqrt(membrane->stretch / (16 * area)) * cotangent);
+    }
+    const double stiffness = (membrane->stretch - membrane->shear) * sum / (4 * area);
+    const double mass = 2 * area * membrane->areal_density;
+    column(triangles, TRIANGLE_SHEAR)[index] = (real)(membrane->shear / (16 * area));
+    column(triangles, TRIANGLE_TIME)[index] =
+        (real)(2 * membrane->damping_ratio * sqrt(mass / stiffness));
+    triangles->damped |= membrane->damping_ratio > 0;
+}
+
+// The nodes of all triangles, body by body.
+static void list_nodes(const struct topology *topology, uint32_t (*nodes)[3])
+{
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        for (uint64_t f = 0; is_membrane(body) && f < body->face_count; f++) {
+            const struct face face = topology_body_face(topology, body, f);
+            for (int corner = 0; corner < 3; corner++)
+                nodes[body->first_triangle + f][corner] = face.nodes[corner];
+        }
+    }
+}
+
+static const struct element_membrane *membrane_of(const struct topology *topology,
+                                                  uint64_t triangle)
+{
+    size_t b = 0;
+    while (!is_membrane(&topology->bodies[b]) ||
+           triangle >= topology->bodies[b].first_triangle + topology->bodies[b].face_count)
+        b++;
+    return &topology->bodies[b].elements.membrane;
+}
+
+// Copies what passes read into the order of the blocks.
+static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
+                 struct element_triangles *triangles)
+{
+    for (size_t i = 0; i < triangles->count; i++) {
+        const uint32_t number = plan_element(&triangles->set, i);
+        for (int corner = 0; corner < 3; corner++)
+            triangles->nodes[i][corner] = nodes[number][corner];
+        set_constants(triangles, i, membrane_of(topology, number),
+                      topology->triangles[number].squares);
+    }
+    for (uint32_t b = 0; b < triangles->set.block_count; b++) {
+        const struct plan_block block = triangles->set.blocks[b];
+        struct range *span = &triangles->spans[b];
+        *span = (struct range){SIZE_MAX, 0};
+        for (uint64_t i = block.first; i < block.first + block.count; i++)
+            for (int corner = 0; corner < 3; corner++) {
+                const size_t node = triangles->nodes[i][corner];
+                span->first = node < span->first ? node : span->first;
+                span->end = node + 1 > span->end ? node + 1 : span->end;
+            }
+    }
+}
+
+taut_status REAL_NAME(triangles_make)(const struct system *system,
+                                      struct element_triangles *triangles, taut_error *error)
+{
+    const struct topology *topology = system->topology;
+    const taut_allocator *allocator = system->allocator;
+    const size_t count = (size_t)topology->triangle_count;
+    if (count == 0)
+        return TAUT_OK;
+    uint32_t(*nodes)[3] = memory_allocate(NULL, count, sizeof *nodes);
+    if (!nodes)
+        return fail_memory(error, "the triangles");
+    list_nodes(topology, nodes);
+    const struct elements all = {
+        .nodes = nodes[0], .arity = 3, .count = count, .node_count = topology->node_count};
+    const struct set_options options = {.allocator = allocator,
+                                        .tile_nodes = tile_nodes(topology->node_count)};
+    triangles->count = count;
+    taut_status status = plan_set_make(&all, &options, &triangles->set, error);
+    if (status == TAUT_OK) {
+        triangles->nodes = memory_allocate(allocator, count, sizeof *triangles->nodes);
+        triangles->numbers =
+            memory_allocate(allocator, TRIANGLE_COLUMNS * count, sizeof *triangles->numbers);
+        triangles->spans =
+            memory_allocate(allocator, triangles->set.block_count, sizeof *triangles->spans);
+        if (triangles->nodes && triangles->numbers && triangles->spans)
+            fill(topology, (const uint32_t(*)[3])nodes, triangles);
+        else
+            status = fail_memory(error, "the triangles");
+    }
+    memory_release(NULL, nodes, count, sizeof *nodes);
+    return status;
+}
+
+void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles)
+{
+    const taut_allocator *allocator = system->allocator;
+    memory_release(allocator, triangles->nodes, triangles->count, sizeof *triangles->nodes);
+    memory_release(allocator, triangles->numbers, TRIANGLE_COLUMNS * triangles->count,
+                   sizeof *triangles->numbers);
+    memory_release(allocator, triangles->spans, triangles->set.block_count,
+                   sizeof *triangles->spans);
+    plan_set_free(allocator, &triangles->set);
+}
+
+uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles)
+{
+    const struct plan_set *set = &triangles->set;
+    return triangles->count * (sizeof *triangles->nodes + TRIANGLE_COLUMNS * sizeof(real)) +
+           set->element_count * sizeof *set->order + set->block_capacity * sizeof *set->blocks +
+           set->block_count * sizeof *triangles->spans;
+}
+
+// ---- Single triangles
+
+struct element REAL_NAME(triangle_element)(const struct element_triangles *triangles, size_t index)
+{
+    struct element element = {.kind = ELEMENT_TRIANGLE, .count = 3, .triangle = index};
+    for (int corner = 0; corner < 3; corner++)
+        element.nodes[corner] = triangles->nodes[index][corner];
+    return element;
+}
+
+struct triangle REAL_NAME(element_triangle)(const struct system *system,
+                                            const struct element *element)
+{
+    const struct element_triangles *from = &system->elements->triangles;
+    const struct state *s = system->state;
+    const size_t index = element->triangle;
+    struct triangle triangle = {.shear = (double)column(from, TRIANGLE_SHEAR)[index],
+                                .time = (double)column(from, TRIANGLE_TIME)[index]};
+    vec3 x[3], v[3];
+    for (int corner = 0; corner < 3; corner++) {
+        x[corner] = node_position(s, element->nodes[corner]);
+        v[corner] = node_velocity(s, element->nodes[corner]);
+    }
+    for (int i = 0; i < 3; i++) {
+        const int a = (i + 1) % 3, b = (i + 2) % 3;
+        const vec3 edge = vec3_subtract(x[b], x[a]);
+        triangle.edges[i] = edge;
+        triangle.square[i] = (double)column(from, TRIANGLE_SQUARE + (enum triangle_column)i)[index];
+        triangle.weights[i] =
+            (double)column(from, TRIANGLE_WEIGHT + (enum triangle_column)i)[index];
+        triangle.excess[i] = vec3_dot(edge, edge) - triangle.square[i];
+        triangle.rates[i] = 2 * vec3_dot(edge, vec3_subtract(v[b], v[a]));
+    }
+    return triangle;
+}
