@@ -475,17 +475,17 @@ def shows(path, draw, data):
 # ---- The program
 
 
-def read_document(path):
+def read_document(path, begin_mark=BEGIN, end_mark=END):
     """(before the tables, the tables, after them)"""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: not a text: {error}") from error
-    before, begin, rest = text.partition(BEGIN)
-    between, end, after = rest.partition(END)
+    before, begin, rest = text.partition(begin_mark)
+    between, end, after = rest.partition(end_mark)
     if not begin or not end:
-        raise BadInput(f"{path}: the marks {BEGIN} and {END} are not there")
+        raise BadInput(f"{path}: the marks {begin_mark} and {end_mark} are not there")
     return before, between, after
 
 
