@@ -16,7 +16,8 @@ Bodies come to rest in explicit steps with air drag near the critical damping of
 the elements of bending are linear and cheap, whereas Newton's method on thin sheets needs hundreds
 of linear systems. A run whose nodes still move is an error.
 
-Exit status: 0; 1 if an error exceeds its limit or the page shows other figures; 2 for wrong usage or a run that failed.
+Exit status: 0; 1 if an error exceeds its limit or the page shows other figures; 2 for wrong usage
+or a run that failed.
 """
 import argparse
 import csv
@@ -185,7 +186,8 @@ def relax(program, body, omega, mass, scale, gravity=(0, -G, 0), initial=None, p
     duration times omega."""
     # All nodes have the same drag, whatever their mass.
     nodes = math.prod(body["nodes"]) if isinstance(body["nodes"], list) else body["nodes"]
-    scene = {"simulation": {"integrator": "symplectic_euler", "dt": "auto", "duration": periods / omega},
+    scene = {"simulation": {"integrator": "symplectic_euler", "dt": "auto",
+                            "duration": periods / omega},
              "environment": {"gravity": list(gravity), "air_drag": 1.9 * omega * mass / nodes},
              "bodies": [body], "output": {"work": False}}
     if initial:
@@ -291,11 +293,11 @@ def cantilever(program, ratio, links, kind="u", poisson=1 / 3):
 
 def cantilevers(program, quick):
     group = Group("cantilevers", "Strips and ropes under their own weight",
-                  "A strip of length L, clamped at one end by two pinned rows, hangs as the elastica "
-                  "of its bending length c = (B/(ρ_s g))^⅓, whatever its other stiffnesses; errors "
-                  "of drops are relative to L. "
-                  "Sheets of `elastic` have thicknesses of L/60 to L/312; `fabric` has other stiffnesses along v "
-                  "and in shear.", "validation-cantilevers.svg")
+                  "A strip of length L, clamped at one end by two pinned rows, hangs as the "
+                  "elastica of its bending length c = (B/(ρ_s g))^⅓, whatever its other "
+                  "stiffnesses; errors of drops are relative to L. Sheets of `elastic` have "
+                  "thicknesses of L/60 to L/312; `fabric` has other stiffnesses along v and in "
+                  "shear.", "validation-cantilevers.svg")
     some, most = ((20,), (10, 20, 40)) if quick else ((20, 40), (10, 20, 40, 80))
     kinds = [("cloth, along u", "u", 1 / 3, (1, 2, 3), most),
              ("cloth, along v", "v", 1 / 3, (2,), some),
@@ -321,7 +323,8 @@ def cantilevers(program, quick):
                           1e-3 * (40 / links) ** 2, unit="°")
             if kind == "u" and poisson:
                 group.data["shapes"][ratio] = points
-            group.data["curves"][f"{name}, L/c = {ratio}"] = [resolutions, errors]
+            if len(resolutions) > 2:
+                group.data["curves"][f"{name}, L/c = {ratio}"] = [resolutions, errors]
     # ASTM D1388: the overhang, in bending lengths, at which the chord is at 41.5 degrees. Near it
     # the slope of the closed form is as good as that of the strip.
     overhang = bisect(lambda ratio: drop_and_chord(elastica(ratio))[1] - 41.5, 1.9, 2.1, 24)
@@ -366,13 +369,13 @@ def sag(program, cells, young, poisson):
 
 def bars(program, quick):
     group = Group("bars", "Clamped bars under their own weight",
-                  "A bar of 0.8 x 0.08 x 0.08 m, E = 10⁸ Pa, ρ = 1000 kg/m³, with one face pinned: the "
-                  "mean sag of its end, expected by Timoshenko's beam with Cowper's shear "
-                  "coefficient (Euler's, without shear: 9.4176 mm). "
-                  "A pinned face cannot contract or warp as that of a beam does, so the solid itself "
-                  "sags less, the more the larger ν: the extrapolated values are those of the solid. "
-                  "Orders follow from three resolutions; the extrapolation of the last two supposes "
-                  "order 2.", "validation-bars.svg")
+                  "A bar of 0.8 x 0.08 x 0.08 m, E = 10⁸ Pa, ρ = 1000 kg/m³, with one face pinned: "
+                  "the mean sag of its end, expected by Timoshenko's beam with Cowper's shear "
+                  "coefficient (Euler's, without shear: 9.4176 mm). A pinned face cannot contract "
+                  "or warp as that of a beam does, so the solid itself sags less, the more the "
+                  "larger ν: the extrapolated values are those of the solid. Orders follow from "
+                  "three resolutions; the extrapolation of the last two supposes order 2.",
+                  "validation-bars.svg")
     group.data = {"curves": {}}
     # Of the limit: the part that falls with the square of the cells, and that of the pinned face.
     for poisson, slope, pinned in ((0.25, 1.0, 0.012), (0.0, 1.55, 0.012), (0.3, 0.9, 0.016),
@@ -424,11 +427,10 @@ def spectrum_peak(values, dt, low, high):
 
 def frequencies(program, quick):
     group = Group("frequencies", "Bending frequencies",
-                  "The same bar with E = 10⁶ Pa, released from rest in a gravity of 0.01 m/s²; peaks in "
-                  "the spectrum of the velocity of its end over 16 s, expected by Timoshenko's beam "
-                  "with rotary inertia. "
-                  "Orders are lower than 2 because its frequencies, too, differ from those of a "
-                  "solid with a pinned face.")
+                  "The same bar with E = 10⁶ Pa, released from rest in a gravity of 0.01 m/s²; "
+                  "peaks in the spectrum of the velocity of its end over 16 s, expected by "
+                  "Timoshenko's beam with rotary inertia. Orders are lower than 2 because its "
+                  "frequencies, too, differ from those of a solid with a pinned face.")
     expected = timoshenko_frequencies(1e6, 0.25, BAR["density"], BAR["length"], BAR["side"], 3)
     resolutions = [2, 4] if quick else [2, 4, 8]
     errors = [[] for _ in expected]
@@ -474,12 +476,10 @@ def weight_stretch(young, density, length, a, b):
 
 def stretch(program, quick):
     group = Group("stretch", "Hanging bars and ropes",
-                  "The bar of above hangs from its pinned face: the elongation of its middle half, the "
-                  "mean over the section, and the lateral contraction of the section in the "
-                  "middle. "
-                  "Both are the material's at every resolution, but for the influence of the "
-                  "pinned face. "
-                  "The elongation of a whole rope is ρ g L²/2E.")
+                  "The bar of above hangs from its pinned face: the elongation of its middle half, "
+                  "the mean over the section, and the lateral contraction of the section in the "
+                  "middle. Both are the material's at every resolution, but for the influence of "
+                  "the pinned face. The elongation of a whole rope is ρ g L²/2E.")
     length, density = BAR["length"], BAR["density"]
     young = 1e8
     for poisson, resolutions in ((0.25, [2, 4] if quick else [2, 4, 8]), (0.0, [4]), (0.3, [4]),
@@ -566,11 +566,10 @@ def strained_energy(program, cells, fabric, strain):
 def sheets(program, quick):
     group = Group("sheets", "Strips, shear frames and the diagonal of sheets",
                   "Strips of 1 x 0.25 m hang from an edge along their length; the force per width "
-                  "over the strain of their middle half is E t, or C11 − C12²/C22 of a fabric. "
-                  "A square whose edges are held at a homogeneous strain has the energy of the "
-                  "stiffness against it, with free nodes inside: C66 in a shear frame, and "
-                  "4/(S11 + 2 S12 + S22 + S66) at the strain of a strip along the diagonal under "
-                  "tension. "
+                  "over the strain of their middle half is E t, or C11 − C12²/C22 of a fabric. A "
+                  "square whose edges are held at a homogeneous strain has the energy of the "
+                  "stiffness against it, with free nodes inside: C66 in a shear frame, and 4/(S11 "
+                  "+ 2 S12 + S22 + S66) at the strain of a strip along the diagonal under tension. "
                   "Denim has the rounded constants 205, 1014, 10 and 53 N/m here.")
     denim = {"areal_density": 0.324, "warp": 205.0, "weft": 1014.0, "coupling": 10.0, "shear": 53.0,
              "bending": 64e-6}
@@ -687,8 +686,13 @@ def draw_bars(plt, data):
 
 def draw_convergence(axes, curves, unit, quantity, start):
     for slot, (name, (resolutions, errors)) in enumerate(curves.items()):
-        axes.plot(resolutions, [abs(error) for error in errors], "osD^v<>"[slot % 7] + "-",
-                  color=COLOURS[slot % len(COLOURS)], markersize=4, linewidth=1, label=name)
+        errors = [abs(error) for error in errors]
+        if name.startswith("rope"):  # on the points of the cloth
+            axes.plot(resolutions, errors, "o", color="#222222", fillstyle="none", markersize=8,
+                      label=name)
+        else:
+            axes.plot(resolutions, errors, "osD^"[slot % 4] + "-", color=COLOURS[slot],
+                      markersize=4, linewidth=1, label=name)
     ends = [min(r[0] for r, _ in curves.values()), max(r[-1] for r, _ in curves.values())]
     axes.plot(ends, [start, start * (ends[0] / ends[1]) ** 2], color="#222222", linewidth=0.8,
               linestyle=":", label="second order")
