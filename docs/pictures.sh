@@ -29,6 +29,7 @@ strip() {
 
 strip animal 4 220x220 0,0.4,0.6,1.4
 strip ball-floor 4 220x220 0,0.44,4,4.6
+strip ball-rubber 4 220x220 0,0.3,0.36,0.6
 strip bar-vibrates 3 290x160 0,0.79,1.58 --hide legend
 strip bungee 5 170x320 0,1.6,3.2,5,7.2
 picture cloth-large --set simulation.steps=3000 --colour tension

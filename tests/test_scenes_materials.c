@@ -144,6 +144,40 @@ static void test_gelatine_keeps_its_volume(void **context)
     taut_solver_destroy(solver);
 }
 
+// The wall at rest: with the stretch s its tension K (s^2 - 1) / 2, K = E t / (1 - nu), carries the
+// pressure of the gas above that of the atmosphere, p R s = K (s^2 - 1).
+static void test_a_rubber_ball_bounces(void **context)
+{
+    (void)context;
+    const double radius = 0.1, k = 1.17e6 * 0.002 / 0.5, built = 4.0 / 3 * PI * pow(radius, 3);
+    double low = 1, high = 1.2;
+    for (int i = 0; i < 60; i++) {
+        const double s = (low + high) / 2;
+        const double pressure = 466.3 / (built * s * s * s) - 101325;
+        if (pressure * radius * s > k * (s * s - 1))
+            low = s;
+        else
+            high = s;
+    }
+    taut_solver *solver = scene_open("ball-rubber", NULL, NULL);
+    double top = 0, mean = 0;
+    int count = 0;
+    while (taut_solver_time(solver) < (quick() ? 0.1 : 1.2)) {
+        advance(solver, 20);
+        if (taut_solver_time(solver) > 0.45)
+            top = fmax(top, body_extent(solver, "ball").mean.y);
+        if (taut_solver_time(solver) > 0.5 && taut_solver_time(solver) < 0.7) {
+            mean += enclosed_volume(solver, "ball");
+            count++;
+        }
+    }
+    if (!quick()) {
+        assert_true(top > 0.45 && top < 0.6);
+        assert_near(mean / count / (built * low * low * low), 1, 0.02);
+    }
+    taut_solver_destroy(solver);
+}
+
 // The times at which the end of the bar passes its mean height.
 static void test_a_bar_has_its_natural_frequency(void **context)
 {
@@ -180,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_a_rod_bends_and_a_chain_falls),
         cmocka_unit_test(test_a_tablecloth_folds_at_its_corners),
         cmocka_unit_test(test_gelatine_keeps_its_volume),
+        cmocka_unit_test(test_a_rubber_ball_bounces),
         cmocka_unit_test(test_a_bar_has_its_natural_frequency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,13 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
     enum { BLOCK_NODES = 1024 };
     const double weight_rows = size->grid[1] == 1 ? 2 : 6;
     const struct scene_elements *it = &body->elements;
+    if (body_is_membrane(body)) { // triangles.c; bending.c where the mesh is flat
+        enum { COLUMNS = 10, BENDING_ENTRIES = 19 };
+        const double flat = body->type == BODY_MESH ? BENDING_ENTRIES : 0;
+        return size->faces * (sizeof(uint32_t[3]) + COLUMNS * totals->real + sizeof(uint64_t)) +
+               size->nodes * (sizeof(size_t) + totals->real +
+                              flat * (sizeof(uint32_t) + totals->real));
+    }
     if (it->bending_u == 0 && it->bending_v == 0 && it->twist == 0 && it->area == 0)
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;
     return weight_rows * totals->real * (double)size->grid[0] +
