@@ -382,6 +382,34 @@ static void implicit_steps_report_how_they_were_solved(void **state)
     outcome_free(&outcome);
 }
 
+// Single precision does not resolve the strain of steel under its own weight, nor does mixed; that of
+// rubber it does, and double precision both.
+static void materials_too_stiff_for_the_precision_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *material, *precision;
+        bool warns;
+    } runs[] = {{"steel", "single", true},
+                {"nylon", "mixed", true},
+                {"steel", "double", false},
+                {"{material: rubber, poisson: 0.45}", "single", false}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char command[600];
+        snprintf(command, sizeof command,
+                 "printf '%%s\\n' 'simulation: {dt: 1.0e-7, steps: 2}' "
+                 "'environment: {gravity: [0, -9.81, 0]}' 'bodies:' "
+                 "'  - {name: b, type: lattice, nodes: [21, 3, 3], spacing: 0.01, pins: [left], "
+                 "elastic: %s}' > stiff.yaml && taut run --no-output --precision %s stiff.yaml",
+                 runs[i].material, runs[i].precision);
+        struct outcome outcome = cli_expect(0, command);
+        const bool warns = strstr(outcome.err, "'b' is too stiff for") != NULL;
+        if (warns != runs[i].warns)
+            fail_msg("%s in %s precision: %s", runs[i].material, runs[i].precision, outcome.err);
+        outcome_free(&outcome);
+    }
+}
+
 static void unsolved_implicit_steps_are_reported_once(void **state)
 {
     (void)state;
@@ -1045,6 +1073,7 @@ int main(void)
         cmocka_unit_test(energy_rows_follow_the_output_section),
         cmocka_unit_test(state_has_a_row_for_every_node),
         cmocka_unit_test(implicit_steps_report_how_they_were_solved),
+        cmocka_unit_test(materials_too_stiff_for_the_precision_are_warned_of),
         cmocka_unit_test(unsolved_implicit_steps_are_reported_once),
         cmocka_unit_test(a_dt_that_became_too_long_is_reported),
         cmocka_unit_test(a_dt_is_judged_with_limited_effort),

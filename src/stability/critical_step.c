@@ -166,11 +166,25 @@ static double largest_of(const double block[BLOCK_WIDTH])
     return block_largest(&m);
 }
 
+// Elements of negative stiffness are stable only beside springs, which few iterations of constraints
+// make softer than they are: no step is known to be stable.
+static bool any_softens(const struct system *system)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct body_elements *elements = &system->topology->bodies[b].elements;
+        if (elements->area.stiffness < 0 || elements->volume.stiffness < 0)
+            return true;
+    }
+    return false;
+}
+
 // The step of xpbd that elements alone allow, INFINITY without elements: constraints can only damp
-// their oscillations. Every worker computes it.
+// their oscillations; 0 if none is known. Every worker computes it.
 static double element_step(const struct system *system)
 {
     const struct step_form form = {1, 2, 4, false};
+    if (any_softens(system))
+        return 0;
     const size_t count = (size_t)system->state->nodes;
     double least = INFINITY;
     for (size_t first = 0; system->elements && first < count; first += BOUND_NODES) {

@@ -84,10 +84,12 @@ taut_status build_elements(struct build *build)
     *elements = (struct body_elements){
         .present = moduli->bending_u != 0 || moduli->bending_v != 0 || moduli->twist != 0 ||
                    moduli->area != 0 || moduli->volume != 0 || moduli->stretch != 0};
+    if (given->type == BODY_ROPE && given->shape.rope.nodes < 3) // no three nodes, no bending
+        elements->present = false;
     if (!elements->present)
         return TAUT_OK;
     if (may_break(given))
-        return build_refuse(build, given->at,
+        return build_refuse(build, given->fabric.present ? given->fabric.at : given->elastic.at,
                             "the springs of body '%s' cannot break: its bending, area or volume "
                             "elements would still join its parts; leave out 'break_at'",
                             given->name);

@@ -232,6 +232,25 @@ static bool check_definite(const struct given *given, const struct sheet_moduli 
                        moduli->c12, moduli->c11, moduli->c22);
 }
 
+// Numbers of cells along u and v, at least as many as there are, of which the springs can have these
+// moduli.
+static void find_cells(const struct scene_cloth *cloth, const struct sheet_moduli *moduli,
+                       double *cells_u, double *cells_v)
+{
+    enum { FINER = 64 };
+    const struct cell_sides given = cloth_cell(cloth);
+    const double u = vec3_length(cloth->u), v = vec3_length(cloth->v);
+    for (int times = 1; times <= FINER; times++) {
+        const double side = fmin(given.u, given.v) / times;
+        *cells_u = fmax(1, round(u / side));
+        *cells_v = fmax(1, round(v / side));
+        const struct sheet_springs springs =
+            sheet_springs(moduli, u / *cells_u / (v / *cells_v));
+        if (!(springs.u < 0) && !(springs.v < 0))
+            return;
+    }
+}
+
 // Whether the cells are rectangles whose springs can have these moduli.
 static bool check_cells(const struct given *given, const struct sheet_moduli *moduli,
                         const struct sheet_springs *springs, struct cell_sides cell)
@@ -253,13 +272,13 @@ static bool check_cells(const struct given *given, const struct sheet_moduli *mo
                            "have a negative stiffness",
                            moduli->c12, square.u < 0 ? "warp" : "weft",
                            square.u < 0 ? moduli->c11 : moduli->c22, square.u < 0 ? "u" : "v");
-    const double side = fmax(cell.u, cell.v);
-    const double nodes_u = round(u / side) + 1, nodes_v = round(v / side) + 1;
+    double cells_u, cells_v;
+    find_cells(cloth, moduli, &cells_u, &cells_v);
     return bind_report(given->binder, nodes->value.at, NULL,
                        "springs along %s would have a negative stiffness (%g N/m): the cells, %g "
                        "by %g m, are too far from squares; give 'nodes: [%.0f, %.0f]'",
                        along_u ? "u" : "v", along_u ? springs->u : springs->v, cell.u, cell.v,
-                       fmax(nodes_u, 2), fmax(nodes_v, 2));
+                       cells_u + 1, cells_v + 1);
 }
 
 // Sets masses, springs and elements of a cloth.
