@@ -373,7 +373,7 @@ def bars(program, quick):
                   "the mean sag of its end, expected by Timoshenko's beam with Cowper's shear "
                   "coefficient (Euler's, without shear: 9.4176 mm). A pinned face cannot contract "
                   "or warp as that of a beam does, so the solid itself sags less, the more the "
-                  "larger ν: the extrapolated values are those of the solid. Orders follow from "
+                  "larger ν: the extrapolated values estimate it. Orders follow from "
                   "three resolutions; the extrapolation of the last two supposes order 2.",
                   "validation-bars.svg")
     group.data = {"curves": {}}
