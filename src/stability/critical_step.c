@@ -1065,8 +1065,8 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
     add_friction(system, &found);
     if (worker->index == 0) {
         *result = found;
-        result->known = isfinite(found.bound) &&
-                        REAL_NAME(stiffest_spring)(system, found.node, &result->spring);
+        const bool has_spring = REAL_NAME(stiffest_spring)(system, found.node, &result->spring);
+        result->known = isfinite(found.bound) && (has_spring || system->elements);
         result->node = topology_builder_node(system->topology, found.node);
         result->spring = topology_builder_spring(system->topology, result->spring);
         if (!isfinite(found.bound))

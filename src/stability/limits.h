@@ -10,7 +10,7 @@ enum { DIVERGENCE_STEPS = 16 };
 
 // The fastest oscillation of a system, and the steps that it allows (computed in critical_step.h).
 struct critical_step {
-    bool known;     // false: nothing oscillates (no spring at a free node)
+    bool known;     // false: nothing oscillates (no spring or element at a free node)
     double omega;   // rad/s, an upper bound of the largest angular frequency without damping
     double damping; // 1/s, an upper bound of the largest eigenvalue of M^-1 C
     double bound;  // s, 2 / omega: an undamped symplectic Euler or Verlet step up to this is stable
