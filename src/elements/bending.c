@@ -46,7 +46,7 @@ struct surface {
     size_t count;
     uint32_t (*nodes)[3];
     uint32_t (*others)[3];
-    double *moduli; // B, of each
+    const struct element_membrane **membranes; // of each
 };
 
 static void pair_edges(struct surface *surface, struct edge *edges)
@@ -73,32 +73,17 @@ static void pair_edges(struct surface *surface, struct edge *edges)
     }
 }
 
-static void list_surface(struct surface *surface)
-{
-    const struct topology *topology = surface->topology;
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        for (uint64_t f = 0; body->elements.membrane.stretch > 0 && f < body->face_count; f++) {
-            const struct face face = topology_body_face(topology, body, f);
-            const size_t t = (size_t)(body->first_triangle + f);
-            for (int corner = 0; corner < 3; corner++)
-                surface->nodes[t][corner] = face.nodes[corner];
-            surface->moduli[t] = body->elements.membrane.bending;
-        }
-    }
-}
-
 static bool surface_make(const struct topology *topology, struct surface *surface)
 {
     const size_t count = (size_t)topology->triangle_count;
     *surface = (struct surface){.topology = topology, .count = count};
     surface->nodes = memory_allocate(NULL, count, sizeof *surface->nodes);
     surface->others = memory_allocate(NULL, count, sizeof *surface->others);
-    surface->moduli = memory_allocate(NULL, count, sizeof *surface->moduli);
+    surface->membranes = memory_allocate(NULL, count, sizeof *surface->membranes);
     struct edge *edges = memory_allocate(NULL, 3 * count, sizeof *edges);
-    const bool done = surface->nodes && surface->others && surface->moduli && edges;
+    const bool done = surface->nodes && surface->others && surface->membranes && edges;
     if (done) {
-        list_surface(surface);
+        REAL_NAME(triangles_list)(topology, surface->nodes, surface->membranes);
         pair_edges(surface, edges);
     }
     memory_release(NULL, edges, 3 * count, sizeof *edges);
@@ -109,7 +94,7 @@ static void surface_free(struct surface *surface)
 {
     memory_release(NULL, surface->nodes, surface->count, sizeof *surface->nodes);
     memory_release(NULL, surface->others, surface->count, sizeof *surface->others);
-    memory_release(NULL, surface->moduli, surface->count, sizeof *surface->moduli);
+    memory_release(NULL, surface->membranes, surface->count, sizeof *surface->membranes);
 }
 
 // ---- The form of one triangle
@@ -122,19 +107,9 @@ struct patch {
     double form[PATCH_NODES][PATCH_NODES];
 };
 
-static double area_of(const struct triangle_rest *rest)
-{
-    const double *q = rest->squares;
-    double heron = 0;
-    for (int i = 0; i < 3; i++)
-        heron += 2 * q[i] * q[(i + 1) % 3] - q[i] * q[i];
-    return sqrt(heron) / 4;
-}
-
 static double cotangent(const struct triangle_rest *rest, int corner)
 {
-    const double *q = rest->squares;
-    return (q[0] + q[1] + q[2] - 2 * q[corner]) / (4 * area_of(rest));
+    return triangle_cotangent(rest->squares, triangle_area(rest->squares), corner);
 }
 
 static int corner_of(const uint32_t nodes[3], uint32_t node)
@@ -173,7 +148,8 @@ static void find_patch(const struct surface *surface, size_t triangle, struct pa
             patch->count++;
         }
     // (n_i . n_j)^2 is the squared cosine of the angle between edges i and j.
-    const double factor = surface->moduli[triangle] / (4 * area_of(rest));
+    const double factor =
+        surface->membranes[triangle]->bending / (4 * triangle_area(rest->squares));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             const double c = i == j ? 0 : cotangent(rest, 3 - i - j);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -113,9 +114,37 @@ static bool make_weights(const struct system *system, struct elements_body *body
     return done;
 }
 
+// ---- Slabs
+//
+// Elements belong to the slab of their first node: a layer of a lattice, a row of a cloth, a node of
+// a rope. They reach two slabs further. Slabs are grouped for passes over all elements.
+
+static size_t node_count(const struct elements_body *body)
+{
+    return (size_t)(body->grid[0] * body->grid[1] * body->grid[2]);
+}
+
+static int64_t slab_nodes(const struct elements_body *body)
+{
+    return body->grid[2] > 1   ? body->grid[0] * body->grid[1]
+           : body->grid[1] > 1 ? body->grid[0]
+                               : 1;
+}
+
+static size_t slab_count(const struct elements_body *body)
+{
+    return node_count(body) / (size_t)slab_nodes(body);
+}
+
+static size_t group_slabs(const struct elements_body *body)
+{
+    enum { GROUP_NODES = 1024, GROUP_LEAST = 4 };
+    return GROUP_LEAST + GROUP_NODES / (size_t)slab_nodes(body);
+}
+
 // ---- Creation
 
-// Blocks of nodes, a whole number along each axis (elements/forces.c has the buffers).
+// Blocks of nodes, a whole number along each axis, and groups of slabs.
 static void set_blocks(struct element_set *elements, struct elements_body *body)
 {
     const bool is_lattice = body->constants[ELEMENT_VOLUME].stiffness != 0;
@@ -129,6 +158,8 @@ static void set_blocks(struct element_set *elements, struct elements_body *body)
         count *= (size_t)body->blocks[axis];
     }
     elements->block_count += count;
+    body->first_group = elements->group_count;
+    elements->group_count += (slab_count(body) + group_slabs(body) - 1) / group_slabs(body);
 }
 
 static bool make_body(const struct system *system, size_t index, struct element_set *elements)
@@ -137,7 +168,6 @@ static bool make_body(const struct system *system, size_t index, struct element_
     struct elements_body *body = &elements->bodies[elements->body_count++];
     const struct body_elements *constants = &from->elements;
     *body = (struct elements_body){
-        .body = index,
         .first = (int64_t)from->first_node,
         .grid = {(int64_t)from->grid[0], (int64_t)from->grid[1], (int64_t)from->grid[2]},
         .constants = {[ELEMENT_BEND_X] = constants->bend[0],
@@ -149,12 +179,6 @@ static bool make_body(const struct system *system, size_t index, struct element_
         body->damped |= body->constants[kind].time > 0;
     set_blocks(elements, body);
     return body->constants[ELEMENT_VOLUME].stiffness != 0 || make_weights(system, body);
-}
-
-static size_t power_count(const struct element_set *elements)
-{
-    return elements->block_count + elements->triangles.set.block_count +
-           bending_chunks(&elements->bending);
 }
 
 taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
@@ -171,7 +195,7 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
     bool done = elements->bodies;
     for (size_t b = 0; done && b < topology->body_count; b++)
         if (topology->bodies[b].elements.present &&
-            !(topology->bodies[b].elements.membrane.stretch > 0))
+            !elements_are_membrane(&topology->bodies[b].elements))
             done = make_body(system, b, elements);
     taut_status status =
         done ? REAL_NAME(triangles_make)(system, &elements->triangles, error) : TAUT_OK;
@@ -180,8 +204,8 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
     if (status != TAUT_OK)
         return status; // the caller frees the system
     if (done) {
-        elements->powers =
-            memory_allocate(system->allocator, power_count(elements), sizeof *elements->powers);
+        elements->powers = memory_allocate(system->allocator, element_power_count(elements),
+                                           sizeof *elements->powers);
         done = elements->powers;
     }
     return done ? TAUT_OK : fail_memory(error, "the elements");
@@ -202,7 +226,7 @@ void REAL_NAME(elements_free)(struct system *system)
                            sizeof *body->even[line]);
         }
     }
-    memory_release(system->allocator, elements->powers, power_count(elements),
+    memory_release(system->allocator, elements->powers, element_power_count(elements),
                    sizeof *elements->powers);
     REAL_NAME(triangles_free)(system, &elements->triangles);
     REAL_NAME(bending_free)(system, &elements->bending);
@@ -218,7 +242,7 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
     if (!elements)
         return 0;
     uint64_t bytes = sizeof *elements + system->topology->body_count * sizeof *elements->bodies +
-                     power_count(elements) * sizeof *elements->powers +
+                     element_power_count(elements) * sizeof *elements->powers +
                      REAL_NAME(triangles_bytes)(&elements->triangles) +
                      REAL_NAME(bending_bytes)(&elements->bending);
     for (size_t b = 0; b < elements->body_count; b++) {
@@ -291,25 +315,21 @@ int REAL_NAME(elements_at)(const struct elements_body *body, int64_t node,
     return count;
 }
 
-// The sum of vectors at the nodes of a cell with the sign of each along one axis, as the mean of its
-// edges there.
-static vec3 mean_edge(const vec3 *at, int count, int axis)
+static void find_edges(const struct state *state, const struct element *element, vec3 edges[3])
 {
-    vec3 sum = {0, 0, 0};
-    for (int corner = 0; corner < count; corner++)
-        sum = corner >> axis & 1 ? vec3_add(sum, at[corner]) : vec3_subtract(sum, at[corner]);
-    return vec3_scale(2.0 / count, sum);
+    vec3 x[ELEMENT_NODES_MAX];
+    for (int corner = 0; corner < element->count; corner++)
+        x[corner] = node_position(state, element->nodes[corner]);
+    for (int axis = 0; axis < cell_axes(element); axis++)
+        edges[axis] = cell_mean_edge(x, element->count, axis);
 }
 
 struct cell REAL_NAME(element_cell)(const struct state *state, const struct element *element)
 {
     const bool solid = element->kind == ELEMENT_VOLUME;
-    vec3 x[ELEMENT_NODES_MAX], by_edge[3];
+    vec3 by_edge[3];
     struct cell cell = {0};
-    for (int corner = 0; corner < element->count; corner++)
-        x[corner] = node_position(state, element->nodes[corner]);
-    for (int axis = 0; axis < 2 + solid; axis++)
-        cell.edges[axis] = mean_edge(x, element->count, axis);
+    find_edges(state, element, cell.edges);
 
     // The measure and its derivatives by the edges.
     vec3 normal = vec3_cross(cell.edges[0], cell.edges[1]);
@@ -342,14 +362,10 @@ struct cell REAL_NAME(element_cell)(const struct state *state, const struct elem
 // The mean edges of a cell, and its measure, without gradients.
 static double measure_of(const struct state *s, const struct element *element)
 {
-    const bool solid = element->kind == ELEMENT_VOLUME;
-    vec3 x[ELEMENT_NODES_MAX], edges[3];
-    for (int corner = 0; corner < element->count; corner++)
-        x[corner] = node_position(s, element->nodes[corner]);
-    for (int axis = 0; axis < 2 + solid; axis++)
-        edges[axis] = mean_edge(x, element->count, axis);
+    vec3 edges[3];
+    find_edges(s, element, edges);
     const vec3 normal = vec3_cross(edges[0], edges[1]);
-    return solid ? vec3_dot(edges[2], normal) : vec3_length(normal);
+    return element->kind == ELEMENT_VOLUME ? vec3_dot(edges[2], normal) : vec3_length(normal);
 }
 
 static void sum_cell(const struct state *s, const struct element *element, double sums[SUM_WIDTH])
@@ -494,52 +510,35 @@ static void sum_bending(const struct system *system, const void *unused, struct 
     }
 }
 
-static void add_sums(struct system *system, size_t count, chunk_sum sum, struct element_sums *all,
-                     const struct worker *worker)
+static void add_sums(struct system *system, size_t count, chunk_sum sum, const void *argument,
+                     struct element_sums *all, const struct worker *worker)
 {
     double total[SUM_WIDTH];
     if (count == 0)
         return;
-    REAL_NAME(sum_over_chunks)(system, count, sum, NULL, total, worker);
+    REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
     all->energy += total[0];
     all->power += total[1];
 }
 
-static size_t node_count(const struct elements_body *body)
-{
-    return (size_t)(body->grid[0] * body->grid[1] * body->grid[2]);
-}
-
 struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct worker *worker)
 {
+    const struct element_set *elements = system->elements;
     struct element_sums all = {0, 0};
-    for (size_t b = 0; system->elements && b < system->elements->body_count; b++) {
-        const struct elements_body *body = &system->elements->bodies[b];
-        double total[SUM_WIDTH];
-        REAL_NAME(sum_over_chunks)(system, node_count(body), sum_nodes, body, total, worker);
-        all.energy += total[0];
-        all.power += total[1];
-    }
-    if (system->elements) {
-        add_sums(system, system->elements->triangles.count, sum_triangles, &all, worker);
-        add_sums(system, system->elements->bending.nodes, sum_bending, &all, worker);
-    }
+    if (!elements)
+        return all;
+    for (size_t b = 0; b < elements->body_count; b++)
+        add_sums(system, node_count(&elements->bodies[b]), sum_nodes, &elements->bodies[b], &all,
+                 worker);
+    add_sums(system, elements->triangles.count, sum_triangles, NULL, &all, worker);
+    add_sums(system, elements->bending.nodes, sum_bending, NULL, &all, worker);
     return all;
 }
 
 // ---- Passes
 //
-// Elements belong to the slab of their first node: a layer of a lattice, a row of a cloth, a node of
-// a rope. They reach two slabs further. Slabs are grouped; elements whose nodes are all in the group
-// are visited first, those of its last two slabs in a second pass, in which groups of at least four
-// slabs do not meet.
-
-static int64_t slab_nodes(const struct elements_body *body)
-{
-    return body->grid[2] > 1   ? body->grid[0] * body->grid[1]
-           : body->grid[1] > 1 ? body->grid[0]
-                               : 1;
-}
+// Elements whose nodes are all in a group of slabs are visited first, those of its last two slabs in a
+// second pass, in which groups of at least four slabs do not meet.
 
 static void visit_slabs(const struct system *system, const struct elements_body *body,
                         struct range slabs, element_callback visit, void *context)
@@ -568,28 +567,33 @@ static void visit_block(const struct system *system, const void *argument, struc
     }
 }
 
+// The first or the second part of a group.
+static void visit_group(const struct system *system, size_t number, bool last,
+                        const struct visit *it)
+{
+    enum { REACH = 2 };
+    const struct element_set *elements = system->elements;
+    const struct elements_body *body = &elements->bodies[find_interval(
+        &elements->bodies->first_group, sizeof *elements->bodies, elements->body_count, number)];
+    const size_t slabs = slab_count(body), group = group_slabs(body);
+    const size_t first = (number - (size_t)body->first_group) * group, end = first + group;
+    struct range part =
+        last ? (struct range){end - REACH, end} : (struct range){first, end - REACH};
+    part.end = part.end < slabs ? part.end : slabs;
+    if (part.first < part.end)
+        visit_slabs(system, body, part, it->visit, it->context);
+}
+
 void REAL_NAME(elements_scatter)(const struct system *system, element_callback visit, void *context,
                                  const struct worker *worker)
 {
-    enum { REACH = 2, GROUP_NODES = 1024, GROUP_LEAST = 4 };
-    for (size_t b = 0; b < system->elements->body_count; b++) {
-        const struct elements_body *body = &system->elements->bodies[b];
-        const size_t slabs = node_count(body) / (size_t)slab_nodes(body);
-        const size_t group = GROUP_LEAST + GROUP_NODES / (size_t)slab_nodes(body);
-        for (int pass = 0; pass < 2; pass++) {
-            struct range range;
-            while (worker_claim(worker, (slabs + group - 1) / group, 1, &range)) {
-                const size_t first = range.first * group, end = first + group;
-                struct range part = pass == 0 ? (struct range){first, end - REACH}
-                                              : (struct range){end - REACH, end};
-                part.end = part.end < slabs ? part.end : slabs;
-                if (part.first < part.end)
-                    visit_slabs(system, body, part, visit, context);
-            }
-            worker_barrier(worker);
-        }
-    }
+    const struct element_set *elements = system->elements;
     const struct visit all = {visit, context};
-    REAL_NAME(run_coloured)
-    (system, &system->elements->triangles.set, visit_block, &all, worker);
+    for (int last = 0; last < 2 && elements->group_count > 0; last++) {
+        struct range range;
+        while (worker_claim(worker, elements->group_count, 1, &range))
+            visit_group(system, range.first, last, &all);
+        worker_barrier(worker);
+    }
+    REAL_NAME(run_coloured)(system, &elements->triangles.set, visit_block, &all, worker);
 }

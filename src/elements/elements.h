@@ -114,7 +114,6 @@ struct even_columns {
 // one pinned and one free neighbour on its line: its line is free from that node on, not half a cell
 // later), and 0 where a line has no centre.
 struct elements_body {
-    size_t body;
     int64_t first;   // node
     int64_t grid[3]; // nodes along x, y, z
     struct element_constants constants[ELEMENT_KINDS];
@@ -124,6 +123,7 @@ struct elements_body {
     size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
     struct even_columns *even[2]; // and the longest run of columns with weight 1
     uint64_t first_block;         // among all bodies
+    uint64_t first_group;         // of slabs, among all bodies (elements_scatter)
     int64_t blocks[3]; // blocks of nodes along each axis, the unit of work of the kernels
 };
 
@@ -149,6 +149,25 @@ struct element_triangles {
     real *numbers;       // TRIANGLE_COLUMNS columns of `count`
     struct range *spans; // of each block: its lowest node, and the one after its highest
 };
+
+// The area, and the cotangent of the angle at a corner, of a triangle with these squared lengths of
+// the edges opposite its corners (Heron).
+static inline double triangle_area(const double squares[3])
+{
+    double heron = -(squares[0] * squares[0] + squares[1] * squares[1] + squares[2] * squares[2]);
+    for (int i = 0; i < 3; i++)
+        heron += 2 * squares[i] * squares[(i + 1) % 3];
+    return sqrt(heron) / 4;
+}
+
+static inline double triangle_cotangent(const double squares[3], double area, int corner)
+{
+    return (squares[0] + squares[1] + squares[2] - 2 * squares[corner]) / (4 * area);
+}
+
+// The nodes of all triangles of the topology, body by body, and the membrane of each.
+void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3],
+                               const struct element_membrane **membranes);
 
 taut_status REAL_NAME(triangles_make)(const struct system *system,
                                       struct element_triangles *triangles, taut_error *error);
@@ -200,11 +219,18 @@ struct element_set {
     size_t body_count; // on grids
     struct elements_body *bodies;
     size_t block_count; // of these bodies
+    size_t group_count;
     struct element_triangles triangles;
     struct element_bending bending;
     double *powers; // W, of each block, then of each block of triangles, then of each chunk of
                     // nodes that bend, of the last elements_add with powers
 };
+
+static inline size_t element_power_count(const struct element_set *elements)
+{
+    return elements->block_count + elements->triangles.set.block_count +
+           bending_chunks(&elements->bending);
+}
 
 // The elements whose first node is this one (numbered within the body).
 int REAL_NAME(elements_at)(const struct elements_body *body, int64_t node,
@@ -226,6 +252,20 @@ struct cell {
     vec3 gradient[ELEMENT_NODES_MAX];
     vec3 edges[3];
 };
+
+// The mean edge along an axis of a cell of `count` corners with these vectors.
+static inline vec3 cell_mean_edge(const vec3 *at, int count, int axis)
+{
+    vec3 sum = {0, 0, 0};
+    for (int corner = 0; corner < count; corner++)
+        sum = corner >> axis & 1 ? vec3_add(sum, at[corner]) : vec3_subtract(sum, at[corner]);
+    return vec3_scale(2.0 / count, sum);
+}
+
+static inline int cell_axes(const struct element *element)
+{
+    return element->kind == ELEMENT_VOLUME ? 3 : 2;
+}
 
 struct cell REAL_NAME(element_cell)(const struct state *state, const struct element *element);
 

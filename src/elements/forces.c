@@ -13,17 +13,23 @@ static void add_to_node(struct state *s, uint32_t node, vec3 force)
     s->fz[node] += (real)force.z;
 }
 
+static void add_triangle(struct state *s, const struct element *element,
+                         const struct triangle *triangle)
+{
+    double tensions[3];
+    triangle_damped_tensions(triangle, tensions);
+    for (int i = 0; i < 3; i++)
+        add_to_node(s, element->nodes[i],
+                    vec3_scale(-2, triangle_corner(i, tensions, triangle->edges)));
+}
+
 static void add_element(const struct system *system, void *unused, const struct element *element)
 {
     (void)unused;
     struct state *s = system->state;
     if (element->kind == ELEMENT_TRIANGLE) {
         const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
-        double tensions[3];
-        triangle_damped_tensions(&triangle, tensions);
-        for (int i = 0; i < 3; i++)
-            add_to_node(s, element->nodes[i],
-                        vec3_scale(-2, triangle_corner(i, tensions, triangle.edges)));
+        add_triangle(s, element, &triangle);
         return;
     }
     if (element_is_linear(element)) {
@@ -69,10 +75,10 @@ static void add_triangles(const struct system *system, const void *argument,
     double power = 0;
     for (uint64_t i = block.first; i < block.first + block.count; i++) {
         const struct element element = REAL_NAME(triangle_element)(&elements->triangles, (size_t)i);
-        add_element(system, NULL, &element);
+        const struct triangle triangle = REAL_NAME(element_triangle)(system, &element);
+        add_triangle(system->state, &element, &triangle);
         if (!*powers || !elements->triangles.damped)
             continue;
-        const struct triangle triangle = REAL_NAME(element_triangle)(system, &element);
         double damping[3];
         triangle_tensions(&triangle, triangle.rates, damping);
         for (int edge = 0; edge < 3; edge++)
@@ -107,20 +113,24 @@ static void add_bending(struct system *system, size_t chunk, bool powers)
 
 void REAL_NAME(elements_add)(struct system *system, bool powers, const struct worker *worker)
 {
-    if (!system->elements)
-        return;
+    struct element_set *elements = system->elements;
     struct range range;
+    if (!elements)
+        return;
     if (!system->kernels->element_sheet) {
         REAL_NAME(elements_scatter)(system, add_element, NULL, worker);
     } else {
-        while (worker_claim(worker, system->elements->block_count, 1, &range))
+        while (worker_claim(worker, elements->block_count, 1, &range))
             add_block(system, range.first, powers);
-        worker_barrier(worker);
-        REAL_NAME(run_coloured)
-        (system, &system->elements->triangles.set, add_triangles, &powers, worker);
+        if (elements->triangles.count > 0) {
+            worker_barrier(worker);
+            REAL_NAME(run_coloured)
+            (system, &elements->triangles.set, add_triangles, &powers, worker);
+        }
     }
-    while (worker_claim(worker, bending_chunks(&system->elements->bending), 1, &range))
-        add_bending(system, range.first, powers);
+    if (elements->bending.nodes > 0) // after a barrier: it comes with triangles
+        while (worker_claim(worker, bending_chunks(&elements->bending), 1, &range))
+            add_bending(system, range.first, powers);
     stage_end(&system->clock, STAGE_ELEMENTS, worker);
 }
 
@@ -128,10 +138,7 @@ double REAL_NAME(elements_measured_power)(const struct system *system)
 {
     double power = 0;
     const struct element_set *elements = system->elements;
-    const size_t count = elements ? elements->block_count + elements->triangles.set.block_count +
-                                        bending_chunks(&elements->bending)
-                                  : 0;
-    for (size_t block = 0; block < count; block++)
-        power += elements->powers[block];
+    for (size_t part = 0; elements && part < element_power_count(elements); part++)
+        power += elements->powers[part];
     return power;
 }

@@ -50,15 +50,11 @@ static void multiply_linear(const struct product *it, const struct element *elem
 // The mean edges of the input.
 static void edges_of(const struct product *it, const struct element *element, vec3 edges[3])
 {
-    const int axes = element->kind == ELEMENT_VOLUME ? 3 : 2;
-    for (int axis = 0; axis < axes; axis++) {
-        vec3 sum = {0, 0, 0};
-        for (int corner = 0; corner < element->count; corner++) {
-            const vec3 p = vector_at(it->in, element->nodes[corner]);
-            sum = corner >> axis & 1 ? vec3_add(sum, p) : vec3_subtract(sum, p);
-        }
-        edges[axis] = vec3_scale(2.0 / element->count, sum);
-    }
+    vec3 p[ELEMENT_NODES_MAX];
+    for (int corner = 0; corner < element->count; corner++)
+        p[corner] = vector_at(it->in, element->nodes[corner]);
+    for (int axis = 0; axis < cell_axes(element); axis++)
+        edges[axis] = cell_mean_edge(p, element->count, axis);
 }
 
 // The change of the derivatives of M by its edges, for changes d of these edges.
@@ -92,7 +88,7 @@ static void multiply_cell(const struct system *system, const struct product *it,
         along += vec3_dot(cell.gradient[i], vector_at(it->in, element->nodes[i]));
     along *= it->stiffness * k + it->damping * c;
 
-    const int axes = element->kind == ELEMENT_VOLUME ? 3 : 2;
+    const int axes = cell_axes(element);
     vec3 change[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     if (it->kind == TANGENT_EXACT && force != 0) {
         vec3 edges[3];
@@ -174,6 +170,8 @@ void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_k
 
     const struct element_bending *bending = &system->elements->bending;
     struct range range;
+    if (bending->nodes == 0)
+        return;
     while (worker_claim(worker, bending_chunks(bending), 1, &range)) {
         const struct range nodes = bending_chunk(bending, range.first);
         for (size_t node = nodes.first; node < nodes.end; node++) {
@@ -290,6 +288,8 @@ void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangen
 
     const struct element_bending *bending = &system->elements->bending;
     struct range range;
+    if (bending->nodes == 0)
+        return;
     while (worker_claim(worker, bending_chunks(bending), 1, &range)) {
         const struct range nodes = bending_chunk(bending, range.first);
         for (size_t node = nodes.first; node < nodes.end; node++) {
@@ -311,6 +311,11 @@ struct bounds {
     void *context;
 };
 
+static bool is_in(struct range nodes, uint32_t node)
+{
+    return node >= nodes.first && node < nodes.end;
+}
+
 static void bound_linear(const struct bounds *it, const struct element *element)
 {
     const signed char *weights = REAL_NAME(element_weights)(element->kind);
@@ -322,7 +327,7 @@ static void bound_linear(const struct bounds *it, const struct element *element)
         const double k = element->stiffness * total * abs(weights[i]);
         add_all_around(bound.stiffness, k);
         add_all_around(bound.damping, element->time * k);
-        if (bound.node >= it->nodes.first && bound.node < it->nodes.end)
+        if (is_in(it->nodes, bound.node))
             it->visit(it->context, &bound);
     }
 }
@@ -359,7 +364,7 @@ static void bound_cell(const struct system *system, const struct bounds *it,
         total += vec3_length(cell.gradient[i]);
     for (int i = 0; i < element->count; i++) {
         struct element_bound bound = {.node = element->nodes[i]};
-        if (bound.node < it->nodes.first || bound.node >= it->nodes.end)
+        if (!is_in(it->nodes, bound.node))
             continue;
         const double length = vec3_length(cell.gradient[i]);
         const double weight = length > 0 ? total / length : 0;
@@ -369,11 +374,6 @@ static void bound_cell(const struct system *system, const struct bounds *it,
         add_all_around(bound.negative, fabs(force) * within + fmax(-force, 0) * rotation);
         it->visit(it->context, &bound);
     }
-}
-
-static bool is_in(struct range nodes, uint32_t node)
-{
-    return node >= nodes.first && node < nodes.end;
 }
 
 static void bound_triangle(const struct system *system, const struct bounds *it,

@@ -12,16 +12,13 @@
 // of them (H. Delingette, Triangular springs for modeling nonlinear membranes, IEEE TVCG 14, 2008).
 #include "elements/elements.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
 // ---- Creation
-
-static bool is_membrane(const struct topology_body *body)
-{
-    return body->elements.membrane.stretch > 0;
-}
 
 // Nodes per tile of coloured blocks: enough of them for every thread, and in the cache.
 static uint32_t tile_nodes(uint64_t node_count)
@@ -41,12 +38,9 @@ static void set_constants(struct element_triangles *triangles, size_t index,
                           const struct element_membrane *membrane, const double squares[3])
 {
     const double sum = squares[0] + squares[1] + squares[2];
-    double heron = -(squares[0] * squares[0] + squares[1] * squares[1] + squares[2] * squares[2]);
-    for (int i = 0; i < 3; i++)
-        heron += 2 * squares[i] * squares[(i + 1) % 3];
-    const double area = sqrt(heron) / 4;
+    const double area = triangle_area(squares);
     for (int i = 0; i < 3; i++) {
-        const double cotangent = (sum - 2 * squares[i]) / (4 * area);
+        const double cotangent = triangle_cotangent(squares, area, i);
         column(triangles, TRIANGLE_SQUARE + (enum triangle_column)i)[index] = (real)squares[i];
         column(triangles, TRIANGLE_WEIGHT + (enum triangle_column)i)[index] =
             (real)(sqrt(membrane->stretch / (16 * area)) * cotangent);
@@ -59,39 +53,31 @@ static void set_constants(struct element_triangles *triangles, size_t index,
     triangles->damped |= membrane->damping_ratio > 0;
 }
 
-// The nodes of all triangles, body by body.
-static void list_nodes(const struct topology *topology, uint32_t (*nodes)[3])
+void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3],
+                               const struct element_membrane **membranes)
 {
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        for (uint64_t f = 0; is_membrane(body) && f < body->face_count; f++) {
+        if (!elements_are_membrane(&body->elements))
+            continue;
+        for (uint64_t f = 0; f < body->face_count; f++) {
             const struct face face = topology_body_face(topology, body, f);
-            for (int corner = 0; corner < 3; corner++)
-                nodes[body->first_triangle + f][corner] = face.nodes[corner];
+            const size_t triangle = (size_t)(body->first_triangle + f);
+            memcpy(nodes[triangle], face.nodes, sizeof nodes[triangle]);
+            membranes[triangle] = &body->elements.membrane;
         }
     }
 }
 
-static const struct element_membrane *membrane_of(const struct topology *topology,
-                                                  uint64_t triangle)
-{
-    size_t b = 0;
-    while (!is_membrane(&topology->bodies[b]) ||
-           triangle >= topology->bodies[b].first_triangle + topology->bodies[b].face_count)
-        b++;
-    return &topology->bodies[b].elements.membrane;
-}
-
 // Copies what passes read into the order of the blocks.
 static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
+                 const struct element_membrane *const *membranes,
                  struct element_triangles *triangles)
 {
     for (size_t i = 0; i < triangles->count; i++) {
         const uint32_t number = plan_element(&triangles->set, i);
-        for (int corner = 0; corner < 3; corner++)
-            triangles->nodes[i][corner] = nodes[number][corner];
-        set_constants(triangles, i, membrane_of(topology, number),
-                      topology->triangles[number].squares);
+        memcpy(triangles->nodes[i], nodes[number], sizeof triangles->nodes[i]);
+        set_constants(triangles, i, membranes[number], topology->triangles[number].squares);
     }
     for (uint32_t b = 0; b < triangles->set.block_count; b++) {
         const struct plan_block block = triangles->set.blocks[b];
@@ -106,18 +92,14 @@ static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
     }
 }
 
-taut_status REAL_NAME(triangles_make)(const struct system *system,
-                                      struct element_triangles *triangles, taut_error *error)
+// The lists in the order of coloured blocks.
+static taut_status make_lists(const struct system *system, const uint32_t (*nodes)[3],
+                              const struct element_membrane *const *membranes,
+                              struct element_triangles *triangles, taut_error *error)
 {
     const struct topology *topology = system->topology;
     const taut_allocator *allocator = system->allocator;
     const size_t count = (size_t)topology->triangle_count;
-    if (count == 0)
-        return TAUT_OK;
-    uint32_t(*nodes)[3] = memory_allocate(NULL, count, sizeof *nodes);
-    if (!nodes)
-        return fail_memory(error, "the triangles");
-    list_nodes(topology, nodes);
     const struct elements all = {
         .nodes = nodes[0], .arity = 3, .count = count, .node_count = topology->node_count};
     const struct set_options options = {.allocator = allocator,
@@ -131,11 +113,32 @@ taut_status REAL_NAME(triangles_make)(const struct system *system,
         triangles->spans =
             memory_allocate(allocator, triangles->set.block_count, sizeof *triangles->spans);
         if (triangles->nodes && triangles->numbers && triangles->spans)
-            fill(topology, (const uint32_t(*)[3])nodes, triangles);
+            fill(topology, nodes, membranes, triangles);
         else
             status = fail_memory(error, "the triangles");
     }
+    return status;
+}
+
+taut_status REAL_NAME(triangles_make)(const struct system *system,
+                                      struct element_triangles *triangles, taut_error *error)
+{
+    const struct topology *topology = system->topology;
+    const size_t count = (size_t)topology->triangle_count;
+    if (count == 0)
+        return TAUT_OK;
+    uint32_t(*nodes)[3] = memory_allocate(NULL, count, sizeof *nodes);
+    const struct element_membrane **membranes = memory_allocate(NULL, count, sizeof *membranes);
+    taut_status status = TAUT_OK;
+    if (!nodes || !membranes) {
+        status = fail_memory(error, "the triangles");
+    } else {
+        REAL_NAME(triangles_list)(topology, nodes, membranes);
+        status = make_lists(system, (const uint32_t(*)[3])nodes,
+                            (const struct element_membrane *const *)membranes, triangles, error);
+    }
     memory_release(NULL, nodes, count, sizeof *nodes);
+    memory_release(NULL, membranes, count, sizeof *membranes);
     return status;
 }
 

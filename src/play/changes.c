@@ -233,16 +233,10 @@ static bool same_elements(const struct scene_elements *a, const struct scene_ele
            a->stretch == b->stretch && a->shear == b->shear && a->areal_density == b->areal_density;
 }
 
-static bool has_elements(const struct scene_elements *it)
-{
-    return it->bending_u != 0 || it->bending_v != 0 || it->twist != 0 || it->area != 0 ||
-           it->volume != 0 || it->stretch != 0;
-}
-
 // The damping of elements, which no setter writes.
 static bool same_element_damping(const struct scene_body *a, const struct scene_body *b)
 {
-    return !has_elements(&a->elements) ||
+    return !scene_elements_exist(&a->elements) ||
            (a->damping_ratio == b->damping_ratio && a->rayleigh_stiffness == b->rayleigh_stiffness);
 }
 

@@ -55,6 +55,11 @@ struct body_elements {
     struct element_membrane membrane; // of the faces of a body without a grid
 };
 
+static inline bool elements_are_membrane(const struct body_elements *elements)
+{
+    return elements->membrane.stretch > 0;
+}
+
 struct body {
     char *name;
     enum body_type type;

@@ -181,7 +181,7 @@ static void add_body(struct hash *hash, const struct body *body)
     add_flag(hash, body->is_sheet);
     add_flag(hash, body->closed);
     add_gas(hash, &body->pressure);
-    if (body->elements.membrane.stretch > 0)
+    if (elements_are_membrane(&body->elements))
         ADD(hash, body->elements.membrane);
 }
 

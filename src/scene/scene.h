@@ -165,6 +165,12 @@ struct scene_elements {
     bool damped;                 // whether damping_ratio is that of the elements, too
 };
 
+static inline bool scene_elements_exist(const struct scene_elements *it)
+{
+    return it->bending_u != 0 || it->bending_v != 0 || it->twist != 0 || it->area != 0 ||
+           it->volume != 0 || it->stretch != 0;
+}
+
 enum selector_type {
     SELECT_NODE,   // one builder number
     SELECT_FIRST,  // node 0

@@ -210,8 +210,8 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
         enum { COLUMNS = 10, BENDING_ENTRIES = 19 };
         const double flat = body->type == BODY_MESH ? BENDING_ENTRIES : 0;
         return size->faces * (sizeof(uint32_t[3]) + COLUMNS * totals->real + sizeof(uint64_t)) +
-               size->nodes * (sizeof(size_t) + totals->real +
-                              flat * (sizeof(uint32_t) + totals->real));
+               size->nodes *
+                   (sizeof(size_t) + totals->real + flat * (sizeof(uint32_t) + totals->real));
     }
     if (it->bending_u == 0 && it->bending_v == 0 && it->twist == 0 && it->area == 0)
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;

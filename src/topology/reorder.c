@@ -547,7 +547,7 @@ bool bodies_renumber(struct bodies *bodies)
     for (size_t b = 0; b < bodies->count; b++) {
         struct body *body = &bodies->items[b];
         const bool joined = body->springs && body->spring_count > 0;
-        if ((joined || body->elements.membrane.stretch > 0) && body->node_count >= NODES_MIN &&
+        if ((joined || elements_are_membrane(&body->elements)) && body->node_count >= NODES_MIN &&
             !body->node_order &&
             !((body->is_cut_grid || renumber(body)) && body_sort_springs(body)))
             return false;

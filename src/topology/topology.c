@@ -82,7 +82,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->listed_count += body->direction_count ? 0 : body->spring_count;
         topology->face_count += body->face_count;
         topology->listed_face_count += body->is_sheet ? 0 : body->face_count;
-        topology->triangle_count += body->elements.membrane.stretch > 0 ? body->face_count : 0;
+        topology->triangle_count += elements_are_membrane(&body->elements) ? body->face_count : 0;
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
         any_renumbered |= body->node_order != NULL;
@@ -193,7 +193,7 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
 static void cook_triangles(struct topology *topology, const struct topology_body *cooked,
                            const struct body *body)
 {
-    if (!(body->elements.membrane.stretch > 0))
+    if (!elements_are_membrane(&body->elements))
         return;
     for (uint64_t i = 0; i < body->face_count; i++) {
         const uint32_t *nodes = body->faces + 3 * i;
@@ -308,7 +308,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     at->direction += body->direction_count;
     at->face += body->face_count;
     at->listed_face += body->is_sheet ? 0 : body->face_count;
-    at->triangle += body->elements.membrane.stretch > 0 ? body->face_count : 0;
+    at->triangle += elements_are_membrane(&body->elements) ? body->face_count : 0;
     at->material += body->material_count;
     return true;
 }

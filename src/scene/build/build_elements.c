@@ -81,9 +81,7 @@ taut_status build_elements(struct build *build)
     const struct scene_body *given = build->given;
     const struct scene_elements *moduli = &given->elements;
     struct body_elements *elements = &build->body->elements;
-    *elements = (struct body_elements){
-        .present = moduli->bending_u != 0 || moduli->bending_v != 0 || moduli->twist != 0 ||
-                   moduli->area != 0 || moduli->volume != 0 || moduli->stretch != 0};
+    *elements = (struct body_elements){.present = scene_elements_exist(moduli)};
     if (given->type == BODY_ROPE && given->shape.rope.nodes < 3) // no three nodes, no bending
         elements->present = false;
     if (!elements->present)

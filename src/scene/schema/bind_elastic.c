@@ -1,6 +1,7 @@
 // Binds materials in SI units: the keys `elastic` and `fabric`, and the masses and constants of
 // springs and elements that follow from them (scene/moduli.h, docs/materials.md). The builder
-// weights those on the boundary (scene/build/build_shapes.c). Meshes and spheres: bind_membrane.c.
+// weights those on the boundary (scene/build/build_shapes.c). Meshes and
+// spheres have triangles instead of springs, and masses from their areas (build_surface.c).
 //
 // A lattice of cubes has springs along the edges (k1) and the face diagonals (k2) of its cells, a
 // cloth along u (structural), along v (weft) and along both diagonals (shear), a rope between
@@ -244,8 +245,7 @@ static void find_cells(const struct scene_cloth *cloth, const struct sheet_modul
         const double side = fmin(given.u, given.v) / times;
         *cells_u = fmax(1, round(u / side));
         *cells_v = fmax(1, round(v / side));
-        const struct sheet_springs springs =
-            sheet_springs(moduli, u / *cells_u / (v / *cells_v));
+        const struct sheet_springs springs = sheet_springs(moduli, u / *cells_u / (v / *cells_v));
         if (!(springs.u < 0) && !(springs.v < 0))
             return;
     }
@@ -361,6 +361,50 @@ static void set_rope(const struct given *given)
     solid->present = true;
 }
 
+// ---- Meshes and spheres
+
+// Reports what is missing, with the remedy. A solid that is named has a Poisson's ratio.
+static bool check_membrane(const struct given *given)
+{
+    // Keys of springs, which such a body has not; NULL-terminated.
+    static const char *const of_springs[] = {"damping", "damping_law", "break_at", "yield_at",
+                                             NULL};
+    const struct scene_elastic *solid = &given->body->elastic;
+    const char *const type = body_type_name(given->body->type);
+    const mark here = given->content.mapping ? given->content.at : given->at;
+    for (int i = 0; of_springs[i]; i++)
+        bound_refuse(given->binder, given->bound, of_springs[i],
+                     "is for springs; a body with 'elastic' and triangles has none: leave it out, "
+                     "or give 'damping_ratio'");
+    bool valid = true;
+    if (!solid->material && !bound_find(&given->content, "poisson"))
+        valid = bind_report(given->binder, here, NULL,
+                            "'poisson' is missing in 'elastic' of a %s: give Poisson's ratio, from "
+                            "0 to 0.5",
+                            type);
+    if (!(solid->thickness > 0))
+        valid = bind_report(given->binder, here, NULL,
+                            "'thickness' is missing in 'elastic' of a %s: give that of its wall, "
+                            "in m",
+                            type);
+    return refuse(given, "diameter", "is for ropes; give 'thickness'") && valid;
+}
+
+static void set_membrane(const struct given *given)
+{
+    struct scene_body *body = given->body;
+    struct scene_elastic *solid = &body->elastic;
+    if (!check_membrane(given))
+        return;
+    const struct sheet_moduli sheet = sheet_of_solid(solid);
+    body->elements.stretch = sheet.c11;
+    body->elements.shear = sheet.c66;
+    body->elements.bending_u = sheet.bending_u;
+    body->elements.areal_density = sheet.areal_density;
+    solid->present = is_held(given, "a stiffness", sheet.c66, "N/m") &&
+                     is_held(given, "an areal density", sheet.areal_density, "kg/m2");
+}
+
 // ---- Bodies
 
 static void set_body(struct given *given)
@@ -372,12 +416,11 @@ static void set_body(struct given *given)
         set_sheet(given);
     else if (body->type == BODY_ROPE)
         set_rope(given);
-    else
+    else if (body->type == BODY_LATTICE)
         set_lattice(given);
-    const struct scene_elements *of = &body->elements;
-    const bool any =
-        of->bending_u > 0 || of->bending_v > 0 || of->twist > 0 || of->area != 0 || of->volume != 0;
-    body->elements.damped = any && body->damping_ratio > 0;
+    else
+        set_membrane(given);
+    body->elements.damped = scene_elements_exist(&body->elements) && body->damping_ratio > 0;
 }
 
 static void bind_rayleigh(struct binder *binder, const struct bound *bound, struct scene_body *body)
@@ -439,9 +482,7 @@ bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene
     const bool valid =
         fabric ? bind_textile(&given, &material->value) : bind_solid(&given, &material->value);
     body->elastic.at = body->fabric.at = material->key_at;
-    if (valid && is_surface && bound_is_valid(bound, "damping_ratio"))
-        bind_membrane(binder, bound, &given.content, given.at, body);
-    else if (valid && bound_is_valid(bound, "damping_ratio"))
+    if (valid && bound_is_valid(bound, "damping_ratio"))
         set_body(&given);
     return true;
 }

@@ -178,11 +178,6 @@ void bind_springs(struct binder *binder, const struct bound *bound, struct scene
 // `elastic`. False if the body has none, so that masses and springs are bound from their own keys.
 bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene_body *body);
 
-// Binds `elastic` of a mesh or a sphere, whose content has been bound (bind_membrane.c); `at`: the
-// position of the key, or of the override that set it.
-void bind_membrane(struct binder *binder, const struct bound *bound, const struct bound *content,
-                   mark at, struct scene_body *body);
-
 // ---- Networks (bind_springs.c)
 
 // Binds the lists of a network.
