@@ -28,25 +28,40 @@ struct saved save_and_end(taut_solver *solver)
     return saved;
 }
 
-taut_solver *create(const taut_scene *scene, int threads, enum isa isa)
+static taut_config config_of(int threads, enum isa isa)
 {
-    const taut_config config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + (int)isa)};
+    return (taut_config){.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + (int)isa)};
+}
+
+taut_solver *create_with(const taut_scene *scene, const taut_config *config)
+{
     taut_error error = {0};
     taut_solver *solver;
-    if (taut_solver_create(scene, &config, &solver, &error) != TAUT_OK)
+    if (taut_solver_create(scene, config, &solver, &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    return solver;
+}
+
+taut_solver *create(const taut_scene *scene, int threads, enum isa isa)
+{
+    const taut_config config = config_of(threads, isa);
+    return create_with(scene, &config);
+}
+
+taut_solver *restore_with(const taut_scene *scene, struct saved saved, const taut_config *config)
+{
+    taut_error error = {0};
+    taut_solver *solver;
+    if (taut_solver_restore_memory(scene, saved.bytes, saved.count, config, &solver, &error) !=
+        TAUT_OK)
         fail_msg("%s", error.text);
     return solver;
 }
 
 taut_solver *restore(const taut_scene *scene, struct saved saved, int threads, enum isa isa)
 {
-    const taut_config config = {.threads = threads, .isa = (taut_isa)(TAUT_ISA_BASE + (int)isa)};
-    taut_error error = {0};
-    taut_solver *solver;
-    if (taut_solver_restore_memory(scene, saved.bytes, saved.count, &config, &solver, &error) !=
-        TAUT_OK)
-        fail_msg("%s", error.text);
-    return solver;
+    const taut_config config = config_of(threads, isa);
+    return restore_with(scene, saved, &config);
 }
 
 size_t feed_reader(void *context, void *bytes, size_t count, int *failure)

@@ -9,6 +9,7 @@
 enum isa best_isa(void);
 
 taut_solver *create(const taut_scene *scene, int threads, enum isa isa);
+taut_solver *create_with(const taut_scene *scene, const taut_config *config);
 
 // A checkpoint, whose bytes taut_bytes_release releases.
 struct saved {
@@ -19,6 +20,7 @@ struct saved {
 struct saved save(taut_solver *solver);
 struct saved save_and_end(taut_solver *solver);
 taut_solver *restore(const taut_scene *scene, struct saved saved, int threads, enum isa isa);
+taut_solver *restore_with(const taut_scene *scene, struct saved saved, const taut_config *config);
 
 // An archive_source of a `struct saved`, of which it takes away what it has given.
 size_t feed_reader(void *context, void *bytes, size_t count, int *failure);

@@ -221,6 +221,18 @@ double rest_length_of(const taut_solver *solver, uint64_t spring)
 }
 
 // Knuth's MMIX generator; its low bits are poor, only the high ones are used.
+void assert_moves_alike(const taut_solver *expected, const taut_solver *start,
+                        const taut_solver *solver, double part)
+{
+    double moved = 0, apart = 0;
+    for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+        const vec3 at = position_of(expected, node);
+        moved = fmax(moved, vec3_length(vec3_subtract(at, position_of(start, node))));
+        apart = fmax(apart, vec3_length(vec3_subtract(at, position_of(solver, node))));
+    }
+    assert_true(apart < part * moved);
+}
+
 double next_random(uint64_t *seed)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -85,6 +85,11 @@ void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity);
 // The present rest length of a spring (builder order) of a double precision solver.
 double rest_length_of(const taut_solver *solver, uint64_t spring);
 
+// Asserts that the nodes of `solver` are where those of `expected` are, to `part` of the longest way
+// of a node of `expected` since `start`.
+void assert_moves_alike(const taut_solver *expected, const taut_solver *start,
+                        const taut_solver *solver, double part);
+
 // A number in [-1, 1) from a fixed sequence; advances `seed`.
 double next_random(uint64_t *seed);
 

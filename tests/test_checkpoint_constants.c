@@ -187,28 +187,6 @@ static const char *const setting_text =
     "  velocity: [-2,0,0]}, {type: room, min: [-0.7,-3,-3], max: [12,3,3], response: project,\n"
     "  keep: 0.9, friction: 0.2}]\n";
 
-static taut_solver *create_with(const taut_scene *scene, taut_kernel kernel)
-{
-    const taut_config config = {.threads = 1, .kernel = kernel};
-    taut_error error = {0};
-    taut_solver *solver;
-    if (taut_solver_create(scene, &config, &solver, &error) != TAUT_OK)
-        fail_msg("%s", error.text);
-    return solver;
-}
-
-static taut_solver *restore_with(const taut_scene *scene, struct saved saved, taut_kernel kernel)
-{
-    const taut_config config = {
-        .threads = kernel == TAUT_KERNEL_REFERENCE ? 1 : 2, .isa = TAUT_ISA_BASE, .kernel = kernel};
-    taut_error error = {0};
-    taut_solver *solver;
-    if (taut_solver_restore_memory(scene, saved.bytes, saved.count, &config, &solver, &error) !=
-        TAUT_OK)
-        fail_msg("%s", error.text);
-    return solver;
-}
-
 // A constant is set, after `before` steps; the run is saved `between` steps later, and goes on
 // there and in a solver that was restored; there both may set it again.
 struct course {
@@ -220,12 +198,15 @@ struct course {
 static void assert_course(const taut_scene *scene, taut_kernel kernel, int number,
                           struct course course, const char *what)
 {
-    taut_solver *whole = create_with(scene, kernel);
+    const taut_config first = {.threads = 1, .kernel = kernel};
+    const taut_config then = {
+        .threads = kernel == TAUT_KERNEL_REFERENCE ? 1 : 2, .isa = TAUT_ISA_BASE, .kernel = kernel};
+    taut_solver *whole = create_with(scene, &first);
     advance(whole, course.before);
     do_set(whole, number, 0, what);
     advance(whole, course.between);
     struct saved middle = save(whole);
-    taut_solver *second = restore_with(scene, middle, kernel);
+    taut_solver *second = restore_with(scene, middle, &then);
     struct saved again = save(second);
     assert_same_saved(middle, again, what);
     if (course.again == 1)

@@ -146,7 +146,7 @@ static void test_nearest_name(void **state)
     assert_string_equal(nearest_name("damping_lw", keys, count), "damping_law");
     assert_string_equal(nearest_name("lwa", keys, count), "law");
     assert_string_equal(nearest_name("damping", keys, count), "damping");
-    assert_string_equal(nearest_name("stiff", keys, count), "stiffness"); // its beginning
+    assert_string_equal(nearest_name("stiff", keys, count), "stiffness");     // its beginning
     assert_string_equal(nearest_name("STIFFNESS", keys, count), "stiffness"); // of either case
     assert_string_equal(nearest_name("Dampign", keys, count), "damping");
     assert_string_equal(nearest_name("STIFF", keys, count), "stiffness");

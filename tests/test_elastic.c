@@ -137,6 +137,23 @@ static void assert_stress(taut_solver *solver, const uint64_t n[3], const double
     free(forces);
 }
 
+// Strains a block by `small` times a gradient, and asserts the stress of the isotropic solid.
+static void assert_homogeneous(taut_solver *solver, const uint64_t n[3], const double unit[3][3],
+                               double small, double lambda, double mu, double tolerance)
+{
+    double gradient[3][3], stress[3][3], trace = 0;
+    for (int i = 0; i < 3; i++) {
+        trace += small * unit[i][i];
+        for (int j = 0; j < 3; j++)
+            gradient[i][j] = small * unit[i][j];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            stress[i][j] = mu * (gradient[i][j] + gradient[j][i]) + (i == j ? lambda * trace : 0);
+    strain(solver, gradient);
+    assert_stress(solver, n, stress, tolerance);
+}
+
 static void test_homogeneous_strain_has_the_stress_of_the_solid(void **state)
 {
     (void)state;
@@ -154,19 +171,7 @@ static void test_homogeneous_strain_has_the_stress_of_the_solid(void **state)
             taut_solver *solver =
                 solver_of(HEADER("symplectic_euler", "1e-4") BLOCK("[%d, %d, %d]", ""), (int)n[0],
                           (int)n[1], (int)n[2]);
-            double gradient[3][3], stress[3][3];
-            double trace = 0;
-            for (int i = 0; i < 3; i++) {
-                trace += small * gradients[g][i][i];
-                for (int j = 0; j < 3; j++)
-                    gradient[i][j] = small * gradients[g][i][j];
-            }
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    stress[i][j] =
-                        mu * (gradient[i][j] + gradient[j][i]) + (i == j ? lambda * trace : 0);
-            strain(solver, gradient);
-            assert_stress(solver, n, stress, 2e-6 * small * YOUNG);
+            assert_homogeneous(solver, n, gradients[g], small, lambda, mu, 2e-6 * small * YOUNG);
             taut_solver_destroy(solver);
         }
 }
@@ -192,18 +197,8 @@ static void test_poissons_ratios_have_the_stress_of_the_solid(void **state)
                                    "  spacing: 0.1, elastic: {young: " NUM ", density: 800,\n"
                                    "  poisson: " NUM "}}]\n",
                     (int)n[0], (int)n[1], (int)n[2], YOUNG, nu);
-                double gradient[3][3], stress[3][3], trace = 0;
-                for (int i = 0; i < 3; i++) {
-                    trace += small * gradients[g][i][i];
-                    for (int j = 0; j < 3; j++)
-                        gradient[i][j] = small * gradients[g][i][j];
-                }
-                for (int i = 0; i < 3; i++)
-                    for (int j = 0; j < 3; j++)
-                        stress[i][j] =
-                            mu * (gradient[i][j] + gradient[j][i]) + (i == j ? lambda * trace : 0);
-                strain(solver, gradient);
-                assert_stress(solver, n, stress, 3e-6 * small * (YOUNG + lambda));
+                assert_homogeneous(solver, n, gradients[g], small, lambda, mu,
+                                   3e-6 * small * (YOUNG + lambda));
                 taut_solver_destroy(solver);
             }
 }
@@ -375,13 +370,7 @@ static void test_xpbd_computes_weighted_grids(void **state)
         assert_string_equal(solver_body_kernel(grid, 0), "grid");
         advance(reference, 300);
         advance(grid, 300);
-        double moved = 0, apart = 0;
-        for (uint64_t node = 0; node < taut_solver_node_count(grid); node++) {
-            const vec3 expected = position_of(reference, node);
-            moved = fmax(moved, vec3_length(vec3_subtract(expected, position_of(start, node))));
-            apart = fmax(apart, vec3_length(vec3_subtract(expected, position_of(grid, node))));
-        }
-        assert_true(apart < 0.005 * moved);
+        assert_moves_alike(reference, start, grid, 0.005);
         taut_solver_destroy(reference);
         taut_solver_destroy(start);
         taut_solver_destroy(grid);
