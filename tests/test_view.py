@@ -198,13 +198,16 @@ def build_beside_and_cancel(screen, taut, folder):
         x, y, _, height = window.until(lambda now: "bodies.flag.nodes" in now["widgets"],
                                        "the panel opens")["widgets"]["bodies.flag.nodes"]
         screen.do("mousemove", int(x + 30), int(y + height / 2))
-        time.sleep(0.3)
+        window.handled()
         screen.do("click", "--repeat", 2, "--delay", 80, 1)
-        time.sleep(0.5)
-        screen.do("key", "ctrl+a")
-        time.sleep(0.3)
+        window.handled()
+        # The release of ctrl comes with the press of A, so that a slow frame gets both.
+        screen.do("keydown", "ctrl")
+        window.handled()
+        screen.do("keydown", "a", "keyup", "ctrl", "keyup", "a")
+        window.handled()
         screen.do("type", "--delay", 60, text)
-        time.sleep(0.3)
+        window.handled()
         screen.do("key", "Return")
 
     enter("400000")  # 16 million nodes, which take several seconds

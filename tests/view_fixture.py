@@ -46,9 +46,11 @@ class Screen:
                 skip(f"{program} is not installed")
         read, write = os.pipe()
         self.folder = tempfile.mkdtemp(prefix="taut-screen-")
+        # No auto-repeat (-r): on a busy machine, more than its delay can pass between the press and
+        # the release of a key, which would type it several times.
         self.server = subprocess.Popen(
             ["Xvfb", "-displayfd", str(write), "-screen", "0", "%dx%dx24" % size, "+extension", "GLX",
-             "-nolisten", "tcp", "-noreset", "-fbdir", self.folder], pass_fds=[write],
+             "-nolisten", "tcp", "-noreset", "-r", "-fbdir", self.folder], pass_fds=[write],
             stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as pipe:
@@ -124,6 +126,12 @@ class Window:
 
     def now(self):
         return self.until(lambda report: True, "a report")
+
+    def handled(self):
+        """Waits until the events sent so far are handled, which takes a few frames: of fast
+        successions of events, each frame takes some."""
+        sent = self.now()["frames"]
+        self.until(lambda now: now["frames"] >= sent + 4, "events are handled")
 
     def drag(self, start, way, button=1, keys=(), steps=12, held=None):
         """Presses, moves by `way` (pixels) in steps, and releases; `held` must become true before

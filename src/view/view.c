@@ -177,11 +177,22 @@ static void redraw_end(struct redraw *redraw, bool was_coarse)
 
 // ---- A frame
 
-// Whether a later event undoes an earlier one: a press and its release, or a release and the next
-// press. Typed letters have events of their own.
+// Control, shift, alt and super, left and right.
+static bool is_modifier(const struct event *event)
+{
+    enum { FIRST = 340, LAST = 347 }; // as GLFW numbers them
+    return event->kind == EVENT_KEY && event->code >= FIRST && event->code <= LAST;
+}
+
+// Whether panels would miss an earlier event if they saw a later one in the same frame: a press and
+// its release, or a release and the next press (typed letters have events of their own); and a
+// modifier that changes after a press, which would then have the modifiers of later.
 static bool is_undone_by(const struct event *earlier, const struct event *later)
 {
     enum { CONTROL = 2, FIRST_WITHOUT_LETTER = 256 }; // as GLFW numbers them
+    if (is_modifier(later) && !is_modifier(earlier) && earlier->down &&
+        (earlier->kind == EVENT_KEY || earlier->kind == EVENT_BUTTON))
+        return true;
     if (earlier->kind != later->kind || earlier->code != later->code ||
         earlier->down == later->down)
         return false;
