@@ -225,24 +225,28 @@ static void rows_free(struct rows *rows)
     memory_release(NULL, rows->values, rows->capacity, sizeof *rows->values);
 }
 
-// Damping is proportional to the stiffness of a body: the fraction of its node that swings fastest.
+// Damping is proportional to the stiffness of a body: Rayleigh's, or the fraction of its node that
+// swings fastest.
 static void set_times(const struct topology *topology, struct element_bending *bending)
 {
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
-        const double ratio = body->elements.membrane.damping_ratio;
-        double least = INFINITY;
+        const struct element_membrane *membrane = &body->elements.membrane;
+        const double ratio = membrane->damping_ratio;
+        double least = INFINITY, time = membrane->damping_time;
         for (size_t node = first; ratio > 0 && node < end; node++) {
             const double k = REAL_NAME(bending_row_sums)(bending, node).diagonal;
             if (k > 0)
                 least = fmin(least, topology_mass(topology, node) / k);
         }
-        if (!isfinite(least))
+        if (isfinite(least))
+            time = 2 * ratio * sqrt(least);
+        if (!(time > 0))
             continue;
         bending->damped = true;
         for (size_t node = first; node < end; node++)
-            bending->times[node] = (real)(2 * ratio * sqrt(least));
+            bending->times[node] = (real)time;
     }
 }
 

@@ -48,9 +48,11 @@ static void set_constants(struct element_triangles *triangles, size_t index,
     const double stiffness = (membrane->stretch - membrane->shear) * sum / (4 * area);
     const double mass = 2 * area * membrane->areal_density;
     column(triangles, TRIANGLE_SHEAR)[index] = (real)(membrane->shear / (16 * area));
-    column(triangles, TRIANGLE_TIME)[index] =
-        (real)(2 * membrane->damping_ratio * sqrt(mass / stiffness));
-    triangles->damped |= membrane->damping_ratio > 0;
+    const double time = membrane->damping_time > 0
+                            ? membrane->damping_time
+                            : 2 * membrane->damping_ratio * sqrt(mass / stiffness);
+    column(triangles, TRIANGLE_TIME)[index] = (real)time;
+    triangles->damped |= time > 0;
 }
 
 void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3],

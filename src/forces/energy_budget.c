@@ -69,7 +69,7 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
             masses = topology_masses(system->topology, i, range.end);
         vec3 v = node_velocity(s, i);
         const double square = vec3_dot(v, v), kinetic = 0.5 * mass_in(&masses, i) * square;
-        sums[WORK_DRAG] += drag * square;
+        sums[WORK_DRAG] += drag_in(&masses, drag, i) * square;
         sums[WORK_KINETIC] += kinetic;
         if (system->constants->inverse_mass[i] == 0) {
             vec3 force = node_force(s, i);
@@ -214,6 +214,21 @@ static void sum_contacts(const struct system *system, const void *argument, stru
     REAL_NAME(contacts_visit)(system, now->time, range, contact_power, sums);
 }
 
+// The drag in proportion to masses, which no kernel measures.
+static void sum_mass_drag(const struct system *system, const void *unused, struct range range,
+                          double sums[SUM_WIDTH])
+{
+    (void)unused;
+    for (size_t i = range.first; i < range.end;) {
+        const struct node_masses masses = topology_masses(system->topology, i, range.end);
+        for (; i < masses.end && masses.mass_drag > 0; i++) {
+            const vec3 v = node_velocity(system->state, i);
+            sums[WORK_DRAG] += drag_in(&masses, 0, i) * vec3_dot(v, v);
+        }
+        i = (size_t)masses.end;
+    }
+}
+
 // Powers of contacts, faces in blocks, and listed springs that are not packed.
 void REAL_NAME(work_measure_others)(struct system *system, struct evaluation evaluation,
                                     const struct worker *worker)
@@ -228,6 +243,8 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         now.wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
     if (windy && now.wind.factor != 0)
         add_sum(system, faces, sum_wind, &now, power, worker);
+    if (topology_has_mass_drag(system->topology))
+        add_sum(system, (size_t)system->state->nodes, sum_mass_drag, NULL, power, worker);
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
     power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);

@@ -28,6 +28,27 @@ static void clear_forces(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
 }
 
+// The drag of bodies in proportion to their masses. That of the air is the same at every node, and
+// added where the forces on a node are completed.
+static void add_mass_drag(struct system *system, const struct worker *worker)
+{
+    struct state *s = system->state;
+    if (!topology_has_mass_drag(system->topology))
+        return;
+    const struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end;) {
+        const struct node_masses masses = topology_masses(system->topology, i, share.end);
+        for (; i < masses.end && masses.mass_drag > 0; i++) {
+            const real drag = (real)(masses.mass_drag * mass_in(&masses, i));
+            s->fx[i] -= drag * s->vx[i];
+            s->fy[i] -= drag * s->vy[i];
+            s->fz[i] -= drag * s->vz[i];
+        }
+        i = (size_t)masses.end;
+    }
+    stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
+}
+
 // `count` nodes, starting at node `first` of the range.
 static void finish_chunk(const struct system *system, struct range nodes, size_t first,
                          size_t count, enum sweep_finish finish, struct power_sums *powers)
@@ -112,6 +133,7 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
     REAL_NAME(contacts_find)(system, evaluation.time, worker);
     clear_forces(system, worker);
+    add_mass_drag(system, worker);
     REAL_NAME(wind_add)(system, evaluation, finish, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);
     REAL_NAME(elements_add)(system, evaluation.powers, worker);

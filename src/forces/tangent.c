@@ -82,13 +82,18 @@ void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
 static void add_drag(const struct tangent *tangent, real damping, struct node_vectors in,
                      struct node_vectors out, struct range nodes)
 {
-    const real drag = damping * (real)tangent->system->topology->environment.air_drag;
-    if (drag == 0)
-        return;
-    for (size_t node = nodes.first; node < nodes.end; node++) {
-        out.x[node] += drag * in.x[node];
-        out.y[node] += drag * in.y[node];
-        out.z[node] += drag * in.z[node];
+    const struct topology *topology = tangent->system->topology;
+    for (size_t node = nodes.first; node < nodes.end;) {
+        const struct node_masses masses = topology_masses(topology, node, nodes.end);
+        const bool any = topology->environment.air_drag > 0 || masses.mass_drag > 0;
+        for (; any && node < masses.end; node++) {
+            const real drag =
+                damping * (real)drag_in(&masses, topology->environment.air_drag, node);
+            out.x[node] += drag * in.x[node];
+            out.y[node] += drag * in.y[node];
+            out.z[node] += drag * in.z[node];
+        }
+        node = (size_t)masses.end;
     }
 }
 
@@ -168,9 +173,13 @@ void REAL_NAME(tangent_apply_others)(struct tangent *tangent, real stiffness, re
 static void fill_blocks(const struct tangent *tangent, real stiffness, real damping,
                         real (*blocks)[6], const struct tangent_item *item)
 {
-    const real drag = damping * (real)tangent->system->topology->environment.air_drag;
+    const struct topology *topology = tangent->system->topology;
     const struct range nodes = item->nodes;
+    struct node_masses masses = {.end = nodes.first};
     for (size_t node = nodes.first; node < nodes.end; node++) {
+        if (node == masses.end)
+            masses = topology_masses(topology, node, nodes.end);
+        const real drag = damping * (real)drag_in(&masses, topology->environment.air_drag, node);
         memset(blocks[node], 0, sizeof blocks[node]);
         block_add(blocks[node], 0, 0, 0, drag, drag);
     }

@@ -22,7 +22,7 @@
 #include "integrate/integrate.h"
 #include "state/reading.h"
 
-// ---- Air drag
+// ---- Drag, of the air and of bodies in proportion to their masses
 //
 // Drag is explicit, v -= h c v / m, as long as a = h c / m is at most 1, so that it never reverses
 // the velocity. Of stronger drag, the part with a = 1 is explicit, and the rest divides the
@@ -36,24 +36,38 @@ static real explicit_drag(real drag, real factor)
     return factor * drag > 1 ? 1 / factor : drag;
 }
 
+// The drag of a node, kg/s.
+static real node_drag(const struct system *system, const struct node_masses *masses, size_t node)
+{
+    return (real)drag_in(masses, system->topology->environment.air_drag, node);
+}
+
 static bool any_strong_drag(const struct system *system, double step, const struct worker *worker)
 {
-    const real drag = (real)system->topology->environment.air_drag, h = (real)step;
+    const real h = (real)step;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; drag > 0 && i < share.end; i++)
-        if (h * system->constants->inverse_mass[i] * drag > 1)
+    struct node_masses masses = {.end = share.first};
+    for (size_t i = share.first; i < share.end; i++) {
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, share.end);
+        if (h * system->constants->inverse_mass[i] * node_drag(system, &masses, i) > 1)
             return true;
+    }
     return false;
 }
 
-// Removes the implicit part of the drag from the forces.
+// Adds the drag that the air has not, and removes the implicit part of all from the forces.
 static void limit_drag(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
-    const real drag = (real)system->topology->environment.air_drag, h = (real)step;
+    const real air = (real)system->topology->environment.air_drag, h = (real)step;
     struct range share = node_share(system, worker);
+    struct node_masses masses = {.end = share.first};
     for (size_t i = share.first; i < share.end; i++) {
-        real rest = drag - explicit_drag(drag, h * system->constants->inverse_mass[i]);
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, share.end);
+        const real drag = node_drag(system, &masses, i);
+        real rest = air - explicit_drag(drag, h * system->constants->inverse_mass[i]);
         s->fx[i] += rest * s->vx[i];
         s->fy[i] += rest * s->vy[i];
         s->fz[i] += rest * s->vz[i];
@@ -63,10 +77,14 @@ static void limit_drag(struct system *system, double step, const struct worker *
 static void apply_strong_drag(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
-    const real drag = (real)system->topology->environment.air_drag, h = (real)step;
+    const real h = (real)step;
     struct range share = node_share(system, worker);
+    struct node_masses masses = {.end = share.first};
     for (size_t i = share.first; i < share.end; i++) {
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, share.end);
         real factor = h * system->constants->inverse_mass[i];
+        const real drag = node_drag(system, &masses, i);
         real slower = 1 + factor * (drag - explicit_drag(drag, factor));
         s->vx[i] /= slower;
         s->vy[i] /= slower;
@@ -88,7 +106,8 @@ static void kick(struct system *system, double step, const struct worker *worker
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
-// The same if gravity and drag are the only external forces, without the force arrays.
+// The same if gravity and the drag of the air are the only external forces, without the force
+// arrays.
 static void fall(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -593,7 +612,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
         REAL_NAME(forces_outside)(system, evaluation, worker);
         if (gas_has_collapsed(system)) // found by the first substep
             return;
-        if (strong_drag)
+        if (strong_drag || topology_has_mass_drag(system->topology))
             limit_drag(system, h, worker);
         kick(system, h, worker);
     } else {

@@ -248,7 +248,8 @@ static bool same_body(const struct scene_body *a, const struct scene_body *b)
     // Masses on the boundary are fractions, and elements have constants, which no setter writes.
     if (a->elastic.present != b->elastic.present || a->fabric.present != b->fabric.present ||
         (body_has_moduli(a) && body_cell_mass(a) != body_cell_mass(b)) ||
-        !same_elements(&a->elements, &b->elements) || !same_element_damping(a, b))
+        !same_elements(&a->elements, &b->elements) || !same_element_damping(a, b) ||
+        a->rayleigh_mass != b->rayleigh_mass)
         return false;
     if (a->type == BODY_NETWORK)
         return same_masses(a, b) && same_lists(&a->shape.network, &b->shape.network);

@@ -43,6 +43,7 @@ struct element_membrane {
     double bending;       // N m, E t^3 / 12 (1 - nu^2)
     double areal_density; // kg/m2
     double damping_ratio; // of the critical damping of each triangle
+    double damping_time;  // s, damping over stiffness; 0: see damping_ratio
 };
 
 // The elements of a body on a grid, or of triangles (elements/elements.h has their nodes and signs).
@@ -71,6 +72,7 @@ struct body {
     double *masses;     // kg, > 0; NULL: all nodes have node_mass
     double node_mass;
     bool has_density;   // the masses follow from a density, and are smaller on the boundary
+    double mass_drag;   // 1/s, drag of a node over its mass
     uint8_t *kinematic; // 1 for pinned, driven and prescribed nodes
     struct motion *motions;
     size_t motion_count;

@@ -183,6 +183,8 @@ static void add_body(struct hash *hash, const struct body *body)
     add_gas(hash, &body->pressure);
     if (elements_are_membrane(&body->elements))
         ADD(hash, body->elements.membrane);
+    if (body->mass_drag > 0)
+        ADD(hash, body->mass_drag);
 }
 
 uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)

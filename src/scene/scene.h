@@ -324,6 +324,7 @@ struct scene_body {
     double damping_ratio; // of the springs of `elastic` or `fabric`; 0: see rayleigh_stiffness
     struct scene_elements elements;
     double rayleigh_stiffness; // s, damping over stiffness of springs; 0: the common damping
+    double rayleigh_mass;      // 1/s, drag over mass of nodes
     struct selector *pins;
     size_t pin_count;
     struct scene_drive *drives;

@@ -51,7 +51,8 @@ static void set_dt_interval(struct system *system, uint64_t every)
 
 static enum sweep_load load_on_grids(const struct topology *topology)
 {
-    if (topology_has_gas(topology) || topology_has_elements(topology))
+    if (topology_has_gas(topology) || topology_has_elements(topology) ||
+        topology_has_mass_drag(topology))
         return LOAD_ANYTHING;
     return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;
 }

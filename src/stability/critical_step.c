@@ -432,19 +432,22 @@ static struct mode_range find_range(const struct system *system, bool *pressed,
     *present_ratio = find_present_ratio(system, ratios.lower);
     extend_by_others(system, &ratios);
     double least = INFINITY, most = 0;
+    struct node_masses masses = {.end = 0};
     for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
-        double inverse = (double)system->constants->inverse_mass[i];
+        const double inverse = (double)system->constants->inverse_mass[i];
+        if (i == masses.end)
+            masses = topology_masses(system->topology, i, system->state->nodes);
         if (inverse != 0) {
-            least = fmin(least, inverse);
-            most = fmax(most, inverse);
+            const double rate = system->topology->environment.air_drag * inverse + masses.mass_drag;
+            least = fmin(least, rate);
+            most = fmax(most, rate);
         }
     }
-    double drag = system->topology->environment.air_drag;
     *pressed = ratios.pressed;
     return (struct mode_range){.lower_ratio = isfinite(ratios.lower) ? ratios.lower : 0,
-                               .lower = isfinite(least) ? drag * least : 0,
+                               .lower = isfinite(least) ? least : 0,
                                .upper_ratio = ratios.upper,
-                               .upper = drag * most};
+                               .upper = most};
 }
 
 static void update_range(struct system *system, const struct worker *worker)

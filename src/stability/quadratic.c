@@ -478,6 +478,12 @@ static double contact_damping(const struct quadratic *it, size_t node, const dou
     return sum > none * trace * square ? sum : 0; // else round-off: no friction in this direction
 }
 
+static double drag_of(const struct system *system, uint32_t node)
+{
+    const struct node_masses masses = topology_masses(system->topology, node, node + 1);
+    return drag_in(&masses, system->topology->environment.air_drag, node);
+}
+
 // x' M^-1/2 C M^-1/2 x for springs, contacts and drag.
 static double damping_of(const void *context, const double *x)
 {
@@ -507,8 +513,8 @@ static double damping_of(const void *context, const double *x)
             sum += c * (view.material->damping_law == DAMPING_FULL ? square : along * along);
         }
     }
-    const double drag = system->topology->environment.air_drag;
     for (size_t i = 0; i < (size_t)it->dense.size / 3; i++) {
+        const double drag = drag_of(system, it->free[i]);
         const double by = sqrt((double)system->constants->inverse_mass[it->free[i]]);
         const double v[3] = {by * x[3 * i], by * x[3 * i + 1], by * x[3 * i + 2]};
         sum += drag * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -612,10 +618,11 @@ static void fill_dense(struct quadratic *it)
                                  view_rest_length(&view, i));
     for (size_t i = 0; i < n / 3; i++)
         add_dense_contacts(it, i);
-    const double drag = system->topology->environment.air_drag;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t node = it->free[i / 3];
         it->dense.damping[i * n + i] +=
-            drag * (double)system->constants->inverse_mass[it->free[i / 3]];
+            drag_of(system, node) * (double)system->constants->inverse_mass[node];
+    }
 }
 
 static real *component_of(struct node_vectors vectors, size_t axis)

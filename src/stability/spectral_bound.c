@@ -943,9 +943,22 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
             c += 4 * (double)material->damping;
         }
         *stiffness = fmax(*stiffness, k / body->node_mass);
-        *damping = fmax(*damping, c / body->node_mass);
+        *damping = fmax(*damping, c / body->node_mass + 3 * body->mass_drag);
     }
     return true;
+}
+
+// Adds the drag of bodies in proportion to their masses.
+static void add_mass_drag(const struct system *system, struct bound_blocks *blocks)
+{
+    const size_t end = blocks->first + blocks->count;
+    for (size_t node = blocks->first; node < end;) {
+        const struct node_masses masses = topology_masses(system->topology, node, end);
+        for (; node < masses.end && masses.mass_drag > 0; node++)
+            for (int element = 0; element < 3; element++)
+                blocks->damping[element][node - blocks->first] += (real)drag_in(&masses, 0, node);
+        node = (size_t)masses.end;
+    }
 }
 
 void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
@@ -959,6 +972,8 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
             blocks->stiffness[element][i] = bound->around_stiffness[element];
             blocks->damping[element][i] = bound->around_damping[element];
         }
+    if (topology_has_mass_drag(system->topology))
+        add_mass_drag(system, blocks);
     for (int element = 0; negative && element < BLOCK_WIDTH; element++)
         memset(blocks->negative[element], 0, count * sizeof(real));
     struct row_target target = {system, blocks, negative};

@@ -88,7 +88,8 @@ static bool dissipates(const struct scene_collider *it)
 static bool is_conservative(const taut_scene *scene, const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
-    if (scene->environment.air_drag != 0 || scene->environment.wind.present ||
+    if (scene->environment.air_drag != 0 || topology_has_mass_drag(topology) ||
+        scene->environment.wind.present ||
         scene->simulation.keep_velocity != 1 || topology->any_breaks || topology->any_yields ||
         topology->motion_count > 0)
         return false;

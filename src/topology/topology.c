@@ -276,6 +276,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .node_mass = body->masses ? 0 : body->node_mass,
         .first_mass = at->mass,
         .has_density = body->has_density,
+        .mass_drag = body->mass_drag,
     };
     if (!cooked->name)
         return false;
@@ -408,6 +409,7 @@ struct node_masses topology_masses(const struct topology *topology, uint64_t nod
                       ? NULL
                       : topology->masses + body->first_mass + (node - body->first_node),
         .each = body->node_mass,
+        .mass_drag = body->mass_drag,
     };
 }
 

@@ -40,6 +40,7 @@ struct topology_body {
     double node_mass;        // kg, of each node; 0: masses are listed
     uint64_t first_mass;     // from this index
     bool has_density;        // the masses follow from a density, and are smaller on the boundary
+    double mass_drag;        // 1/s, drag of a node over its mass
     double mass_set;         // kg, of each node, by taut_solver_set_node_mass; 0: as built
 };
 
@@ -132,6 +133,7 @@ struct node_masses {
     uint64_t first, end;
     const double *listed; // listed[0] is that of node `first`; NULL: every node has `each`
     double each;
+    double mass_drag; // 1/s, of the body
 };
 
 // The masses of nodes from `node` up to `end` or the end of the node's body.
@@ -140,6 +142,12 @@ struct node_masses topology_masses(const struct topology *topology, uint64_t nod
 static inline double mass_in(const struct node_masses *masses, uint64_t node)
 {
     return masses->listed ? masses->listed[node - masses->first] : masses->each;
+}
+
+// The drag coefficient of a node, kg/s, where the air's is `air_drag`.
+static inline double drag_in(const struct node_masses *masses, double air_drag, uint64_t node)
+{
+    return masses->mass_drag > 0 ? air_drag + masses->mass_drag * mass_in(masses, node) : air_drag;
 }
 
 // Gives every node of the body this mass, kg, whether masses are listed or not.
@@ -220,6 +228,15 @@ static inline bool topology_has_elements(const struct topology *topology)
 {
     for (size_t b = 0; b < topology->body_count; b++)
         if (topology->bodies[b].elements.present)
+            return true;
+    return false;
+}
+
+// Whether any body has drag in proportion to its mass.
+static inline bool topology_has_mass_drag(const struct topology *topology)
+{
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (topology->bodies[b].mass_drag > 0)
             return true;
     return false;
 }

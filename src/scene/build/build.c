@@ -392,6 +392,7 @@ static taut_status build_body(struct build *build)
     body->at = given->at;
     body->pressure = given->pressure;
     body->has_density = body_has_moduli(given);
+    body->mass_drag = given->rayleigh_mass;
     body->name = strdup(given->name);
     if (!body->name)
         return build_no_memory(build);

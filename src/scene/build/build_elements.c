@@ -64,7 +64,8 @@ static void set_surface(const struct scene_body *given, struct body_elements *el
         .shear = given->elements.shear,
         .bending = given->elements.bending_u,
         .areal_density = given->elements.areal_density,
-        .damping_ratio = given->elements.damped ? given->damping_ratio : 0};
+        .damping_ratio = given->elements.damped ? given->damping_ratio : 0,
+        .damping_time = given->rayleigh_stiffness};
 }
 
 // The elements of a cell or a line would still join nodes whose springs are broken.

@@ -468,8 +468,7 @@ bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene
                                    "in N s/m"
                                  : "is only for bodies with 'elastic'; give 'damping', in N s/m";
         bound_refuse(binder, bound, "damping_ratio", reason);
-        if (has_key)
-            bound_refuse(binder, bound, "rayleigh", reason);
+        bound_refuse(binder, bound, "rayleigh", reason);
         return false;
     }
     bind_rayleigh(binder, bound, body);

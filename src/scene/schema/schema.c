@@ -624,14 +624,24 @@ static const struct schema_key fabric_keys[] = {
 SCHEMA_TABLE(schema_fabric, "fabric", "'fabric'", fabric_keys);
 
 static const struct schema_key rayleigh_keys[] = {
+    {.name = "mass",
+     .type = VALUE_NUMBER,
+     .in_double = true,
+     .offset = offsetof(struct scene_body, rayleigh_mass),
+     .range = RANGE_NOT_NEGATIVE,
+     .unit = "1/s",
+     .initial = "0",
+     .meaning = "The drag of each node over its mass: F = −mass · m v. A free motion slows down as "
+                "e^(−mass · t), and slow oscillations are damped most."},
     {.name = "stiffness",
      .type = VALUE_NUMBER,
      .in_double = true,
      .offset = offsetof(struct scene_body, rayleigh_stiffness),
-     .range = RANGE_POSITIVE,
+     .range = RANGE_NOT_NEGATIVE,
      .unit = "s",
-     .required = true,
-     .meaning = "The damping of each spring over its stiffness."},
+     .initial = "0",
+     .meaning = "The damping of each spring and element over its stiffness; fast oscillations are "
+                "damped most."},
 };
 SCHEMA_TABLE(schema_rayleigh, "rayleigh", "'rayleigh'", rayleigh_keys);
 
@@ -707,6 +717,12 @@ static const char *const pendulum_model_names[] = {"spring", "equation", "small_
         .absent = "`spring`, or the body's common keys",                                           \
         .meaning = "A material for each kind of springs; a kind that is not named is not built."   \
     }
+#define RAYLEIGH_KEY(materials)                                                                    \
+    {                                                                                              \
+        .name = "rayleigh", .shown = "mapping", .absent = "`damping_ratio`",                       \
+        .meaning = "Damping proportional to mass and to stiffness, instead of `damping_ratio`; "   \
+                   "only with " materials "."                                                      \
+    }
 // Of the types whose masses and constants may follow from a material.
 #define ELASTIC_KEYS                                                                               \
     {.name = "elastic",                                                                            \
@@ -721,11 +737,7 @@ static const char *const pendulum_model_names[] = {"spring", "equation", "small_
          .initial = "0",                                                                           \
          .meaning = "The damping of each spring as a fraction of the critical damping of the "     \
                     "spring between two nodes inside; only with `elastic` or `fabric`."},          \
-    {                                                                                              \
-        .name = "rayleigh", .shown = "mapping", .absent = "`damping_ratio`",                       \
-        .meaning = "Damping proportional to stiffness, instead of `damping_ratio`; only with "     \
-                   "`elastic` or `fabric`."                                                        \
-    }
+        RAYLEIGH_KEY("`elastic` or `fabric`")
 #define PRESSURE_KEY                                                                               \
     {                                                                                              \
         .name = "pressure", .shown = "mapping", .absent = "no gas", .meaning = "The gas inside."   \
@@ -860,13 +872,14 @@ static const struct schema_key quad_keys[] = {
      .meaning =                                                                                    \
          "The material of the wall in SI units, instead of mass and springs; the triangles "       \
          "are then those of an isotropic membrane, whatever their shapes and sizes."},             \
-    {                                                                                              \
-        .name = "damping_ratio", .type = VALUE_NUMBER,                                             \
-        .offset = offsetof(struct scene_body, damping_ratio), .range = RANGE_NOT_NEGATIVE,         \
-        .initial = "0",                                                                            \
-        .meaning = "The damping of each triangle as a fraction of its critical damping; only "     \
-                   "with `elastic`."                                                               \
-    }
+        {.name = "damping_ratio",                                                                  \
+         .type = VALUE_NUMBER,                                                                     \
+         .offset = offsetof(struct scene_body, damping_ratio),                                     \
+         .range = RANGE_NOT_NEGATIVE,                                                              \
+         .initial = "0",                                                                           \
+         .meaning = "The damping of each triangle as a fraction of its critical damping; only "    \
+                    "with `elastic`."},                                                            \
+        RAYLEIGH_KEY("`elastic`")
 
 static const struct schema_key sphere_keys[] = {
     {.name = "center",
