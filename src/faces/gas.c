@@ -291,12 +291,17 @@ static bool any_gas(const struct system *system, gas_choice chosen)
     return false;
 }
 
+// Gas without a volume has no pressure: the one that it had in some evaluation before depends on
+// what has been evaluated since, such as the energy budget.
 static void find_pressures(struct system *system, struct evaluation evaluation, gas_choice chosen)
 {
     struct state *s = system->state;
     for (size_t b = 0; b < system->topology->body_count; b++) {
         const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
-        if (chosen(system, b) && s->volume[b] > 0)
+        if (!chosen(system, b))
+            continue;
+        s->pressure[b] = 0;
+        if (s->volume[b] > 0)
             s->pressure[b] =
                 REAL_NAME(gas_pressure)(gas, REAL_NAME(gas_amount)(system, b, evaluation.gas_step),
                                         s->volume[b], s->volume_built[b]);
