@@ -402,6 +402,33 @@ static void test_projection_hides_nothing(void **state)
         }
 }
 
+// Divergence that a room hides is found at the same step with and without the energy budget, also
+// where it begins long after the start: here when springs become a hundred times as stiff.
+static void test_hidden_divergence_does_not_depend_on_the_budget(void **state)
+{
+    (void)state;
+    enum { STABLE_STEPS = 300 };
+    for (int i = 0; i < 4; i++) {
+        uint64_t stopped[2];
+        for (int budget = 0; budget < 2; budget++) {
+            taut_solver *solver = solver_of(
+                "precision: %s\nsimulation: {dt: %g, steps: 2000}\noutput: {work: %s}\n"
+                "environment: {gravity: [0, -0.05, 0]}\nbodies:\n"
+                "  - {name: j, type: lattice, origin: [-0.25,0,-0.25], nodes: [6,6,6],\n"
+                "     spacing: 0.1, mass: 10, springs: {k1: {stiffness: 3}}}\ncolliders:\n"
+                "  - {type: room, min: [-0.3,0,-0.3], max: [0.3,0.6,0.3], response: project}\n",
+                i % 2 ? "double" : "single", i / 2 ? 0.04 : 0.05, budget ? "true" : "false");
+            advance(solver, STABLE_STEPS);
+            assert_int_equal(taut_solver_set_stiffness(solver, 0, 0, 300, NULL), TAUT_OK);
+            assert_int_equal(taut_solver_step(solver, 1000, NULL), TAUT_ERROR_DIVERGED);
+            stopped[budget] = taut_solver_step_count(solver);
+            taut_solver_destroy(solver);
+        }
+        assert_int_equal(stopped[0], stopped[1]);
+        assert_true(stopped[0] <= STABLE_STEPS + 2 * 64);
+    }
+}
+
 // Far from the origin single precision does not resolve the strain of short stiff springs, and
 // their rounded forces heat a rope at a stable step: the message says so, and names the remedy. It
 // does not if the step is too long, near the origin, or in double precision.
@@ -640,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_late_instability_is_found_as_early),
         cmocka_unit_test(test_return_to_the_start),
         cmocka_unit_test(test_projection_hides_nothing),
+        cmocka_unit_test(test_hidden_divergence_does_not_depend_on_the_budget),
         cmocka_unit_test(test_rounding_far_from_the_origin_is_named),
         cmocka_unit_test(test_sliding_from_rest),
         cmocka_unit_test(test_rounding_of_stiff_springs_is_named),
