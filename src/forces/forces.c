@@ -123,6 +123,12 @@ static enum sweep_finish without_motion(enum sweep_finish finish)
     return finish_stores_forces(finish) ? finish : verlet ? SWEEP_HALF_KICK : SWEEP_FORCES;
 }
 
+// How much of the present step has passed at a time, from 0 to 1.
+static double elapsed_part(const struct system *system, double time)
+{
+    return (time - step_time(system, system->state->step)) / system->settings.dt;
+}
+
 // The sums start with rare forces and end with gravity and drag. Springs of grids come directly
 // before these, because their nodes may be moved as soon as their force is complete. Forces that
 // the scene does not have cost no barrier: in a short step barriers take much of the time.
@@ -139,7 +145,8 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     REAL_NAME(elements_add)(system, evaluation.powers, worker);
     REAL_NAME(colliders_add)(system, evaluation.time, worker);
     if (breaking)
-        REAL_NAME(springs_break)(system, worker);
+        REAL_NAME(springs_break)
+    (system, elapsed_part(system, evaluation.time), worker);
     if (evaluation.powers)
         REAL_NAME(work_measure_others)(system, evaluation, worker);
     REAL_NAME(springs_add)(system, evaluation.powers, worker);

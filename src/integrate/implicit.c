@@ -270,7 +270,7 @@ static bool begin(struct system *system, const struct worker *worker)
     if (worker->index == 0)
         reuse_energy(system);
     REAL_NAME(springs_yield)(system, worker);
-    REAL_NAME(springs_break)(system, worker);
+    REAL_NAME(springs_break)(system, 0, worker);
     const bool budget = system->settings.keep_energy_budget;
     if (budget)
         REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);

@@ -618,7 +618,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     } else {
         fall(system, h, worker);
     }
-    REAL_NAME(springs_break)(system, worker);
+    REAL_NAME(springs_break)(system, (double)number / count, worker);
     REAL_NAME(kinematic_set_velocities)(system, end, h, worker);
     solve_constraints(system, h, end_time, worker);
     if (strong_drag)

@@ -14,11 +14,18 @@ struct spring {
     real built; // m, rest length
 };
 
-// Breaking or yielding: applies it to a spring, returns the energy lost, and adds to *driven what
-// drives have done in the last step beyond their powers; whether a material is subject to it; and
-// the strain limits within which no spring changes.
+// When springs break or yield: `elapsed`, the part of the step that has passed at the evaluation,
+// and the work of drives in the last step beyond their powers, J, a sum.
+struct occasion {
+    double elapsed;
+    double *driven;
+};
+
+// Breaking or yielding: applies it to a spring and returns the energy lost; whether a material is
+// subject to it; and the strain limits within which no spring changes.
 struct change {
-    double (*apply)(struct system *system, const struct spring *spring, double *driven);
+    double (*apply)(struct system *system, const struct spring *spring,
+                    const struct occasion *occasion);
     bool (*applies_to)(const struct spring_constants *material);
     struct strain_limits (*limits)(const struct spring_constants *material);
 };
@@ -38,10 +45,67 @@ static real present_rest_length(const struct system *system, const struct spring
     return moved ? moved[spring->state_index] : spring->built;
 }
 
-// Breaks the spring if it is beyond its limits; returns the elastic energy that is lost.
-static double break_one(struct system *system, const struct spring *spring, double *driven)
+// By how much the ends of a spring move apart in a step, m, as far as their motion is prescribed and
+// as far as it is not. Independent of the order of the ends.
+struct parting {
+    double prescribed, integrated;
+};
+
+static struct parting parting_of(const struct system *system, const struct spring *spring,
+                                 double length)
 {
-    (void)driven;
+    const struct state *s = system->state;
+    const real *inverse_mass = system->constants->inverse_mass;
+    if (!(length > 0))
+        return (struct parting){0, 0};
+    const vec3 apart = vec3_subtract(node_position(s, spring->a), node_position(s, spring->b));
+    const double scale = system->settings.position_step / length;
+    const double of_a = scale * vec3_dot(apart, node_velocity(s, spring->a));
+    const double of_b = -scale * vec3_dot(apart, node_velocity(s, spring->b));
+    const bool a_moved = inverse_mass[spring->a] == 0, b_moved = inverse_mass[spring->b] == 0;
+    return (struct parting){(a_moved ? of_a : 0) + (b_moved ? of_b : 0),
+                            (a_moved ? 0 : of_a) + (b_moved ? 0 : of_b)};
+}
+
+// The energy that is lost when a spring breaks is that at its present length. Of the work that has
+// brought it there, force times way, some has not been done by nodes and some has not been counted,
+// since a step has its forces and its powers at few times. Both are these parts of the force times
+// the way of a whole step, prescribed and not, and without them the energy budget has an error of
+// order 1.
+//
+// The budget integrates the power of drives by trapezoids. If a spring breaks before the sample at
+// the end of a step, half of the power is missing there. If it breaks within a step, after the part
+// c of it, c is needed and a half is there; constraints of xpbd break after the sample at the start.
+//
+// Verlet integrators have already lost the force for the half kick at the end of the step. Of a
+// stage that breaks the spring, at h/2 or h, midpoint needs 1/2 and has none; rk4 needs 1/2 and 1 and
+// has the weights of the stages before it, 1/6 and 5/6. bdf2 has the force for half a step too long:
+// a jump of the acceleration enters its velocity by 2/3, 8/9, 26/27 ... of h. Errors of order 1 of
+// the others are those of their steps.
+struct parting_missed {
+    double prescribed, integrated;
+};
+
+static struct parting_missed missed_before_breaking(enum integrator integrator, double elapsed)
+{
+    const bool within = elapsed > 0.25, late = elapsed > 0.75;
+    const double passed = within || integrator == INTEGRATOR_XPBD ? elapsed : 1;
+    struct parting_missed missed = {passed - 0.5, 0};
+    if (integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET)
+        missed.integrated = 0.5;
+    else if (integrator == INTEGRATOR_MIDPOINT && within)
+        missed.integrated = 0.5;
+    else if (integrator == INTEGRATOR_RK4 && within)
+        missed.integrated = late ? 1.0 / 6 : 1.0 / 3;
+    else if (integrator == INTEGRATOR_BDF2)
+        missed.integrated = -0.5;
+    return missed;
+}
+
+// Breaks the spring if it is beyond its limits; returns the elastic energy that is lost.
+static double break_one(struct system *system, const struct spring *spring,
+                        const struct occasion *occasion)
+{
     struct state *s = system->state;
     if (s->broken[spring->state_index])
         return 0;
@@ -50,8 +114,18 @@ static double break_one(struct system *system, const struct spring *spring, doub
     if (!(length > limits.high * spring->built))
         return 0;
     s->broken[spring->state_index] = 1;
-    return spring_energy(spring->material, (double)length,
-                         (double)present_rest_length(system, spring));
+    const double rest = (double)present_rest_length(system, spring);
+    const double lost = spring_energy(spring->material, (double)length, rest);
+    if (!(lost > 0)) // slack
+        return lost;
+    const struct parting way = parting_of(system, spring, (double)length);
+    const enum integrator integrator = system->settings.integrator;
+    const bool as_built = s->step == 0 && occasion->elapsed == 0 && integrator != INTEGRATOR_XPBD;
+    if (as_built || !(way.prescribed + way.integrated > 0)) // no step has brought it there
+        return lost;
+    const struct parting_missed missed = missed_before_breaking(integrator, occasion->elapsed);
+    const double force = (double)spring->material->stiffness * ((double)length - rest);
+    return lost - force * (missed.prescribed * way.prescribed + missed.integrated * way.integrated);
 }
 
 // How much of an increment of the force while a spring is stretched is in the mean force with which
@@ -95,7 +169,6 @@ static double yield_work(const struct system *system, const struct spring *sprin
                          double rest, double moved, double *driven)
 {
     const struct spring_constants *material = spring->material;
-    const struct state *s = system->state;
     const real *inverse_mass = system->constants->inverse_mass;
     const double fallen =
         spring_energy(material, length, rest) - spring_energy(material, length, moved);
@@ -103,26 +176,20 @@ static double yield_work(const struct system *system, const struct spring *sprin
     const bool is_driven = inverse_mass[spring->a] == 0 || inverse_mass[spring->b] == 0;
     if ((part == 0.5 && !is_driven) || !(length > 0))
         return fallen;
-    const vec3 apart = vec3_subtract(node_position(s, spring->a), node_position(s, spring->b));
-    const vec3 of_a = node_velocity(s, spring->a), of_b = node_velocity(s, spring->b);
-    const double step = system->settings.position_step;
+    const struct parting way = parting_of(system, spring, length);
     const double ratio = length / moved; // 1 + or - yield_at
-    const double stepped = fabs(vec3_dot(apart, vec3_subtract(of_a, of_b))) / length * step;
-    const double displaced = fmin(fabs(length - ratio * rest), stepped);
+    const double displaced =
+        fmin(fabs(length - ratio * rest), fabs(way.prescribed + way.integrated));
     const double taken = (double)material->stiffness * displaced / ratio; // k d
-    if (is_driven) {
-        const vec3 prescribed =
-            vec3_subtract(inverse_mass[spring->a] == 0 ? of_a : (vec3){0, 0, 0},
-                          inverse_mass[spring->b] == 0 ? of_b : (vec3){0, 0, 0});
-        const double way = vec3_dot(apart, prescribed) / length * step;
-        *driven += part * (moved > rest ? taken : -taken) * way;
-    }
+    if (is_driven)
+        *driven += part * (moved > rest ? taken : -taken) * way.prescribed;
     return fallen + (part - 0.5) * taken * displaced;
 }
 
 // Moves the rest length so that the elastic strain is at the limit again. Returns the energy that
 // this takes.
-static double yield_one(struct system *system, const struct spring *spring, double *driven)
+static double yield_one(struct system *system, const struct spring *spring,
+                        const struct occasion *occasion)
 {
     struct state *s = system->state;
     if (spring_is_broken(system, spring->state_index))
@@ -138,7 +205,8 @@ static double yield_one(struct system *system, const struct spring *spring, doub
     if (moved == rest)
         return 0;
     s->rest_length[spring->state_index] = moved;
-    return yield_work(system, spring, (double)length, (double)rest, (double)moved, driven);
+    return yield_work(system, spring, (double)length, (double)rest, (double)moved,
+                      occasion->driven);
 }
 
 // Updates the rest lengths that the kernel of packed springs reads for the i-th fragile spring; -1
@@ -160,20 +228,20 @@ void REAL_NAME(springs_refresh)(struct system *system)
 }
 
 static double change_listed(struct system *system, const struct change *change,
-                            uint32_t state_index, double *driven)
+                            uint32_t state_index, const struct occasion *occasion)
 {
     const struct constants *constants = system->constants;
     const struct spring spring = {state_index, constants->spring_nodes[state_index][0],
                                   constants->spring_nodes[state_index][1],
                                   spring_material(system, state_index),
                                   built_rest_length(constants, state_index)};
-    return change->applies_to(spring.material) ? change->apply(system, &spring, driven) : 0;
+    return change->applies_to(spring.material) ? change->apply(system, &spring, occasion) : 0;
 }
 
 // Changes consecutive springs of a grid, 64 at a time.
 static void change_run(struct system *system, const struct change *change,
-                       const struct plan_grid *grid, const struct spring_run *run, double *losses,
-                       double *driven)
+                       const struct plan_grid *grid, const struct spring_run *run,
+                       const struct occasion *occasion, double *losses)
 {
     enum { AT_ONCE = 64 };
     const struct topology_body *body = &system->topology->bodies[grid->body];
@@ -193,14 +261,14 @@ static void change_run(struct system *system, const struct change *change,
             spring.a = run->a + i;
             spring.b = run->b + i;
             if (beyond & 1)
-                *losses += change->apply(system, &spring, driven);
+                *losses += change->apply(system, &spring, occasion);
         }
     }
 }
 
 // Changes springs [first, end), counted over all stateful grids.
 static void change_grids(struct system *system, const struct change *change, uint64_t first,
-                         uint64_t end, double *losses, double *driven)
+                         uint64_t end, const struct occasion *occasion, double *losses)
 {
     const struct plan *plan = system->plan;
     const uint64_t blocked = plan->springs.element_count;
@@ -215,7 +283,7 @@ static void change_grids(struct system *system, const struct change *change, uin
             struct spring_run run =
                 topology_run(system->topology, body->first_spring + (from - begin),
                              body->first_spring + (to - begin));
-            change_run(system, change, grid, &run, losses, driven);
+            change_run(system, change, grid, &run, occasion, losses);
             from += run.count;
         }
     }
@@ -223,7 +291,7 @@ static void change_grids(struct system *system, const struct change *change, uin
 
 // Springs are divided into fixed chunks, and the losses of a chunk are summed in the order of its
 // springs, so that the sum does not depend on the number of workers.
-static void for_all_fragile(struct system *system, const struct change *change,
+static void for_all_fragile(struct system *system, const struct change *change, double elapsed,
                             const struct worker *worker)
 {
     const struct plan *plan = system->plan;
@@ -232,31 +300,31 @@ static void for_all_fragile(struct system *system, const struct change *change,
     for (size_t chunk = chunks.first; chunk < chunks.end; chunk++) {
         struct range range = chunk_range(chunk, count);
         double *losses = &system->fragile_losses[chunk];
-        double *driven = &system->fragile_drives[chunk];
+        const struct occasion occasion = {elapsed, &system->fragile_drives[chunk]};
         for (size_t i = range.first; i < range.end && i < listed; i++) {
-            *losses += change_listed(system, change, plan->fragile[i], driven);
+            *losses += change_listed(system, change, plan->fragile[i], &occasion);
             if (plan->packs)
                 update_slots(system, i);
         }
         if (range.end > listed)
             change_grids(system, change, range.first > listed ? range.first - listed : 0,
-                         range.end - listed, losses, driven);
+                         range.end - listed, &occasion, losses);
     }
     worker_barrier(worker);
 }
 
-void REAL_NAME(springs_break)(struct system *system, const struct worker *worker)
+void REAL_NAME(springs_break)(struct system *system, double elapsed, const struct worker *worker)
 {
     static const struct change breaking = {break_one, spring_can_break, break_limits};
     if (system->topology->any_breaks)
-        for_all_fragile(system, &breaking, worker);
+        for_all_fragile(system, &breaking, elapsed, worker);
 }
 
 void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker)
 {
     static const struct change yielding = {yield_one, spring_can_yield, yield_limits};
     if (system->topology->any_yields)
-        for_all_fragile(system, &yielding, worker);
+        for_all_fragile(system, &yielding, 0, worker);
 }
 
 uint64_t REAL_NAME(springs_broken_count)(const struct system *system)

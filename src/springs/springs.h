@@ -57,8 +57,9 @@ void REAL_NAME(constraints_iterate)(const struct system *system, double step, bo
 
 // ---- Breaking and yielding
 
-// Marks springs that are stretched beyond break_at as broken; they stay broken.
-void REAL_NAME(springs_break)(struct system *system, const struct worker *worker);
+// Marks springs that are stretched beyond break_at as broken; they stay broken. `elapsed`: the part
+// of the step that has passed, 1 where forces at its end are evaluated before it is counted.
+void REAL_NAME(springs_break)(struct system *system, double elapsed, const struct worker *worker);
 
 // Changes the rest lengths of springs that are strained beyond yield_at. Called once per step, at
 // its start.
