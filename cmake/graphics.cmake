@@ -1,5 +1,5 @@
 # Pictures (`taut render`) and the window (`taut view`) are optional components: what they need is
-# looked for, and where it is missing the program is built without them and says what to install.
+# looked for, and where it is missing the program is built without them and reports what to install.
 #
 #   src/picture/  the renderer, by OpenGL     epoxy, egl, cairo
 #   src/view/     the window, which draws     the same, glfw3, imgui

@@ -1,4 +1,4 @@
-# What `taut --version` says about the build, in a generated header: version_info.h. Made again by
+# What `taut --version` prints about the build, in a generated header: version_info.h. Made again by
 # every build, and only rewritten where something changed. The same file is the script that does it
 # (cmake -P, with TAUT_SOURCE and TAUT_HEADER given).
 

@@ -228,7 +228,7 @@ def speeds_table(steps):
 
 def budget_section(steps):
     lines = ["", "### With the energy budget", "",
-             "Steps of `taut run` keep the energy budget unless a scene says "
+             "Steps of `taut run` keep the energy budget unless a scene has "
              "`output: {work: false}`; million spring updates per second, and their ratio to those "
              "of steps without it, of the best and of the median repetitions.", "",
              "| scene | integrator | threads | best | median | ÷ without |",
