@@ -64,7 +64,7 @@ struct outcome cli_expect(int code, const char *command)
 {
     struct outcome outcome = cli_run(command);
     if (outcome.code != code)
-        print_message("%s\nexit code %d, not %d; it said\n%s%s\n", command, outcome.code, code,
+        print_message("%s\nexit code %d, not %d; it printed\n%s%s\n", command, outcome.code, code,
                       outcome.out, outcome.err);
     assert_int_equal(outcome.code, code);
     return outcome;
@@ -139,18 +139,11 @@ void cli_assert_json(const char *json, const char *program)
     fixture_write("d.py", text);
     free(text);
     int code;
-    char *said = fixture_run("python3 d.py 2>&1", &code);
+    char *output = fixture_run("python3 d.py 2>&1", &code);
     if (code != 0)
-        print_message("%s\n%s\n", said, json);
-    free(said);
+        print_message("%s\n%s\n", output, json);
+    free(output);
     assert_int_equal(code, 0);
-}
-
-void assert_says(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        print_message("'%s' is not in\n%s\n", part, text);
-    assert_non_null(strstr(text, part));
 }
 
 size_t cli_count_lines(const char *path)

@@ -42,9 +42,6 @@ bool cli_has_python(void);
 // Runs a Python program with the JSON text as `d`; asserts that it succeeds.
 void cli_assert_json(const char *json, const char *program);
 
-// Asserts that `part` is in the text; prints both if it is not.
-void assert_says(const char *text, const char *part);
-
 // The number of lines of a file.
 size_t cli_count_lines(const char *path);
 

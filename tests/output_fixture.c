@@ -1,18 +1,16 @@
 // The values of the run made in code, and functions for folders and files (output_fixture.h).
+#include "test.h"
+
 #include "output_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const uint32_t tetrahedron_springs[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2},
                                                   {1, 3}, {2, 3}, {0, 4}};
@@ -179,6 +177,21 @@ void fixture_write(const char *path, const char *text)
         fail_msg("cannot make '%s'", path);
     assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
     assert_int_equal(fclose(file), 0);
+}
+
+void fixture_assert_text(const char *path, const char *expected)
+{
+    char *text = fixture_read(path, NULL);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+void fixture_limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 bool fixture_exists(const char *path)

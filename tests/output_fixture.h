@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "state/frame.h"
 
@@ -47,6 +48,12 @@ void fixture_remove(const char *path);
 // A whole file as a null-terminated text, allocated by malloc. Asserts that the file exists.
 char *fixture_read(const char *path, size_t *length);
 void fixture_write(const char *path, const char *text);
+
+// Asserts that the file contains this text.
+void fixture_assert_text(const char *path, const char *expected);
+
+// The largest size to which files grow from now on; RLIM_INFINITY: no limit.
+void fixture_limit_file_size(rlim_t bytes);
 
 // FOLDER/name in a static buffer, which the fourth following call overwrites.
 const char *fixture_path(const char *folder, const char *name);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "solver/internals.h"
+#include "springs/plan.h"
 #include "state/system.h"
 
 static void show_message(void *context, const char *message)
@@ -135,6 +136,40 @@ void assert_same_forces(taut_solver *expected, taut_solver *solver, double toler
     free(b);
 }
 
+void assert_grid_agrees(taut_solver *expected, taut_solver *grid, bool damped)
+{
+    taut_error error = {0};
+    if (plan_check(solver_topology(grid), solver_plan(grid), &error) != TAUT_OK)
+        fail_msg("%s", error.text);
+    assert_string_equal(solver_body_kernel(grid, 0), "grid");
+    assert_same_forces(expected, grid, 1e-13);
+    const double elastic = energy_of(expected).elastic;
+    assert_near(energy_of(grid).elastic, elastic, 1e-12 * elastic);
+
+    advance(expected, 2);
+    advance(grid, 2);
+    const double work = work_of(expected).damping;
+    assert_true(damped ? work > 0 : work == 0);
+    assert_near(work_of(grid).damping, work, 1e-11 * work);
+    assert_same_forces(expected, grid, 1e-12);
+}
+
+void assert_only_ends_differ(taut_solver *whole, taut_solver *cut, double least)
+{
+    double *all = all_forces(whole), *left = all_forces(cut);
+    for (uint64_t node = 0; node < taut_solver_node_count(whole); node++) {
+        double apart = 0;
+        for (uint64_t i = 3 * node; i < 3 * node + 3; i++)
+            apart += fabs(all[i] - left[i]);
+        if (node < 2)
+            assert_true(apart > least);
+        else
+            assert_near(apart, 0, 1e-9);
+    }
+    free(all);
+    free(left);
+}
+
 void assert_same_hashes(hash_function *hash_of, const void *context)
 {
     struct solver_options options = {.config = {.threads = 1, .isa = TAUT_ISA_BASE}};
@@ -231,6 +266,21 @@ void assert_moves_alike(const taut_solver *expected, const taut_solver *start,
         apart = fmax(apart, vec3_length(vec3_subtract(at, position_of(solver, node))));
     }
     assert_true(apart < part * moved);
+}
+
+void assert_velocity_is_scaled(const char *integrator)
+{
+    taut_solver *solver =
+        solver_of("precision: double\n"
+                  "simulation: {integrator: %s, dt: 0.1, keep_velocity: 0.9, steps: 1}\n"
+                  "bodies: [{name: o, type: network, nodes: [[0,0,0]], node_mass: [2],\n"
+                  "  springs: [], velocities: [[1,-2,3]]}]\n",
+                  integrator);
+    assert_int_equal(taut_solver_step(solver, 30, NULL), TAUT_OK);
+    double kept = pow(0.9, 30), path = 0.1 * (1 - kept) / (1 - 0.9);
+    assert_vector_near(velocity_of(solver, 0), vec3_make(kept, -2 * kept, 3 * kept), 1e-13);
+    assert_vector_near(position_of(solver, 0), vec3_make(path, -2 * path, 3 * path), 1e-13);
+    taut_solver_destroy(solver);
 }
 
 double next_random(uint64_t *seed)

@@ -1,6 +1,5 @@
 // Shared by the tests of the physics: solvers made from a few lines of YAML, and reading and
-// changing their state. Nodes are counted over all bodies here. Any failure on the way fails the
-// test.
+// changing their state. Nodes are counted over all bodies here. Any failure fails the test.
 #ifndef TAUT_TESTS_PHYSICS_H
 #define TAUT_TESTS_PHYSICS_H
 
@@ -63,6 +62,14 @@ double *all_positions(const taut_solver *solver);
 // force.
 void assert_same_forces(taut_solver *expected, taut_solver *solver, double tolerance);
 
+// Asserts that `grid` computes its only body as a grid, and in two steps the forces, the energies and
+// the power of the damping of `expected`; that power is 0 unless it is `damped`.
+void assert_grid_agrees(taut_solver *expected, taut_solver *grid, bool damped);
+
+// Asserts that only the forces on nodes 0 and 1 differ between a body and the same one without the
+// spring between them, by more than `least` N.
+void assert_only_ends_differ(taut_solver *whole, taut_solver *cut, double least);
+
 // Asserts that results do not depend on instruction set and threads: `hash_of` runs a scene with
 // the options and returns its hash; it is called for 1 to 4 threads on every instruction set of
 // this machine.
@@ -85,10 +92,14 @@ void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity);
 // The present rest length of a spring (builder order) of a double precision solver.
 double rest_length_of(const taut_solver *solver, uint64_t spring);
 
-// Asserts that the nodes of `solver` are where those of `expected` are, to `part` of the longest way
+// Asserts that the nodes of `solver` are where those of `expected` are, to `part` of the longest path
 // of a node of `expected` since `start`.
 void assert_moves_alike(const taut_solver *expected, const taut_solver *start,
                         const taut_solver *solver, double part);
+
+// Asserts that keep_velocity multiplies every velocity after the step of this integrator: free motion
+// is then a geometric series.
+void assert_velocity_is_scaled(const char *integrator);
 
 // A number in [-1, 1) from a fixed sequence; advances `seed`.
 double next_random(uint64_t *seed);

@@ -315,10 +315,10 @@ static void test_moebius_strip(void **state)
     char expected[4200];
     snprintf(expected, sizeof expected,
              "'%s': the surface has only one side, so that wind on it has no direction", path);
-    bool said = false;
+    bool reported = false;
     for (size_t i = 0; i < fixture.diagnostics.count; i++)
-        said |= strcmp(fixture.diagnostics.items[i].text, expected) == 0;
-    assert_true(said);
+        reported |= strcmp(fixture.diagnostics.items[i].text, expected) == 0;
+    assert_true(reported);
     fixture_reset(&fixture);
 }
 

@@ -496,7 +496,7 @@ static void test_made_up(void **state)
             fail_msg("%s: %s", numbers[c].name, error.text);
         taut_bytes_release(saved.bytes);
     }
-    // The name of the array and the index say where it is.
+    // The error names the array and the index.
     const double nan[] = {1, 2, NAN};
     struct saved target = small_checkpoint(scene);
     unsigned char *chunk =
@@ -559,7 +559,7 @@ static void test_compression(void **state)
     assert_same_saved(saved, again, "compressed");
     taut_bytes_release(again.bytes);
 
-    // It is what it says.
+    // Its content is what its header describes.
     unsigned char *chunk = bytes + find_chunk(saved, "broken");
     taut_error error = {0};
     chunk[5] = STORED;

@@ -23,23 +23,23 @@ static void help_and_version_are_results(void **state)
 {
     (void)state;
     struct outcome help = cli_expect(0, "taut --help");
-    assert_says(help.out, "Usage: taut COMMAND [OPTIONS] [SCENE]");
+    assert_contains(help.out, "Usage: taut COMMAND [OPTIONS] [SCENE]");
     assert_string_equal(help.err, "");
     outcome_free(&help);
     struct outcome version = cli_expect(0, "taut --version");
-    assert_says(version.out, "taut " TAUT_VERSION_STRING "\n");
-    assert_says(version.out, "commit: ");
-    assert_says(version.out, "compiler: ");
-    assert_says(version.out, "instruction sets: base");
+    assert_contains(version.out, "taut " TAUT_VERSION_STRING "\n");
+    assert_contains(version.out, "commit: ");
+    assert_contains(version.out, "compiler: ");
+    assert_contains(version.out, "instruction sets: base");
     outcome_free(&version);
     struct outcome of_command = cli_expect(0, "taut help run");
     struct outcome same = cli_expect(0, "taut run nothing.yaml --help");
     assert_string_equal(of_command.out, same.out);
-    assert_says(same.out, "--no-output");
+    assert_contains(same.out, "--no-output");
     outcome_free(&of_command);
     outcome_free(&same);
     struct outcome none = cli_expect(2, "taut");
-    assert_says(none.err, "Usage: taut COMMAND");
+    assert_contains(none.err, "Usage: taut COMMAND");
     assert_string_equal(none.out, "");
     outcome_free(&none);
 }
@@ -58,7 +58,7 @@ static void every_option_in_help_is_documented(void **state)
             size_t name = 2 + strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-");
             char wanted[64];
             snprintf(wanted, sizeof wanted, "`%.*s", (int)name, at);
-            assert_says(manual, wanted);
+            assert_contains(manual, wanted);
             options++;
         }
         outcome_free(&help);
@@ -71,7 +71,7 @@ static void wrong_usage_is_reported_and_ends_with_2(void **state)
 {
     (void)state;
     static const struct {
-        const char *command, *says;
+        const char *command, *message;
     } cases[] = {
         {"taut stabilty hanging.yaml",
          "the commands are check, info, run, resume, stability, render, view and bench"},
@@ -126,9 +126,9 @@ static void wrong_usage_is_reported_and_ends_with_2(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct outcome outcome = cli_expect(2, cases[i].command);
-        assert_says(outcome.err, cases[i].says);
+        assert_contains(outcome.err, cases[i].message);
         assert_string_equal(outcome.out, "");
-        if (strstr(cases[i].says, "cannot read"))
+        if (strstr(cases[i].message, "cannot read"))
             assert_null(strstr(outcome.err, "1 error")); // it would add nothing
         outcome_free(&outcome);
     }
@@ -174,14 +174,14 @@ static void unknown_and_abbreviated_options_are_named(void **state)
                         "Try 'taut run --help' for more information.\n");
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut --versoin");
-    assert_says(outcome.err, "did you mean '--version'?");
+    assert_contains(outcome.err, "did you mean '--version'?");
     outcome_free(&outcome);
     // After -- all words are scenes.
     outcome = cli_expect(2, "taut check -- --thread");
-    assert_says(outcome.err, "--thread: error: cannot read the scene");
+    assert_contains(outcome.err, "--thread: error: cannot read the scene");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut check --set=simulation.steps=7 -- hanging.yaml");
-    assert_says(outcome.out, "7 steps");
+    assert_contains(outcome.out, "7 steps");
     outcome_free(&outcome);
 }
 
@@ -209,7 +209,7 @@ static void check_counts_a_sound_scene_and_writes_nothing(void **state)
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut check --set bodies.rope.nodes=5 --set simulation.steps=7 "
                             "hanging.yaml");
-    assert_says(outcome.out, "113 nodes, 375 springs, 176 faces, 7 steps");
+    assert_contains(outcome.out, "113 nodes, 375 springs, 176 faces, 7 steps");
     outcome_free(&outcome);
     assert_false(fixture_exists("out"));
 }
@@ -222,13 +222,13 @@ static void check_reports_every_error_with_its_place(void **state)
                                  "  - {name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0],\n"
                                  "     nodes: 3, node_mass: 1, spring: {stifness: 1}}\n");
     struct outcome outcome = cli_expect(2, "taut check broken.yaml");
-    assert_says(outcome.err, "broken.yaml:1:18: error:");
-    assert_says(outcome.err, "broken.yaml:4:39: error:");
-    assert_says(outcome.err, "did you mean 'stiffness'?");
+    assert_contains(outcome.err, "broken.yaml:1:18: error:");
+    assert_contains(outcome.err, "broken.yaml:4:39: error:");
+    assert_contains(outcome.err, "did you mean 'stiffness'?");
     assert_string_equal(outcome.out, "");
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut check --quiet broken.yaml");
-    assert_says(outcome.err, "broken.yaml:1:18: error:");
+    assert_contains(outcome.err, "broken.yaml:1:18: error:");
     outcome_free(&outcome);
     if (!cli_has_python())
         skip();
@@ -256,12 +256,12 @@ static void check_finds_what_only_building_shows(void **state)
                                "     springs: {edges: {stiffness: 10}}}\n"
                                "output: {probes: [{body: t, node: 3}, {body: t, node: 4}]}\n");
     struct outcome outcome = cli_expect(2, "taut check mesh.yaml");
-    assert_says(outcome.err, "mesh.yaml:5:55: error: body 't' has no node 4; its last is 3");
-    assert_says(outcome.err, "taut: mesh.yaml: 1 error\n");
+    assert_contains(outcome.err, "mesh.yaml:5:55: error: body 't' has no node 4; its last is 3");
+    assert_contains(outcome.err, "taut: mesh.yaml: 1 error\n");
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut check --set simulation.dt=auto --set "
                             "simulation.integrator=explicit_euler hanging.yaml");
-    assert_says(outcome.err, "explicit_euler has no stable step");
+    assert_contains(outcome.err, "explicit_euler has no stable step");
     outcome_free(&outcome);
 }
 
@@ -332,11 +332,13 @@ static void info_knows_the_critical_steps(void **state)
                                  "assert set(d['by_integrator'].values()) == {None}");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info one.yaml");
-    assert_says(outcome.out, "implicit_euler        no limit      no limit     of small motions; "
-                             "large rotations: see docs");
-    assert_says(outcome.out,
-                "explicit_euler            none          none     grows at every step");
-    assert_says(outcome.out, "xpbd                  no limit      no limit     stable at every dt");
+    assert_contains(outcome.out,
+                    "implicit_euler        no limit      no limit     of small motions; "
+                    "large rotations: see docs");
+    assert_contains(outcome.out,
+                    "explicit_euler            none          none     grows at every step");
+    assert_contains(outcome.out,
+                    "xpbd                  no limit      no limit     stable at every dt");
     outcome_free(&outcome);
     fixture_write("penalty.yaml",
                   "simulation: {dt: 0.01, steps: 1}\n"
@@ -344,10 +346,11 @@ static void info_knows_the_critical_steps(void **state)
                   "  stiffness: 100}]\n"
                   "colliders: [{type: plane, point: [0,-9,0], stiffness: 100}]\n");
     outcome = cli_expect(0, "taut info penalty.yaml");
-    assert_says(outcome.out, "implicit_euler        no limit      no limit     from springs; "
-                             "penalty colliders can add energy");
-    assert_says(outcome.out, "implicit_midpoint     no limit      no limit     of small motions; "
-                             "large rotations: see docs");
+    assert_contains(outcome.out, "implicit_euler        no limit      no limit     from springs; "
+                                 "penalty colliders can add energy");
+    assert_contains(outcome.out,
+                    "implicit_midpoint     no limit      no limit     of small motions; "
+                    "large rotations: see docs");
     outcome_free(&outcome);
     // xpbd treats gas and a relative wind explicitly, so it has a stability limit.
     fixture_write("blown.yaml",
@@ -356,7 +359,7 @@ static void info_knows_the_critical_steps(void **state)
                   "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,1,0],\n"
                   "  nodes: [4,4], mass: 1, springs: {structural: {stiffness: 10}}}]\n");
     outcome = cli_expect(0, "taut info blown.yaml");
-    assert_says(outcome.out, "no limit     from springs; other forces are explicit");
+    assert_contains(outcome.out, "no limit     from springs; other forces are explicit");
     outcome_free(&outcome);
     // dt sqrt(k/m) is 0.01 sqrt(1000000 / 0.25) = 20.
     fixture_write("falls.yaml",
@@ -365,7 +368,7 @@ static void info_knows_the_critical_steps(void **state)
                   "  stiffness: 1000000}]\n"
                   "colliders: [{type: plane, response: project}]\n");
     outcome = cli_expect(0, "taut info falls.yaml");
-    assert_says(outcome.out, "Impacts add no energy from 20 substeps on; there are 10.");
+    assert_contains(outcome.out, "Impacts add no energy from 20 substeps on; there are 10.");
     outcome_free(&outcome);
     if (cli_has_python()) {
         outcome = cli_expect(0, "taut info --json blown.yaml");
@@ -381,15 +384,16 @@ static void info_knows_the_critical_steps(void **state)
         outcome_free(&outcome);
         outcome = cli_expect(2, "taut run --strict --no-output --set environment.wind.law=node "
                                 "--set simulation.dt=0.2 blown.yaml");
-        assert_says(outcome.err, "the largest certainly stable step");
+        assert_contains(outcome.err, "the largest certainly stable step");
         outcome_free(&outcome);
     }
     outcome = cli_expect(2, "taut info --set simulation.dt=auto --set "
                             "simulation.integrator=bdf2 one.yaml");
-    assert_says(outcome.err, "--set simulation.dt=auto:1:15: error: 'dt: auto' finds no step: bdf2 "
-                             "is stable at every step, so accuracy decides; give dt in seconds\n"
-                             "    simulation.dt=auto\n                  ^\n"
-                             "taut: one.yaml: 1 error\n");
+    assert_contains(outcome.err,
+                    "--set simulation.dt=auto:1:15: error: 'dt: auto' finds no step: bdf2 "
+                    "is stable at every step, so accuracy decides; give dt in seconds\n"
+                    "    simulation.dt=auto\n                  ^\n"
+                    "taut: one.yaml: 1 error\n");
     outcome_free(&outcome);
 }
 
@@ -436,15 +440,15 @@ static void info_prints_a_table_for_people(void **state)
     (void)state;
     write_one_spring();
     struct outcome outcome = cli_expect(0, "taut info one.yaml");
-    assert_says(outcome.out, "2 bodies, 3 nodes, 1 spring, 0 faces");
-    assert_says(outcome.out, "* symplectic_euler");
-    assert_says(outcome.out, "dt is 0.25 of it");
-    assert_says(outcome.out, "node 1 of body 'one'");
-    assert_says(outcome.out, "\n                        guaranteed      computed\n");
-    assert_says(outcome.out, "\n    xpbd ");
+    assert_contains(outcome.out, "2 bodies, 3 nodes, 1 spring, 0 faces");
+    assert_contains(outcome.out, "* symplectic_euler");
+    assert_contains(outcome.out, "dt is 0.25 of it");
+    assert_contains(outcome.out, "node 1 of body 'one'");
+    assert_contains(outcome.out, "\n                        guaranteed      computed\n");
+    assert_contains(outcome.out, "\n    xpbd ");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info --set simulation.dt=0.5 one.yaml");
-    assert_says(outcome.out, "not stable");
+    assert_contains(outcome.out, "not stable");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut info --quiet one.yaml");
     assert_string_equal(outcome.out, "");

@@ -519,8 +519,8 @@ static void assert_no_gain(const char *integrator, double restitution, double mo
         integrator, restitution, restitution);
     const double start = energy_of(solver).total;
     double least = start, rise = 0;
-    const int looks = quick() ? 500 : restitution == 0 ? 10000 : 2000;
-    for (int look = 0; look < looks; look++) {
+    const int checks = quick() ? 500 : restitution == 0 ? 10000 : 2000;
+    for (int check = 0; check < checks; check++) {
         advance(solver, 10);
         double total = energy_of(solver).total;
         least = fmin(least, total);

@@ -38,13 +38,13 @@ def run(folder, before, after, *options):
         paths.append(os.path.join(folder, name))
         with open(paths[-1], "w", encoding="utf-8") as file:
             file.write(result if isinstance(result, str) else json.dumps(result))
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             code = compare.main([*paths, *options])
         except SystemExit as end:  # raised by argparse
             code = end.code
-    return code, said.getvalue()
+    return code, printed.getvalue()
 
 
 def noisy(rng, speed, count=11):
@@ -76,24 +76,24 @@ def p_values_are_those_of_the_tables():
 def a_real_change_is_found(folder):
     rng = random.Random(1)
     before = taut_result(scene_rows(rng))
-    code, said = run(folder, before, taut_result(scene_rows(rng, 0.8)))
-    assert code == 0, said
-    lines = said.splitlines()
+    code, printed = run(folder, before, taut_result(scene_rows(rng, 0.8)))
+    assert code == 0, printed
+    lines = printed.splitlines()
     assert all(("cloth" in line) == line.endswith("slower") for line in lines
-               if "threads:1 " in line), said
-    assert sum(line.endswith("slower") for line in lines) == 3, said
-    code, said = run(folder, before, taut_result(scene_rows(rng, 1.3)))
-    assert sum(line.endswith("faster") for line in said.splitlines()) == 3, said
+               if "threads:1 " in line), printed
+    assert sum(line.endswith("slower") for line in lines) == 3, printed
+    code, printed = run(folder, before, taut_result(scene_rows(rng, 1.3)))
+    assert sum(line.endswith("faster") for line in printed.splitlines()) == 3, printed
 
 
 def noise_is_no_change(folder):
     cries = 0
     for seed in range(100):
         rng = random.Random(seed)
-        code, said = run(folder, taut_result(scene_rows(rng)), taut_result(scene_rows(rng)),
+        code, printed = run(folder, taut_result(scene_rows(rng)), taut_result(scene_rows(rng)),
                          "--fail-below", "1")
-        assert (code == 1) == ("FAILED" in said), said
-        cries += any(line.endswith(("slower", "faster")) for line in said.splitlines())
+        assert (code == 1) == ("FAILED" in printed), printed
+        cries += any(line.endswith(("slower", "faster")) for line in printed.splitlines())
     assert cries <= 9, f"{cries} false alarms in 100 comparisons of the same, 5 are allowed for"
 
 
@@ -104,33 +104,33 @@ def the_gate_fails_when_it_should(folder):
     assert run(folder, before, slower, "--fail-below", "0.9")[0] == 1
     assert run(folder, before, slower, "--fail-below", "0.5")[0] == 0
     assert run(folder, before, taut_result(scene_rows(rng, 1.3)), "--fail-below", "0.9")[0] == 0
-    code, said = run(folder, before, taut_result(scene_rows(rng, kinds=("base", "v3"))),
+    code, printed = run(folder, before, taut_result(scene_rows(rng, kinds=("base", "v3"))),
                      "--fail-below", "0.5")
-    assert code == 1 and "cloth/symplectic_euler/single/v4/threads:1 was not measured" in said, said
+    assert code == 1 and "cloth/symplectic_euler/single/v4/threads:1 was not measured" in printed, printed
     few = {("cloth", "v4", 1): [1.0, 1.1]}, {("cloth", "v4", 1): [0.5, 0.6]}
-    code, said = run(folder, taut_result(few[0]), taut_result(few[1]), "--fail-below", "0.9")
-    assert code == 0 and "may be chance" in said and "too few" in said, said
+    code, printed = run(folder, taut_result(few[0]), taut_result(few[1]), "--fail-below", "0.9")
+    assert code == 0 and "may be chance" in printed and "too few" in printed, printed
 
 
 def google_results_are_read(folder):
     before = {"springs/10000": [1.0, 1.01, 1.02, 1.03, 1.04, 1.05], "setup": [5, 6, 7, 8, 9, 10]}
     after = {"springs/10000": [0.5, 0.51, 0.52, 0.53, 0.54, 0.55], "setup": [5, 6, 7, 8, 9, 10.5]}
-    code, said = run(folder, google_result(before), google_result(after))
-    rows = {line.split()[0]: line for line in said.splitlines() if "x " in line}
-    assert code == 0 and rows["springs/10000"].endswith("faster"), said
-    assert rows["springs/10000"].split()[1:3] == ["1.953x", "2.000x"], said
-    assert rows["setup"].endswith("no difference shown"), said
+    code, printed = run(folder, google_result(before), google_result(after))
+    rows = {line.split()[0]: line for line in printed.splitlines() if "x " in line}
+    assert code == 0 and rows["springs/10000"].endswith("faster"), printed
+    assert rows["springs/10000"].split()[1:3] == ["1.953x", "2.000x"], printed
+    assert rows["setup"].endswith("no difference shown"), printed
 
 
 def bad_files_are_refused(folder):
     good = taut_result({("cloth", "v4", 1): [1.0, 2.0]})
     for bad in ("{", "[]", '{"benchmarks": 3}', json.dumps(taut_result({("rope", "v4", 1): [1.0]})),
                 json.dumps(taut_result({("cloth", "v4", 1): [0.0]}))):
-        code, said = run(folder, good, bad)
-        assert code == 2 and "compare.py: " in said, (bad, code, said)
+        code, printed = run(folder, good, bad)
+        assert code == 2 and "compare.py: " in printed, (bad, code, printed)
     # A file from before taut-bench.
-    code, said = run(folder, good, '{"benchmark": "taut bench", "results": []}')
-    assert code == 2 and "benchmark_results.py convert" in said, said
+    code, printed = run(folder, good, '{"benchmark": "taut bench", "results": []}')
+    assert code == 2 and "benchmark_results.py convert" in printed, printed
     assert run(folder, good, good, "--rounds", "1")[0] == 2
     assert run(folder, good, good, "--", "--full")[0] == 2
 
@@ -144,10 +144,10 @@ def builds_are_run_in_turns(folder):
         with open(programs[-1], "w", encoding="utf-8") as file:
             file.write(f"#!/bin/sh\necho {name} \"$@\" >>'{log}'\ncat <<'E'\n{result}\nE\n")
         os.chmod(programs[-1], 0o755)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
         code = compare.main(["--builds", *programs, "--rounds", "6", "--", "--full", "rope"])
-    assert code == 0 and "2.000x" in said.getvalue() and "faster" in said.getvalue()
+    assert code == 0 and "2.000x" in printed.getvalue() and "faster" in printed.getvalue()
     with open(log, encoding="utf-8") as file:
         calls = file.read().splitlines()
     assert [call.split()[0] for call in calls] == ["slow", "fast", "fast", "slow"] * 3, calls

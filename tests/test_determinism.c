@@ -295,12 +295,12 @@ static void assert_same_work(const struct work_done *a, const struct work_done *
 
 static struct work_done measured_work(const struct sample *sample, const char *precision,
                                       const char *integrator, const struct solver_options *options,
-                                      int looks)
+                                      int interval)
 {
     taut_solver *solver = sample_solver(sample, precision, integrator, options);
     for (int step = 0; step < STEPS; step++) {
         advance(solver, 1);
-        if (looks && step % looks == 0)
+        if (interval && step % interval == 0)
             work_of(solver);
     }
     struct work_done work = work_of(solver);

@@ -121,8 +121,8 @@ static void assert_refused(const char *path, const char *why)
     struct vtp_frame frame;
     taut_error error = {0};
     assert_int_equal(vtp_frame_open(path, &frame, &error), TAUT_ERROR_IO);
-    if (!strstr(error.text, why) || !strstr(error.text, path))
-        fail_msg("'%s' does not say '%s'", error.text, why);
+    assert_contains(error.text, why);
+    assert_contains(error.text, path);
 }
 
 // A file that is cut anywhere, or has a letter of its head changed, is rejected.
@@ -167,8 +167,7 @@ static void assert_unreadable(const char *path, const char *why)
         vtp_frame_close(&frame);
     }
     assert_int_equal(status, TAUT_ERROR_IO);
-    if (!strstr(error.text, why))
-        fail_msg("'%s' does not say '%s'", error.text, why);
+    assert_contains(error.text, why);
 }
 
 // The head is valid, but the data it refers to is not: its lengths, or the compressed values.
@@ -387,8 +386,7 @@ static void assert_no_run(const char *folder, const struct finished_system *expe
         finished_run_close(&run);
     }
     assert_int_equal(status, TAUT_ERROR_IO);
-    if (!strstr(error.text, why))
-        fail_msg("'%s' does not say '%s'", error.text, why);
+    assert_contains(error.text, why);
 }
 
 static void test_what_is_no_run(void **state)

@@ -21,8 +21,8 @@ import os
 import re
 import sys
 
-WAY = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "elements", "contact", "forces",
-       "table", "integrate", "stability", "solver", "output"]
+ORDER = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "elements", "contact",
+         "forces", "table", "integrate", "stability", "solver", "output"]
 PLANNED = re.compile(r"(springs|faces)/(?:\w+/)?plan\w*\.[ch]")
 BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
 # Folders that run solvers, and the folders of its own group that each may include.
@@ -73,9 +73,9 @@ def allowed_folders(path):
     if folder in BASES:
         return BASES[folder]
     if folder in USERS:
-        return set(BASES) | set(WAY) - {"output"} | USERS[folder]
-    if folder in WAY:
-        return set(BASES) | set(WAY[:WAY.index(folder) + 1])
+        return set(BASES) | set(ORDER) - {"output"} | USERS[folder]
+    if folder in ORDER:
+        return set(BASES) | set(ORDER[:ORDER.index(folder) + 1])
     raise ValueError(f"{path}: src/{folder}/ has no place in the order; give it one in {__file__}")
 
 

@@ -40,11 +40,11 @@ def program(folder, name, text):
     return path
 
 
-def said_by(function, *words):
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+def output_of(function, *words):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         code = function(list(words))
-    return code, said.getvalue()
+    return code, printed.getvalue()
 
 
 def load(path):
@@ -53,21 +53,22 @@ def load(path):
 
 
 def another_hash_is_found(taut, out):
-    code, said = said_by(measure.main, "hashes", taut, "a.yaml", "b.yaml", "--threads", "2", "--json", out)
-    assert code == 0 and said.count("00000000000900d0") == 2, said
+    code, printed = output_of(measure.main, "hashes", taut, "a.yaml", "b.yaml", "--threads", "2",
+                              "--json", out)
+    assert code == 0 and printed.count("00000000000900d0") == 2, printed
     assert load(out) == {"scenes": 2, "steps": 20, "threads": 2, "isas": ["base", "v3"],
                          "different": []}
-    code, said = said_by(measure.main, "hashes", taut, "a.yaml", "--threads", "4", "--json", out)
-    assert code == 1 and "a.yaml, v3, 3 threads: 0000000000000bad" in said, said
+    code, printed = output_of(measure.main, "hashes", taut, "a.yaml", "--threads", "4", "--json", out)
+    assert code == 1 and "a.yaml, v3, 3 threads: 0000000000000bad" in printed, printed
     assert len(load(out)["different"]) == 1
-    assert said_by(measure.main, "hashes", "/nonexistent", "a.yaml")[0] == 2
+    assert output_of(measure.main, "hashes", "/nonexistent", "a.yaml")[0] == 2
 
 
 def a_billion_is_written_as_one(taut, out, result):
-    code, said = said_by(measure.main, "billion", taut, "--json", out)
-    assert code == 0 and "2.50 GiB" in said and "1,030,600,548 springs" in said, said
+    code, printed = output_of(measure.main, "billion", taut, "--json", out)
+    assert code == 0 and "2.50 GiB" in printed and "1,030,600,548 springs" in printed, printed
     assert load(out) == {key: result[key] for key in measure.BILLION_KEPT}
-    assert said_by(measure.main, "billion", "false")[0] == 2
+    assert output_of(measure.main, "billion", "false")[0] == 2
 
 
 RESULT = {"context": {"date": "now", "num_cpus": 2, "executable": "x", "machine": "A  B (C)",
@@ -97,8 +98,8 @@ def a_result_is_made_small(folder):
                     f"{json.dumps(RESULT)}\nE\nexit 1\n")
     program(folder, "taut", TAUT)
     for name in ("steps", "scaling", "sizes"):
-        code, said = said_by(measure.main, name, bench, out)
-        assert code == 1 and "bad: no memory" in said and load(out) == small, (name, said)
+        code, printed = output_of(measure.main, name, bench, out)
+        assert code == 1 and "bad: no memory" in printed and load(out) == small, (name, printed)
     with open(log, encoding="utf-8") as file:
         calls = file.read().splitlines()
     assert all(call.startswith("--json ") for call in calls) and len(calls) == 3
@@ -169,11 +170,11 @@ def bad_input_is_one_line(folder):
                                    "bench/peers/run.py", "tests/run_tests", "tests/read_pc2.py")]
     cases += [("tools/measure.py", name) for name in measure.MEASUREMENTS]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for case, (code, said) in zip(cases, pool.map(lambda case: run_script(*case), cases)):
-            assert code == 2 and said.strip() and "Traceback" not in said, (case, code, said)
+        for case, (code, printed) in zip(cases, pool.map(lambda case: run_script(*case), cases)):
+            assert code == 2 and printed.strip() and "Traceback" not in printed, (case, code, printed)
     for name in ("read_pc2.py", "read_vtp.py"):
-        code, said = run_script(f"tests/{name}", nowhere)
-        assert code in (1, 77) and "Traceback" not in said, (name, said)
+        code, printed = run_script(f"tests/{name}", nowhere)
+        assert code in (1, 77) and "Traceback" not in printed, (name, printed)
 
 
 def only_the_file_itself_is_written(folder):

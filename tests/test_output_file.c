@@ -1,13 +1,13 @@
 // file.h: complete files appear as a whole or not at all, growing files end with a complete record.
+#include "test.h"
+
 #include "output/file.h"
 #include "output/folder.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,24 +18,7 @@
 
 #include "output_fixture.h"
 
-#include <cmocka.h>
-
 static bool named; // tests run twice: with drafts that have a name, and with drafts that have none
-
-static void assert_text(const char *path, const char *expected)
-{
-    char *text = fixture_read(path, NULL);
-    assert_string_equal(text, expected);
-    free(text);
-}
-
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
 
 static void test_whole_file_appears_at_commit(void **state)
 {
@@ -49,7 +32,7 @@ static void test_whole_file_appears_at_commit(void **state)
     assert_int_equal(fixture_count(folder), named ? 1 : 0);
     assert_true(fixture_has_temporary(folder) == named);
     assert_int_equal(file_commit(&file, NULL), TAUT_OK);
-    assert_text(path, "one 1\n");
+    fixture_assert_text(path, "one 1\n");
     assert_int_equal(fixture_count(folder), 1);
 }
 
@@ -63,7 +46,7 @@ static void test_abandoned_file_leaves_the_old_one(void **state)
     assert_int_equal(file_create(&file, path, NULL), TAUT_OK);
     file_print(&file, "new");
     file_abandon(&file);
-    assert_text(path, "old");
+    fixture_assert_text(path, "old");
     assert_int_equal(fixture_count(folder), 1);
     file_abandon(&file); // the second call has nothing open
 }
@@ -79,7 +62,7 @@ static void test_commit_replaces_and_follows_links(void **state)
     assert_int_equal(file_create(&file, link, NULL), TAUT_OK);
     file_print(&file, "new");
     assert_int_equal(file_commit(&file, NULL), TAUT_OK);
-    assert_text(path, "new");
+    fixture_assert_text(path, "new");
     struct stat status;
     assert_int_equal(lstat(link, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
@@ -106,10 +89,10 @@ static void test_temporary_files_are_never_those_of_others(void **state)
         else
             file_abandon(&file);
     }
-    assert_text(fixture_path(folder, "a.txt"), "new 0");
-    assert_text(fixture_path(folder, "b.txt"), "new 1");
-    assert_text(fixture_path(folder, "b.txt.tmp"), "draft");
-    assert_text(fixture_path(folder, "victim"), "mine");
+    fixture_assert_text(fixture_path(folder, "a.txt"), "new 0");
+    fixture_assert_text(fixture_path(folder, "b.txt"), "new 1");
+    fixture_assert_text(fixture_path(folder, "b.txt.tmp"), "draft");
+    fixture_assert_text(fixture_path(folder, "victim"), "mine");
     assert_int_equal(fixture_count(folder), 6);
 }
 
@@ -131,7 +114,7 @@ static void test_new_file_replaces_nothing(void **state)
         assert_int_equal(file_commit(&file, &error), TAUT_ERROR_IO);
         assert_non_null(strstr(error.text, "File exists"));
     }
-    assert_text(path, "first");
+    fixture_assert_text(path, "first");
     assert_int_equal(fixture_count(folder), 2);
 }
 
@@ -146,8 +129,8 @@ static void test_replacing_does_not_follow_links(void **state)
     assert_int_equal(file_replace(&file, link, NULL), TAUT_OK);
     file_print(&file, "new");
     assert_int_equal(file_commit(&file, NULL), TAUT_OK);
-    assert_text(victim, "mine");
-    assert_text(link, "new");
+    fixture_assert_text(victim, "mine");
+    fixture_assert_text(link, "new");
     struct stat status;
     assert_int_equal(lstat(link, &status), 0);
     assert_true(S_ISREG(status.st_mode));
@@ -171,11 +154,11 @@ static void test_symbolic_links_of_other_users_are_refused(void **state)
     assert_int_equal(file_create(&file, link, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "a symbolic link that another user has made"));
     assert_false(file.open);
-    assert_text(victim, "mine");
+    fixture_assert_text(victim, "mine");
     assert_int_equal(chown(folder, 12345, 12345), 0); // who could put files there as well
     assert_int_equal(file_create(&file, link, &error), TAUT_OK);
     file_abandon(&file);
-    assert_text(victim, "mine");
+    fixture_assert_text(victim, "mine");
 }
 
 static void replace_text(const char *path, bool with_name)
@@ -201,7 +184,7 @@ static void test_replaced_file_keeps_its_mode(void **state)
         if (geteuid() == 0)
             assert_int_equal(chown(path, 12345, 12346), 0);
         replace_text(path, i % 2);
-        assert_text(path, "new");
+        fixture_assert_text(path, "new");
         assert_int_equal(stat(path, &status), 0);
         assert_int_equal(status.st_mode & 07777, modes[i / 2]);
         if (geteuid() == 0) {
@@ -236,7 +219,7 @@ static void test_read_only_file_is_not_replaced(void **state)
     }
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, strerror(EACCES)));
-    assert_text(path, "old");
+    fixture_assert_text(path, "old");
 }
 
 static void test_folders_are_not_made_through_links(void **state)
@@ -283,7 +266,7 @@ static void test_killed_process_leaves_nothing(void **state)
     int result;
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_true(WIFSIGNALED(result));
-    assert_text(path, "old");
+    fixture_assert_text(path, "old");
     assert_int_equal(fixture_count(folder), 1);
 }
 
@@ -363,15 +346,15 @@ static void test_too_large_whole_file_vanishes(void **state)
     struct file file;
     taut_error error = {0};
     assert_int_equal(file_create(&file, path, &error), TAUT_OK);
-    limit_file_size(300000);
+    fixture_limit_file_size(300000);
     file_write(&file, block, sizeof block);
     assert_int_equal(file.failure, EFBIG);
     file_write(&file, block, sizeof block); // after a failure nothing is written
     taut_status status = file_commit(&file, &error);
-    limit_file_size(RLIM_INFINITY);
+    fixture_limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "a.bin': File too large"));
-    assert_text(path, "old");
+    fixture_assert_text(path, "old");
     assert_int_equal(fixture_count(folder), 1);
 }
 
@@ -385,18 +368,18 @@ static void test_growing_file_is_cut_to_whole_records(void **state)
     assert_int_equal(file_grow(&file, path, &error), TAUT_OK);
     file_print(&file, "head\n");
     assert_int_equal(file_end_record(&file, &error), TAUT_OK);
-    assert_text(path, "head\n");
-    limit_file_size(10);
+    fixture_assert_text(path, "head\n");
+    fixture_limit_file_size(10);
     file_print(&file, "0123456789\n");
     taut_status status = file_end_record(&file, &error);
-    limit_file_size(RLIM_INFINITY);
+    fixture_limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "a.csv': File too large"));
-    assert_text(path, "head\n");
+    fixture_assert_text(path, "head\n");
     file_print(&file, "tail\n"); // there is space again
     file_patch(&file, 0, "H", 1);
     assert_int_equal(file_close(&file, &error), TAUT_OK);
-    assert_text(path, "Head\ntail\n");
+    fixture_assert_text(path, "Head\ntail\n");
 }
 
 static void test_growing_file_never_replaces(void **state)
@@ -409,7 +392,7 @@ static void test_growing_file_never_replaces(void **state)
     taut_error error = {0};
     assert_int_equal(file_grow(&file, path, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "a.csv': File exists"));
-    assert_text(path, "mine");
+    fixture_assert_text(path, "mine");
 }
 
 static void test_abandoned_growing_file_is_gone(void **state)
@@ -486,7 +469,7 @@ static void test_numbers_in_a_locale_with_a_comma(void **state)
     taut_status status = file_commit(&file, NULL);
     setlocale(LC_NUMERIC, "C");
     assert_int_equal(status, TAUT_OK);
-    assert_text(path, "1.5e+30 2");
+    fixture_assert_text(path, "1.5e+30 2");
 }
 
 static void test_binary_values_are_little_endian(void **state)

@@ -54,10 +54,10 @@ def lammps_is_driven(folder):
         assert "Unknown command" in str(failure)
     side.end()
     with open(log, encoding="ascii") as file:
-        told = file.read()
+        arguments = file.read()
     for wanted in ("read_data x.data", "newton off", "timestep 0.0001", "pair_style none",
                    "run 7 pre no post no"):
-        assert wanted in told, told
+        assert wanted in arguments, arguments
 
 
 def state(pid):
@@ -104,10 +104,10 @@ def ratios_are_of_one_round():
                 "integrator": "velocity_verlet", "damping": "none", "precision": "single",
                 "spring_updates_per_second": {"best": max(speeds), "median": sorted(speeds)[1],
                                               "repetitions": speeds}}
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
         run.report([row("taut", 1, [8e8, 4e8, 9e8]), row("LAMMPS", 1, [1e8, 1e8, 3e8])])
-    line = next(line for line in said.getvalue().splitlines() if "LAMMPS" in line)
+    line = next(line for line in printed.getvalue().splitlines() if "LAMMPS" in line)
     assert line.split()[-2:] == ["3.0x", "4.0x"], line
 
 

@@ -62,8 +62,8 @@ def document(folder):
 
 
 def quiet(*words):
-    with contextlib.redirect_stdout(io.StringIO()) as said:
-        return performance.main(list(words)), said.getvalue()
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        return performance.main(list(words)), printed.getvalue()
 
 
 def everything_is_shown(folder):
@@ -99,14 +99,14 @@ def everything_is_shown(folder):
     changed = sizes()
     changed["benchmarks"][0]["spring_updates/s"] *= 1.5
     write(folder, "sizes", changed)
-    code, said = quiet("--check", folder, path, folder)
-    assert code == 1 and "sizes.svg" in said and "threads.svg" not in said, said
+    code, printed = quiet("--check", folder, path, folder)
+    assert code == 1 and "sizes.svg" in printed and "threads.svg" not in printed, printed
     for line in steps["benchmarks"]:
         if line["run_name"].startswith("step/cloth/symplectic_euler/single/v4/threads:2"):
             line["spring_updates/s"] *= 1.5
     write(folder, "steps", steps)
-    code, said = quiet("--check", folder, path, folder)
-    assert code == 1 and all(name in said for name in ("doc.md", "threads.svg", "roofline.svg"))
+    code, printed = quiet("--check", folder, path, folder)
+    assert code == 1 and all(name in printed for name in ("doc.md", "threads.svg", "roofline.svg"))
 
 
 def velocity_verlet_budget_and_scaling_have_their_tables(folder):
@@ -165,8 +165,8 @@ def goals_know_which_are_reached(folder):
                                         line["run_name"]))
             for kernel in ("v4", "reference")}
     assert reached == [best["v4"] / best["reference"] >= 13, True]
-    code, said = quiet("--goals", folder)
-    assert code == 0 and "cloth, 1 thread ÷ reference" in said
+    code, printed = quiet("--goals", folder)
+    assert code == 0 and "cloth, 1 thread ÷ reference" in printed
 
 
 def old_results_are_converted(folder):

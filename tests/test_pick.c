@@ -1,13 +1,11 @@
 // The object under the pointer, and the elements that a cut crosses: a square of two triangles in
 // front of a sphere.
+#include "test.h"
+
 #include "view/pick.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { WIDTH = 400, HEIGHT = 300 };
 

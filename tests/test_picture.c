@@ -224,10 +224,10 @@ static void test_layers_that_suit_a_subject(void **state)
     cloth.options.colouring = COLOURING_KIND;
     assert_true(renderer_layers_for(&cloth.subject, &cloth.options) & LAYER_SPRINGS);
     // No layers requested: the default ones.
-    struct image chosen = picture_of(&chain, 0), told = picture_of(&chain, of_chain);
-    assert_true(image_difference(&chosen, &told) < 0.1);
+    struct image chosen = picture_of(&chain, 0), given = picture_of(&chain, of_chain);
+    assert_true(image_difference(&chosen, &given) < 0.1);
     image_free(&chosen);
-    image_free(&told);
+    image_free(&given);
     scenery_free(&chain);
     scenery_free(&cloth);
 }

@@ -89,7 +89,7 @@ static void test_a_sphere_dents_the_jelly(void **state)
 }
 
 // Drags the sphere below the cloth of a new player to the right in steps of 0.02 m, each 0.02 s
-// after the one before. Returns how far the cloth has moved, as a fraction of the sphere's way.
+// after the one before. Returns how far the cloth has moved, as a fraction of the sphere's path.
 // *late is the longest time between two steps: on a busy machine the scene may run on while this
 // thread waits for a processor, and a mouse that moves so unsteadily flings the cloth off.
 static double drag_sphere_below_cloth(double *late)

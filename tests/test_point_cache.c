@@ -1,16 +1,14 @@
 // pc2.h, read back by tests/read_pc2.py, and obj.h, compared as text.
+#include "test.h"
+
 #include "output/obj.h"
 #include "output/pc2.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output_fixture.h"
-
-#include <cmocka.h>
 
 static char *read_cache(const char *path, int *code)
 {

@@ -276,14 +276,14 @@ static void test_collapse(void **state)
 }
 
 // How a run ends that is divided into calls of `each` steps, with energies and forces read between
-// them if it `looks`.
+// them if it `evaluates`.
 struct collapse {
     uint64_t steps, hash;
     double time, volume;
     taut_error error;
 };
 
-static struct collapse collapse_in_parts(const char *text, uint64_t each, bool looks)
+static struct collapse collapse_in_parts(const char *text, uint64_t each, bool evaluates)
 {
     enum { STEPS = 400 };
     struct collapse found = {0};
@@ -291,7 +291,7 @@ static struct collapse collapse_in_parts(const char *text, uint64_t each, bool l
     taut_status status = TAUT_OK;
     for (uint64_t done = 0; done < STEPS && status == TAUT_OK; done += each) {
         taut_energy energy;
-        if (looks) {
+        if (evaluates) {
             assert_int_equal(taut_solver_energy(solver, &energy, NULL), TAUT_OK);
             (void)force_on(solver, 0);
         }
@@ -352,8 +352,8 @@ static void test_collapse_in_parts(void **state)
                                 1e-5);
                 assert_true(!volume || whole.volume <= 0);
                 for (uint64_t each = 1; each <= 5; each++)
-                    for (int looks = 0; looks < 2; looks++) {
-                        const struct collapse part = collapse_in_parts(text, each, looks);
+                    for (int evaluates = 0; evaluates < 2; evaluates++) {
+                        const struct collapse part = collapse_in_parts(text, each, evaluates);
                         assert_string_equal(part.error.text, whole.error.text);
                         assert_true(part.steps == whole.steps && part.time == whole.time);
                         assert_true(part.hash == whole.hash && part.volume == whole.volume);

@@ -73,7 +73,7 @@ static void errors_of_a_tool_are_reported(void **state)
 {
     (void)state;
     static const struct {
-        const char *script, *said;
+        const char *script, *message;
     } cases[] = {
         {"#!/bin/sh\necho first >&2; echo 'the disk is full' >&2; echo >&2; exit 1\n",
          "the disk is full"},
@@ -91,7 +91,7 @@ static void errors_of_a_tool_are_reported(void **state)
         taut_error error = {0};
         assert_int_equal(run_script(cases[i].script, (struct python_tool){0}, descriptor, &error),
                          TAUT_ERROR_IO);
-        assert_string_equal(error.text, cases[i].said);
+        assert_string_equal(error.text, cases[i].message);
     }
     assert_int_equal(close(descriptor), 0);
 }

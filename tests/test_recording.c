@@ -1,10 +1,10 @@
 // recording.h: the files that a run creates, and its treatment of files that exist already.
+#include "test.h"
+
 #include "output/recording.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,6 @@
 #include "base/hash.h"
 #include "output/manifest.h"
 #include "output_fixture.h"
-
-#include <cmocka.h>
 
 static const struct recording_probe probe = {FIXTURE_ROPE, 2, 10};
 
@@ -70,15 +68,7 @@ static void assert_refused(const struct recording_options *options, const char *
     fixture_fill(&fixture, 0, true);
     assert_int_equal(recording_open(options, &fixture.frame, &recording, &error), TAUT_ERROR_IO);
     assert_null(recording);
-    if (!strstr(error.text, reason))
-        fail_msg("'%s' does not say '%s'", error.text, reason);
-}
-
-static void assert_text(const char *path, const char *expected)
-{
-    char *text = fixture_read(path, NULL);
-    assert_string_equal(text, expected);
-    free(text);
+    assert_contains(error.text, reason);
 }
 
 static void test_files_of_a_whole_run(void **state)
@@ -93,12 +83,12 @@ static void test_files_of_a_whole_run(void **state)
                         "tet.obj\ntet.pc2\nrope.obj\nrope.pc2\nring-2D.obj\nring-2D.pc2\n"
                         "bob.obj\nbob.pc2\nflag_000000.vtp\nflag_000001.vtp\nmanifest.json\n");
     assert_int_equal(fixture_count(folder), 15);
-    assert_text(fixture_path(folder, "scene.yaml"),
-                "# taut: the scene of this run, resolved.\ntitle: x\n");
-    assert_text(fixture_path(folder, "probes.csv"),
-                "step,time,body,node,x,y,z,vx,vy,vz\n"
-                "0,0,rope,2,35.3333333,35.6666667,36,-2,-2.33333333,-2.66666667\n"
-                "10,0.25,rope,2,35.4333333,35.7666667,36.1,-3,-3.33333333,-3.66666667\n");
+    fixture_assert_text(fixture_path(folder, "scene.yaml"),
+                        "# taut: the scene of this run, resolved.\ntitle: x\n");
+    fixture_assert_text(fixture_path(folder, "probes.csv"),
+                        "step,time,body,node,x,y,z,vx,vy,vz\n"
+                        "0,0,rope,2,35.3333333,35.6666667,36,-2,-2.33333333,-2.66666667\n"
+                        "10,0.25,rope,2,35.4333333,35.7666667,36.1,-3,-3.33333333,-3.66666667\n");
     char *energy = fixture_read(fixture_path(folder, "energy.csv"), NULL);
     assert_non_null(strstr(energy, "\n10,0.25,2,"));
     free(energy);
@@ -209,11 +199,11 @@ static void test_force_removes_the_earlier_run_and_nothing_else(void **state)
     record(&options, 1, names, sizeof names);
     assert_string_equal(names, "scene.yaml\nenergy.csv\nmanifest.json\n");
     assert_int_equal(fixture_count(folder), 3 + OTHERS);
-    assert_text(fixture_path(folder, "mesh.obj"), "# taut: rest mesh of body mesh\n");
-    assert_text(fixture_path(folder, "summary.json"), "{}");
+    fixture_assert_text(fixture_path(folder, "mesh.obj"), "# taut: rest mesh of body mesh\n");
+    fixture_assert_text(fixture_path(folder, "summary.json"), "{}");
     for (size_t i = 0; i < OTHERS; i++)
         if (strcmp(others[i], "mesh.obj") != 0 && strcmp(others[i], "summary.json") != 0)
-            assert_text(fixture_path(folder, others[i]), i % 2 == 0 ? others[i] : "");
+            fixture_assert_text(fixture_path(folder, others[i]), i % 2 == 0 ? others[i] : "");
 }
 
 static void test_force_removes_the_run_of_another_scene(void **state)
@@ -311,7 +301,7 @@ static void test_files_of_others_are_never_written_over(void **state)
             snprintf(reason, sizeof reason, "%s' exists and was not written by taut",
                      files[i].name);
             assert_refused(&options, reason);
-            assert_text(path, files[i].text);
+            fixture_assert_text(path, files[i].text);
             assert_int_equal(fixture_count(folder), 1);
         }
     }
@@ -332,7 +322,7 @@ static void test_strangers_beside_a_run_are_named(void **state)
     options.pc2 = true;
     assert_refused(&options, "not written by taut (no manifest.json lists it), and 1 more files "
                              "cannot be replaced (tet.");
-    assert_text(fixture_path(folder, "tet.pc2"), "mine\n");
+    fixture_assert_text(fixture_path(folder, "tet.pc2"), "mine\n");
     assert_int_equal(fixture_count(folder), 5);
 }
 
@@ -371,7 +361,7 @@ static void test_manifests_that_are_none(void **state)
         options.force = true;
         fixture_write(fixture_path(folder, "manifest.json"), cases[i].text);
         assert_refused(&options, cases[i].reason);
-        assert_text(fixture_path(folder, "manifest.json"), cases[i].text);
+        fixture_assert_text(fixture_path(folder, "manifest.json"), cases[i].text);
     }
     const char *folder = fixture_folder("recording");
     struct recording_options options = all_of_it(folder);
@@ -402,7 +392,7 @@ static void test_manifests_do_not_lead_elsewhere(void **state)
         fixture_write(fixture_path(folder, "manifest.json"), text);
         char all[2048];
         record(&options, 1, all, sizeof all);
-        assert_text(victim, "mine");
+        fixture_assert_text(victim, "mine");
     }
     assert_int_equal(unlink(victim), 0);
 }
@@ -462,7 +452,7 @@ static void test_a_line_cut_short_is_an_entry_that_is_not_there(void **state)
                          strstr(text, ": t") && all && strstr(text, "\"complete\": t") != NULL);
         if (all) {
             assert_int_equal(manifest.count, 2);
-            // In the order in which they were announced, with what was said last.
+            // In the order in which they were announced, with what was announced last.
             assert_string_equal(manifest.entries[0].name, "a");
             assert_false(manifest.entries[0].writing);
             assert_int_equal(manifest.entries[0].size, 4);
@@ -509,7 +499,7 @@ static void test_a_frame_replaces_nothing(void **state)
     assert_int_equal(recording_frame(recording, &fixture.frame, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "flag_000000.vtp': File exists"));
     (void)recording_close(recording, NULL, NULL, &error);
-    assert_text(fixture_path(folder, "victim"), "mine");
+    fixture_assert_text(fixture_path(folder, "victim"), "mine");
 }
 
 static void test_names_that_cannot_be_files(void **state)

@@ -1,10 +1,10 @@
 // recording.h if the disk is full, or the folder is missing or not writable: a clear error, and all
 // earlier frames are complete.
+#include "test.h"
+
 #include "output/recording.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,6 @@
 #include <unistd.h>
 
 #include "output_fixture.h"
-
-#include <cmocka.h>
-
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
 
 static size_t length_of(const char *folder, const char *name)
 {
@@ -54,12 +44,11 @@ static void fail_fourth(struct recording *recording, const struct fixture *fixtu
                         const char *reason, size_t expected_files)
 {
     taut_error error = {0};
-    limit_file_size(limit);
+    fixture_limit_file_size(limit);
     taut_status status = recording_frame(recording, &fixture->frame, &error);
-    limit_file_size(RLIM_INFINITY);
+    fixture_limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
-    if (!strstr(error.text, reason))
-        fail_msg("'%s' does not say '%s'", error.text, reason);
+    assert_contains(error.text, reason);
     char **files;
     size_t count;
     assert_int_equal(recording_close(recording, &files, &count, &error), TAUT_OK);
@@ -85,8 +74,7 @@ static void assert_readable(const char *script, const char *path, const char *ex
         print_message("skipped in part: %s", text);
     } else {
         assert_int_equal(code, 0);
-        if (!strstr(text, expected))
-            fail_msg("'%s' does not say '%s'", text, expected);
+        assert_contains(text, expected);
     }
     free(text);
 }
@@ -145,9 +133,9 @@ static void test_disk_full_in_the_manifest(void **state)
     }
     // First when the frame is announced, then when it is listed.
     for (size_t room = 20; room <= 180; room += 160) {
-        limit_file_size(length_of(folder, "manifest.json") + room);
+        fixture_limit_file_size(length_of(folder, "manifest.json") + room);
         taut_status status = recording_frame(recording, &empty, &error);
-        limit_file_size(RLIM_INFINITY);
+        fixture_limit_file_size(RLIM_INFINITY);
         assert_int_equal(status, TAUT_ERROR_IO);
         assert_non_null(strstr(error.text, "manifest.json': File too large"));
     }
@@ -241,13 +229,12 @@ static void test_disk_full_at_the_beginning(void **state)
         struct recording *recording;
         taut_error error = {0};
         options.resolved_yaml = cases[i].yaml;
-        limit_file_size(cases[i].limit);
+        fixture_limit_file_size(cases[i].limit);
         taut_status status = recording_open(&options, &fixture.frame, &recording, &error);
-        limit_file_size(RLIM_INFINITY);
+        fixture_limit_file_size(RLIM_INFINITY);
         assert_int_equal(status, TAUT_ERROR_IO);
         assert_null(recording);
-        if (!strstr(error.text, cases[i].reason))
-            fail_msg("'%s' does not say '%s'", error.text, cases[i].reason);
+        assert_contains(error.text, cases[i].reason);
         assert_int_equal(fixture_count(folder), 0);
     }
 }
@@ -286,8 +273,7 @@ static void assert_cannot_open(const char *folder, const char *reason)
     fixture_fill(&fixture, 0, true);
     assert_int_equal(recording_open(&options, &fixture.frame, &recording, &error), TAUT_ERROR_IO);
     assert_null(recording);
-    if (!strstr(error.text, reason))
-        fail_msg("'%s' does not say '%s'", error.text, reason);
+    assert_contains(error.text, reason);
 }
 
 static void test_folder_that_is_a_file(void **state)

@@ -158,11 +158,11 @@ def a_figure_of_little_is_whole():
     assert "none found up to 7 s" in texts and "none: energy always grows" in texts
     assert not any("nan" in text or "inf" in text for text in texts)
     # Undecided: between two steps, or below one.
-    for stable, said in ((0.03, "undecided, 0.03 to 0.05 s"), (None, "undecided, below 0.05 s")):
+    for stable, printed in ((0.03, "undecided, 0.03 to 0.05 s"), (None, "undecided, below 0.05 s")):
         limit = {**data["limits"][0], "kind": "undecided", "stable": stable, "unstable": 0.05}
         shown = {**data, "limits": [limit]}
         _, texts = drawn(figures.FIGURES[0], shown)
-        assert said in texts, texts
+        assert printed in texts, texts
         for dt in (0.01, 0.04, 0.06):
             root = tree.fromstring(page.make(study.Study({**shown, "dt": dt}), []))
             whole = "".join(root.itertext())
@@ -196,9 +196,9 @@ def integrators_look_different(taut):
                                             and a["marker"] != b["marker"])
     figures.stroke("one_of_later")  # an unknown name gets a style too
     # The names are taut's, in the same order.
-    said = subprocess.run([taut, "stability", "none.yaml", "--integrators", "none"], check=False,
+    printed = subprocess.run([taut, "stability", "none.yaml", "--integrators", "none"], check=False,
                           capture_output=True, text=True).stderr
-    assert re.findall("^    (.*)$", said, re.MULTILINE) == list(study.INTEGRATORS), said
+    assert re.findall("^    (.*)$", printed, re.MULTILINE) == list(study.INTEGRATORS), printed
 
 
 def colours_stand_for_one_thing():
@@ -342,7 +342,7 @@ def what_is_no_study_is_reported(folder):
     lacking = copy.deepcopy(whole)
     del lacking["limits"]
     cut = json.dumps(whole)[:200]
-    for text, said in ((None, "No such file or directory"), (cut, "it is no JSON"),
+    for text, printed in ((None, "No such file or directory"), (cut, "it is no JSON"),
                        ("[]", "not a study.json that this version"),
                        (json.dumps({**whole, "taut_study": 2}), "not a study.json"),
                        (json.dumps(lacking), "it is incomplete: KeyError 'limits'"),
@@ -351,7 +351,7 @@ def what_is_no_study_is_reported(folder):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
         done = run([sys.executable, "-B", TOOL, path, "--output", os.path.join(folder, "none")], 1)
-        assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        assert printed in done.stderr and done.stderr.count("\n") == 1, done.stderr
         assert not os.path.exists(os.path.join(folder, "none"))
     for words in ([], [path], [path, "limits.svg"], [path, "--output"]):
         run([sys.executable, "-B", TOOL, *words], 2)

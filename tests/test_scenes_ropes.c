@@ -133,11 +133,11 @@ static void test_shock_absorber_pushes_and_never_pulls(void **context)
     while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
         advance(solver, 10);
         double height = position_in_body(solver, "absorber", 1).y;
-        double push = body_force(solver, "absorber", 1).y + m * g;
+        double force = body_force(solver, "absorber", 1).y + m * g;
         if (height >= 1)
-            assert_near(push, 0, 1e-9);
+            assert_near(force, 0, 1e-9);
         else
-            assert_true(push > 0);
+            assert_true(force > 0);
         lowest = fmin(lowest, height);
         if (taut_solver_time(solver) > 1)
             highest = fmax(highest, height);

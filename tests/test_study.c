@@ -343,7 +343,7 @@ static void test_what_cannot_be_studied(void **state)
     assert_non_null(strstr(error.text, "nothing oscillates"));
     study_free(study);
     taut_scene_destroy(scene);
-    // A study that is stopped at once has measured nothing, and says so.
+    // A study that is stopped at once has measured nothing, and reports this.
     scene = scene_of_text(oscillator_text(0));
     options.stop = at_once;
     assert_int_equal(study_make(scene, &options, &study, &error), TAUT_OK);

@@ -1,10 +1,10 @@
 // energy.csv, probes.csv and the final state, compared as text.
+#include "test.h"
+
 #include "output/csv.h"
 #include "output/recording.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +12,6 @@
 #include <unistd.h>
 
 #include "output_fixture.h"
-
-#include <cmocka.h>
-
-static void assert_text(const char *path, const char *expected)
-{
-    char *text = fixture_read(path, NULL);
-    assert_string_equal(text, expected);
-    free(text);
-}
-
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
 
 // Every row is written at once, so that a killed run leaves complete rows.
 static void test_energy_rows(void **state)
@@ -42,15 +25,15 @@ static void test_energy_rows(void **state)
     assert_int_equal(energy_csv_add(&table, &fixture.frame, NULL), TAUT_OK);
     fixture_fill(&fixture, 2, false);
     assert_int_equal(energy_csv_add(&table, &fixture.frame, NULL), TAUT_OK);
-    assert_text(path,
-                "step,time,kinetic,elastic,gravity,gas,contact,total,work_damping,work_drag,"
-                "work_friction,work_keep,work_projection,work_breaking,work_wind,work_drives,"
-                "work_inflation,"
-                "volume_tet,volume_ring-2D\n"
-                "0,0,1,0.10000000000000001,-2.5,0.75,0,-0.65000000000000002,1,2,3,4,5,6,7,8,9,"
-                "0.16666666666666666,1\n"
-                "20,0.5,3,0.10000000000000001,-2.5,0.75,0,1.3500000000000001,1,2,3,4,5,6,7,"
-                "8,9,0.16666666666666666,1\n");
+    fixture_assert_text(
+        path, "step,time,kinetic,elastic,gravity,gas,contact,total,work_damping,work_drag,"
+              "work_friction,work_keep,work_projection,work_breaking,work_wind,work_drives,"
+              "work_inflation,"
+              "volume_tet,volume_ring-2D\n"
+              "0,0,1,0.10000000000000001,-2.5,0.75,0,-0.65000000000000002,1,2,3,4,5,6,7,8,9,"
+              "0.16666666666666666,1\n"
+              "20,0.5,3,0.10000000000000001,-2.5,0.75,0,1.3500000000000001,1,2,3,4,5,6,7,"
+              "8,9,0.16666666666666666,1\n");
     assert_int_equal(energy_csv_close(&table, NULL), TAUT_OK);
 }
 
@@ -63,8 +46,8 @@ static void test_energy_without_work_and_volumes(void **state)
     assert_int_equal(energy_csv_open(&table, path, &now, NULL), TAUT_OK);
     assert_int_equal(energy_csv_add(&table, &now, NULL), TAUT_OK);
     assert_int_equal(energy_csv_close(&table, NULL), TAUT_OK);
-    assert_text(path, "step,time,kinetic,elastic,gravity,gas,contact,total\n"
-                      "18446744073709551615,0.001,0,0,0,0,0,5\n");
+    fixture_assert_text(path, "step,time,kinetic,elastic,gravity,gas,contact,total\n"
+                              "18446744073709551615,0.001,0,0,0,0,0,5\n");
 }
 
 static void test_energy_row_that_does_not_fit_is_cut_off(void **state)
@@ -78,14 +61,14 @@ static void test_energy_row_that_does_not_fit_is_cut_off(void **state)
     assert_int_equal(energy_csv_add(&table, &now, NULL), TAUT_OK);
     static const char whole[] = "step,time,kinetic,elastic,gravity,gas,contact,total\n"
                                 "1234,0,0,0,0,0,0,5\n";
-    limit_file_size(strlen(whole) + 7);
+    fixture_limit_file_size(strlen(whole) + 7);
     taut_status status = energy_csv_add(&table, &now, &error);
-    limit_file_size(RLIM_INFINITY);
+    fixture_limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "energy.csv': File too large"));
-    assert_text(path, whole);
+    fixture_assert_text(path, whole);
     assert_int_equal(energy_csv_close(&table, NULL), TAUT_OK);
-    assert_text(path, whole);
+    fixture_assert_text(path, whole);
 }
 
 static void test_probes_by_their_steps(void **state)
@@ -109,10 +92,11 @@ static void test_probes_by_their_steps(void **state)
         assert_int_equal(probes_csv_add(&table, &fixture.frame, NULL), TAUT_OK);
     }
     assert_int_equal(probes_csv_close(&table, NULL), TAUT_OK);
-    assert_text(path, "step,time,body,node,x,y,z,vx,vy,vz\n"
-                      "10,0.25,bob,0,100.1,100.433333,100.766667,-1,-1.33333333,-1.66666667\n"
-                      "20,0.5,rope,2,35.5333333,35.8666667,36.2,-4,-4.33333333,-4.66666667\n"
-                      "20,0.5,bob,0,100.2,100.533333,100.866667,-2,-2.33333333,-2.66666667\n");
+    fixture_assert_text(path,
+                        "step,time,body,node,x,y,z,vx,vy,vz\n"
+                        "10,0.25,bob,0,100.1,100.433333,100.766667,-1,-1.33333333,-1.66666667\n"
+                        "20,0.5,rope,2,35.5333333,35.8666667,36.2,-4,-4.33333333,-4.66666667\n"
+                        "20,0.5,bob,0,100.2,100.533333,100.866667,-2,-2.33333333,-2.66666667\n");
 }
 
 // Far more rows than the buffer can take, into a file of limited size.
@@ -126,11 +110,11 @@ static void test_probe_rows_that_do_not_fit_are_cut_off(void **state)
     taut_error error = {0};
     fixture_fill(&fixture, 1, false);
     assert_int_equal(probes_csv_open(&table, path, &probe, 1, NULL), TAUT_OK);
-    limit_file_size(400000);
+    fixture_limit_file_size(400000);
     taut_status status = TAUT_OK;
     for (int i = 0; i < 10000 && status == TAUT_OK; i++)
         status = probes_csv_add(&table, &fixture.frame, &error);
-    limit_file_size(RLIM_INFINITY);
+    fixture_limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "probes.csv': File too large"));
     assert_int_equal(probes_csv_close(&table, NULL), TAUT_OK);
@@ -185,12 +169,12 @@ static void test_state_is_all_or_nothing(void **state)
     struct fixture fixture;
     taut_error error = {0};
     fixture_fill(&fixture, 1, false);
-    limit_file_size(200);
+    fixture_limit_file_size(200);
     taut_status status = state_csv_write(path, &fixture.frame, &error);
-    limit_file_size(RLIM_INFINITY);
+    fixture_limit_file_size(RLIM_INFINITY);
     assert_int_equal(status, TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "state.csv': File too large"));
-    assert_text(path, "earlier");
+    fixture_assert_text(path, "earlier");
     assert_int_equal(fixture_count(folder), 1);
     status = state_csv_write(fixture_path(folder, "absent/state.csv"), &fixture.frame, &error);
     assert_int_equal(status, TAUT_ERROR_IO);

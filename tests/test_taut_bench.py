@@ -161,17 +161,17 @@ def google_benchmarks_flags_work(bench, folder):
     assert set(some) < set(listed) and not any("cloth-wind" in name for name in some)
     # The console shows only the median, the file has everything.
     out = os.path.join(folder, "out.csv")
-    said = run([bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler", *SMALL,
+    printed = run([bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler", *SMALL,
                 f"--benchmark_out={out}", "--benchmark_out_format=csv"]).stdout
-    lines = [line for line in said.splitlines() if line.startswith("step/")]
-    assert len(lines) == 1 and "manual_time_median" in lines[0], said
-    assert "spring_updates/s=" in lines[0] and "share_of_triad=" in lines[0], said
+    lines = [line for line in printed.splitlines() if line.startswith("step/")]
+    assert len(lines) == 1 and "manual_time_median" in lines[0], printed
+    assert "spring_updates/s=" in lines[0] and "share_of_triad=" in lines[0], printed
     with open(out, encoding="utf-8") as file:
         table = file.read()
     assert '"spring_updates/s"' in table and table.count("\n\"step/rope") == 8, table
-    said = run([bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler", *SMALL,
+    printed = run([bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler", *SMALL,
                 "--verbose"]).stdout
-    assert len([line for line in said.splitlines() if line.startswith("step/")]) == 8, said
+    assert len([line for line in printed.splitlines() if line.startswith("step/")]) == 8, printed
     # taut-bench only sets defaults: the command line and the environment override them.
     found = result(bench, "rope", "--kernel", "reference", "--integrator", "symplectic_euler",
                    "--springs", "1000", "--benchmark_min_time=0.001", BENCHMARK_REPETITIONS="1")
@@ -182,7 +182,7 @@ def wrong_usage_is_refused(bench, folder):
     broken = os.path.join(folder, "broken.yaml")
     with open(broken, "w", encoding="ascii") as file:
         file.write(SCENE.replace("stiffness", "stifness"))
-    for words, said in ((["cloht"], "did you mean 'cloth'?"), (["rope", ""], "no scene ''"),
+    for words, printed in ((["cloht"], "did you mean 'cloth'?"), (["rope", ""], "no scene ''"),
                         (["nowhere.yaml"], "nowhere.yaml"), ([broken], "stifness"),
                         (["--threads", "1,,2"], "separated by commas, not '1,,2'"),
                         (["--threads", "0"], "from 1 to 4096"), (["--threads", "1,1"], "different"),
@@ -198,8 +198,8 @@ def wrong_usage_is_refused(bench, folder):
                         (["--benchmark_fliter=x"], "unrecognized command-line flag")):
         small = [] if "--springs" in words else ["--springs", "1000"]
         done = run([bench, *words, *small, *BRIEF], 2)
-        assert said in done.stdout + done.stderr, (words, done.stdout, done.stderr)
-        assert "taut-bench: " in done.stderr or "benchmark" in said + words[-1], (words, done.stderr)
+        assert printed in done.stdout + done.stderr, (words, done.stdout, done.stderr)
+        assert "taut-bench: " in done.stderr or "benchmark" in printed + words[-1], (words, done.stderr)
     assert "requires an argument" in run([bench, "--threads"], 2).stderr
     assert "TAUT_ISA" in run([bench, "rope"], 2, TAUT_ISA="v9").stderr
     with open("/dev/full", "w", encoding="ascii") as full:
@@ -229,9 +229,9 @@ def an_interruption_leaves_what_was_measured(bench, folder):
                 stdout=file, stderr=subprocess.PIPE, env={**os.environ, **MACHINE}) as process:
             time.sleep(seconds)
             process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=60)[1].decode()
-        assert process.returncode == 1 and "interrupted by SIGINT" in said, (
-            springs, seconds, process.returncode, said)
+            printed = process.communicate(timeout=60)[1].decode()
+        assert process.returncode == 1 and "interrupted by SIGINT" in printed, (
+            springs, seconds, process.returncode, printed)
         with open(out, encoding="utf-8") as file:
             rows = json.load(file)["benchmarks"]
         assert any(row.get("error_message") == "interrupted" for row in rows), rows[:2]
@@ -240,13 +240,13 @@ def an_interruption_leaves_what_was_measured(bench, folder):
 def help_names_what_is_documented(bench):
     with open(os.path.join(ROOT, "docs/cli.md"), encoding="utf-8") as file:
         manual = file.read()
-    said = run([bench, "--help"]).stdout
-    options = re.findall(r"^  (--(?!benchmark)[a-z-]+)", said, re.MULTILINE)
+    printed = run([bench, "--help"]).stdout
+    options = re.findall(r"^  (--(?!benchmark)[a-z-]+)", printed, re.MULTILINE)
     assert len(options) == 15, options
     for option in options:
         assert f"`{option}" in manual, option
     assert run([bench, "--version"]).stdout.startswith("taut-bench ")
-    assert run([bench, "-h"]).stdout == said
+    assert run([bench, "-h"]).stdout == printed
 
 
 def taut_bench_starts_it(taut, bench, folder):

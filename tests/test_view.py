@@ -6,12 +6,11 @@ simulation, and in the picture on the screen.
 usage: test_view.py TAUT [NAME...]"""
 import os
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from view_fixture import Screen, Window  # noqa: E402
+from view_fixture import Window, run_tests  # noqa: E402
 
 SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
 
@@ -24,10 +23,6 @@ bodies:
      mass: 0.5, springs: {structural: {stiffness: 500, damping: 0.1},
      shear: {stiffness: 200, damping: 0.1}}, pins: [top]}
 """
-
-
-def say(text):
-    print(text, flush=True)
 
 
 def lengths(report):
@@ -157,10 +152,10 @@ def pull_the_cloth(screen, taut, folder):
     window.until(lambda now: now["time"] > 0.2, "it plays")
     before = window.now()
     at = before["last"]["at"]
-    # The lower right corner, upwards by a tenth of the picture; it follows a good part of the way.
-    way = -0.1 * before["picture"][3]
-    held = window.drag(before["last"]["seen"], (0, way),
-                       held=lambda now: now["last"]["seen"][1] < before["last"]["seen"][1] + way / 2)
+    # The lower right corner, upwards by a tenth of the picture; it follows for a good part of this.
+    dy = -0.1 * before["picture"][3]
+    held = window.drag(before["last"]["seen"], (0, dy),
+                       held=lambda now: now["last"]["seen"][1] < before["last"]["seen"][1] + dy / 2)
     assert held["last"]["at"][1] > at[1] + 0.05, (at, held["last"])
     window.until(lambda now: now["last"]["at"][1] < at[1] + 0.03, "it falls back when let go")
     # A pinned corner follows the mouse, and stays where it was released.
@@ -232,22 +227,6 @@ def build_beside_and_cancel(screen, taut, folder):
     window.close()
 
 
-TESTS = [build_beside_and_cancel, show_the_energy_budget, pull_the_cloth, drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
-         change_the_wind_by_a_slider, keys_and_buttons]
-
-
-def main():
-    screen = Screen()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            for test in TESTS:
-                if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
-                    test(screen, sys.argv[1], folder)
-                    say(f"{test.__name__}: well")
-    finally:
-        screen.close()
-
-
-if len(sys.argv) < 2:
-    sys.exit(f"usage: {os.path.basename(__file__)} TAUT [NAME...]")
-main()
+run_tests([build_beside_and_cancel, show_the_energy_budget, pull_the_cloth,
+           drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
+           change_the_wind_by_a_slider, keys_and_buttons])

@@ -9,12 +9,11 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from view_fixture import Screen, Window  # noqa: E402
+from view_fixture import Window, log, run_tests  # noqa: E402
 
 SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
 # Tall enough to show all panels without scrolling.
@@ -27,10 +26,6 @@ COUNTS = {"nodes": ["7", "6", "5"], "subdivisions": ["2"], "substeps": ["7"], "i
 BOOLEANS = ("relative", "blocks_drives", "line_search", "dt_auto")
 NAMES = ("law", "damping_law", "precision", "volume", "response", "links", "model", "shells")
 LEFT_OUT = ("integrator",)  # it changes which other widgets there are
-
-
-def say(text):
-    print(text, flush=True)
 
 
 def path_of(change):
@@ -172,8 +167,8 @@ def save_scene(window, path):
     window.screen.do("type", "--delay", 60, path)
     time.sleep(0.3)
     window.screen.do("key", "Return")
-    said = window.until(lambda now: "dialogue.path" not in now["widgets"], "the dialogue closes")
-    assert os.path.exists(path), "the scene was not saved: " + said["notice"]
+    now = window.until(lambda now: "dialogue.path" not in now["widgets"], "the dialogue closes")
+    assert os.path.exists(path), "the scene was not saved: " + now["notice"]
 
 
 def run(taut, scene, changes, folder):
@@ -248,7 +243,7 @@ def change_every_slider(screen, taut, folder):
             parts = name.strip(".").replace("dt_auto", "dt").split(".")
             assert any(is_set(changes, ".".join(parts[:i + 1])) for i in range(len(parts))), \
                 f"{name} is not among {changes}"
-        say(f"{scene}: {len(set(names))} widgets, {len(changes)} changes")
+        log(f"{scene}: {len(set(names))} widgets, {len(changes)} changes")
         window.close()
 
 
@@ -307,19 +302,4 @@ def enter_while_busy(screen, taut, folder):
     window.close()
 
 
-TESTS = [move_and_scale_spheres, enter_while_busy, change_every_slider]
-
-
-def main():
-    screen = Screen(SCREEN)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            for test in TESTS:
-                if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
-                    test(screen, sys.argv[1], folder)
-                    say(f"{test.__name__}: well")
-    finally:
-        screen.close()
-
-
-main()
+run_tests([move_and_scale_spheres, enter_while_busy, change_every_slider], SCREEN)

@@ -1,18 +1,16 @@
 // vtp.h and pvd.h: read back by VTK's own reader (tests/read_vtp.py), and compared byte by byte.
+#include "test.h"
+
 #include "output/pvd.h"
 #include "output/vtp.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "output_fixture.h"
-
-#include <cmocka.h>
 
 // The output of tests/read_vtp.py for a file. Skips the test if VTK is missing.
 static char *read_with_vtk(const char *path)

@@ -75,8 +75,8 @@ static vec3 expected_by_face(const taut_solver *solver, uint64_t node, vec3 wind
         for (int corner = 0; corner < 3; corner++)
             mean = vec3_add(mean, vec3_scale(1.0 / 3, velocity_of(solver, face[corner])));
         double speed = vec3_dot(relative ? vec3_subtract(wind, mean) : wind, n);
-        double push = law == FACE ? 1.7 * speed : 0.5 * 1.3 * 0.9 * fabs(speed) * speed;
-        force = vec3_add(force, vec3_scale(area * push / 3, n));
+        double pressure = law == FACE ? 1.7 * speed : 0.5 * 1.3 * 0.9 * fabs(speed) * speed;
+        force = vec3_add(force, vec3_scale(area * pressure / 3, n));
     }
     return force;
 }
@@ -122,7 +122,7 @@ static void test_gusts(void **state)
                  "   {amplitude: [0,4,0], period: 0.7}]",
                  law_keys[law]);
         taut_solver *solver = cloth_of(keys, 1e15);
-        for (int look = 0; look < 5; look++) {
+        for (int check = 0; check < 5; check++) {
             double t = taut_solver_time(solver), first = sin(2 * PI * t / 1.5 + PI / 6);
             double second = sin(2 * PI * t / 0.7);
             vec3 wind = vec3_make(3 + 2 * first, 1 + 4 * second, -2 + first);
@@ -151,8 +151,8 @@ static void test_wind_on_a_ring(void **state)
                 vec3_subtract(position_of(solver, ends[e][1]), position_of(solver, ends[e][0]));
             double length = vec3_length(d);
             vec3 n = vec3_make(d.y / length, -d.x / length, 0);
-            double push = 1.7 * length * vec3_dot(vec3_make(3, 1, 0), n) / 2;
-            expected = vec3_add(expected, vec3_scale(push, n));
+            double pressure = 1.7 * length * vec3_dot(vec3_make(3, 1, 0), n) / 2;
+            expected = vec3_add(expected, vec3_scale(pressure, n));
         }
         assert_vector_near(force_on(solver, i), expected, 1e-13);
     }

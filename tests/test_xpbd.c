@@ -275,18 +275,18 @@ static void test_slack_springs_do_nothing(void **state)
                                 "  node_mass: [1,1], pins: [0], velocities: [[0,0,0],[%d,0,0]],\n"
                                 "  springs: [[0,1,{stiffness: 1e4, damping: 2, law: %s}]]}]\n",
                 iterations, pushes ? 1 : -1, pushes ? "compression_only" : "tension_only");
-            double way = pushes ? 1 : -1;
+            double sign = pushes ? 1 : -1;
             advance(solver, 500);
-            assert_near(position_of(solver, 1).x, 1 + 0.5 * way, 1e-12);
-            assert_near(velocity_of(solver, 1).x, way, 0);
-            put_velocity(solver, 1, vec3_make(-way, 0, 0));
+            assert_near(position_of(solver, 1).x, 1 + 0.5 * sign, 1e-12);
+            assert_near(velocity_of(solver, 1).x, sign, 0);
+            put_velocity(solver, 1, vec3_make(-sign, 0, 0));
             double farthest = 0;
             for (int step = 0; step < 1000; step++) {
                 advance(solver, 1);
-                farthest = fmax(farthest, way * (1 - position_of(solver, 1).x));
+                farthest = fmax(farthest, sign * (1 - position_of(solver, 1).x));
             }
             assert_true(farthest < 0.012); // v / omega = 0.01
-            assert_true(way * velocity_of(solver, 1).x > 0.2);
+            assert_true(sign * velocity_of(solver, 1).x > 0.2);
             taut_solver_destroy(solver);
         }
 }

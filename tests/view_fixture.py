@@ -94,7 +94,7 @@ class Window:
             env=screen.environment, stdout=subprocess.DEVNULL, stderr=self.errors)
         self.until(lambda now: now["frames"] >= 3, "the window opens")
 
-    def said(self):
+    def output(self):
         self.errors.seek(0)
         return self.errors.read()
 
@@ -111,11 +111,11 @@ class Window:
         last = None
         while time.monotonic() < end:
             if self.process.poll() is not None:
-                said = self.said()
-                if "no window with OpenGL" in said or "built without" in said:
-                    skip(said.strip())
+                output = self.output()
+                if "no window with OpenGL" in output or "built without" in output:
+                    skip(output.strip())
                 raise AssertionError(f"{what}: the program ended with {self.process.returncode}: "
-                                     f"{said}")
+                                     f"{output}")
             for line in self.lines()[seen:]:
                 last = json.loads(line)
                 seen += 1
@@ -133,9 +133,9 @@ class Window:
         sent = self.now()["frames"]
         self.until(lambda now: now["frames"] >= sent + 4, "events are handled")
 
-    def drag(self, start, way, button=1, keys=(), steps=12, held=None):
-        """Presses, moves by `way` (pixels) in steps, and releases; `held` must become true before
-        the release."""
+    def drag(self, start, displacement, button=1, keys=(), steps=12, held=None):
+        """Presses, moves by `displacement` (pixels) in steps, and releases; `held` must become
+        true before the release."""
         do = self.screen.do
         do("mousemove", int(start[0]), int(start[1]))
         time.sleep(0.2)
@@ -143,7 +143,7 @@ class Window:
             do("keydown", key)
         do("mousedown", button)
         for i in range(1, steps + 1):
-            do("mousemove", int(start[0] + way[0] * i / steps), int(start[1] + way[1] * i / steps))
+            do("mousemove", *(int(start[axis] + displacement[axis] * i / steps) for axis in (0, 1)))
             time.sleep(0.06)
         time.sleep(0.3)
         seen = self.until(held, "what is held follows") if held else None
@@ -170,8 +170,8 @@ class Window:
             self.process.kill()
             self.process.wait()
             raise AssertionError("ctrl+Q does not end it")
-        assert code == 0, f"it ended with {code}: {self.said()}"
-        assert self.said() == "", self.said()
+        assert code == 0, f"it ended with {code}: {self.output()}"
+        assert self.output() == "", self.output()
         self.forget()
 
     def forget(self):
@@ -180,3 +180,23 @@ class Window:
             self.process.wait()
         self.errors.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def log(text):
+    print(text, flush=True)
+
+
+def run_tests(tests, size=(1280, 800)):
+    """The tests named on the command line, or all of them, on a screen of this size; each is called
+    with the screen, the program and an empty folder."""
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: {os.path.basename(sys.argv[0])} TAUT [NAME...]")
+    screen = Screen(size)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for test in tests:
+                if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
+                    test(screen, sys.argv[1], folder)
+                    log(f"{test.__name__}: well")
+    finally:
+        screen.close()

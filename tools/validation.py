@@ -198,7 +198,7 @@ def relax(program, body, omega, mass, scale, gravity=(0, -G, 0), initial=None, p
         speed = max(math.hypot(*(float(row[k]) for k in ("vx", "vy", "vz"))) for row in rows)
     if not speed / omega < 1e-4 * scale:
         raise BadInput(f"{body['name']}: after {report['steps']} steps nodes still move by "
-                       f"{speed:.1e} m/s, {speed / omega / scale:.1e} of the way in 1/omega")
+                       f"{speed:.1e} m/s, {speed / omega / scale:.1e} of the scale within 1/omega")
     return x, report
 
 
@@ -265,7 +265,7 @@ def cantilever(program, ratio, links, kind="u", poisson=1 / 3):
         mass, stride, first = density * math.pi / 4 * thin ** 2 * (1 + h), 1, 0
     else:
         along, across = [1 + h, 0, 0], [0, 0, 2 * h]
-        # The lines from warp to weft, so that normals point up either way.
+        # From warp to weft, so that normals point up in both cases.
         body = {"name": "strip", "type": "cloth", "origin": [-h, 0, 0], "pins": pins}
         if kind == "v":
             body.update(u=across, v=along, nodes=[3, links + 2])
@@ -517,7 +517,7 @@ def stretch(program, quick):
 # ---- Sheets
 
 
-def hanging_sheet(program, cells, material, modulus, poisson, areal, along):
+def hanging_sheet(program, cells, material, modulus, areal, along):
     """A hanging strip of 1 x 0.25 m: E t of its middle half, and the contraction of the line in the
     middle over the strain there."""
     size = 4 * cells + 1
@@ -534,7 +534,7 @@ def hanging_sheet(program, cells, material, modulus, poisson, areal, along):
     longer = mean(p[1] for p in line(cells)) - mean(p[1] for p in line(3 * cells)) - 0.5
     width = line(2 * cells)[-1][0] - line(2 * cells)[0][0]
     contraction = (1 - width / 0.25) / (areal * G / 2 / modulus)
-    return weight_stretch(1.0, areal, 1.0, 0.25, 0.75) / longer, contraction, poisson
+    return weight_stretch(1.0, areal, 1.0, 0.25, 0.75) / longer, contraction
 
 
 def strained_energy(program, cells, fabric, strain):
@@ -579,7 +579,7 @@ def sheets(program, quick):
         for cells in resolutions:
             material = {"elastic": {"young": 1e7, "poisson": poisson, "density": 1000.0,
                                     "thickness": 0.001}}
-            found = hanging_sheet(program, cells, material, 1e4, poisson, 1.0, "u")
+            found = hanging_sheet(program, cells, material, 1e4, 1.0, "u")
             group.add(f"sheet, ν = {poisson:g}: E t", f"{cells} cells of width", 1e4, found[0],
                       0.01, unit="N/m")
             group.add(f"sheet, ν = {poisson:g}: contraction ÷ strain", f"{cells} cells of width",
@@ -589,7 +589,7 @@ def sheets(program, quick):
     for along, name, modulus, poisson in (
             ("u", "warp", c11 - c12 ** 2 / c22, c12 / c22),
             ("v", "weft", c22 - c12 ** 2 / c11, c12 / c11)):
-        found = hanging_sheet(program, 8, {"fabric": stiff}, 100 * modulus, poisson,
+        found = hanging_sheet(program, 8, {"fabric": stiff}, 100 * modulus,
                               denim["areal_density"], along)
         group.add(f"denim, strip along the {name}", "8 cells of width", modulus, found[0] / 100,
                   0.01, unit="N/m")

@@ -8,7 +8,7 @@ set -eu
 source=$1 build=$2 work=$3 cc=$4 cxx=$5 generator=$6 flags=${7:-}
 package=$source/tests/package
 
-say() { printf '%s\n' "test_package: $*"; }
+report() { printf '%s\n' "test_package: $*"; }
 
 rm -rf "$work"
 mkdir -p "$work"
@@ -17,13 +17,13 @@ mv "$work/first" "$work/taut" # nothing in it may know where it was
 
 find_one() {
     found=$(find "$work/taut" -name "$1")
-    [ -n "$found" ] || { say "$1 was not installed"; exit 1; }
+    [ -n "$found" ] || { report "$1 was not installed"; exit 1; }
     printf '%s\n' "$found"
 }
 library=$(find_one libtaut.so)
 libraries=$(dirname "$library")
 archive=$(find_one libtaut.a)
-[ "$(dirname "$archive")" = "$libraries" ] || { say "the libraries lie apart"; exit 1; }
+[ "$(dirname "$archive")" = "$libraries" ] || { report "the libraries lie apart"; exit 1; }
 find_one taut.h >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find_one taut.pc)")
 export PKG_CONFIG_PATH
@@ -31,9 +31,9 @@ export PKG_CONFIG_PATH
 # The shared library exports everything that taut.h declares, and nothing else.
 nm -D --defined-only "$library" | awk '$2 ~ /[A-Z]/ && $2 != "A" {print $3}' | sort >"$work/shown"
 sed -n 's/^TAUT_API .*[ *]\(taut_[a-z_]*\)(.*/\1/p' "$source/src/taut.h" | sort >"$work/declared"
-[ -s "$work/declared" ] || { say "no declaration found in taut.h"; exit 1; }
+[ -s "$work/declared" ] || { report "no declaration found in taut.h"; exit 1; }
 diff "$work/declared" "$work/shown" >"$work/difference" || {
-    say "declared in taut.h (<) and shown by libtaut.so (>) differ:"
+    report "declared in taut.h (<) and shown by libtaut.so (>) differ:"
     cat "$work/difference"
     exit 1
 }
@@ -56,7 +56,7 @@ for example in "$source"/examples/*.c; do
         $(pkg-config --cflags --libs taut) -lm
     LD_LIBRARY_PATH=$libraries "$work/example" >"$work/example.log" || {
         cat "$work/example.log"
-        say "$example failed"
+        report "$example failed"
         exit 1
     }
 done
@@ -67,7 +67,7 @@ cp "$archive" "$work/static" # a folder without the shared one, so that -ltaut m
 "$cc" $flags -o "$work/by_pkg_config_static" "$package/example.c" -L"$work/static" \
     $(pkg-config --cflags --libs --static taut)
 if ldd "$work/by_pkg_config_static" | grep libtaut; then
-    say "the static example needs the shared library"
+    report "the static example needs the shared library"
     exit 1
 fi
 "$work/by_pkg_config_static"
@@ -87,7 +87,7 @@ cmake --build "$work/cmake" >"$work/build.log" || { cat "$work/build.log"; exit 
 if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
     (cd "$work" && "$work/taut/bin/taut" stability "$work/taut/share/taut/scenes/oscillators.yaml" \
         --integrators verlet --map none --budget 2 --quiet --output study)
-    [ -s "$work/study/report.html" ] || { say "there is no report"; exit 1; }
+    [ -s "$work/study/report.html" ] || { report "there is no report"; exit 1; }
 fi
-[ -z "$(find "$work/taut" -name __pycache__)" ] || { say "the tools have left something"; exit 1; }
-say "all four ways work"
+[ -z "$(find "$work/taut" -name __pycache__)" ] || { report "the tools have left something"; exit 1; }
+report "all four ways work"

@@ -110,35 +110,35 @@ def undecided(study, limit):
         return (f', which is <strong class="bad">unstable</strong>: the limit is below {high} s.')
     if study.dt <= limit.stable:
         return f", which is <strong>stable</strong>: the limit is between {low} and {high} s."
-    said = f"between {low} and" if math.isfinite(limit.stable) else "below"
-    return (f", of which runs are too short to decide whether it is stable: the limit is {said} "
+    interval = f"between {low} and" if math.isfinite(limit.stable) else "below"
+    return (f", of which runs are too short to decide whether it is stable: the limit is {interval} "
             f"{high} s.")
 
 
 def verdict(study):
     """Whether the scene's own step is stable."""
     limit = next((row for row in study.limits if row.integrator == study.integrator), None)
-    said = (f"<p>The scene takes steps of <strong>{number(study.dt, 4)} s</strong> with "
-            f"{text(study.integrator)}")
+    sentence = (f"<p>The scene takes steps of <strong>{number(study.dt, 4)} s</strong> with "
+                f"{text(study.integrator)}")
     if limit is None or limit.kind == "unknown":
-        said += ", whose limit has not been measured."
+        sentence += ", whose limit has not been measured."
     elif limit.kind == "grows":
-        said += (', under which <strong class="bad">the energy grows at every step</strong>, the '
-                 "smaller the slower.")
+        sentence += (', under which <strong class="bad">the energy grows at every step</strong>, '
+                     "the smaller the slower.")
     elif limit.kind == "beyond":
-        said += ", of which no step was found to be unstable."
+        sentence += ", of which no step was found to be unstable."
     elif limit.kind == "undecided":
-        said += undecided(study, limit)
+        sentence += undecided(study, limit)
     elif study.dt < limit.measured:
-        said += (f", which is <strong>stable</strong>: the limit is {number(limit.measured, 4)} s, "
-                 f"{number(limit.measured / study.dt, 3)} times as much.")
+        sentence += (f", which is <strong>stable</strong>: the limit is {number(limit.measured, 4)} s, "
+                     f"{number(limit.measured / study.dt, 3)} times as much.")
     else:
-        said += (', which is <strong class="bad">unstable</strong>: the limit is '
-                 f"{number(limit.measured, 4)} s.")
-    said += "</p>\n"
+        sentence += (', which is <strong class="bad">unstable</strong>: the limit is '
+                     f"{number(limit.measured, 4)} s.")
+    sentence += "</p>\n"
     if not study.complete:
-        said += '<p class="bad">The study ended early: what is missing was not measured.</p>\n'
-    return said
+        sentence += '<p class="bad">The study ended early: what is missing was not measured.</p>\n'
+    return sentence
 
 
 def facts(study):
