@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 #include <zstd.h>
@@ -168,7 +169,9 @@ static void write_chunk(struct archive_writer *writer, const char *name, enum ar
 void archive_write(struct archive_writer *writer, const char *name, enum archive_type type,
                    uint64_t total, uint64_t first, const void *numbers, uint64_t count)
 {
-    const uint64_t size = archive_type_bytes(type), most = ARCHIVE_CHUNK / size;
+    const uint64_t size = archive_type_bytes(type);
+    assert(size > 0); // a type of the enumeration
+    const uint64_t most = ARCHIVE_CHUNK / size;
     for (uint64_t done = 0; done < count && !writer->refused;) {
         const uint64_t part = count - done < most ? count - done : most;
         write_chunk(writer, name, type, total, first + done,

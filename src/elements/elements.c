@@ -80,7 +80,7 @@ static struct even_columns find_even(const real *row, int64_t count)
     return best;
 }
 
-// Returns the memory that has not been used.
+// Releases the memory that has not been used.
 static bool trim(const struct system *system, struct elements_body *body, size_t capacity)
 {
     real *weights = memory_allocate(system->allocator, body->weight_count, sizeof *weights);
@@ -258,7 +258,8 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
 
 const signed char *REAL_NAME(element_weights)(enum element_kind kind)
 {
-    static const signed char bend[] = {1, -2, 1}, twist[] = {1, -1, -1, 1};
+    static const signed char bend[ELEMENT_NODES_MAX] = {1, -2, 1};
+    static const signed char twist[ELEMENT_NODES_MAX] = {1, -1, -1, 1};
     return kind == ELEMENT_TWIST ? twist : bend;
 }
 

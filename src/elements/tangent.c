@@ -24,11 +24,6 @@ struct product {
     struct node_vectors in, out;
 };
 
-static vec3 vector_at(struct node_vectors vectors, uint32_t node)
-{
-    return vec3_make((double)vectors.x[node], (double)vectors.y[node], (double)vectors.z[node]);
-}
-
 static void add_vector(struct node_vectors vectors, uint32_t node, vec3 more)
 {
     vectors.x[node] += (real)more.x;
@@ -42,7 +37,7 @@ static void multiply_linear(const struct product *it, const struct element *elem
     const double k = element->stiffness * (it->stiffness + it->damping * element->time);
     vec3 sum = {0, 0, 0};
     for (int i = 0; i < element->count; i++)
-        sum = vec3_add(sum, vec3_scale(weights[i], vector_at(it->in, element->nodes[i])));
+        sum = vec3_add(sum, vec3_scale(weights[i], node_vector(it->in, element->nodes[i])));
     for (int i = 0; i < element->count; i++)
         add_vector(it->out, element->nodes[i], vec3_scale(weights[i] * k, sum));
 }
@@ -52,7 +47,7 @@ static void edges_of(const struct product *it, const struct element *element, ve
 {
     vec3 p[ELEMENT_NODES_MAX];
     for (int corner = 0; corner < element->count; corner++)
-        p[corner] = vector_at(it->in, element->nodes[corner]);
+        p[corner] = node_vector(it->in, element->nodes[corner]);
     for (int axis = 0; axis < cell_axes(element); axis++)
         edges[axis] = cell_mean_edge(p, element->count, axis);
 }
@@ -85,7 +80,7 @@ static void multiply_cell(const struct system *system, const struct product *it,
     const double k = cell_stiffness(element, &cell, it->kind, &force);
     const double c = element->time * fabs(element->stiffness);
     for (int i = 0; i < element->count; i++)
-        along += vec3_dot(cell.gradient[i], vector_at(it->in, element->nodes[i]));
+        along += vec3_dot(cell.gradient[i], node_vector(it->in, element->nodes[i]));
     along *= it->stiffness * k + it->damping * c;
 
     const int axes = cell_axes(element);
@@ -111,7 +106,7 @@ static void multiply_cell(const struct system *system, const struct product *it,
 // ---- Triangles: K = 4 sum H_ij (B_i' e_i) (B_j' e_j)' + 2 sum s_i B_i' B_i, with H the derivatives
 // of the tensions s by the excesses, and B_i the difference of the ends of edge i.
 
-// The tensions that the tangent has: all of them (exact), or those that press on nothing.
+// The tensions of the tangent: all of them (exact), or those that make it positive semidefinite.
 static void tensions_in(enum tangent_kind kind, const struct triangle *triangle, double tensions[3])
 {
     triangle_tensions(triangle, triangle->excess, tensions);
@@ -132,7 +127,7 @@ static void multiply_triangle(const struct system *system, const struct product 
     vec3 p[3], differences[3];
     double tensions[3], changes[3], along[3];
     for (int i = 0; i < 3; i++)
-        p[i] = vector_at(it->in, element->nodes[i]);
+        p[i] = node_vector(it->in, element->nodes[i]);
     for (int i = 0; i < 3; i++) {
         differences[i] = vec3_subtract(p[(i + 2) % 3], p[(i + 1) % 3]);
         along[i] = 2 * factor * vec3_dot(triangle.edges[i], differences[i]);
@@ -267,7 +262,7 @@ static void add_blocks(const struct system *system, void *context, const struct 
     for (int i = 0; i < element->count; i++) {
         double block[6] = {0};
         if (element_is_linear(element)) {
-            const int weight = REAL_NAME(element_weights)(element->kind)[i];
+            const double weight = REAL_NAME(element_weights)(element->kind)[i];
             add_all_around(block, factor * weight * weight);
         } else {
             add_square(block, cell.gradient[i], factor);
