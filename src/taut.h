@@ -172,7 +172,7 @@ TAUT_API void taut_bytes_release(void *bytes); // NULL is allowed
 // A solver of a scene that continues from a checkpoint; `config` may be NULL. The scene must be the
 // one that the checkpoint is of, but for names, output and how long it runs.
 // TAUT_ERROR_ARGUMENT: it is of another scene, precision or integrator.
-// TAUT_ERROR_IO: it cannot be read, is none, was cut off or altered; the error says where.
+// TAUT_ERROR_IO: it cannot be read, is none, was cut off or altered; the error names the position.
 // TAUT_ERROR_UNSUPPORTED: a newer version of taut has written it.
 // And as taut_solver_create. After a failure *solver is NULL.
 TAUT_API taut_status taut_solver_restore(const taut_scene *scene, const char *path,
@@ -185,9 +185,9 @@ TAUT_API taut_status taut_solver_restore_memory(const taut_scene *scene, const v
 // ---- Steps and the present state
 
 // Advances by `steps` steps of the scene's dt. On TAUT_ERROR_DIVERGED and TAUT_ERROR_COLLAPSED the
-// state is left as it was when the fault was detected, and `error` names the place where it began.
-// Divergence is checked after every 16th step of the run and after the last planned one, however
-// steps are divided among calls; if values are not finite at the end of a call, or the kinetic
+// state is left as it was when the fault was detected, and `error` names the node or body where it
+// began. Divergence is checked after every 16th step of the run and after the last planned one,
+// however steps are divided among calls; if values are not finite at the end of a call, or the kinetic
 // energy is a hundred times what a check allows, it continues to the next of these steps, which
 // reports that. A collapse ends the run at the first step whose state leaves gas no volume, or with
 // the step within which forces find none, and does not depend on the division either.
@@ -266,7 +266,7 @@ TAUT_API taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t c
 // solver that was created with the value and took over the state.
 //
 // The critical step changes with stiffness, damping, mass, drag, wind, gas and contacts. A given dt
-// stays as it is, and taut_solver_critical_step tells whether it is still stable; dt: auto follows.
+// stays as it is, and taut_solver_critical_step evaluates the new limit; dt: auto follows.
 // Energies change at once, without work, and the energy budget does not account for that change.
 //
 // All of them return TAUT_ERROR_ARGUMENT for a value out of range or an invalid index; out of range

@@ -3,8 +3,8 @@
 // array and the bytes concerned. docs/checkpoints.md describes it byte by byte.
 //
 // Nothing is allocated by a size that the stream states: chunks have a greatest size, and the
-// caller, who knows how long its arrays are, compares. Where the bytes go to and come from is the
-// caller's: a file, memory, and later the pieces that ranks write.
+// caller compares them with the lengths of its arrays. The caller provides the destination and the
+// source of the bytes: a file, memory, and later the pieces that ranks write.
 #ifndef TAUT_BASE_ARCHIVE_H
 #define TAUT_BASE_ARCHIVE_H
 
@@ -28,7 +28,7 @@ enum archive_type { ARCHIVE_U8 = 1, ARCHIVE_U32, ARCHIVE_U64, ARCHIVE_F32, ARCHI
 // Bytes of a number; 0: there is no such type.
 size_t archive_type_bytes(unsigned type);
 
-// What the header says of the run.
+// The description of the run in the header.
 struct archive_header {
     uint32_t format;     // set by the writer
     uint32_t precision;  // enum precision, counted from 1
@@ -64,8 +64,8 @@ taut_status archive_write_header(struct archive_writer *writer, const struct arc
 void archive_write(struct archive_writer *writer, const char *name, enum archive_type type,
                    uint64_t total, uint64_t first, const void *numbers, uint64_t count);
 
-// Arrays whose names begin with this are of the program that runs the solver (where its output
-// stands); restoring a solver passes over them.
+// Arrays whose names begin with this are of the program that runs the solver (the position of
+// its output); restoring a solver passes over them.
 #define ARCHIVE_OUTPUT "output."
 
 // A whole array, for callers that pass several of them on.

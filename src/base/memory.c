@@ -103,8 +103,8 @@ static bool is_large(size_t bytes)
 
 // ---- Blocks
 
-// Blocks of this size and larger begin at a page boundary, so that callers with several arrays know
-// their relative alignment in the first-level cache.
+// Blocks of this size and larger begin at a page boundary, so that callers with several arrays can
+// determine their relative alignment in the first-level cache.
 enum { PAGED = 1 << 16, SMALL_PAGE = 4096 };
 
 static void *allocate_aligned(void *context, size_t bytes, size_t alignment)

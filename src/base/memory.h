@@ -32,8 +32,8 @@ void memory_release(const taut_allocator *allocator, void *block, size_t count, 
 bool size_multiply(size_t a, size_t b, size_t *product);
 
 // Grows a malloc'ed array by doubling until it has space for `needed` elements; false if memory
-// runs out, and then the old array is unchanged. For readers that do not know their counts
-// beforehand.
+// runs out, and then the old array is unchanged. For readers whose counts are found while
+// reading.
 bool array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
 #endif

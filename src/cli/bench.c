@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 
-// The path of taut-bench in the folder of this program; NULL if the system does not know it. The
+// The path of taut-bench in the folder of this program; NULL if the system does not give it. The
 // caller frees it.
 static char *program_path(void)
 {

@@ -42,7 +42,7 @@ void checkpoints_begin(struct run *run)
     free(text);
 }
 
-// ---- Where the output stands
+// ---- The position of the output
 
 // Sets run->error if memory runs out, or if rows that belong to the state have been lost.
 static taut_status find_position(struct run *run, struct run_position *position, taut_error *error)

@@ -484,7 +484,7 @@ static void write_end(struct run *run)
 }
 
 // Steps to the end, or until a signal or a fault, and writes frames, probe rows and checkpoints when
-// they are due. run->status and run->signal_number tell how it ended.
+// they are due. run->status and run->signal_number describe how it ended.
 static void step_to_end(struct run *run)
 {
     struct batch batch = batch_make();
@@ -611,7 +611,7 @@ static int check_end(const struct options *options, const taut_solver *solver)
     return EXIT_CODE_WRONG;
 }
 
-// Where the schedule and the output of the run stand.
+// Restores the positions of the schedule and of the output of the run.
 static void take_position(struct run *run)
 {
     const struct run_position *position = &run->resumption->position;

@@ -8,7 +8,7 @@
 
 static atomic_int caught, count;
 
-static void remember(int signal_number)
+static void record(int signal_number)
 {
     atomic_store(&caught, signal_number);
     atomic_fetch_add(&count, 1);
@@ -34,11 +34,11 @@ void signals_watch(void)
 {
     // Also if they were ignored: a shell script starts background jobs with SIGINT ignored, and a
     // run there must still be stoppable. SIGHUP ignored by nohup stays ignored.
-    handle(SIGINT, remember);
-    handle(SIGTERM, remember);
+    handle(SIGINT, record);
+    handle(SIGTERM, record);
     struct sigaction hangup;
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        handle(SIGHUP, remember);
+        handle(SIGHUP, record);
 }
 
 int signals_caught(void)

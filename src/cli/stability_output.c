@@ -1,5 +1,5 @@
 // The folder of a study: tables as CSV, study.json, and the report that a Python tool draws from
-// study.json (tools/taut_report). taut itself only knows the names of the report's files.
+// study.json (tools/taut_report). taut itself has only the names of the report's files.
 #include "cli/stability.h"
 
 #include <errno.h>

@@ -87,7 +87,7 @@ static double velocity_lag(const struct projection *it)
 // The speed with which a node leaves after an impact at `speed`. It has travelled `depth` since it
 // passed the surface, and the forces of the step have done the work m a depth on it; a bounce that
 // ignored that work would gain the energy of lifting the node to the surface. The force of springs
-// changes on the way by something like h v times their stiffness, which is not known here; the node
+// changes over that depth by about h v times their stiffness, which is not known here; the node
 // leaves slower by the fraction h^2 k / m, so that the bounce does not gain from it.
 static double bounce_speed(const struct projection *it, size_t node, const struct contact *contact,
                            const struct projected *moving, double speed, double restitution)
@@ -264,11 +264,11 @@ static uint8_t collide_with_surface(const struct projection *it, const struct su
 
 // Shifts bdf2's stored step with the node, so that the acceleration implied by it does not change;
 // the previous position is shifted according to the change of velocity too.
-static void shift_memory(struct system *system, size_t i, vec3 place, vec3 velocity)
+static void shift_history(struct system *system, size_t i, vec3 position, vec3 velocity)
 {
     struct state *s = system->state;
     real h = (real)system->settings.dt;
-    vec3 jump = vec3_subtract(node_position(s, i), place);
+    vec3 jump = vec3_subtract(node_position(s, i), position);
     vec3 kick = vec3_subtract(node_velocity(s, i), velocity);
     s->x0[i] += (real)jump.x - h * (real)kick.x;
     s->y0[i] += (real)jump.y - h * (real)kick.y;
@@ -299,7 +299,7 @@ static void put_node(struct system *system, size_t i, const struct projected *mo
     if (system->settings.integrator == INTEGRATOR_VERLET)
         follow_verlet(system, i);
     if (system->settings.integrator == INTEGRATOR_BDF2)
-        shift_memory(system, i, position, velocity);
+        shift_history(system, i, position, velocity);
 }
 
 static bool same(vec3 a, vec3 b)
@@ -339,13 +339,11 @@ static bool rest_on_plane(const struct projection *it, const struct near_surface
     return true;
 }
 
-static void recall_free(const struct contact_constraints *all, size_t i, struct projected *moving)
+static void load_free(const struct contact_constraints *all, size_t i, struct projected *moving)
 {
-    const struct node_vectors place = all->free_position, velocity = all->free_velocity;
     moving->solved = &all->nodes[i];
-    moving->free_position = vec3_make((double)place.x[i], (double)place.y[i], (double)place.z[i]);
-    moving->free_velocity =
-        vec3_make((double)velocity.x[i], (double)velocity.y[i], (double)velocity.z[i]);
+    moving->free_position = node_vector(all->free_position, i);
+    moving->free_velocity = node_vector(all->free_velocity, i);
     moving->driven = all->work[i][1];
 }
 
@@ -367,7 +365,7 @@ static bool project_node(const struct projection *it, struct near_surface *near,
                                .free_velocity = velocity,
                                .mass = mass};
     if (solved)
-        recall_free(all, node, &moving);
+        load_free(all, node, &moving);
     for (int n = 0; n < count; n++) {
         uint8_t *touching = &near[n].touching[node];
         *touching = collide_with_surface(it, &near[n].surface, *touching, node, &moving);
@@ -431,7 +429,7 @@ static double solved_slack(const struct projection *it, struct range nodes)
         if (solved->count == 0)
             continue;
         struct projected moving;
-        recall_free(all, node, &moving);
+        load_free(all, node, &moving);
         size = fmax(size, free_size(it, &moving));
         for (int k = 0; k < solved->count; k++) {
             const struct surface surface = surface_at(it->system, solved->collider[k], it->time);

@@ -1,6 +1,6 @@
-// The geometry of colliders (planes, spheres, rooms): contacts of a point, and what the culling and
-// the vector kernels need to know of a surface near a bounding box. For the files of this folder;
-// others use contact.h. Numeric.
+// The geometry of colliders (planes, spheres, rooms): contacts of a point, and the properties of a
+// surface near a bounding box that the culling and the vector kernels need. For the files of this
+// folder; others use contact.h. Numeric.
 #ifndef TAUT_CONTACT_SHAPES_H
 #define TAUT_CONTACT_SHAPES_H
 

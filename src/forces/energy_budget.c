@@ -457,7 +457,7 @@ static double weight_of_now(const struct energy_budget *work, int cause, bool la
 // What the powers of a cause at the samples at the start and at the end of a step are multiplied by:
 // keep_velocity has multiplied the velocities there by q after the step before it. The step ends
 // with those before that, and powers of dissipation are quadratic in them, those of a wind that
-// ignores the velocity of the body linear. bdf2 has the force at the end of the step all the way, so
+// ignores the velocity of the body linear. bdf2 has the force at the end of the whole step, so
 // that the velocities of both ends are multiplied. Methods of order 1 have an error of that size in
 // any case.
 static void weigh_kept(const struct system *system, int cause, double *start, double *end)
@@ -468,8 +468,8 @@ static void weigh_kept(const struct system *system, int cause, double *start, do
                             integrator == INTEGRATOR_IMPLICIT_MIDPOINT ||
                             integrator == INTEGRATOR_BDF2;
     const bool dissipates = cause == WORK_DAMPING || cause == WORK_DRAG || cause == WORK_FRICTION;
-    const bool pushes = cause == WORK_WIND && !system->topology->environment.wind.relative;
-    if (!of_order_2 || !(keep > 0) || !(dissipates || pushes))
+    const bool absolute_wind = cause == WORK_WIND && !system->topology->environment.wind.relative;
+    if (!of_order_2 || !(keep > 0) || !(dissipates || absolute_wind))
         return;
     *end /= dissipates ? keep * keep : keep;
     if (integrator == INTEGRATOR_BDF2 && dissipates)

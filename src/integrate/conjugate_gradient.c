@@ -367,16 +367,13 @@ static uint64_t iterate(struct system *system, struct linear_solver *solver,
     return done;
 }
 
-struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
-                                                  struct linear_solver *solver,
-                                                  const struct linear_task *task,
-                                                  const struct worker *worker)
+// Iterates from the residual with the square `square`; `first` is that of the right-hand side.
+static struct linear_result solve(struct system *system, struct linear_solver *solver,
+                                  const struct linear_task *task, double first, double square,
+                                  double goal, const struct worker *worker)
 {
-    const double first = find_square(system, solver, worker);
-    const double goal = task->tolerance * task->tolerance * first;
-    double square = start(system, solver, task->weights, first, task->warm, worker);
     double energy = 0;
-    uint64_t done = iterate(system, solver, task, goal, &square, &energy, worker);
+    const uint64_t done = iterate(system, solver, task, goal, &square, &energy, worker);
     return (struct linear_result){
         .iterations = done,
         .energy = energy,
@@ -384,6 +381,17 @@ struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
         .residual = first == 0 ? 0 : sqrt(square / first),
         .converged = square <= goal,
     };
+}
+
+struct linear_result REAL_NAME(linear_solver_run)(struct system *system,
+                                                  struct linear_solver *solver,
+                                                  const struct linear_task *task,
+                                                  const struct worker *worker)
+{
+    const double first = find_square(system, solver, worker);
+    const double goal = task->tolerance * task->tolerance * first;
+    const double square = start(system, solver, task->weights, first, task->warm, worker);
+    return solve(system, solver, task, first, square, goal, worker);
 }
 
 void REAL_NAME(linear_solver_begin)(struct system *system, struct linear_solver *solver,
@@ -413,14 +421,5 @@ struct linear_result REAL_NAME(linear_solver_continue)(struct system *system,
 {
     const double first = find_square(system, solver, worker);
     const double goal = fmax(task->tolerance * task->tolerance * first, least * least);
-    double square = first;
-    double energy = 0;
-    uint64_t done = iterate(system, solver, task, goal, &square, &energy, worker);
-    return (struct linear_result){
-        .iterations = done,
-        .energy = energy,
-        .first = sqrt(first),
-        .residual = first == 0 ? 0 : sqrt(square / first),
-        .converged = square <= goal,
-    };
+    return solve(system, solver, task, first, first, goal, worker);
 }

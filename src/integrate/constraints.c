@@ -117,11 +117,6 @@ static vec3 sum_normals(const struct constrained_node *it, const double s[NODE_C
     return sum;
 }
 
-static vec3 vector_at(struct node_vectors v, size_t i)
-{
-    return vec3_make((double)v.x[i], (double)v.y[i], (double)v.z[i]);
-}
-
 static void write_vector(struct node_vectors v, size_t i, vec3 value)
 {
     v.x[i] = (real)value.x;
@@ -135,8 +130,8 @@ static vec3 end_of(const struct system *system, const struct end_rule *rule,
 {
     vec3 velocity = node_velocity(system->state, i);
     if (solver)
-        velocity = vec3_add(velocity, vector_at(solver->solution, i));
-    return vec3_add(vector_at(rule->base, i), vec3_scale(rule->travel, velocity));
+        velocity = vec3_add(velocity, node_vector(solver->solution, i));
+    return vec3_add(node_vector(rule->base, i), vec3_scale(rule->travel, velocity));
 }
 
 // The contact of a position with one wall of a collider, at any distance; false if it has none.
@@ -181,7 +176,7 @@ static int add_contact(const struct system *system, const struct end_rule *rule,
         it->count--;
         return 0;
     }
-    const vec3 start = vector_at(rule->start, i);
+    const vec3 start = node_vector(rule->start, i);
     const double rounding =
         16 * (double)REAL_EPSILON * (fabs(start.x) + fabs(start.y) + fabs(start.z));
     struct contact before;
@@ -281,10 +276,10 @@ static uint8_t find_in_block(struct system *system, const struct end_rule *rule,
         const size_t bit = i - nodes.first;
         const double inverse_mass = (double)system->constants->inverse_mass[i];
         if (solver && drops && it->count > 0) {
-            vec3 velocity = node_velocity(s, i), change = vector_at(solver->solution, i);
+            vec3 velocity = node_velocity(s, i), change = node_vector(solver->solution, i);
             double speed = vec3_length(velocity) + vec3_length(change) + gravity * rule->g;
             changed |=
-                release_contacts(it, vector_at(all->impulse, i), 1e-6 * speed / inverse_mass);
+                release_contacts(it, node_vector(all->impulse, i), 1e-6 * speed / inverse_mass);
         }
         if ((near[bit / 64] >> (bit % 64) & 1) && inverse_mass != 0)
             changed |= add_contacts(system, rule, it, i, end_of(system, rule, solver, i));
@@ -357,12 +352,12 @@ void REAL_NAME(constraints_finish)(struct system *system, const struct end_rule 
             all->work[i][0] = all->work[i][1] = 0;
             if (it->count == 0)
                 continue;
-            const vec3 before = vector_at(rule->start_velocity, i);
+            const vec3 before = node_vector(rule->start_velocity, i);
             vec3 after = node_velocity(system->state, i);
             if (rule->mirrored)
                 after = vec3_subtract(vec3_scale(2, after), before);
             const vec3 mean = vec3_scale(0.5, vec3_add(before, after));
-            find_impulses(it, vector_at(all->impulse, i), given);
+            find_impulses(it, node_vector(all->impulse, i), given);
             for (int k = 0; k < it->count; k++) {
                 const vec3 moves = system->state->collider_velocity[it->collider[k]];
                 all->work[i][0] += steps * given[k] * vec3_dot(it->normal[k], mean);
@@ -440,7 +435,7 @@ static vec3 along_normals(const struct constrained_node *it, vec3 v)
 static void split_residual(struct contact_constraints *all, const struct constrained_node *it,
                            struct node_vectors residual, size_t i)
 {
-    const vec3 r = vec3_add(vector_at(residual, i), vector_at(all->impulse, i));
+    const vec3 r = vec3_add(node_vector(residual, i), node_vector(all->impulse, i));
     const vec3 n = along_normals(it, r);
     write_vector(all->impulse, i, n);
     write_vector(residual, i, vec3_subtract(r, n));
@@ -475,7 +470,7 @@ void REAL_NAME(constraints_project_out)(const struct contact_constraints *all, s
         const struct constrained_node *it = &all->nodes[i];
         if (it->count == 0)
             continue;
-        const vec3 v = vector_at(vectors, i), n = along_normals(it, v);
+        const vec3 v = node_vector(vectors, i), n = along_normals(it, v);
         write_vector(vectors, i, vec3_subtract(v, n));
         if (removed.x)
             write_vector(removed, i, n);
@@ -488,6 +483,6 @@ void REAL_NAME(constraints_advance)(const struct contact_constraints *all, struc
     for (size_t i = nodes.first; i < nodes.end; i++)
         if (all->nodes[i].count > 0)
             write_vector(all->impulse, i,
-                         vec3_subtract(vector_at(all->impulse, i),
-                                       vec3_scale(length, vector_at(all->removed, i))));
+                         vec3_subtract(node_vector(all->impulse, i),
+                                       vec3_scale(length, node_vector(all->removed, i))));
 }

@@ -366,8 +366,8 @@ static struct end_rule end_of_step(const struct system *system, struct stage_rul
 }
 
 // Positions and velocities at the end of the step, from those of the stage.
-static void remember_free(struct system *system, const struct end_rule *rule,
-                          const struct worker *worker)
+static void store_free(struct system *system, const struct end_rule *rule,
+                       const struct worker *worker)
 {
     const struct state *s = system->state;
     const struct node_vectors end = system->contacts.constraints->free_position;
@@ -737,8 +737,8 @@ static struct stage_rule euler_instead(struct system *system, uint64_t steps,
     return (struct stage_rule){.elapsed = h, .g = h};
 }
 
-// Tells the energy budget that the step has an impact. Called after the start of the step has been
-// restored, or at any stage if the energy at its start is `known`.
+// Marks the step as one with an impact in the energy budget. Called after the start of the step has
+// been restored, or at any stage if the energy at its start is `known`.
 static void count_impact_work(struct system *system, bool known, const struct worker *worker)
 {
     const bool noted = system->work.closes; // the previous step had an impact
@@ -775,7 +775,7 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
     if (!REAL_NAME(constraints_find)(system, &rule, NULL, false, worker))
         return false;
     const bool impact = REAL_NAME(constraints_impact)(system);
-    remember_free(system, &rule, worker);
+    store_free(system, &rule, worker);
     if (is_checked(system))
         ensure_start_energy(system, start, speed, worker);
     restore_start(system, start, speed, worker);
@@ -797,16 +797,16 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
 // rotating springs.
 
 // Stores the motion without contacts, for nodes that reach a surface when the step is repeated.
-static void remember_end(struct system *system, const struct worker *worker)
+static void store_end(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
-    const struct node_vectors place = system->contacts.constraints->free_position;
+    const struct node_vectors position = system->contacts.constraints->free_position;
     const struct node_vectors velocity = system->contacts.constraints->free_velocity;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        place.x[i] = s->x[i];
-        place.y[i] = s->y[i];
-        place.z[i] = s->z[i];
+        position.x[i] = s->x[i];
+        position.y[i] = s->y[i];
+        position.z[i] = s->z[i];
         velocity.x[i] = s->vx[i];
         velocity.y[i] = s->vy[i];
         velocity.z[i] = s->vz[i];
@@ -826,7 +826,7 @@ static void solve_without_gain(struct system *system, struct stage_rule stage,
     const bool continues = system->contacts.constraints->present && is_euler(system, stage);
     if (!continues) {
         if (!system->contacts.constraints->present) // otherwise it is known
-            remember_end(system, worker);
+            store_end(system, worker);
         restore_start(system, start, speed, worker);
         stage = euler_instead(system, 1, worker);
     }

@@ -121,16 +121,16 @@ static void backward_velocities(struct system *system, const struct worker *work
 static void advance_by_positions(real *x, real *x_low, real *x0, real *x0_low, size_t i,
                                  real change)
 {
-    const real place = x[i], before = x0[i];
-    x0[i] = place;
+    const real position = x[i], before = x0[i];
+    x0[i] = position;
     if (!x_low) {
-        x[i] = 2 * place - before + change;
+        x[i] = 2 * position - before + change;
         return;
     }
     const real low = x_low[i], small = ((low - x0_low[i]) + change) + low;
     x0_low[i] = low;
     x_low[i] = 0;
-    real_accumulate(x, x_low, i, place - before);
+    real_accumulate(x, x_low, i, position - before);
     real_accumulate(x, x_low, i, small);
 }
 

@@ -16,9 +16,9 @@
 #include "output/manifest.h"
 #include "output/obj.h"
 
-// Through another user's link we would write to a place of that user's choice, as with files
-// (file.h).
-static taut_status check_link(const char *path, bool leads, taut_error *error)
+// A link of another user would redirect output to a path of that user's choice, as with files
+// (file.h). `exists`: the folder that the path names.
+static taut_status check_link(const char *path, bool exists, taut_error *error)
 {
     struct stat link;
     if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode))
@@ -28,7 +28,7 @@ static taut_status check_link(const char *path, bool leads, taut_error *error)
                     "cannot write to the folder '%s': it is a symbolic link that another user has "
                     "made",
                     path);
-    if (!leads)
+    if (!exists)
         return fail(error, TAUT_ERROR_IO,
                     "cannot create the folder '%s': it is a dangling symbolic link", path);
     return TAUT_OK;

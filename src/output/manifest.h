@@ -106,7 +106,7 @@ enum manifest_keep {
 };
 
 // Checks, without a change, that an earlier file can be kept: it must be listed, exist and have at
-// least `length` bytes. A message says what to do.
+// least `length` bytes. The error contains the remedy.
 taut_status manifest_check(const struct manifest *manifest, const char *path,
                            enum manifest_keep keep, uint64_t length, taut_error *error);
 
@@ -140,12 +140,12 @@ taut_status manifest_announce_passing(struct manifest *manifest, const char *pat
 taut_status manifest_remove(struct manifest *manifest, const char *path, taut_error *error);
 
 // From now on the file stays when the run is complete, as the last of those listed until now: its
-// place does not depend on when it was announced.
+// position does not depend on when it was announced.
 taut_status manifest_retain(struct manifest *manifest, const char *path, taut_error *error);
 
 // Lists announced files that are complete now, drops those that do not exist, and rewrites the
 // manifest. If the run is complete, files that are passing are removed; until they are, the log
-// says that it is complete, so that a run killed here is not continued but tidied up. Frees it.
+// states that it is complete, so that a run killed here is not continued but tidied up. Frees it.
 taut_status manifest_end(struct manifest *manifest, bool complete, taut_error *error);
 
 // Removes the manifest file and frees the manifest.

@@ -1,6 +1,6 @@
-// A checkpoint of a run: the state of its solver (solver/solver.h), and where its output stands, as
-// one block of arrays that begin with ARCHIVE_OUTPUT (docs/checkpoints.md). Reading checks the whole
-// file, so that a damaged one is known before anything is done with it.
+// A checkpoint of a run: the state of its solver (solver/solver.h), and the position of its output,
+// as one block of arrays that begin with ARCHIVE_OUTPUT (docs/checkpoints.md). Reading checks the
+// whole file, so that a damaged one is found before anything is done with it.
 #ifndef TAUT_OUTPUT_RUN_CHECKPOINT_H
 #define TAUT_OUTPUT_RUN_CHECKPOINT_H
 
@@ -33,7 +33,7 @@ taut_status run_checkpoint_write(const char *path, struct solver_copy *copy,
                                  const struct run_position *position, run_checkpoint_stop *stop,
                                  void *context, taut_error *error);
 
-// Reads where the output stands, and checks all of the file. Call run_position_free after success.
+// Reads the position of the output, and checks all of the file. Call run_position_free after success.
 taut_status run_checkpoint_read(const char *path, struct archive_header *header,
                                 struct run_position *position, taut_error *error);
 

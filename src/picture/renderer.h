@@ -1,5 +1,5 @@
 // Draws frames of a subject with OpenGL 3.3 core. It needs a current OpenGL context (from canvas.h,
-// or of the viewer's window) and knows nothing of solvers.
+// or of the viewer's window) and does not depend on solvers.
 #ifndef TAUT_PICTURE_RENDERER_H
 #define TAUT_PICTURE_RENDERER_H
 

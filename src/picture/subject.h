@@ -2,7 +2,7 @@
 // nodes, springs, faces and colliders. A frame (state/frame.h) has their positions at one time;
 // frames are read from a solver, and stored until they are drawn (frame_cache). Numbers of nodes,
 // springs and faces run over all bodies, in builder order. Needs no OpenGL; the renderer
-// (renderer.h) reads subjects and frames, and knows nothing of solvers.
+// (renderer.h) reads subjects and frames, and does not depend on solvers.
 #ifndef TAUT_PICTURE_SUBJECT_H
 #define TAUT_PICTURE_SUBJECT_H
 

@@ -44,8 +44,8 @@ struct building {
     bool made, too_large;
     taut_error error;
     // ---- Confirmation
-    pthread_mutex_t lock; // protects the following members
-    pthread_cond_t answer;
+    pthread_mutex_t lock;     // protects the following members
+    pthread_cond_t confirmed; // or cancelled
     bool needs_confirmation, agreed;
     struct memory_estimate estimate;
     double bytes, left;
@@ -104,7 +104,7 @@ struct building *building_make(const struct building_order *order)
         release(building);
         return NULL;
     }
-    if (pthread_cond_init(&building->answer, NULL) != 0) {
+    if (pthread_cond_init(&building->confirmed, NULL) != 0) {
         pthread_mutex_destroy(&building->lock);
         release(building);
         return NULL;
@@ -117,10 +117,10 @@ void building_free(struct building *building)
     if (!building)
         return;
     if (building->has_thread) {
-        building_answer(building, false);
+        building_confirm(building, false);
         pthread_join(building->thread, NULL);
     }
-    pthread_cond_destroy(&building->answer);
+    pthread_cond_destroy(&building->confirmed);
     pthread_mutex_destroy(&building->lock);
     release(building);
 }
@@ -147,7 +147,7 @@ static double present_bytes(const struct building *building, const struct solver
     return fmax(estimate.making, estimate.solver + bytes_to_show(&estimate));
 }
 
-// Asks whether to build a scene of this size, if that is necessary, and waits for the answer.
+// Requests confirmation of a scene of this size, if that is necessary, and waits for it.
 static bool agree(struct building *building, double bytes, double present)
 {
     const double as_large = 1.2;
@@ -159,7 +159,7 @@ static bool agree(struct building *building, double bytes, double present)
                                    bytes > as_large * present;
     while (building->needs_confirmation && !building->agreed &&
            !atomic_load(&building->task.cancelled))
-        pthread_cond_wait(&building->answer, &building->lock);
+        pthread_cond_wait(&building->confirmed, &building->lock);
     building->needs_confirmation = false;
     bool agreed = !atomic_load(&building->task.cancelled);
     building->began = clock_seconds();
@@ -332,13 +332,13 @@ bool building_is_done(struct building *building)
     return atomic_load(&building->done);
 }
 
-void building_answer(struct building *building, bool yes)
+void building_confirm(struct building *building, bool yes)
 {
     pthread_mutex_lock(&building->lock);
     building->agreed |= yes;
     if (!yes)
         atomic_store(&building->task.cancelled, true);
-    pthread_cond_signal(&building->answer);
+    pthread_cond_signal(&building->confirmed);
     pthread_mutex_unlock(&building->lock);
 }
 

@@ -37,9 +37,9 @@ bool building_begin(struct building *building);
 
 bool building_is_done(struct building *building);
 
-// Answers the request for confirmation. `yes` false cancels the build at any time, within a few
+// Confirms the build. `yes` false cancels it at any time, within a few
 // tenths of a second. May be called from any thread.
-void building_answer(struct building *building, bool yes);
+void building_confirm(struct building *building, bool yes);
 
 // The present stage and the estimates. May be called from any thread.
 void building_progress(struct building *building, struct player_building *progress);
@@ -49,8 +49,8 @@ void building_progress(struct building *building, struct player_building *progre
 const struct building_order *building_order(const struct building *building);
 bool building_was_cancelled(const struct building *building);
 
-// Passes the simulation to the caller; false if none was built. `error` tells what failed; it may
-// be set beside a simulation, if only some of the changes failed.
+// Passes the simulation to the caller; false if none was built. `error` describes what failed; it
+// may be set beside a simulation, if only some of the changes failed.
 bool building_result(struct building *building, struct simulation *simulation, taut_error *error);
 
 // Cancels the build if it is not done, and waits for its end.

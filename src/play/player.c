@@ -415,7 +415,7 @@ const struct frame *player_history_frame(struct player *player, size_t index)
 
 // ---- Requests
 
-static void ask(struct player *player, struct request request)
+static void send(struct player *player, struct request request)
 {
     if (!requests_add(&player->requests, &request))
         player_report(player, "out of memory for a request");
@@ -425,38 +425,38 @@ static void ask(struct player *player, struct request request)
 static void ask_text(struct player *player, enum request_type type, char *text)
 {
     if (text)
-        ask(player, (struct request){.type = type, .text = text});
+        send(player, (struct request){.type = type, .text = text});
     else
         player_report(player, "out of memory for a request");
 }
 
 void player_play(struct player *player, bool playing)
 {
-    ask(player, (struct request){.type = REQUEST_PLAY, .wanted = playing});
+    send(player, (struct request){.type = REQUEST_PLAY, .wanted = playing});
 }
 
 void player_build(struct player *player, bool wanted)
 {
     pthread_mutex_lock(&player->lock);
     if (player->building)
-        building_answer(player->building, wanted);
+        building_confirm(player->building, wanted);
     pthread_mutex_unlock(&player->lock);
 }
 
 void player_step(struct player *player, uint64_t steps)
 {
-    ask(player, (struct request){.type = REQUEST_STEP, .number = steps});
+    send(player, (struct request){.type = REQUEST_STEP, .number = steps});
 }
 
 void player_speed(struct player *player, double speed)
 {
     if (speed >= 0)
-        ask(player, (struct request){.type = REQUEST_SPEED, .value = speed});
+        send(player, (struct request){.type = REQUEST_SPEED, .value = speed});
 }
 
 void player_reset(struct player *player)
 {
-    ask(player, (struct request){.type = REQUEST_RESET});
+    send(player, (struct request){.type = REQUEST_RESET});
 }
 
 void player_open(struct player *player, const char *scene_path)
@@ -466,17 +466,17 @@ void player_open(struct player *player, const char *scene_path)
 
 void player_strains(struct player *player, bool wanted)
 {
-    ask(player, (struct request){.type = REQUEST_STRAINS, .wanted = wanted});
+    send(player, (struct request){.type = REQUEST_STRAINS, .wanted = wanted});
 }
 
 void player_energies(struct player *player, bool wanted)
 {
-    ask(player, (struct request){.type = REQUEST_ENERGIES, .wanted = wanted});
+    send(player, (struct request){.type = REQUEST_ENERGIES, .wanted = wanted});
 }
 
 void player_budget(struct player *player, bool wanted)
 {
-    ask(player, (struct request){.type = REQUEST_BUDGET, .wanted = wanted});
+    send(player, (struct request){.type = REQUEST_BUDGET, .wanted = wanted});
 }
 
 void player_set(struct player *player, const char *path, const char *value)
@@ -487,40 +487,40 @@ void player_set(struct player *player, const char *path, const char *value)
 void player_threads(struct player *player, int threads)
 {
     uint64_t count = threads > 0 ? (uint64_t)threads : 0;
-    ask(player, (struct request){.type = REQUEST_THREADS, .number = count});
+    send(player, (struct request){.type = REQUEST_THREADS, .number = count});
 }
 
 void player_grab(struct player *player, uint64_t node, const double target[3])
 {
-    ask(player, (struct request){.type = REQUEST_GRAB,
-                                 .wanted = true,
-                                 .number = node,
-                                 .position = {target[0], target[1], target[2]}});
+    send(player, (struct request){.type = REQUEST_GRAB,
+                                  .wanted = true,
+                                  .number = node,
+                                  .position = {target[0], target[1], target[2]}});
 }
 
 void player_release(struct player *player)
 {
-    ask(player, (struct request){.type = REQUEST_GRAB});
+    send(player, (struct request){.type = REQUEST_GRAB});
 }
 
 void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held)
 {
-    ask(player, (struct request){.type = REQUEST_SPHERE,
-                                 .wanted = held,
-                                 .number = collider,
-                                 .position = {centre[0], centre[1], centre[2]}});
+    send(player, (struct request){.type = REQUEST_SPHERE,
+                                  .wanted = held,
+                                  .number = collider,
+                                  .position = {centre[0], centre[1], centre[2]}});
 }
 
 void player_scale_sphere(struct player *player, size_t collider, double radius)
 {
-    ask(player, (struct request){.type = REQUEST_SCALE, .number = collider, .value = radius});
+    send(player, (struct request){.type = REQUEST_SCALE, .number = collider, .value = radius});
 }
 
 void player_drive_node(struct player *player, uint64_t node, const double velocity[3])
 {
-    ask(player, (struct request){.type = REQUEST_DRIVE_NODE,
-                                 .number = node,
-                                 .velocity = {velocity[0], velocity[1], velocity[2]}});
+    send(player, (struct request){.type = REQUEST_DRIVE_NODE,
+                                  .number = node,
+                                  .velocity = {velocity[0], velocity[1], velocity[2]}});
 }
 
 // Translates to numbers of the scene as built, which later cuts do not change; NULL if memory is
@@ -555,7 +555,7 @@ void player_cut(struct player *player, const uint32_t *springs, size_t spring_co
     request.faces =
         translate(faces, &request.face_count, subject->face_count, NULL, setting->faces);
     if (request.springs && request.faces) {
-        ask(player, request);
+        send(player, request);
     } else {
         request_free(&request);
         player_report(player, "out of memory for a cut");
@@ -577,7 +577,7 @@ static taut_status write_text(const char *path, const char *text, taut_error *er
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error)
 {
     // A sphere that is still being dragged has not been written into the scene yet.
-    ask(player, (struct request){.type = REQUEST_RECORD});
+    send(player, (struct request){.type = REQUEST_RECORD});
     requests_wait_until_done(&player->requests);
     pthread_mutex_lock(&player->lock);
     struct setting *setting = setting_retain(player->latest);

@@ -723,7 +723,7 @@ static void cancel_if_replaced(struct player *player, const struct request *requ
                     order->set_count == 1 && sets_same(order, request) &&
                     (progress.needs_confirmation || progress.seconds > long_enough);
     if (replaced || request->type == REQUEST_OPEN)
-        building_answer(player->building, false);
+        building_confirm(player->building, false);
 }
 
 // Takes ownership of what the request owns.

@@ -12,7 +12,7 @@
 
 // ---- Settings
 
-// More springs cannot be told apart on a screen, and each costs memory.
+// More springs cannot be distinguished on a screen, and each costs memory.
 static const uint64_t SPRINGS_MAX = 8000000;
 
 // The numbers of the elements that are not masked.

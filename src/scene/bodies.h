@@ -1,5 +1,5 @@
 // From a scene to bodies: nodes, springs and faces as lists, in the numbering that users see.
-// Builders work in double precision and know nothing of plans, precision or threads.
+// Builders work in double precision and do not depend on plans, precision or threads.
 #ifndef TAUT_SCENE_BODIES_H
 #define TAUT_SCENE_BODIES_H
 

@@ -368,7 +368,7 @@ struct scene_output {
     bool work; // account for the work of dissipation, wind and drives every step; default true
     struct scene_probe *probes;
     size_t probe_count;
-    double checkpoint_every; // s, simulated; 0: the scene does not say
+    double checkpoint_every; // s, simulated; 0: not in the scene
 };
 
 struct scene_document; // the YAML tree as read, overrides applied (document.h)

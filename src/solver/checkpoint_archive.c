@@ -447,7 +447,7 @@ static void copy_fields(void *context, const struct worker *worker)
     }
 }
 
-// What says which scene the checkpoint is of.
+// The identification of the scene that the checkpoint is of.
 static struct archive_header header_of_scene(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
@@ -797,7 +797,7 @@ static taut_status read_arrays(struct reading *it, struct checkpoint *checkpoint
     return check_numbers(it, checkpoint, error);
 }
 
-// "single" and so on of what a header says.
+// "single" and so on, from the number in a header.
 static const char *precision_text(uint32_t precision)
 {
     return precision >= 1 + PRECISION_SINGLE && precision <= 1 + PRECISION_MIXED

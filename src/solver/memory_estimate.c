@@ -348,7 +348,7 @@ static void colour(struct memory_use *memory_use, const struct totals *totals)
 static void pack(struct memory_use *memory_use, const struct totals *totals)
 {
     enum { COLUMN = sizeof(struct packed_column), LANES = PACKED_LANES };
-    double halves = 8 * totals->nodes + 24 * totals->planned;
+    double node_springs = 8 * totals->nodes + 24 * totals->planned;
     double ends = sizeof(uint32_t[LANES]), slots = sizeof(uint32_t[LANES]);
     double mixed = totals->mixed * sizeof(uint32_t[LANES]);
     double growing = totals->columns * (COLUMN + slots) + totals->gathered * ends + mixed +
@@ -358,8 +358,8 @@ static void pack(struct memory_use *memory_use, const struct totals *totals)
                   totals->nodes / LANES * 9 + halo + mixed;
     if (totals->planned == 0)
         return;
-    allocate(memory_use, halves + growing);
-    release(memory_use, halves);
+    allocate(memory_use, node_springs + growing);
+    release(memory_use, node_springs);
     allocate_briefly(memory_use, 8 * totals->nodes + halo);
     allocate(memory_use, kept);
     release(memory_use, growing);

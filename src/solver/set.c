@@ -15,7 +15,7 @@ struct change_task {
     struct change *change;
 };
 
-static void remember(void *context, const struct worker *worker)
+static void save(void *context, const struct worker *worker)
 {
     const struct change_task *it = context;
     it->solver->functions->change_save(it->solver->system, it->change, worker);
@@ -32,7 +32,7 @@ static taut_status begin_change(taut_solver *solver, taut_error *error)
         solver->functions->change_free(solver->system, change);
         return status;
     }
-    solver_work(solver, remember, &(struct change_task){solver, change});
+    solver_work(solver, save, &(struct change_task){solver, change});
     solver->change = change;
     return TAUT_OK;
 }

@@ -160,8 +160,8 @@ static double part_before_yielding(const struct settings *settings)
 //
 // A node whose motion is prescribed has the same mean force, but the budget integrates the power of
 // its drive from forces after yielding at both ends of the step: it lacks the part of k d that the
-// mean force has, times the way of the node along the spring. A bar that a drive stretches beyond
-// its limit had an error of order 1 without it, the whole of `driven`.
+// mean force has, times the displacement of the node along the spring. A bar that a drive stretches
+// beyond its limit had an error of order 1 without it, the whole of `driven`.
 //
 // Only what the nodes have moved by in the last step counts as D: a spring that was beyond its
 // limit already, as at the start of a run, loses its elastic energy without any motion.

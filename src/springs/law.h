@@ -59,11 +59,11 @@ static inline struct strain_limits break_limits(const struct spring_constants *m
 // slack they carry no stress and do not yield.
 static inline struct strain_limits yield_limits(const struct spring_constants *material)
 {
-    bool pulls = material->law != LAW_COMPRESSION_ONLY;
-    bool pushes = material->law != LAW_TENSION_ONLY && material->yield_at < 1;
+    bool stretches = material->law != LAW_COMPRESSION_ONLY;
+    bool compresses = material->law != LAW_TENSION_ONLY && material->yield_at < 1;
     return (struct strain_limits){.of_present = true,
-                                  .high = pulls ? 1 + material->yield_at : (real)INFINITY,
-                                  .low = pushes ? 1 - material->yield_at : -1};
+                                  .high = stretches ? 1 + material->yield_at : (real)INFINITY,
+                                  .low = compresses ? 1 - material->yield_at : -1};
 }
 
 #endif

@@ -20,6 +20,11 @@ struct node_vectors {
     real *x, *y, *z;
 };
 
+static inline vec3 node_vector(struct node_vectors vectors, size_t node)
+{
+    return vec3_make((double)vectors.x[node], (double)vectors.y[node], (double)vectors.z[node]);
+}
+
 enum tangent_kind {
     // K itself: symmetric, but possibly indefinite (compressed springs, gas).
     TANGENT_EXACT,

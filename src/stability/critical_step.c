@@ -130,13 +130,13 @@ static double share_with_friction(double rate, double h)
 static void add_friction(const struct system *system, struct critical_step *result)
 {
     const double rate = fastest_friction(system);
-    const double tells = 0.99; // below this the limit is that of contacts, which is not computed
+    const double least = 0.99; // below this the limit is that of contacts, which is not computed
     double *steps[] = {&result->dt[INTEGRATOR_SYMPLECTIC_EULER],
                        &result->computed_dt[INTEGRATOR_SYMPLECTIC_EULER]};
     for (int i = 0; i < 2; i++) {
         const double share = share_with_friction(rate, *steps[i]);
         *steps[i] *= share;
-        result->exact[INTEGRATOR_SYMPLECTIC_EULER] &= share > tells;
+        result->exact[INTEGRATOR_SYMPLECTIC_EULER] &= share > least;
     }
     if (system->settings.keep_velocity < 1 && result->damping > 0)
         result->exact[INTEGRATOR_VELOCITY_VERLET] = false; // more is stable than the form allows

@@ -191,13 +191,13 @@ static double wind_work(const struct system *system, double time)
     double speed = vec3_length(wind->velocity), mass = topology_total_mass(topology);
     for (size_t i = 0; i < wind->gust_count; i++)
         speed += vec3_length(wind->gusts[i].amplitude);
-    double pushed = 0;
+    double from_wind = 0;
     if (!wind->relative) {
         double factor =
             wind->law == WIND_QUADRATIC ? wind->density * wind->drag * speed : wind->coefficient;
-        pushed = factor * speed * (double)topology->face_count * time / mass;
+        from_wind = factor * speed * (double)topology->face_count * time / mass;
     }
-    return 0.5 * mass * (speed + pushed) * (speed + pushed);
+    return 0.5 * mass * (speed + from_wind) * (speed + from_wind);
 }
 
 static double gas_work(const struct system *system)
@@ -496,10 +496,10 @@ static bool is_overstretched(struct system *system, double explained, const stru
 {
     enum { OVERSTRETCH_CHECKS = 4 };
     const uint64_t checks = system->state->step / DIVERGENCE_STEPS;
-    const bool asks = (checks & (checks - 1)) == 0 ||
-                      (checks % OVERSTRETCH_CHECKS == 0 && touches_surface(system));
+    const bool due = (checks & (checks - 1)) == 0 ||
+                     (checks % OVERSTRETCH_CHECKS == 0 && touches_surface(system));
     if (!system->settings.projects || system->settings.tolerant ||
-        system->topology->environment.wind.present || !asks)
+        system->topology->environment.wind.present || !due)
         return false;
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_sums)(system, worker).energy;

@@ -122,7 +122,7 @@ static void sum_product(const struct system *system, const void *argument, struc
                    (double)it->now.z[i] * (double)it->image.z[i];
 }
 
-// w = M^-1 (image) - alpha u_j - beta u_(j-1), in the place of u_(j-1).
+// w = M^-1 (image) - alpha u_j - beta u_(j-1), replacing u_(j-1).
 static void subtract(struct lanczos *lanczos, double alpha, double beta,
                      const struct worker *worker)
 {

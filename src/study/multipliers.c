@@ -46,7 +46,7 @@ struct columns {
 
 enum { ARRAYS = 10 };
 
-static taut_status step_from(struct columns *it, size_t coordinate, double moved, double pushed,
+static taut_status step_from(struct columns *it, size_t coordinate, double dx, double dv,
                              double *positions, double *velocities, taut_error *error)
 {
     const size_t size = 3 * it->nodes;
@@ -54,8 +54,8 @@ static taut_status step_from(struct columns *it, size_t coordinate, double moved
         it->positions[i] = it->base_positions[i];
         it->velocities[i] = it->base_velocities[i];
     }
-    it->positions[coordinate] += moved;
-    it->velocities[coordinate] += pushed;
+    it->positions[coordinate] += dx;
+    it->velocities[coordinate] += dv;
     taut_status status = solver_restore(it->run, it->base, it->positions, it->velocities, error);
     if (status == TAUT_OK)
         status = solver_advance(it->run, 1, error);
@@ -74,11 +74,11 @@ static taut_status fill(struct columns *it, double size, bool *linear, taut_erro
     for (size_t column = 0; column < rows && status == TAUT_OK; column++) {
         const bool of_speed = column >= count;
         const size_t coordinate = it->free_coordinates[column % count];
-        const double moved = of_speed ? 0 : size, pushed = of_speed ? size * it->omega : 0;
-        status = step_from(it, coordinate, moved, pushed, it->after_positions, it->after_velocities,
-                           error);
+        const double dx = of_speed ? 0 : size, dv = of_speed ? size * it->omega : 0;
+        status =
+            step_from(it, coordinate, dx, dv, it->after_positions, it->after_velocities, error);
         if (status == TAUT_OK)
-            status = step_from(it, coordinate, -moved, -pushed, it->before_positions,
+            status = step_from(it, coordinate, -dx, -dv, it->before_positions,
                                it->before_velocities, error);
         for (size_t row = 0; row < rows && status == TAUT_OK; row++) {
             const size_t at = it->free_coordinates[row % count];

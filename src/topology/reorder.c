@@ -74,8 +74,8 @@ static bool array_permute(void **array, size_t size, const uint32_t *order, uint
 
 // ---- Lattices: nodes at lattice points, listed in any order and rotated in any way
 
-// The springs sampled for directions of the lattice, the most directions told apart, and how far a
-// node may be from its lattice point, as a fraction of the spacing.
+// The springs sampled for directions of the lattice, the most directions distinguished, and how far
+// a node may be from its lattice point, as a fraction of the spacing.
 enum { SAMPLES = 4096, SPRING_DIRECTIONS_MAX = 64 };
 static const double OFF_MAX = 0.25;
 

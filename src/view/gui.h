@@ -25,8 +25,8 @@ void gui_theme(bool dark);
 // Passes an event of the window to ImGui, before the frame that it belongs to.
 void gui_event(struct GLFWwindow *window, const struct event *event);
 
-// Begins a frame. `placed`: the pointer is at (x, y), and buttons are down as the events passed to
-// ImGui say; otherwise both have their present state, which on a slow machine is ahead of the
+// Begins a frame. `placed`: the pointer is at (x, y), and buttons are down according to the events
+// passed to ImGui; otherwise both have their present state, which on a slow machine is ahead of the
 // events.
 void gui_frame(bool placed, float x, float y);
 void gui_draw(void); // all panels of the frame, into the bound framebuffer

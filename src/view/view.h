@@ -55,7 +55,7 @@ struct mouse {
     vec3 grab_offset;      // of a sphere: from the picked point to the centre
     vec3 centre;           // of the sphere, at the press
     double radius;
-    bool grabs_sphere; // the player knows that the sphere is held
+    bool grabs_sphere; // the player has been sent that the sphere is held
     vec3 target;       // of the node that is grabbed or driven
     double driven_at;  // s, simulated: when the driven node was last given a velocity
     struct stroke stroke;

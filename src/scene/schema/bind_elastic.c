@@ -1,7 +1,7 @@
 // Binds materials in SI units: the keys `elastic` and `fabric`, and the masses and constants of
 // springs and elements that follow from them (scene/moduli.h, docs/materials.md). The builder
-// weights those on the boundary (scene/build/build_shapes.c). Meshes and
-// spheres have triangles instead of springs, and masses from their areas (build_surface.c).
+// weights those on the boundary (scene/build/build_shapes.c). Meshes and spheres have triangles
+// instead of springs, and masses from their areas (build_surface.c).
 //
 // A lattice of cubes has springs along the edges (k1) and the face diagonals (k2) of its cells, a
 // cloth along u (structural), along v (weft) and along both diagonals (shear), a rope between
@@ -39,7 +39,8 @@ struct given {
 };
 
 // Reports a number that follows from the material and that the run's precision cannot hold.
-static bool is_held(const struct given *given, const char *what, double number, const char *unit)
+static bool fits_precision(const struct given *given, const char *what, double number,
+                           const char *unit)
 {
     const char *reason = precision_lacks(given->binder->scene->precision, number, true);
     if (!reason || !given->binder->precision_known)
@@ -151,10 +152,10 @@ static bool set_kind(const struct given *given, size_t kind, double stiffness, d
     struct material spring = given->body->common;
     spring.stiffness = stiffness;
     spring.damping = damping_of(given->body, stiffness, node_mass);
-    if (!is_held(given, "springs", stiffness, "N/m") ||
-        !is_held(given, "springs on the boundary", stiffness * least, "N/m") ||
-        !is_held(given, "a damping", spring.damping, "N s/m") ||
-        !is_held(given, "a damping on the boundary", spring.damping * least, "N s/m"))
+    if (!fits_precision(given, "springs", stiffness, "N/m") ||
+        !fits_precision(given, "springs on the boundary", stiffness * least, "N/m") ||
+        !fits_precision(given, "a damping", spring.damping, "N s/m") ||
+        !fits_precision(given, "a damping on the boundary", spring.damping * least, "N s/m"))
         return false;
     given->body->kinds[kind] = (struct scene_spring_kind){.present = true, .material = spring};
     return true;
@@ -165,8 +166,8 @@ static bool set_mass(const struct given *given, double mass, double node_mass, d
 {
     given->body->mass = mass;
     given->body->mass_per_node = false;
-    return is_held(given, "nodes", node_mass, "kg") &&
-           is_held(given, "nodes at corners", node_mass * least, "kg");
+    return fits_precision(given, "nodes", node_mass, "kg") &&
+           fits_precision(given, "nodes at corners", node_mass * least, "kg");
 }
 
 // ---- Lattices
@@ -209,7 +210,7 @@ static void set_lattice(const struct given *given)
     const bool cauchy = fabs(body->elastic.poisson - LATTICE_POISSON) <= POISSON_TOLERANCE;
     const double poisson = cauchy ? LATTICE_POISSON : body->elastic.poisson;
     const double stiffness = lattice_stiffness(young, poisson, a);
-    const double node_mass = body->elastic.density * a * a * a; // inside
+    const double node_mass = body_cell_mass(body); // inside
     const double cells = (double)(lattice->nodes_x - 1) * (double)(lattice->nodes_y - 1) *
                          (double)(lattice->nodes_z - 1);
     const double edge = boundary_share(2), corner = boundary_share(3);
@@ -351,7 +352,7 @@ static void set_rope(const struct given *given)
         !bound_is_valid(given->bound, "to"))
         return;
     const double spacing = rope_spacing(rope), area = circle_area(solid->diameter);
-    const double node_mass = solid->density * area * spacing;
+    const double node_mass = body_cell_mass(body);
     if (!(spacing > 0)) // reported with the shape
         return;
     if (!set_kind(given, 0, solid->young * area / spacing, node_mass, 1) ||
@@ -366,7 +367,7 @@ static void set_rope(const struct given *given)
 // Reports what is missing, with the remedy. A solid that is named has a Poisson's ratio.
 static bool check_membrane(const struct given *given)
 {
-    // Keys of springs, which such a body has not; NULL-terminated.
+    // Keys of springs, which such a body does not have; NULL-terminated.
     static const char *const of_springs[] = {"damping", "damping_law", "break_at", "yield_at",
                                              NULL};
     const struct scene_elastic *solid = &given->body->elastic;
@@ -401,8 +402,8 @@ static void set_membrane(const struct given *given)
     body->elements.shear = sheet.c66;
     body->elements.bending_u = sheet.bending_u;
     body->elements.areal_density = sheet.areal_density;
-    solid->present = is_held(given, "a stiffness", sheet.c66, "N/m") &&
-                     is_held(given, "an areal density", sheet.areal_density, "kg/m2");
+    solid->present = fits_precision(given, "a stiffness", sheet.c66, "N/m") &&
+                     fits_precision(given, "an areal density", sheet.areal_density, "kg/m2");
 }
 
 // ---- Bodies

@@ -85,7 +85,7 @@ bool bind_common_suffices(const struct bound *bound, const struct scene_body *bo
 }
 
 // Binds a material: a mapping, or the name of one of `materials`. *material initially has the
-// body's common keys; `has_stiffness` tells whether a stiffness is among them. `what` names the
+// body's common keys; `has_stiffness`: a stiffness is among them. `what` names the
 // spring.
 static bool bind_material(struct binder *binder, const struct dom_value *value, const char *what,
                           bool has_stiffness, struct material *material)

@@ -566,22 +566,23 @@ WIDE_INLINE void move_mixed_by_positions(const struct component *c,
                                          const struct motion_steps *steps, struct moving now,
                                          wide change, wide_mask is_free, long i, long left)
 {
-    const struct wide_sum place = {now.x, wide_load_first(c->x_low + i, left)};
+    const struct wide_sum position = {now.x, wide_load_first(c->x_low + i, left)};
     const struct wide_sum before = load_sum(c->x0, c->x0_low, i, left);
-    const wide low = wide_add(wide_add(wide_subtract(place.low, before.low), change), place.low);
-    struct wide_sum next = {place.high, wide_set(0)};
-    next = accumulate(next, wide_subtract(place.high, before.high));
+    const wide low =
+        wide_add(wide_add(wide_subtract(position.low, before.low), change), position.low);
+    struct wide_sum next = {position.high, wide_set(0)};
+    next = accumulate(next, wide_subtract(position.high, before.high));
     next = accumulate(next, low);
     const wide moved =
-        wide_add(wide_subtract(next.high, place.high), wide_subtract(next.low, place.low));
+        wide_add(wide_subtract(next.high, position.high), wide_subtract(next.low, position.low));
     wide_store_first(c->v + i,
                      wide_blend(is_free, wide_multiply(moved, steps->position_step), now.v), left);
     store_sum(c->x, c->x_low, i, left,
-              (struct wide_sum){wide_blend(is_free, next.high, place.high),
-                                wide_blend(is_free, next.low, place.low)});
+              (struct wide_sum){wide_blend(is_free, next.high, position.high),
+                                wide_blend(is_free, next.low, position.low)});
     store_sum(c->x0, c->x0_low, i, left,
-              (struct wide_sum){wide_blend(is_free, place.high, before.high),
-                                wide_blend(is_free, place.low, before.low)});
+              (struct wide_sum){wide_blend(is_free, position.high, before.high),
+                                wide_blend(is_free, position.low, before.low)});
 }
 
 // Verlet: x+ = 2 x - x- + h^2 a, and the previous position and velocity. Kinematic nodes are moved
@@ -632,10 +633,10 @@ WIDE_INLINE struct finished move_mixed(const struct component *c, const struct m
     const struct wide_sum next =
         finish == SWEEP_VELOCITY_VERLET ? accumulate(kicked, change) : kicked;
     const wide moves = finish == SWEEP_EXPLICIT_EULER ? now.v : next.high;
-    const struct wide_sum place = {now.x, wide_load_first(c->x_low + i, left)};
+    const struct wide_sum position = {now.x, wide_load_first(c->x_low + i, left)};
     store_sum(c->v, c->v_low, i, left, next);
     store_sum(c->x, c->x_low, i, left,
-              accumulate(place, wide_multiply(steps->position_step, moves)));
+              accumulate(position, wide_multiply(steps->position_step, moves)));
     return (struct finished){force, finish == SWEEP_VELOCITY_VERLET ? kicked.high : now.v};
 }
 
