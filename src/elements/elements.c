@@ -359,6 +359,13 @@ struct cell REAL_NAME(element_cell)(const struct state *state, const struct elem
 }
 
 // ---- Sums
+//
+// Energies, or the powers of the damping, for which velocities and other derivatives are read.
+
+struct wanted {
+    const struct elements_body *body; // on a grid
+    bool power;
+};
 
 // The mean edges of a cell, and its measure, without gradients.
 static double measure_of(const struct state *s, const struct element *element)
@@ -369,29 +376,33 @@ static double measure_of(const struct state *s, const struct element *element)
     return element->kind == ELEMENT_VOLUME ? vec3_dot(edges[2], normal) : vec3_length(normal);
 }
 
-static void sum_cell(const struct state *s, const struct element *element, double sums[SUM_WIDTH])
+static double cell_power(const struct state *s, const struct element *element)
+{
+    if (element->time == 0)
+        return 0;
+    const double rate = REAL_NAME(element_cell)(s, element).rate;
+    return element->time * fabs(element->stiffness) * rate * rate;
+}
+
+static double cell_energy(const struct state *s, const struct element *element)
 {
     const double measure = measure_of(s, element), excess = measure - element->rest;
     bool linear;
     const double force = cell_force(element, measure, &linear);
     const double limit = linear ? copysign(ELEMENT_LINEAR_FROM * element->rest, excess) : excess;
-    sums[0] += force * (limit / 2 + (excess - limit));
-    if (element->time > 0) {
-        const double rate = REAL_NAME(element_cell)(s, element).rate;
-        sums[1] += element->time * fabs(element->stiffness) * rate * rate;
-    }
+    return force * (limit / 2 + (excess - limit));
 }
 
-static void sum_linear(const struct state *s, const struct element *element, double sums[SUM_WIDTH])
+static double linear_sum(const struct state *s, const struct element *element, bool power)
 {
     const signed char *weights = REAL_NAME(element_weights)(element->kind);
-    vec3 x = {0, 0, 0}, v = {0, 0, 0};
+    vec3 c = {0, 0, 0};
     for (int i = 0; i < element->count; i++) {
-        x = vec3_add(x, vec3_scale(weights[i], node_position(s, element->nodes[i])));
-        v = vec3_add(v, vec3_scale(weights[i], node_velocity(s, element->nodes[i])));
+        const uint32_t node = element->nodes[i];
+        const vec3 of = power ? node_velocity(s, node) : node_position(s, node);
+        c = vec3_add(c, vec3_scale(weights[i], of));
     }
-    sums[0] += element->stiffness * vec3_dot(x, x) / 2;
-    sums[1] += element->time * element->stiffness * vec3_dot(v, v);
+    return (power ? element->time : 0.5) * element->stiffness * vec3_dot(c, c);
 }
 
 // The sum of w |c|^2 over lines or cells whose first nodes are consecutive. `d` has the offsets of
@@ -422,11 +433,15 @@ static double sum_squares(const real *const from[3], const int64_t d[3], const r
 }
 
 // Linear elements whose first nodes are (i, j) to (i + count - 1, j).
-static void sum_row(const struct state *s, const struct elements_body *body, int64_t i, int64_t j,
-                    int64_t count, double sums[SUM_WIDTH])
+static double row_sum(const struct state *s, const struct wanted *wanted, int64_t i, int64_t j,
+                      int64_t count)
 {
+    const struct elements_body *body = wanted->body;
     const int64_t nx = body->grid[0], ny = body->grid[1], node = body->first + j * nx + i;
     const int64_t steps[3][3] = {{1, 2, 0}, {nx, 2 * nx, 0}, {1, nx, nx + 1}};
+    const real *const x[3] = {s->x + node, s->y + node, s->z + node};
+    const real *const v[3] = {s->vx + node, s->vy + node, s->vz + node};
+    double sum = 0;
     for (int kind = ELEMENT_BEND_X; kind <= ELEMENT_TWIST; kind++) {
         const struct element_constants *it = &body->constants[kind];
         const int64_t shorter = kind == ELEMENT_BEND_X ? 2 : kind == ELEMENT_TWIST ? 1 : 0;
@@ -438,19 +453,20 @@ static void sum_row(const struct state *s, const struct elements_body *body, int
                               : kind == ELEMENT_BEND_Y
                                   ? body->weights + body->rows[LINE_Y][j + 1] + i
                                   : NULL;
-        const real *const x[3] = {s->x + node, s->y + node, s->z + node};
-        const real *const v[3] = {s->vx + node, s->vy + node, s->vz + node};
-        sums[0] += it->stiffness / 2 * sum_squares(x, steps[kind], weights, part);
-        if (it->time > 0)
-            sums[1] += it->time * it->stiffness * sum_squares(v, steps[kind], weights, part);
+        const double factor = wanted->power ? it->time : 0.5;
+        if (factor > 0)
+            sum += factor * it->stiffness *
+                   sum_squares(wanted->power ? v : x, steps[kind], weights, part);
     }
+    return sum;
 }
 
 // Elements by their first nodes; linear ones by rows, unless positions have low parts.
 static void sum_nodes(const struct system *system, const void *argument, struct range range,
                       double sums[SUM_WIDTH])
 {
-    const struct elements_body *body = argument;
+    const struct wanted *wanted = argument;
+    const struct elements_body *body = wanted->body;
     const struct state *s = system->state;
     const int64_t nx = body->grid[0];
     const bool by_rows = !state_is_mixed(s) && body->weights;
@@ -459,7 +475,7 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
     for (int64_t node = (int64_t)range.first; by_rows && node < (int64_t)range.end;) {
         const int64_t i = node % nx, left = (int64_t)range.end - node;
         const int64_t count = nx - i < left ? nx - i : left;
-        sum_row(s, body, i, node / nx, count, sums);
+        sums[0] += row_sum(s, wanted, i, node / nx, count);
         node += count;
     }
     struct element elements[ELEMENT_KINDS];
@@ -467,73 +483,87 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
         const int count = REAL_NAME(elements_at)(body, (int64_t)node, elements);
         for (int e = 0; e < count; e++)
             if (!element_is_linear(&elements[e]))
-                sum_cell(s, &elements[e], sums);
+                sums[0] +=
+                    wanted->power ? cell_power(s, &elements[e]) : cell_energy(s, &elements[e]);
             else if (!by_rows)
-                sum_linear(s, &elements[e], sums);
+                sums[0] += linear_sum(s, &elements[e], wanted->power);
     }
 }
 
-static void sum_triangles(const struct system *system, const void *unused, struct range range,
+static void sum_triangles(const struct system *system, const void *argument, struct range range,
                           double sums[SUM_WIDTH])
 {
-    (void)unused;
+    const struct wanted *wanted = argument;
     for (size_t i = range.first; i < range.end; i++) {
         const struct element element = REAL_NAME(triangle_element)(&system->elements->triangles, i);
-        const struct triangle triangle = REAL_NAME(element_triangle)(system, &element);
-        double tensions[3], damping[3];
-        triangle_tensions(&triangle, triangle.excess, tensions);
-        triangle_tensions(&triangle, triangle.rates, damping);
-        for (int edge = 0; edge < 3; edge++) {
-            sums[0] += tensions[edge] * triangle.excess[edge] / 2;
-            sums[1] += triangle.time * damping[edge] * triangle.rates[edge];
-        }
+        const struct triangle triangle =
+            REAL_NAME(element_triangle)(system, &element, wanted->power);
+        const double *d = wanted->power ? triangle.rates : triangle.excess;
+        const double factor = wanted->power ? triangle.time : 0.5;
+        double tensions[3];
+        triangle_tensions(&triangle, d, tensions);
+        for (int edge = 0; edge < 3; edge++)
+            sums[0] += factor * tensions[edge] * d[edge];
     }
 }
 
 // By differences, so that the distance from the origin does not matter: x'Qx is the sum of
 // -Q_ij |x_j - x_i|^2 / 2 over all i and j.
-static void sum_bending(const struct system *system, const void *unused, struct range range,
+static void sum_bending(const struct system *system, const void *argument, struct range range,
                         double sums[SUM_WIDTH])
 {
-    (void)unused;
+    const struct wanted *wanted = argument;
     const struct element_bending *bending = &system->elements->bending;
     const struct state *s = system->state;
     for (size_t node = range.first; node < range.end; node++) {
-        const vec3 x = node_position(s, node), v = node_velocity(s, node);
+        const vec3 own = wanted->power ? node_velocity(s, node) : node_position(s, node);
+        const double factor = wanted->power ? (double)bending->times[node] / 2 : 0.25;
         for (size_t i = bending->starts[node]; i < bending->starts[node + 1]; i++) {
             const uint32_t other = bending->columns[i];
-            const vec3 dx = vec3_subtract(node_position(s, other), x);
-            const vec3 dv = vec3_subtract(node_velocity(s, other), v);
-            const double value = (double)bending->values[i];
-            sums[0] -= value * vec3_dot(dx, dx) / 4;
-            sums[1] -= (double)bending->times[node] * value * vec3_dot(dv, dv) / 2;
+            const vec3 apart = vec3_subtract(
+                wanted->power ? node_velocity(s, other) : node_position(s, other), own);
+            sums[0] -= factor * (double)bending->values[i] * vec3_dot(apart, apart);
         }
     }
 }
 
-static void add_sums(struct system *system, size_t count, chunk_sum sum, const void *argument,
-                     struct element_sums *all, const struct worker *worker)
+static double sum_of(struct system *system, size_t count, chunk_sum sum,
+                     const struct wanted *wanted, const struct worker *worker)
 {
     double total[SUM_WIDTH];
     if (count == 0)
-        return;
-    REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
-    all->energy += total[0];
-    all->power += total[1];
+        return 0;
+    REAL_NAME(sum_over_chunks)(system, count, sum, wanted, total, worker);
+    return total[0];
 }
 
-struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct worker *worker)
+static double sum_all(struct system *system, bool power, const struct worker *worker)
 {
     const struct element_set *elements = system->elements;
-    struct element_sums all = {0, 0};
+    struct wanted wanted = {.power = power};
+    double sum = 0;
     if (!elements)
-        return all;
-    for (size_t b = 0; b < elements->body_count; b++)
-        add_sums(system, node_count(&elements->bodies[b]), sum_nodes, &elements->bodies[b], &all,
-                 worker);
-    add_sums(system, elements->triangles.count, sum_triangles, NULL, &all, worker);
-    add_sums(system, elements->bending.nodes, sum_bending, NULL, &all, worker);
-    return all;
+        return 0;
+    for (size_t b = 0; b < elements->body_count; b++) {
+        wanted.body = &elements->bodies[b];
+        if (!power || wanted.body->damped)
+            sum += sum_of(system, node_count(wanted.body), sum_nodes, &wanted, worker);
+    }
+    if (!power || elements->triangles.damped)
+        sum += sum_of(system, elements->triangles.count, sum_triangles, &wanted, worker);
+    if (!power || elements->bending.damped)
+        sum += sum_of(system, elements->bending.nodes, sum_bending, &wanted, worker);
+    return sum;
+}
+
+double REAL_NAME(elements_energy)(struct system *system, const struct worker *worker)
+{
+    return sum_all(system, false, worker);
+}
+
+double REAL_NAME(elements_power)(struct system *system, const struct worker *worker)
+{
+    return sum_all(system, true, worker);
 }
 
 // ---- Passes

@@ -55,10 +55,8 @@ double REAL_NAME(elements_measured_power)(const struct system *system);
 
 // The energy of all elements, J, and the power that their damping dissipates now, W; every worker
 // receives the same values. Ends with a barrier.
-struct element_sums {
-    double energy, power;
-};
-struct element_sums REAL_NAME(elements_sums)(struct system *system, const struct worker *worker);
+double REAL_NAME(elements_energy)(struct system *system, const struct worker *worker);
+double REAL_NAME(elements_power)(struct system *system, const struct worker *worker);
 
 // ---- The tangent (forces/tangent.h): the stiffness K = -dF/dx of kind TANGENT_EXACT is complete;
 // of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive, and that
@@ -288,8 +286,9 @@ struct triangle {
     double excess[3], rates[3];
 };
 
+// `rates`: also those, which are 0 otherwise.
 struct triangle REAL_NAME(element_triangle)(const struct system *system,
-                                            const struct element *element);
+                                            const struct element *element, bool rates);
 
 // tensions := dE/dd for the excesses d: the force on the end of edge i is 2 tensions[i] e_i.
 static inline void triangle_tensions(const struct triangle *it, const double d[3],

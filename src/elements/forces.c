@@ -13,14 +13,14 @@ static void add_to_node(struct state *s, uint32_t node, vec3 force)
     s->fz[node] += (real)force.z;
 }
 
-static void add_triangle(struct state *s, const struct element *element,
-                         const struct triangle *triangle)
+static void add_triangle(const struct system *system, const struct element *element)
 {
+    const struct triangle triangle = REAL_NAME(element_triangle)(system, element, true);
     double tensions[3];
-    triangle_damped_tensions(triangle, tensions);
+    triangle_damped_tensions(&triangle, tensions);
     for (int i = 0; i < 3; i++)
-        add_to_node(s, element->nodes[i],
-                    vec3_scale(-2, triangle_corner(i, tensions, triangle->edges)));
+        add_to_node(system->state, element->nodes[i],
+                    vec3_scale(-2, triangle_corner(i, tensions, triangle.edges)));
 }
 
 static void add_element(const struct system *system, void *unused, const struct element *element)
@@ -28,8 +28,7 @@ static void add_element(const struct system *system, void *unused, const struct 
     (void)unused;
     struct state *s = system->state;
     if (element->kind == ELEMENT_TRIANGLE) {
-        const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
-        add_triangle(s, element, &triangle);
+        add_triangle(system, element);
         return;
     }
     if (element_is_linear(element)) {
@@ -72,19 +71,9 @@ static void add_triangles(const struct system *system, const void *argument,
 {
     struct element_set *elements = system->elements;
     const bool *powers = argument;
-    double power = 0;
-    for (uint64_t i = block.first; i < block.first + block.count; i++) {
-        const struct element element = REAL_NAME(triangle_element)(&elements->triangles, (size_t)i);
-        const struct triangle triangle = REAL_NAME(element_triangle)(system, &element);
-        add_triangle(system->state, &element, &triangle);
-        if (!*powers || !elements->triangles.damped)
-            continue;
-        double damping[3];
-        triangle_tensions(&triangle, triangle.rates, damping);
-        for (int edge = 0; edge < 3; edge++)
-            power += triangle.time * damping[edge] * triangle.rates[edge];
-    }
-    elements->powers[elements->block_count + block.number] = power;
+    const struct range range = {(size_t)block.first, (size_t)(block.first + block.count)};
+    elements->powers[elements->block_count + block.number] =
+        system->kernels->element_triangles(system, range, *powers);
 }
 
 // A chunk of nodes that bend.

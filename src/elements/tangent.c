@@ -122,7 +122,7 @@ static void tensions_in(enum tangent_kind kind, const struct triangle *triangle,
 static void multiply_triangle(const struct system *system, const struct product *it,
                               const struct element *element)
 {
-    const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
+    const struct triangle triangle = REAL_NAME(element_triangle)(system, element, false);
     const double factor = it->stiffness + it->damping * triangle.time;
     vec3 p[3], differences[3];
     double tensions[3], changes[3], along[3];
@@ -229,7 +229,7 @@ static void add_corner(double block[6], const struct triangle *triangle, int cor
 static void add_triangle_blocks(const struct system *system, const struct diagonal *it,
                                 const struct element *element)
 {
-    const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
+    const struct triangle triangle = REAL_NAME(element_triangle)(system, element, false);
     double tensions[3];
     tensions_in(it->kind, &triangle, tensions);
     for (int corner = 0; corner < 3; corner++) {
@@ -374,7 +374,7 @@ static void bound_cell(const struct system *system, const struct bounds *it,
 static void bound_triangle(const struct system *system, const struct bounds *it,
                            const struct element *element)
 {
-    const struct triangle triangle = REAL_NAME(element_triangle)(system, element);
+    const struct triangle triangle = REAL_NAME(element_triangle)(system, element, false);
     double tensions[3], lengths = 0;
     triangle_tensions(&triangle, triangle.excess, tensions);
     for (int i = 0; i < 3; i++)

@@ -174,7 +174,7 @@ struct element REAL_NAME(triangle_element)(const struct element_triangles *trian
 }
 
 struct triangle REAL_NAME(element_triangle)(const struct system *system,
-                                            const struct element *element)
+                                            const struct element *element, bool rates)
 {
     const struct element_triangles *from = &system->elements->triangles;
     const struct state *s = system->state;
@@ -184,7 +184,7 @@ struct triangle REAL_NAME(element_triangle)(const struct system *system,
     vec3 x[3], v[3];
     for (int corner = 0; corner < 3; corner++) {
         x[corner] = node_position(s, element->nodes[corner]);
-        v[corner] = node_velocity(s, element->nodes[corner]);
+        v[corner] = rates ? node_velocity(s, element->nodes[corner]) : vec3_make(0, 0, 0);
     }
     for (int i = 0; i < 3; i++) {
         const int a = (i + 1) % 3, b = (i + 2) % 3;

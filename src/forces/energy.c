@@ -56,7 +56,7 @@ void REAL_NAME(energy_measure)(struct system *system, struct evaluation evaluati
     REAL_NAME(sum_over_chunks)
     (system, (size_t)system->state->nodes, sum_nodes, &evaluation.time, nodes, worker);
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
-                           REAL_NAME(elements_sums)(system, worker).energy;
+                           REAL_NAME(elements_energy)(system, worker);
     REAL_NAME(volumes_measure)(system, evaluation.time, false, worker);
     if (worker->index == 0) {
         energy->kinetic = nodes[NODE_KINETIC];

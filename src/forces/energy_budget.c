@@ -289,7 +289,7 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
     add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
     power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker) +
-                           REAL_NAME(elements_sums)(system, worker).power;
+                           REAL_NAME(elements_power)(system, worker);
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
 }

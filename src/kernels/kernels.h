@@ -264,6 +264,9 @@ struct kernels {
                             const int64_t block[3], bool power);
     double (*element_solid)(const struct system *system, const struct elements_body *body,
                             const int64_t block[3], bool power);
+    // Adds the forces of a range of triangles of membranes; returns the power of their damping, or 0
+    // if it is not wanted. No other worker may add to their nodes.
+    double (*element_triangles)(const struct system *system, struct range triangles, bool power);
 
     // ---- Nodes
 

@@ -13,6 +13,7 @@
 #include "faces/gas_body.h"
 #include "elements/sheet_body.h"
 #include "elements/solid_body.h"
+#include "elements/triangle_body.h"
 #include "contact/near_body.h"
 #include "contact/touch_body.h"
 #include "forces/node_sums_body.h"
@@ -39,6 +40,7 @@ const struct kernels KERNELS_TABLE = {
     .gas_force = gas_force,
     .element_sheet = element_sheet,
     .element_solid = element_solid,
+    .element_triangles = element_triangles,
     .node_sums = node_sums,
     .node_box = node_box,
     .nodes_near = nodes_near,

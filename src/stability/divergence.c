@@ -502,7 +502,7 @@ static bool is_overstretched(struct system *system, double explained, const stru
         system->topology->environment.wind.present || !due)
         return false;
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
-                           REAL_NAME(elements_sums)(system, worker).energy;
+                           REAL_NAME(elements_energy)(system, worker);
     if (elastic <= MARGIN * explained + small_energy(system))
         return false;
     return !(elastic <= MARGIN * explained + small_energy(system) +
