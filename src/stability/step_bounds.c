@@ -54,6 +54,14 @@ static struct probe probe_of(const struct step_form *form, double h)
                           (real)form->limit};
 }
 
+// The inverse mass of a node, 1/kg, divided by the part that friction leaves of its limits, which is
+// the same.
+static double inverse_with_friction(const struct step_bounds *bounds, double inverse)
+{
+    const double rate = bounds->friction * inverse * bounds->friction_step;
+    return rate > 0 ? inverse * 2 / (1 + exp(-rate)) : inverse;
+}
+
 static bool all_allow(const struct step_bounds *bounds, const struct least *least,
                       const struct bound_blocks *blocks, size_t i, real inverse)
 {
@@ -74,6 +82,11 @@ static void find_allowed(const struct system *system, const struct step_bounds *
                          real *restrict allowed)
 {
     const real *inverse = system->constants->inverse_mass + blocks->first;
+    real raised[BOUND_NODES];
+    for (size_t i = 0; i < blocks->count && bounds->friction > 0; i++)
+        raised[i] = (real)inverse_with_friction(bounds, (double)inverse[i]);
+    if (bounds->friction > 0)
+        inverse = raised;
     const real(*restrict c)[BOUND_NODES] = blocks->damping;
     for (size_t i = 0; i < blocks->count; i++)
         allowed[i] = 1;
@@ -94,7 +107,8 @@ static void bound_node(const struct system *system, const struct step_bounds *bo
                        const struct bound_blocks *blocks, size_t i, struct least *least)
 {
     size_t node = blocks->first + i;
-    double inverse = (double)system->constants->inverse_mass[node]; // 1/kg
+    const double inverse = // 1/kg
+        inverse_with_friction(bounds, (double)system->constants->inverse_mass[node]);
     struct block k = block_at(blocks->stiffness, i), c = block_at(blocks->damping, i);
     double square = inverse * block_largest(&k), damping = inverse * block_largest(&c),
            negative_part = 0;
@@ -133,7 +147,8 @@ static void try_nodes(const struct spectral_bound *spectral_bound, const struct 
         find_allowed(system, bounds, least, &blocks, allowed);
         for (size_t i = 0; i < blocks.count; i++)
             if (allowed[i] == 0 && inverse[first + i] != 0 &&
-                !all_allow(bounds, least, &blocks, i, inverse[first + i]))
+                !all_allow(bounds, least, &blocks, i,
+                           (real)inverse_with_friction(bounds, (double)inverse[first + i])))
                 bound_node(system, bounds, &blocks, i, least);
     }
 }
