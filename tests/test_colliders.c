@@ -406,12 +406,12 @@ static void test_friction_of_rounded_nodes(void **state)
             const double gravity = low ? 1.6 : 9.81, c = 2, time = 0.3;
             const double expected = gravity * sin(slope) / c * (1 - exp(-c * time));
             const int nodes = k % 4 == 0 ? 1 : 70;
-            char *places = text_format("[%g,%g,0]", far, far / 2);
+            char *positions = text_format("[%g,%g,0]", far, far / 2);
             char *masses = text_format("1");
             for (int node = 1; node < nodes; node++) {
-                char *more = text_format("%s,[%g,%g,%g]", places, far, far / 2, 0.1 * node);
-                free(places);
-                places = more;
+                char *more = text_format("%s,[%g,%g,%g]", positions, far, far / 2, 0.1 * node);
+                free(positions);
+                positions = more;
                 more = text_format("%s,1", masses);
                 free(masses);
                 masses = more;
@@ -423,8 +423,8 @@ static void test_friction_of_rounded_nodes(void **state)
                 "colliders: [{type: plane, point: [%g,%g,0], normal: [" NUM "," NUM
                 ",0], response: project, friction: %g}]\n",
                 integrators[i], strcmp(integrators[i], "xpbd") == 0 ? ", substeps: 4" : "",
-                -gravity, places, masses, far, far / 2, sin(slope), cos(slope), c);
-            free(places);
+                -gravity, positions, masses, far, far / 2, sin(slope), cos(slope), c);
+            free(positions);
             free(masses);
             advance(solver, (uint64_t)(time / 1e-4 + 0.5));
             const double speed = vec3_length(velocity_of(solver, (uint64_t)nodes - 1));
@@ -766,18 +766,18 @@ static void test_same_bits_of_implicit_contacts(void **state)
 
 // A kernel treats many nodes in contact side by side; the reference has no such kernel and treats
 // them one by one. Both must give the same bits.
-struct crowd {
+struct contact_case {
     const char *integrator, *precision, *colliders;
 };
 
-enum { CROWD = 150 };
+enum { CONTACT_NODES = 150 };
 
-static taut_solver *solver_of_crowd(const void *context, const struct solver_options *options)
+static taut_solver *solver_of_contacts(const void *context, const struct solver_options *options)
 {
-    const struct crowd *it = context;
+    const struct contact_case *it = context;
     char nodes[16384], velocities[16384];
     size_t a = 0, b = 0;
-    for (int i = 0; i < CROWD; i++) { // many nodes at the first contact, a few elsewhere
+    for (int i = 0; i < CONTACT_NODES; i++) { // many nodes at the first contact, a few elsewhere
         const double x = 0.01 * i, y = i % 37 == 0 ? 0.2 : 0.002 * (i % 5);
         a += (size_t)snprintf(nodes + a, sizeof nodes - a, "%s[" NUM "," NUM "," NUM "]",
                               i ? "," : "", x, y, 0.003 * (i % 11) - 0.01);
@@ -785,7 +785,7 @@ static taut_solver *solver_of_crowd(const void *context, const struct solver_opt
                               i ? "," : "", 0.1 * (i % 3), -0.5, 0.2 * (i % 7 - 3));
     }
     return solver_from(
-        scene_of("title: crowd\nsimulation: {integrator: %s, dt: 0.001, steps: 1000}\n"
+        scene_of("title: contacts\nsimulation: {integrator: %s, dt: 0.001, steps: 1000}\n"
                  "precision: %s\nenvironment: {gravity: [0, -9.81, 0.5]}\n"
                  "bodies: [{name: b, type: network, nodes: [%s], velocities: [%s],\n"
                  "  node_mass: 0.5, springs: [], pins: [70]}]\ncolliders: [%s]\n",
@@ -793,9 +793,9 @@ static taut_solver *solver_of_crowd(const void *context, const struct solver_opt
         options);
 }
 
-static uint64_t hash_of_crowd(const void *context, const struct solver_options *options)
+static uint64_t hash_of_contacts(const void *context, const struct solver_options *options)
 {
-    taut_solver *solver = solver_of_crowd(context, options);
+    taut_solver *solver = solver_of_contacts(context, options);
     advance(solver, 120);
     uint64_t hash = taut_solver_hash(solver);
     taut_solver_destroy(solver);
@@ -821,12 +821,13 @@ static void test_side_by_side_is_one_by_one(void **state)
     for (size_t c = 0; c < sizeof colliders / sizeof colliders[0]; c++)
         for (int i = 0; i < 3; i++)
             for (int precision = 0; precision < 2; precision++) {
-                const struct crowd it = {tried[i], precision ? "double" : "single", colliders[c]};
+                const struct contact_case it = {tried[i], precision ? "double" : "single",
+                                                colliders[c]};
                 const struct solver_options one = {
                     .config = {.threads = 1, .kernel = TAUT_KERNEL_REFERENCE}};
                 const struct solver_options many = {.config = {.threads = 1}};
-                assert_same_hashes(hash_of_crowd, &it);
-                assert_int_equal(hash_of_crowd(&it, &many), hash_of_crowd(&it, &one));
+                assert_same_hashes(hash_of_contacts, &it);
+                assert_int_equal(hash_of_contacts(&it, &many), hash_of_contacts(&it, &one));
             }
 }
 

@@ -236,7 +236,7 @@ def study_spring(taut, folder):
                 "--budget", "40", "--output", "out", "--json"], cwd=folder, env=environment)
 
 
-def places(root):
+def locations(root):
     """The coordinates of all elements that no clip path limits."""
     clipped = {id(element) for element in root.iter() if "clip-path" in element.attrib}
     hidden = {id(inner) for element in root.iter()
@@ -268,7 +268,7 @@ def figures_and_page_are_whole(taut, folder):
         assert f"a&b<c>: {TITLE}" in texts, texts
         assert not any(word in text for text in texts for word in ("nan", "inf", "None")), texts
         box = [float(value) for value in root.get("viewBox").split()]
-        found = list(places(root))
+        found = list(locations(root))
         assert len(found) > 10
         assert all(-1 < x < box[2] + 1 and -1 < y < box[3] + 1 for x, y in found), name
         for element in root.iter():

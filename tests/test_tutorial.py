@@ -237,7 +237,7 @@ def nearest(lines, line, start):
     return max(range(start, len(lines)), key=likeness, default=start)
 
 
-def place(lines, segment, start, open_start, at_end):
+def locate(lines, segment, start, open_start, at_end):
     """The range of lines where a segment should be: (first, end)."""
     exact = find(lines, segment, start)
     if exact is not None and (open_start or exact == start) and \
@@ -259,7 +259,7 @@ def compare(shown, printed):
             renewed.append(shown[gap])
             index = gap + 1
         at_end = number == len(segments) - 1 and not open_end
-        first, last = place(lines, segment, start, opened, at_end)
+        first, last = locate(lines, segment, start, opened, at_end)
         matcher = difflib.SequenceMatcher(None, [l.key for l in segment],
                                           [l.key for l in lines[first:last]], autojunk=False)
         for kind, a, b, c, d in matcher.get_opcodes():

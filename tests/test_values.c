@@ -189,7 +189,7 @@ static void test_curvatures_are_those_of_surfaces(void **state)
 {
     (void)state;
     enum { SIDE = 21, CELLS = SIDE - 1 };
-    static float places[SIDE * SIDE][3];
+    static float surface[SIDE * SIDE][3];
     static uint32_t corners[2 * CELLS * CELLS][3];
     const double radius = 0.5, step = 0.02;
     for (int j = 0, face = 0; j < CELLS; j++)
@@ -199,11 +199,12 @@ static void test_curvatures_are_those_of_surfaces(void **state)
             memcpy(corners[face], of_cell, sizeof of_cell);
             face += 2;
         }
+    const int middle = CELLS / 2;
     for (int sphere = 0; sphere < 2; sphere++) {
         for (int j = 0; j < SIDE; j++)
             for (int i = 0; i < SIDE; i++) {
-                const double u = (i - CELLS / 2) * step, v = (j - CELLS / 2) * step;
-                float *at = places[j * SIDE + i];
+                const double u = (i - middle) * step, v = (j - middle) * step;
+                float *at = surface[j * SIDE + i];
                 at[0] = (float)(radius * sin(u / radius) * (sphere ? cos(v / radius) : 1));
                 at[1] = (float)(sphere ? radius * sin(v / radius) : v);
                 at[2] = (float)(radius * cos(u / radius) * (sphere ? cos(v / radius) : 1));
@@ -211,7 +212,7 @@ static void test_curvatures_are_those_of_surfaces(void **state)
         struct subject subject = {.node_count = (uint64_t)SIDE * SIDE,
                                   .face_count = (uint64_t)2 * CELLS * CELLS,
                                   .faces = corners};
-        struct frame frame = {.fields = FRAME_DRAWN_POSITIONS, .drawn_positions = places[0]};
+        struct frame frame = {.fields = FRAME_DRAWN_POSITIONS, .drawn_positions = surface[0]};
         struct render_options options = {.colouring = COLOURING_CURVATURE};
         struct values values;
         assert_int_equal(values_make(&subject, &values, NULL), TAUT_OK);
