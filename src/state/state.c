@@ -1,13 +1,14 @@
 // Allocates, initialises, measures and hashes the arrays of a run, all from the list in arrays.h,
-// and first touches each on the worker that steps it. Velocities before the first step, forces and
-// limits are left to integrate/ and solver/; saving and restoring uses the same list in
-// solver/checkpoint.c. Numeric.
+// first touches each on the worker that steps it, and forms sums over elements (reading.h).
+// Velocities before the first step, forces and limits are left to integrate/ and solver/; saving and
+// restoring uses the same list in solver/checkpoint.c. Numeric.
 #include "state/state.h"
 
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "state/reading.h"
 
 #define state_make REAL_NAME(state_make)
 #define state_free REAL_NAME(state_free)
@@ -269,4 +270,24 @@ uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology 
         hash_add(&hash, low, sizeof low);
     }
     return hash_end(&hash);
+}
+
+// ---- Sums: fixed chunks, each summed by one worker, then added in order
+
+void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum sum,
+                                const void *argument, double total[SUM_WIDTH],
+                                const struct worker *worker)
+{
+    size_t chunks = chunk_count(count);
+    struct range share = worker_share(worker, chunks, 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+        memset(system->chunk_sums[chunk], 0, sizeof system->chunk_sums[chunk]);
+        sum(system, argument, chunk_range(chunk, count), system->chunk_sums[chunk]);
+    }
+    worker_barrier(worker);
+    memset(total, 0, SUM_WIDTH * sizeof *total);
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        for (int column = 0; column < SUM_WIDTH; column++)
+            total[column] += system->chunk_sums[chunk][column];
+    worker_barrier(worker); // all have read before the next sum writes
 }
