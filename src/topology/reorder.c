@@ -382,7 +382,7 @@ static void sort_kind(const struct body *body, uint64_t first, uint64_t end, uin
 // unusable.
 static bool body_sort_springs(struct body *body)
 {
-    if (body->spring_count > UINT32_MAX || are_in_order(body))
+    if (!body->springs || body->spring_count > UINT32_MAX || are_in_order(body))
         return true;
     size_t springs = (size_t)body->spring_count, nodes = (size_t)body->node_count;
     uint32_t *order = memory_allocate(NULL, springs, sizeof *order);
@@ -547,8 +547,8 @@ bool bodies_renumber(struct bodies *bodies)
     for (size_t b = 0; b < bodies->count; b++) {
         struct body *body = &bodies->items[b];
         const bool joined = body->springs && body->spring_count > 0;
-        if ((joined || elements_are_membrane(&body->elements)) && body->node_count >= NODES_MIN &&
-            !body->node_order &&
+        const bool is_membrane = body->spring_count == 0 && elements_are_membrane(&body->elements);
+        if ((joined || is_membrane) && body->node_count >= NODES_MIN && !body->node_order &&
             !((body->is_cut_grid || renumber(body)) && body_sort_springs(body)))
             return false;
     }
