@@ -429,7 +429,18 @@ static size_t find_chunk(struct saved saved, const char *name)
     return 0;
 }
 
-// With checksums that are right again, as somebody malicious would make them.
+// Makes the checksums of an altered chunk right again, as somebody malicious would.
+static void seal_chunk(unsigned char *chunk)
+{
+    uint32_t stored;
+    memcpy(&stored, chunk + 76, sizeof stored);
+    uint64_t hash = hash_of(chunk + 96, stored);
+    memcpy(chunk + 80, &hash, sizeof hash);
+    hash = hash_of(chunk, 88);
+    memcpy(chunk + 88, &hash, sizeof hash);
+}
+
+// With checksums that are right again.
 static void test_made_up(void **state)
 {
     (void)state;
@@ -450,6 +461,9 @@ static void test_made_up(void **state)
         {"positions", 5, 9, 1, "content"},           {"positions", 5, 1, 1, "content"},
         {"forces_current", 5, 1, 1, "content"},      {"positions", 8, 'q', 1, "expected"},
         {"positions", 8, 0, 1, "content"},           {"forces_current", 4, 1, 1, NULL},
+        {"positions", 12, 0x1b, 1, "content"},       {"positions", 12, ' ', 1, "content"},
+        {"positions", 12, 0xc3, 1, "content"},       {"positions", 12, 0x7f, 1, "content"},
+        {"positions", 46, 'x', 1, "content"},        {"positions", 47, 'x', 1, "content"},
     };
     taut_scene *scene = small_scene("");
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -463,6 +477,8 @@ static void test_made_up(void **state)
         if (!cases[c].reason ? status != TAUT_OK
                              : status != TAUT_ERROR_IO || !strstr(error.text, cases[c].reason))
             fail_msg("case %d: %s", (int)c, error.text);
+        for (const char *at = error.text; *at; at++) // no terminal does anything but print it
+            assert_in_range((unsigned char)*at, ' ', '~');
         taut_bytes_release(saved.bytes);
     }
     static const struct {
@@ -484,13 +500,8 @@ static void test_made_up(void **state)
         struct saved saved = small_checkpoint(scene);
         unsigned char *chunk = (unsigned char *)saved.bytes + find_chunk(saved, numbers[c].name);
         taut_error error = {0};
-        uint32_t stored;
-        memcpy(&stored, chunk + 76, sizeof stored);
         memcpy(chunk + 96, numbers[c].value, numbers[c].bytes);
-        uint64_t hash = hash_of(chunk + 96, stored);
-        memcpy(chunk + 80, &hash, sizeof hash);
-        hash = hash_of(chunk, 88);
-        memcpy(chunk + 88, &hash, sizeof hash);
+        seal_chunk(chunk);
         if (restore_bytes(scene, saved.bytes, saved.count, &error) != TAUT_ERROR_IO ||
             !strstr(error.text, "checksum is right"))
             fail_msg("%s: %s", numbers[c].name, error.text);
@@ -507,14 +518,62 @@ static void test_made_up(void **state)
     uint32_t stored;
     memcpy(&stored, chunk + 76, sizeof stored);
     assert_int_equal(stored, sizeof nan); // it is too short to be compressed
-    uint64_t hash = hash_of(chunk + 96, stored);
-    memcpy(chunk + 80, &hash, sizeof hash);
-    hash = hash_of(chunk, 88);
-    memcpy(chunk + 88, &hash, sizeof hash);
+    seal_chunk(chunk);
     assert_int_equal(restore_bytes(scene, target.bytes, target.count, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "'mouse_spring.target' has a number that is not finite at "
                                        "index 2, though its checksum is right"));
     taut_bytes_release(target.bytes);
+    taut_scene_destroy(scene);
+}
+
+// Where the weights of the bound that dt: auto follows lie in a checkpoint of a scene of that kernel;
+// 0: it has none.
+static size_t find_weights(taut_scene *scene, taut_kernel kernel, struct saved *saved)
+{
+    const taut_config config = {.threads = 1, .kernel = kernel};
+    taut_solver *solver = create_with(scene, &config);
+    advance(solver, 5);
+    *saved = save_and_end(solver);
+    const unsigned char *bytes = saved->bytes;
+    for (size_t i = 256; i + 96 <= saved->count; i += 8)
+        if (memcmp(bytes + i, "CHNK\4", 5) == 0 &&
+            strcmp((const char *)bytes + i + 8, "bound_weights") == 0)
+            return i;
+    return 0;
+}
+
+// A scene whose kernel puts all springs in rows has no weights, and finds them where another kernel
+// continues; what is no weight is refused. In single precision, so that the kinds differ.
+static void test_bound_weights(void **state)
+{
+    (void)state;
+    taut_scene *scene =
+        scene_of("simulation: {integrator: rk4, dt: auto, duration: 1}\n"
+                 "bodies: [{name: c, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,1,0],\n"
+                 "  nodes: [9,8], mass: 1, pins: [left], spring: {stiffness: 100}}]\n");
+    struct saved rows, packed;
+    assert_int_equal(find_weights(scene, TAUT_KERNEL_GRID, &rows), 0);
+    const taut_config other = {.threads = 1, .kernel = TAUT_KERNEL_PACKED};
+    taut_solver *solver = restore_with(scene, rows, &other);
+    advance(solver, 64);
+    assert_true(taut_solver_dt(solver) > 0);
+    packed = save_and_end(solver);
+    taut_bytes_release(packed.bytes);
+    taut_bytes_release(rows.bytes);
+
+    static const float wrong[] = {0, -1};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const size_t at = find_weights(scene, TAUT_KERNEL_PACKED, &packed);
+        unsigned char *chunk = (unsigned char *)packed.bytes + at;
+        taut_error error = {0};
+        assert_true(at > 0);
+        assert_int_equal(chunk[5], 0); // not compressed
+        memcpy(chunk + 96 + 4 * 17, &wrong[i], sizeof wrong[i]);
+        seal_chunk(chunk);
+        assert_int_equal(restore_bytes(scene, packed.bytes, packed.count, &error), TAUT_ERROR_IO);
+        assert_non_null(strstr(error.text, "'bound_weights' has a weight that is not above 0"));
+        taut_bytes_release(packed.bytes);
+    }
     taut_scene_destroy(scene);
 }
 
@@ -1009,6 +1068,7 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_altered),
         cmocka_unit_test(test_made_up),
+        cmocka_unit_test(test_bound_weights),
         cmocka_unit_test(test_compression),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_other_versions),

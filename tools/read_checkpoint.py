@@ -80,6 +80,8 @@ def text(field):
     head, nul, padding = field.partition(b"\0")
     if not nul or padding.strip(b"\0"):
         raise Unsound("a name is not padded with zeros")
+    if any(not 0x21 <= byte <= 0x7e for byte in head):
+        raise Unsound(f"a name has other bytes than printable ASCII: {head!r}")
     return head.decode("ascii")
 
 
@@ -197,7 +199,7 @@ def main(arguments):
         return 2
     try:
         header, arrays = read(path)
-    except (OSError, Unsound, UnicodeDecodeError) as error:
+    except (OSError, Unsound) as error:
         print(f"{path}: {error}", file=sys.stderr)
         return 1
     if what is None:

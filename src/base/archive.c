@@ -232,9 +232,17 @@ static taut_status altered(const struct archive_reader *reader, const char *what
                 reader->path, check, what, reader->bytes);
 }
 
-static bool is_text(const char *text, size_t size)
+// Whether a name is as it is written: printable ASCII without blanks, padded with zeros, at least one.
+// So messages can have it.
+static bool is_name(const char *name, size_t size)
 {
-    return memchr(text, '\0', size) != NULL;
+    size_t length = 0;
+    while (length < size && name[length] > ' ' && name[length] <= '~')
+        length++;
+    for (size_t i = length; i < size; i++)
+        if (name[i] != '\0')
+            return false;
+    return length < size;
 }
 
 static taut_status check_header(struct archive_reader *reader, const unsigned char *bytes,
@@ -245,7 +253,7 @@ static taut_status check_header(struct archive_reader *reader, const unsigned ch
         return altered(reader, "the header", "the byte order", error);
     header->format = get_u32(bytes, 8);
     memcpy(header->version, bytes + 32, sizeof header->version);
-    if (!is_text(header->version, sizeof header->version))
+    if (!is_name(header->version, sizeof header->version))
         return altered(reader, "the header", "the version", error);
     // In every format the header has this length and this checksum at its end.
     if (get_u64(bytes, HEADER_BYTES - 8) != hash_of(bytes, HEADER_BYTES - 8))
@@ -258,7 +266,7 @@ static taut_status check_header(struct archive_reader *reader, const unsigned ch
                     ARCHIVE_FORMAT);
     memcpy(header->integrator, bytes + 48, sizeof header->integrator);
     if (header->format == 0 || get_u32(bytes, 16) != HEADER_BYTES ||
-        !is_text(header->integrator, sizeof header->integrator))
+        !is_name(header->integrator, sizeof header->integrator))
         return altered(reader, "the header", "the content", error);
     header->precision = get_u32(bytes, 20);
     header->digest = get_u64(bytes, 24);
@@ -319,7 +327,7 @@ static bool is_sound(const struct archive_chunk *chunk, const unsigned char *byt
     const uint64_t size = archive_type_bytes(bytes[4]);
     const uint32_t raw = get_u32(bytes, 72), stored = get_u32(bytes, 76);
     return size > 0 && bytes[5] <= CODEC_ZSTD && bytes[6] == 0 && bytes[7] == 0 &&
-           is_text(chunk->name, sizeof chunk->name) && chunk->name[0] != '\0' && chunk->count > 0 &&
+           is_name(chunk->name, sizeof chunk->name) && chunk->name[0] != '\0' && chunk->count > 0 &&
            chunk->count <= ARCHIVE_CHUNK / size && raw == chunk->count * size && stored > 0 &&
            (bytes[5] == CODEC_NONE ? stored == raw : stored < raw) &&
            chunk->count <= chunk->total && chunk->first <= chunk->total - chunk->count;

@@ -8,6 +8,7 @@
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
 #include "integrate/integrate.h"
+#include "stability/critical_step.h"
 #include "stability/divergence.h"
 #include "springs/springs.h"
 #include "state/reading.h"
@@ -565,7 +566,9 @@ void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, u
     if (field == CHECKPOINT_correction)
         gather_triples(topology, FIELD(&system->implicit->solver.solution, x, y, z), first, count,
                        to);
-    else if (field > CHECKPOINT_correction)
+    else if (field == CHECKPOINT_bound_weights)
+        REAL_NAME(critical_step_weights)(system, first, count, to);
+    else if (field > CHECKPOINT_bound_weights)
         gather_numbers(topology, state_array(s, field), first, count, to);
     else if (s->x_low)
         gather_sums(system, field, first, count, to);

@@ -27,6 +27,8 @@ struct system;
     X(double, forces_compared, triples, keeps.forces && checkpoint->compares)                       \
     /* where the next linear system starts from (implicit integrators) */                           \
     X(double, correction, triples, keeps.correction)                                                \
+    /* of the bound that dt: auto follows (stability/spectral_bound.h) */                           \
+    X(double, bound_weights, nodes, checkpoint->weights && !checkpoint->gathers)                    \
     /* m, of springs that can yield */                                                              \
     X(double, rest_built, springs, topology->any_yields && checkpoint->compares)                    \
     /* nodes of each body, for readers that have no scene */                                        \
@@ -45,6 +47,7 @@ enum checkpoint_field {
     CHECKPOINT_positions, // 3 numbers a node
     CHECKPOINT_velocities,
     CHECKPOINT_correction,
+    CHECKPOINT_bound_weights, // one number, as those that follow
 #define ENUMERATE(type, name, length, condition, kept) CHECKPOINT_##name,
     STATE_ARRAYS(ENUMERATE)
 #undef ENUMERATE
@@ -76,6 +79,7 @@ struct checkpoint_dt {
     uint64_t changes;      // so far
     bool automatic;        // dt: auto, unless taut_solver_set_dt has turned it off
     double built;          // s, chosen for the scene as built; 0: constants have changed since
+    bool bound_cliques;    // whether its bound treats cliques as such, where that has weights
 };
 
 // What the next check for divergence compares with (stability/divergence.c).
@@ -105,6 +109,7 @@ struct checkpoint {
     // whether nothing has, so that all that a run remembers is restored as it is.
     bool compares, exact;
     bool gathers;                   // see enum checkpoint_field
+    bool weights;                   // of the bound that dt: auto follows: has them, or may have
     bool fields[CHECKPOINT_FIELDS]; // those that the run needs
 
     vec3 origin;                  // m, of the arrays x, y and z (precision mixed)
@@ -130,7 +135,7 @@ struct checkpoint {
 #undef DECLARE
 };
 
-// For a solver of that topology, plan and integrator, with checkpoint->compares and ->gathers set;
+// For a solver of that topology, plan and integrator, with ->compares, ->gathers and ->weights set;
 // false without memory. checkpoint_free takes what there is.
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
                      const struct plan *plan, enum precision precision, enum integrator integrator,

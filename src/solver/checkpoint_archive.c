@@ -344,6 +344,11 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
     if (checkpoint->fields[CHECKPOINT_correction])
         FIELD(REAL, "correction", CHECKPOINT_correction, checkpoint->correction,
               checkpoint->triples);
+    const uint64_t weights = checkpoint->weights;
+    if (weights)
+        FIELD(REAL, "bound_weights", CHECKPOINT_bound_weights, checkpoint->bound_weights,
+              checkpoint->nodes);
+    ITEM(BOOL, "bound_cliques", &checkpoint->dt.bound_cliques, weights);
     const uint64_t count = checkpoint->target_count, capacity = checkpoint->targets;
     ITEM_UP_TO(U64, "target_nodes", checkpoint->target_nodes, count, capacity);
     ITEM_UP_TO(F64, "target_positions", checkpoint->target_positions, 3 * count, 3 * capacity);
@@ -402,13 +407,20 @@ double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_
     return 3 * checkpoint_vectors(keeps) * real_bytes + doubled;
 }
 
+// Of the bound that dt: auto follows.
+static bool has_weights(const taut_solver *solver)
+{
+    return solver->dt_rule.automatic && solver->functions->critical_has_weights(solver->system);
+}
+
 double solver_copy_bytes(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
     const struct checkpoint_conditions keeps =
         checkpoint_conditions(solver->precision, solver->integrator, &topology->environment);
-    return copy_bytes_a_node(&keeps, (double)solver->functions->real_bytes) *
-               (double)topology->node_count +
+    const double real_bytes = (double)solver->functions->real_bytes;
+    const double a_node = copy_bytes_a_node(&keeps, real_bytes) + has_weights(solver) * real_bytes;
+    return a_node * (double)topology->node_count +
            (topology->rest_lengths_set ? sizeof(double) * (double)topology->listed_count : 0) +
            checkpoint_fixed_bytes(solver);
 }
@@ -466,8 +478,10 @@ static struct archive_header header_of_scene(const taut_solver *solver)
 taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, taut_error *error)
 {
     struct solver_copy *copy = *result = memory_allocate(NULL, 1, sizeof *copy);
-    if (copy)
+    if (copy) {
         copy->checkpoint.gathers = true;
+        copy->checkpoint.weights = has_weights(solver);
+    }
     if (!copy ||
         !checkpoint_make(&copy->checkpoint, solver->topology, solver->plan, solver->precision,
                          solver->integrator, solver->topology->spring_count)) {
@@ -490,6 +504,8 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
         .changes = rule->changes,
         .automatic = rule->automatic,
         .built = isnan(rule->built) ? 0 : rule->built,
+        .bound_cliques = copy->checkpoint.weights &&
+                         solver->functions->critical_uses_cliques(solver->system),
     };
     copy->header = header_of_scene(solver);
     copy->header.step = taut_solver_step_count(solver);
@@ -749,6 +765,9 @@ static taut_status check_numbers(const struct reading *it, struct checkpoint *ch
     for (uint64_t i = 0; checkpoint->broken && i < checkpoint->springs; i++)
         if (checkpoint->broken[i] > 1)
             return fail_content(it, "broken", "has what is neither 0 nor 1", error);
+    for (uint64_t i = 0; checkpoint->weights && i < checkpoint->nodes; i++)
+        if (!(checkpoint->bound_weights[i] > 0))
+            return fail_content(it, "bound_weights", "has a weight that is not above 0", error);
     for (uint64_t b = 0; b < checkpoint->bodies; b++)
         if (checkpoint->body_nodes[b] != topology->bodies[b].node_count)
             return fail_content(it, "body_nodes", "has other counts", error);
@@ -778,6 +797,10 @@ static taut_status read_items(struct reading *it, const char *start, struct chec
             wanted = 3 * checkpoint->target_count;
         else if (strcmp(item->name, "fragile_losses") == 0)
             wanted = checkpoint->loss_count = item->received;
+        else if (strcmp(item->name, "bound_weights") == 0)
+            wanted = (checkpoint->weights = item->received > 0) ? item->capacity : 0;
+        else if (strcmp(item->name, "bound_cliques") == 0)
+            wanted = checkpoint->weights;
         if (item->received != wanted)
             return fail_content(it, item->name, "is missing or has another length", error);
     }
@@ -845,6 +868,21 @@ static taut_status check_budget(const taut_solver *solver, const struct checkpoi
                 path);
 }
 
+// The weights of the bound that dt: auto follows: those of the run, or found here where the checkpoint
+// has none, as one written with a kernel that puts all springs in rows.
+static taut_status continue_bound(taut_solver *solver, const struct checkpoint *checkpoint,
+                                  taut_error *error)
+{
+    struct critical_step critical;
+    if (!has_weights(solver))
+        return TAUT_OK;
+    if (!checkpoint->weights)
+        return solver_critical_step(solver, &critical, error);
+    solver->functions->critical_set_weights(solver->system, checkpoint->bound_weights,
+                                            checkpoint->dt.bound_cliques);
+    return TAUT_OK;
+}
+
 // Takes the state over, and the step as it was, which need not be the scene's (taut_solver_set_dt,
 // dt: auto).
 static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpoint,
@@ -864,6 +902,9 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     checkpoint_apply(solver, checkpoint, false);
     dt_plan_steps(solver);
     solver->steps_restored = checkpoint->frame.step;
+    taut_status status = continue_bound(solver, checkpoint, error);
+    if (status != TAUT_OK)
+        return status;
     return checkpoint->no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
 }
 
@@ -897,7 +938,7 @@ static taut_status read_constants(void *context, taut_solver *solver, taut_error
 
 static taut_status read_state(struct reading *it, taut_solver *solver, taut_error *error)
 {
-    struct checkpoint checkpoint = {.compares = false};
+    struct checkpoint checkpoint = {.weights = solver->dt_rule.automatic};
     taut_status status = TAUT_OK;
     if (!checkpoint_make(&checkpoint, solver->topology, solver->plan, solver->precision,
                          solver->integrator, solver->topology->spring_count))

@@ -350,11 +350,10 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
         solver->position_ratio = simulation->position_step / simulation->dt;
     taut_status status = TAUT_OK;
     if (simulation->dt_auto && wanted->continued_dt > 0) {
-        // The bound that is followed has the weights of the bodies as built, as in a run from there.
-        struct critical_step critical;
-        status = solver_critical_step(solver, &critical, error);
         solver->dt = wanted->continued_dt;
         solver->functions->set_dt(solver->system, solver->dt);
+        // The weights of the bound that is followed come with the state.
+        status = solver->functions->prepare_critical(solver->system, false, error);
     } else if (simulation->dt_auto) {
         status = choose_automatic(solver, scene, diagnostics, error);
     }

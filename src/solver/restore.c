@@ -62,6 +62,7 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
         return false;
     checkpoint->fields[CHECKPOINT_positions] = checkpoint->fields[CHECKPOINT_velocities] = true;
     checkpoint->fields[CHECKPOINT_correction] = keeps.correction;
+    checkpoint->fields[CHECKPOINT_bound_weights] = checkpoint->weights;
 #define HAS(type, name, length, condition, kept)                                                   \
     checkpoint->fields[CHECKPOINT_##name] = IS_FIELD_##length && (kept);
     STATE_ARRAYS(HAS)

@@ -88,6 +88,9 @@ struct system_functions {
                           struct critical_step *result, const struct worker *worker);
     bool (*critical_exceeded)(struct system *system, double dt, int products,
                               const struct worker *worker);
+    bool (*critical_has_weights)(const struct system *system);
+    bool (*critical_uses_cliques)(const struct system *system);
+    void (*critical_set_weights)(struct system *system, const double *weights, bool cliques);
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     // Where nodes are and how fast they may become, for the warning of lost increments.
     struct scale (*scale)(const struct system *system);

@@ -75,6 +75,35 @@ uint64_t REAL_NAME(critical_step_bytes)(const struct system *system)
            (meter->lanczos ? REAL_NAME(lanczos_bytes)(meter->lanczos) : 0);
 }
 
+bool REAL_NAME(critical_step_has_weights)(const struct system *system)
+{
+    return system->meter && REAL_NAME(spectral_bound_has_weights)(system->meter->spectral_bound);
+}
+
+void REAL_NAME(critical_step_weights)(const struct system *system, uint64_t first, uint64_t count,
+                                      real *weights)
+{
+    for (uint64_t i = 0; i < count; i++)
+        weights[i] = REAL_NAME(spectral_bound_weight)(
+            system->meter->spectral_bound,
+            (size_t)topology_internal_node(system->topology, first + i));
+}
+
+bool REAL_NAME(critical_step_uses_cliques)(const struct system *system)
+{
+    return REAL_NAME(spectral_bound_uses_cliques)(system->meter->spectral_bound);
+}
+
+void REAL_NAME(critical_step_set_weights)(struct system *system, const double *weights,
+                                          bool cliques)
+{
+    struct spectral_bound *bound = system->meter->spectral_bound;
+    for (uint64_t node = 0; node < system->state->nodes; node++)
+        REAL_NAME(spectral_bound_set_weight)
+    (bound, (size_t)topology_internal_node(system->topology, node), (real)weights[node]);
+    REAL_NAME(spectral_bound_set_cliques)(bound, cliques);
+}
+
 // A step that is known to be stable from the materials alone; 0 if they do not guarantee one.
 static double rough_step(const struct spectral_bound *spectral_bound,
                          const struct step_bounds *bounds)

@@ -20,6 +20,16 @@ void REAL_NAME(critical_step_release)(struct system *system);
 // Bytes allocated by critical_step_prepare.
 uint64_t REAL_NAME(critical_step_bytes)(const struct system *system);
 
+// The weights of the bound (spectral_bound.h), which are those of the last measurement, and follow
+// from nothing else that a run has; so checkpoints have them. `weights` are of nodes in the
+// builders' order. Without a prepared bound, or where all springs are in rows, there are none.
+bool REAL_NAME(critical_step_has_weights)(const struct system *system);
+void REAL_NAME(critical_step_weights)(const struct system *system, uint64_t first, uint64_t count,
+                                      real *weights);
+bool REAL_NAME(critical_step_uses_cliques)(const struct system *system);
+void REAL_NAME(critical_step_set_weights)(struct system *system, const double *weights,
+                                          bool cliques);
+
 // Measures at the present state, which does not change. All workers together.
 void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wanted wanted,
                                       struct critical_step *result, const struct worker *worker);

@@ -1035,6 +1035,39 @@ void REAL_NAME(spectral_bound_restore_weights)(struct spectral_bound *bound, boo
     REAL_NAME(spectral_bound_update)(bound, worker);
 }
 
+bool REAL_NAME(spectral_bound_has_weights)(const struct spectral_bound *bound)
+{
+    return node_count(bound->listed) > 0;
+}
+
+static bool is_listed(const struct listed_bound *listed, size_t node)
+{
+    return node >= listed->nodes.first && node < listed->nodes.end;
+}
+
+real REAL_NAME(spectral_bound_weight)(const struct spectral_bound *bound, size_t node)
+{
+    const struct listed_bound *listed = bound->listed;
+    return is_listed(listed, node) ? listed->weights[node - listed->nodes.first] : 1;
+}
+
+void REAL_NAME(spectral_bound_set_weight)(struct spectral_bound *bound, size_t node, real weight)
+{
+    struct listed_bound *listed = bound->listed;
+    if (is_listed(listed, node))
+        listed->weights[node - listed->nodes.first] = weight;
+}
+
+bool REAL_NAME(spectral_bound_uses_cliques)(const struct spectral_bound *bound)
+{
+    return bound->listed->cliques.used && bound->listed->cliques.count > 0;
+}
+
+void REAL_NAME(spectral_bound_set_cliques)(struct spectral_bound *bound, bool use)
+{
+    bound->listed->cliques.used = use;
+}
+
 bool REAL_NAME(spectral_bound_use_cliques)(struct spectral_bound *bound, bool use,
                                            const struct worker *worker)
 {

@@ -112,6 +112,15 @@ bool REAL_NAME(spectral_bound_use_cliques)(struct spectral_bound *bound, bool us
 void REAL_NAME(spectral_bound_restore_weights)(struct spectral_bound *bound, bool all,
                                                const struct worker *worker);
 
+// What a run remembers of the bound, for checkpoints: whether cliques are treated as such, and the
+// weight of each node, 1 where all springs are in rows. By any worker; what is set counts from the
+// next update on.
+bool REAL_NAME(spectral_bound_has_weights)(const struct spectral_bound *bound);
+real REAL_NAME(spectral_bound_weight)(const struct spectral_bound *bound, size_t node);
+void REAL_NAME(spectral_bound_set_weight)(struct spectral_bound *bound, size_t node, real weight);
+bool REAL_NAME(spectral_bound_uses_cliques)(const struct spectral_bound *bound);
+void REAL_NAME(spectral_bound_set_cliques)(struct spectral_bound *bound, bool use);
+
 // Upper bounds of the row sums of any node's blocks divided by its mass, from the materials of rows
 // alone, without visiting any spring. False unless all springs are in rows and nothing acts through
 // faces.
