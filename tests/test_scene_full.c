@@ -2,9 +2,12 @@
 #include "test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "scene/schema/schema.h"
 #include "scene_fixture.h"
 
 static taut_scene *scene;
@@ -360,6 +363,50 @@ static void test_resolved(void **state)
     scene_free(again);
 }
 
+// Whether a text has the key, with its colon.
+static bool has_key(const char *text, const char *key)
+{
+    const size_t length = strlen(key);
+    for (const char *at = strstr(text, key); at; at = strstr(at + 1, key))
+        if (at[length] == ':' && strchr(" {\n", at[-1]))
+            return true;
+    return false;
+}
+
+// The scenes of this folder, which are sound, have every key of the schema: ./dev fuzz begins with
+// them, and alters what it has seen.
+static void test_every_key_is_in_a_scene(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"full", "materials", "implicit", "xpbd"};
+    static char texts[4][8192];
+    for (size_t i = 0; i < 4; i++) {
+        char *path = text_format("%s/full/%s.yaml", TAUT_TEST_DATA, names[i]);
+        struct diagnostics diagnostics = {0};
+        taut_scene *sound = scene_read_file(path, NULL, 0, &diagnostics);
+        FILE *file = fopen(path, "rb");
+        assert_non_null(sound);
+        assert_non_null(file);
+        const size_t size = fread(texts[i], 1, sizeof texts[i] - 1, file);
+        assert_in_range(size, 1, sizeof texts[i] - 2);
+        fclose(file);
+        scene_free(sound);
+        diagnostics_free(&diagnostics);
+        free(path);
+    }
+    for (size_t t = 0; schema_table_at(t); t++) {
+        const struct schema_table *table = schema_table_at(t);
+        for (size_t k = 0; k < table->count; k++) {
+            bool found = false;
+            for (size_t i = 0; i < 4; i++)
+                found |= has_key(texts[i], table->keys[k].name);
+            if (!found)
+                fail_msg("no scene of tests/data/full has the key '%s' of %s", table->keys[k].name,
+                         table->what);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,7 +416,7 @@ int main(void)
         cmocka_unit_test(test_plane_bodies), cmocka_unit_test(test_solid_bodies),
         cmocka_unit_test(test_network),      cmocka_unit_test(test_single_masses),
         cmocka_unit_test(test_colliders),    cmocka_unit_test(test_output),
-        cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_resolved),     cmocka_unit_test(test_every_key_is_in_a_scene),
     };
     return cmocka_run_group_tests_name("scene_full", tests, load_full, release_full);
 }

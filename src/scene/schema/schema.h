@@ -115,6 +115,9 @@ extern const char *const precision_names[];
 enum { RANGE_TEXT = 64 };
 const char *range_text(const struct value_range *range, char buffer[RANGE_TEXT]);
 
+// Every table of keys; NULL after the last one.
+const struct schema_table *schema_table_at(size_t index);
+
 // The names of the tables in docs/scene.md; NULL after the last one.
 const char *schema_table_name(size_t index);
 

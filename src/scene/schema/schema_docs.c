@@ -43,6 +43,11 @@ enum { LISTED_COUNT = sizeof listed / sizeof listed[0] };
 // Besides the tables of keys there is one of the kinds of springs of each type.
 static const char kinds_name[] = "kinds";
 
+const struct schema_table *schema_table_at(size_t index)
+{
+    return index < LISTED_COUNT ? listed[index] : NULL;
+}
+
 const char *schema_table_name(size_t index)
 {
     if (index < LISTED_COUNT)
