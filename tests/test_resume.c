@@ -115,8 +115,8 @@ static void run_and_kill(const char *scene, const char *folder)
                                      "0.001", "--output", folder,    "--state",
                                      state,   NULL};
     size_t count = 0;
-    for (int tries = 0; count < 2; tries++) { // again if it was faster than we
-        assert_true(tries < 8);
+    for (int tries = 0; count < 2; tries++) { // again if it was faster than we, as on a busy machine
+        assert_true(tries < 200);
         fixture_remove(folder);
         pid_t process = cli_start(arguments);
         for (int i = 0; i < 30000 && count < 2; i++) {
