@@ -17,6 +17,11 @@
     "bodies: [{name: b, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0.8,0], nodes: " nodes     \
     ", mass: 0.4,\n"                                                                               \
     "springs: {structural: {stiffness: 40}, shear: {stiffness: 20}}, pins: [left, 3]}]\n"
+// With smaller constants on the boundary.
+#define FABRIC(nodes, pins)                                                                        \
+    "bodies: [{name: b, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0.8,0], nodes: " nodes     \
+    ",\n elastic: {young: 2e4, density: 400, thickness: 0.002}, damping_ratio: 0.05, pins: " pins   \
+    "}]\n"
 #define LATTICE(nodes)                                                                             \
     "bodies: [{name: b, type: lattice, nodes: " nodes ", spacing: 0.1,\n"                          \
     "elastic: {young: 1.0e4, density: 800}, damping_ratio: 0.05, pins: [left]}]\n"
@@ -55,6 +60,14 @@ static const struct subject subjects[] = {
      MEMBRANE("type: sphere, radius: 0.5, subdivisions: 3", "poisson: 0.4, thickness: 0.003"),
      {.damped = true}},
     {"large lattice", LATTICE("[67, 19, 18]"), {.volume = 5e4, .damped = true}},
+    // Rows of the kernel of cloths; then with several tiles, and with clamps on single rows.
+    {"rows", CLOTH("[33, 28]"), {3e-4, 2e-4, 1e-4, 20, .damped = true}},
+    {"rows without areas", FABRIC("[33, 27]", "[left]"), {3e-4, 2e-4, 1e-4, 0, .damped = false}},
+    {"tiles", FABRIC("[90, 72]", "[bottom]"), {3e-4, 2e-4, 1e-4, 20, .damped = true}},
+    {"clamps",
+     FABRIC("[90, 72]", "[left, 1, 91, 181, 4, 94, 3601, 3610, 3700]"),
+     {3e-4, 2e-4, 1e-4, 0, .damped = true}},
+    {"clamped columns", FABRIC("[90, 73]", "[left, right, 1, 91]"), {.bending_u = 3e-4}},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

@@ -29,6 +29,9 @@ static const struct {
      "{stiffness: 6, damping: 0.2, damping_law: full}, bend: {stiffness: 2, damping: 0.1}}, "
      "pins: [top]",
      true, false},
+    {"type: cloth, u: [6,0,0], v: [0,12.9,0], nodes: [61,130], fabric: {areal_density: 100, warp: 9, "
+     "weft: 8, coupling: 4, shear: 3, bending: 0.01}, damping_ratio: 0.1, pins: [bottom, 61, 64]",
+     true, false},
     {"type: lattice, nodes: [5,40,44], spacing: 0.1, node_mass: 1, stiffness: 9, damping: 0.2, "
      "shells: 1",
      false, true},
@@ -130,7 +133,7 @@ static void test_same_bits_everywhere(void **state)
 static void test_steps_in_one_run_give_those_alone(void **state)
 {
     (void)state;
-    enum { RUN = 4, WINDS = 3, LARGEST = 5 };
+    enum { RUN = 4, WINDS = 3, LARGEST = 6 };
     static const char *const integrators[] = {"explicit_euler", "verlet", "velocity_verlet",
                                               "midpoint", "rk4"};
     static const char *const winds[WINDS] = {
@@ -264,8 +267,9 @@ static void test_motion_in_the_sweep_is_that_of_plain_loops(void **state)
     static const char *const integrators[] = {"explicit_euler", "symplectic_euler", "midpoint",
                                               "rk4"};
     static const char *const precisions[] = {"single", "mixed", "double"};
-    static const int bodies[] = {0, 1, 6}; // a rope, a cloth with its own kernel, a lattice
-    enum { INTEGRATORS = 4, PRECISIONS = 3, BODIES = 3 };
+    // A rope, cloths with their own kernels, a lattice.
+    static const int bodies[] = {0, 1, 5, 7};
+    enum { INTEGRATORS = 4, PRECISIONS = 3, BODIES = 4 };
     for (int i = 0; i < INTEGRATORS * PRECISIONS * BODIES; i++) {
         const char *integrator = integrators[i % INTEGRATORS];
         const char *precision = precisions[i / INTEGRATORS % PRECISIONS];

@@ -14,6 +14,7 @@
 // Most rows of nodes have the same weights, which are stored once.
 
 enum { LINE_X, LINE_Y };
+enum { WEIGHT_GUARD = 32 };
 
 static bool is_pinned(const struct system *system, const struct elements_body *body, int64_t node)
 {
@@ -80,10 +81,11 @@ static struct even_columns find_even(const real *row, int64_t count)
     return best;
 }
 
-// Releases the memory that has not been used.
+// Releases the memory that has not been used, except for the guard.
 static bool trim(const struct system *system, struct elements_body *body, size_t capacity)
 {
-    real *weights = memory_allocate(system->allocator, body->weight_count, sizeof *weights);
+    real *weights =
+        memory_allocate(system->allocator, body->weight_count + WEIGHT_GUARD, sizeof *weights);
     if (weights)
         memcpy(weights, body->weights, body->weight_count * sizeof *weights);
     memory_release(system->allocator, body->weights, capacity, sizeof *weights);
@@ -162,6 +164,28 @@ static void set_blocks(struct element_set *elements, struct elements_body *body)
     elements->group_count += (slab_count(body) + group_slabs(body) - 1) / group_slabs(body);
 }
 
+// Leaves the elements of a cloth to the sweep over its springs.
+static bool set_swept(const struct system *system, size_t index, const struct elements_body *body)
+{
+    const struct element_constants *area = &body->constants[ELEMENT_AREA];
+    struct sweep_elements sweep = {
+        .damped = body->damped,
+        .areas = area->stiffness != 0,
+        .area_stiffness = (real)area->stiffness,
+        .area_damping = (real)(area->time * fabs(area->stiffness)),
+        .area_rest = (real)area->rest,
+        .area_limit =
+            area->stiffness < 0 ? (real)(ELEMENT_LINEAR_FROM * area->rest) : REAL_HUGE,
+        .weights = body->weights,
+        .rows = {body->rows[LINE_X], body->rows[LINE_Y]}};
+    for (int kind = 0; kind < ELEMENT_AREA; kind++) {
+        const struct element_constants *constants = &body->constants[kind];
+        sweep.stiffness[kind] = (real)constants->stiffness;
+        sweep.damping[kind] = (real)(constants->time * constants->stiffness);
+    }
+    return springs_set_elements(system, index, &sweep);
+}
+
 static bool make_body(const struct system *system, size_t index, struct element_set *elements)
 {
     const struct topology_body *from = &system->topology->bodies[index];
@@ -178,7 +202,10 @@ static bool make_body(const struct system *system, size_t index, struct element_
     for (int kind = 0; kind < ELEMENT_KINDS; kind++)
         body->damped |= body->constants[kind].time > 0;
     set_blocks(elements, body);
-    return body->constants[ELEMENT_VOLUME].stiffness != 0 || make_weights(system, body);
+    body->swept = springs_sweep_elements(system, index);
+    elements->all_swept &= body->swept;
+    return body->constants[ELEMENT_VOLUME].stiffness != 0 ||
+           (make_weights(system, body) && (!body->swept || set_swept(system, index, body)));
 }
 
 taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
@@ -192,6 +219,7 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
     system->elements = elements;
     elements->bodies =
         memory_allocate(system->allocator, topology->body_count, sizeof *elements->bodies);
+    elements->all_swept = true;
     bool done = elements->bodies;
     for (size_t b = 0; done && b < topology->body_count; b++)
         if (topology->bodies[b].elements.present &&
@@ -203,6 +231,7 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
         status = REAL_NAME(bending_make)(system, &elements->bending, error);
     if (status != TAUT_OK)
         return status; // the caller frees the system
+    elements->all_swept &= elements->triangles.count == 0;
     if (done) {
         elements->powers = memory_allocate(system->allocator, element_power_count(elements),
                                            sizeof *elements->powers);
@@ -218,7 +247,8 @@ void REAL_NAME(elements_free)(struct system *system)
         return;
     for (size_t b = 0; elements->bodies && b < elements->body_count; b++) {
         struct elements_body *body = &elements->bodies[b];
-        memory_release(system->allocator, body->weights, body->weight_count, sizeof(real));
+        memory_release(system->allocator, body->weights, body->weight_count + WEIGHT_GUARD,
+                       sizeof(real));
         for (int line = LINE_X; line <= LINE_Y; line++) {
             memory_release(system->allocator, body->rows[line], (size_t)body->grid[1],
                            sizeof *body->rows[line]);
@@ -247,7 +277,7 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
                      REAL_NAME(bending_bytes)(&elements->bending);
     for (size_t b = 0; b < elements->body_count; b++) {
         const struct elements_body *body = &elements->bodies[b];
-        bytes += body->weight_count * sizeof(real);
+        bytes += (body->weight_count + WEIGHT_GUARD) * sizeof(real);
         if (body->weights)
             bytes += 2 * (uint64_t)body->grid[1] * (sizeof *body->rows[0] + sizeof *body->even[0]);
     }

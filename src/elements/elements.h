@@ -46,9 +46,11 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error);
 void REAL_NAME(elements_free)(struct system *system);
 uint64_t REAL_NAME(elements_bytes)(const struct system *system);
 
-// Adds the forces to fx, fy, fz. Ends with a barrier. `powers`: also measures the power of the
-// damping, for elements_measured_power.
-void REAL_NAME(elements_add)(struct system *system, bool powers, const struct worker *worker);
+// Adds the forces to fx, fy, fz. Ends with a barrier. `swept`: also those of cloths whose elements
+// springs_sweep computes; `powers`: also measures the power of the damping, for
+// elements_measured_power.
+void REAL_NAME(elements_add)(struct system *system, bool swept, bool powers,
+                             const struct worker *worker);
 
 // The power, W, that elements_add has measured; by any worker after its barrier.
 double REAL_NAME(elements_measured_power)(const struct system *system);
@@ -116,7 +118,8 @@ struct elements_body {
     int64_t grid[3]; // nodes along x, y, z
     struct element_constants constants[ELEMENT_KINDS];
     bool damped;
-    real *weights; // `weight_count` numbers; NULL without bending
+    bool swept;    // springs_sweep computes its elements
+    real *weights; // `weight_count` numbers, and a guard that a register may read; NULL of lattices
     size_t weight_count;
     size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
     struct even_columns *even[2]; // and the longest run of columns with weight 1
@@ -217,6 +220,7 @@ struct element_set {
     size_t body_count; // on grids
     struct elements_body *bodies;
     size_t block_count; // of these bodies
+    bool all_swept;     // springs_sweep computes all elements
     size_t group_count;
     struct element_triangles triangles;
     struct element_bending bending;

@@ -51,11 +51,14 @@ static void add_element(const struct system *system, void *unused, const struct 
         add_to_node(s, element->nodes[i], vec3_scale(-force, cell.gradient[i]));
 }
 
-static void add_block(struct system *system, size_t number, bool powers)
+static void add_block(struct system *system, size_t number, bool swept, bool powers)
 {
     struct element_set *elements = system->elements;
     const struct elements_body *body = &elements->bodies[find_interval(
         &elements->bodies->first_block, sizeof *elements->bodies, elements->body_count, number)];
+    elements->powers[number] = 0;
+    if (body->swept && !swept)
+        return;
     const int64_t inside = (int64_t)(number - body->first_block);
     const int64_t block[3] = {inside % body->blocks[0], inside / body->blocks[0] % body->blocks[1],
                               inside / (body->blocks[0] * body->blocks[1])};
@@ -100,17 +103,18 @@ static void add_bending(struct system *system, size_t chunk, bool powers)
     elements->powers[elements->block_count + elements->triangles.set.block_count + chunk] = power;
 }
 
-void REAL_NAME(elements_add)(struct system *system, bool powers, const struct worker *worker)
+void REAL_NAME(elements_add)(struct system *system, bool swept, bool powers,
+                             const struct worker *worker)
 {
     struct element_set *elements = system->elements;
     struct range range;
-    if (!elements)
+    if (!elements || (elements->all_swept && !swept))
         return;
     if (!system->kernels->element_sheet) {
         REAL_NAME(elements_scatter)(system, add_element, NULL, worker);
     } else {
         while (worker_claim(worker, elements->block_count, 1, &range))
-            add_block(system, range.first, powers);
+            add_block(system, range.first, swept, powers);
         if (elements->triangles.count > 0) {
             worker_barrier(worker);
             REAL_NAME(run_coloured)

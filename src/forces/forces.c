@@ -142,7 +142,7 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     add_mass_drag(system, worker);
     REAL_NAME(wind_add)(system, evaluation, finish, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);
-    REAL_NAME(elements_add)(system, evaluation.powers, worker);
+    REAL_NAME(elements_add)(system, false, evaluation.powers, worker);
     REAL_NAME(colliders_add)(system, evaluation.time, worker);
     if (breaking)
         REAL_NAME(springs_break)
@@ -169,7 +169,7 @@ void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluati
     stage_end(&system->clock, STAGE_WIND, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
-    REAL_NAME(elements_add)(system, false, worker);
+    REAL_NAME(elements_add)(system, true, false, worker);
     struct finish_range range = {
         .first = (int64_t)share.first, .count = (long)(share.end - share.first), .loaded = true};
     if (range.count > 0)

@@ -608,7 +608,8 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     const double end_time = evaluation.time + end;
     evaluation.time += begin;
     store_velocities(system, worker);
-    if (system->sweeps->loaded) { // other forces than gravity and drag may act on nodes
+    // Other forces than gravity and drag may act on nodes.
+    if (system->sweeps->loaded || system->elements) {
         REAL_NAME(forces_outside)(system, evaluation, worker);
         if (gas_has_collapsed(system)) // found by the first substep
             return;

@@ -185,6 +185,9 @@ struct kernels {
 
     // Springs of a range of rows (sweep.h).
     void (*grid_pass)(const struct pass_range *range, const struct sweep_pass *pass);
+    // The elements of a cloth that start at the nodes of a row (sweep.h), which `rows_after` rows
+    // follow, at most two; range->other: the reactions on the next row and the one after it.
+    void (*grid_elements)(const struct pass_range *range, int rows_after);
     // Completes nodes whose forces are known, on a grid or not: adds gravity and drag, and may move
     // the nodes.
     void (*grid_finish)(const struct system *system, const struct finish_range *range,

@@ -4,6 +4,7 @@
 
 #include "springs/grid/force_body.h"
 #include "faces/wind_body.h"
+#include "springs/grid/elements_body.h"
 #include "springs/grid/cloth_body.h"
 #include "springs/grid/constraint_body.h"
 #include "springs/grid/tangent_body.h"
@@ -23,6 +24,7 @@ extern const struct kernels KERNELS_TABLE;
 const struct kernels KERNELS_TABLE = {
     .name = "packed",
     .grid_pass = grid_pass,
+    .grid_elements = grid_elements,
     .grid_finish = grid_finish,
     .grid_cloth = grid_cloth,
     .grid_power = grid_power,

@@ -131,8 +131,15 @@ static double mixed_share(const struct scene_body *body)
     return network->nodes_path ? 0.3 : network->material_count > 8 ? 1 : 0;
 }
 
+// Bending, twist or areas.
+static bool has_sheet_elements(const struct scene_body *body)
+{
+    const struct scene_elements *it = &body->elements;
+    return it->bending_u != 0 || it->bending_v != 0 || it->twist != 0 || it->area != 0;
+}
+
 // springs/grid/sweep.c: reactions exchanged between tiles.
-static double halo_of(const struct body_size *size)
+static double halo_of(const struct scene_body *body, const struct body_size *size)
 {
     int x = (int)size->reach[0], y = (int)size->reach[1], z = (int)size->reach[2];
     struct plan_grid grid = {
@@ -141,6 +148,7 @@ static double halo_of(const struct body_size *size)
         .nz = size->grid[2],
         .directions = {{.dx = x}, {.dy = y}, {.dy = z > 0 ? -y : 0, .dz = z}},
         .direction_count = 3,
+        .has_elements = size->grid[1] > 1 && size->grid[2] == 1 && has_sheet_elements(body),
     };
     if (size->type == BODY_CLOTH || size->type == BODY_ROPE)
         grid.directions[2].dx = x;
@@ -199,12 +207,13 @@ static double shares_a_node(const struct body_size *size)
     return size->grid[2] == 1 ? 2 : 6;
 }
 
-// elements/elements.c: most rows of nodes share the weights of their lines.
+// elements/elements.c: most rows of nodes share the weights of their lines. springs/grid/sweep.c
+// repeats these, and the shares of springs, up to 16 times.
 static double element_bytes_of(const struct totals *totals, const struct scene_body *body,
                                const struct body_size *size)
 {
-    enum { BLOCK_NODES = 1024 };
-    const double weight_rows = size->grid[1] == 1 ? 2 : 6;
+    enum { BLOCK_NODES = 1024, REPEATS = 8 };
+    const double weight_rows = size->grid[1] == 1 ? 2 : 6 + 3 * REPEATS;
     const struct scene_elements *it = &body->elements;
     if (body_is_membrane(body)) { // triangles.c; bending.c where the mesh is flat
         enum { COLUMNS = 10, BENDING_ENTRIES = 19 };
@@ -213,7 +222,7 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
                size->nodes *
                    (sizeof(size_t) + totals->real + flat * (sizeof(uint32_t) + totals->real));
     }
-    if (it->bending_u == 0 && it->bending_v == 0 && it->twist == 0 && it->area == 0)
+    if (!has_sheet_elements(body))
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;
     return weight_rows * totals->real * (double)size->grid[0] +
            2 * (sizeof(size_t) + 2 * sizeof(int64_t)) * (double)size->grid[1] +
@@ -260,7 +269,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
         totals->grid_numbers += size->nodes * (double)size->directions;
         totals->shares += size->weighted ? shares_a_node(size) * size->nodes : 0;
         totals->line_slots += line_slots_of(body, size);
-        totals->halo += halo_of(size);
+        totals->halo += halo_of(body, size);
         totals->stored_grid_springs += fragile ? size->springs : 0;
         return;
     }

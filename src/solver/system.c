@@ -49,10 +49,10 @@ static void set_dt_interval(struct system *system, uint64_t every)
     system->settings.dt_interval = every;
 }
 
-static enum sweep_load load_on_grids(const struct topology *topology)
+static enum sweep_load load_on_grids(const struct topology *topology, const struct plan *plan)
 {
-    if (topology_has_gas(topology) || topology_has_elements(topology) ||
-        topology_has_mass_drag(topology))
+    if (topology_has_gas(topology) || topology_has_mass_drag(topology) ||
+        !plan_sweeps_elements(topology, plan))
         return LOAD_ANYTHING;
     return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;
 }
@@ -200,7 +200,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
         status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->team, allocator,
                                        &system->state, error);
     if (status == TAUT_OK)
-        status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology),
+        status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology, plan),
                                         options->threads, allocator, &system->sweeps, error);
     if (status == TAUT_OK)
         status = REAL_NAME(elements_make)(system, error);

@@ -481,6 +481,16 @@ enum plan_format plan_off_grid_format(const struct plan *plan)
     return plan->coloured.block_count > 0 ? PLAN_COLOURED : PLAN_BLOCKS;
 }
 
+bool plan_sweeps_elements(const struct topology *topology, const struct plan *plan)
+{
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct plan_grid *grid = plan_grid_of_body(plan, b);
+        if (topology->bodies[b].elements.present && !(grid && grid->has_elements))
+            return false;
+    }
+    return true;
+}
+
 bool plan_has_order_of_lists(const struct topology *topology, const struct plan *plan)
 {
     bool same =
@@ -612,7 +622,7 @@ static taut_status check_spring_grids(const struct topology *topology, const str
         if (status != TAUT_OK)
             return status;
         const bool same = is_grid && found.weighted == grid->weighted &&
-                          same_directions(&found, grid) && same_gaps(&found, grid);
+                          found.has_elements == grid->has_elements && same_directions(&found, grid) && same_gaps(&found, grid);
         grid_free(NULL, &found);
         if (!same)
             return fail(error, TAUT_ERROR_ARGUMENT,

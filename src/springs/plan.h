@@ -97,6 +97,9 @@ struct plan_counts {
 
 struct plan_counts plan_counts(const struct topology *topology, const struct plan *plan);
 
+// Whether all elements of bodies (elements/) are computed by sweeps over grids.
+bool plan_sweeps_elements(const struct topology *topology, const struct plan *plan);
+
 // Whether the plain loops (listed/reference.c) compute everything.
 static inline bool plan_is_reference(const struct plan *plan)
 {

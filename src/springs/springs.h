@@ -28,6 +28,20 @@ void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker);
 
+// Whether springs_sweep also computes the elements of a body (elements/), and which these are; false
+// if there is not enough memory.
+static inline bool springs_sweep_elements(const struct system *system, size_t body)
+{
+    const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
+    return grid && grid->has_elements;
+}
+
+static inline bool springs_set_elements(const struct system *system, size_t body,
+                                        const struct sweep_elements *elements)
+{
+    return REAL_NAME(sweeps_set_elements)(system->sweeps, body, elements);
+}
+
 // The i-th range of nodes of bodies on no grid, which springs_sweep and springs_reduce do not
 // finish; empty after the last range.
 static inline struct range springs_off_grid_nodes(const struct system *system, size_t i)

@@ -8,8 +8,12 @@
 // law face is computed in the same pass, because the separations of the springs are the edges of
 // its faces; its sums are those of faces/wind_body.h, in the same order.
 //
+// Instead of bending springs a cloth may have elements (elements_body.h). The reaction buffers then
+// receive them together with the reactions of springs, in an order of their own.
+//
 // Edges of tiles, other layouts of springs, and springs that break, yield or go slack are left to
-// the passes. Included after force_body.h and faces/wind_body.h, whose functions it uses.
+// the passes. Included after force_body.h,
+// elements_body.h and faces/wind_body.h, whose functions it uses.
 
 // Wind computed with the springs: none, or of law face, relative to the cloth's velocity or not.
 // Constant wherever it is inlined.
@@ -20,6 +24,7 @@ struct wind_variant {
 // The powers of the springs of a register of nodes, for the energy budget.
 struct cloth_powers {
     struct fraction one, two, left, middle, right, below;
+    wide elements;
 };
 
 // Values that previous registers pass on to the present one.
@@ -27,6 +32,7 @@ struct cloth_previous {
     struct wide3 one, two, left, right, waiting;
     struct wide3 first_face, both_faces;
     long read, write; // positions in the rolling buffer
+    long line;        // position in the weights of lines
 };
 
 struct cloth {
@@ -36,12 +42,108 @@ struct cloth {
     long count, nx, ring_length;
     struct sweep_spring one, two, left, middle, right, below;
     struct air air;
+    struct sweep_elements elements; // a copy, for the same reason as that of pointers
+    struct line_weights lines;
 };
 
 // The separations between a register of nodes and the other corners of its cells.
 struct cloth_separations {
     struct separation one, middle, right;
 };
+
+// The elements of a register of nodes.
+struct cloth_elements {
+    struct wide3 along, across;
+    struct corner_forces cell;
+};
+
+WIDE_INLINE struct cloth_elements cloth_elements(const struct cloth *it,
+                                                 const struct own_nodes *own,
+                                                 const struct cloth_separations *apart, long i,
+                                                 long left, long line, struct variant variant,
+                                                 struct cloth_powers *powers)
+{
+    const struct sweep_elements *of = &it->elements;
+    const wide_mask inside = wide_lane_range(0, left);
+    const wide_mask has_one = wide_mask_and(wide_mask_load(it->has_one, i), inside);
+    const wide_mask has_two = wide_mask_and(wide_mask_load(it->has_two, i), inside);
+    const struct separation two = separation_to(&it->sources, own, i + 2, variant.damping);
+    const struct separation below =
+        separation_to(&it->sources, own, i + 2 * it->nx, variant.damping);
+    powers->elements = wide_set(0);
+    return (struct cloth_elements){
+        .along = line_force(of, 0, &apart->one, &two, it->lines.along + line, has_two, variant,
+                            &powers->elements),
+        .across = line_force(of, 1, &apart->middle, &below, it->lines.across + line, inside,
+                             variant, &powers->elements),
+        .cell = corner_forces(of, &apart->one, &apart->middle, &apart->right, has_one, variant,
+                           &powers->elements),
+    };
+}
+
+// The sum of the forces of springs and elements and of their reactions on a register of nodes, in
+// the manner of cloth_force.
+WIDE_INLINE struct wide3 cloth_force_elements(const struct cloth *it, const struct own_nodes *own,
+                                              const struct cloth_separations *apart, long i,
+                                              long left, struct variant variant,
+                                              struct cloth_previous *previous,
+                                              struct cloth_powers *powers)
+{
+    const wide_mask inside = wide_lane_range(0, left);
+    const wide_mask has_left = wide_mask_and(wide_mask_load(it->has_left, i), inside);
+    const wide_mask has_one = wide_mask_and(wide_mask_load(it->has_one, i), inside);
+    const long next = i + it->nx, line = previous->line;
+    const struct cloth_elements elements =
+        cloth_elements(it, own, apart, i, left, line, variant, powers);
+
+    // Along the row: nodes i + 1 receive the reactions of springs, of centres of lines and of cells,
+    // nodes i + 2 those of the ends of lines.
+    struct wide3 one = pair_force(&apart->one, i, &it->one, NULL, has_one, variant, &powers->one);
+    struct wide3 sum = wide3_add(one, elements.along);
+    one = wide3_add(one, wide3_add(elements.along, elements.along));
+    one = wide3_add(one, elements.cell.one);
+    struct wide3 back = wide3_subtract(wide3_shift_up(previous->one, one, 1),
+                                       wide3_shift_up(previous->two, elements.along, 2));
+    previous->one = one;
+    previous->two = elements.along;
+    sum = wide3_subtract(sum, back);
+
+    // To the next row.
+    const struct row_state shared = {.shares = it->lines.shares};
+    struct sweep_spring ahead = it->middle;
+    ahead.side = 0; // known to the compiler: it never goes slack
+    struct variant sharing = variant;
+    sharing.special = true;
+    struct wide3 to_left = spring_force(&it->sources, own, i, next - 1, &it->left, NULL, has_left,
+                                        variant, &powers->left);
+    struct wide3 middle =
+        pair_force(&apart->middle, line, &ahead, &shared, inside, sharing, &powers->middle);
+    struct wide3 right =
+        pair_force(&apart->right, i, &it->right, NULL, has_one, variant, &powers->right);
+    struct wide3 across = wide3_add(to_left, wide3_add(middle, right));
+    across = wide3_add(across, wide3_add(elements.across, elements.cell.own));
+    sum = wide3_add(sum, across);
+    if (i > 0) {
+        struct wide3 last = wide3_shift_down(previous->left, to_left, 1);
+        last = wide3_add(previous->waiting, last);
+        subtract_reaction(&it->reactions, next - WIDE_LANES, last, WIDE_LANES);
+    }
+    middle = wide3_add(middle, wide3_add(elements.across, elements.across));
+    middle = wide3_add(middle, elements.cell.next);
+    right = wide3_subtract(right, elements.cell.far);
+    previous->waiting = wide3_add(middle, wide3_shift_up(previous->right, right, 1));
+    previous->right = right;
+    previous->left = to_left;
+
+    // To the row after the next one, which receives its first reaction here.
+    wide3_store_first(it->reactions.x, it->reactions.y, it->reactions.z, i + 2 * it->nx,
+                      elements.across, left);
+    previous->line = line + WIDE_LANES == it->lines.period ? 0 : line + WIDE_LANES;
+
+    const struct reals *from = &it->reactions;
+    struct wide3 reactions = wide3_load_first(from->x, from->y, from->z, i, left);
+    return wide3_add(reactions, sum);
+}
 
 // Springs along the row. Returns the sum of their forces and reactions on the nodes of the
 // register.
@@ -197,12 +299,18 @@ static inline struct cloth cloth_of(const struct pass_range *range, const struct
         .right = passes[1].springs[2],
         .below = passes[2].springs[0],
         .air = air_of(wind ? wind : &calm),
+        .elements = sweep->elements,
+        .lines = range->lines,
     };
 }
 
 WIDE_INLINE wide cloth_power(const struct sweep *sweep, const struct cloth_powers *of,
                              struct variant variant)
 {
+    if (variant.elements)
+        return wide_add(wide_add(power_of_one(sweep, &of->one, variant),
+                                 scaled_power(sweep, of->elements)),
+                        power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
     return wide_add(power_of_three(sweep, &of->one, &of->two, &of->below, variant),
                     power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
 }
@@ -279,7 +387,10 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             .right = separation_to(&it.sources, &own, i + it.nx + 1, asked),
         };
         struct cloth_powers powers;
-        struct wide3 force = cloth_force(&it, &own, &apart, i, left, variant, &previous, &powers);
+        struct wide3 force =
+            variant.elements
+                ? cloth_force_elements(&it, &own, &apart, i, left, variant, &previous, &powers)
+                : cloth_force(&it, &own, &apart, i, left, variant, &previous, &powers);
         if (variant.powers && variant.damping != UNDAMPED)
             power_add(sums, POWER_DAMPING, i, cloth_power(range->sweep, &powers, variant));
         wide inverse = wide_load_first(inverses + i, left);
@@ -333,7 +444,7 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
     {                                                                                              \
         run_cloth(system, range, masses, each, windy ? wind : NULL,                                \
                   (struct wind_variant){windy, relative},                                          \
-                  (struct variant){damping, false, powers}, loaded, finish, false);                \
+                  (struct variant){damping, false, powers, false}, loaded, finish, false);                \
     }                                                                                              \
     static void name##_mixed(const struct system *system, const struct pass_range *range,          \
                              const real *masses, real each, const struct wind_now *wind,           \
@@ -342,7 +453,7 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
         if (sizeof(real) == sizeof(float))                                                         \
             run_cloth(system, range, masses, each, windy ? wind : NULL,                            \
                       (struct wind_variant){windy, relative},                                      \
-                      (struct variant){damping, false, powers}, loaded, finish, true);             \
+                      (struct variant){damping, false, powers, false}, loaded, finish, true);      \
     }                                                                                              \
     static void name##_euler(const struct system *system, const struct pass_range *range,          \
                              const real *masses, real each, const struct wind_now *wind,           \
@@ -351,7 +462,7 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
         (void)masses, (void)finish;                                                                \
         run_cloth(system, range, NULL, each, windy ? wind : NULL,                                  \
                   (struct wind_variant){windy, relative},                                          \
-                  (struct variant){damping, false, powers}, loaded, SWEEP_SYMPLECTIC_EULER,        \
+                  (struct variant){damping, false, powers, false}, loaded, SWEEP_SYMPLECTIC_EULER, \
                   false);                                                                          \
     }
 
@@ -386,26 +497,70 @@ CLOTH(windy_axial_relative_powers, true, true, DAMPED_AXIAL, false, true)
                windy_axial_relative_powers##_##finishes}}},                                        \
     }
 
+// Cloths with elements: for every `finish`, any masses, loaded or not.
+typedef void (*cloth_elements_function)(const struct system *system, const struct pass_range *range,
+                                        const real *masses, real each, bool loaded,
+                                        enum sweep_finish finish);
+
+#define CLOTH_ELEMENTS(name, damping, powers)                                                      \
+    static void name(const struct system *system, const struct pass_range *range,                  \
+                     const real *masses, real each, bool loaded, enum sweep_finish finish)         \
+    {                                                                                              \
+        run_cloth(system, range, masses, each, NULL, (struct wind_variant){false, false},          \
+                  (struct variant){damping, false, powers, true}, loaded, finish, false);          \
+    }                                                                                              \
+    static void name##_mixed(const struct system *system, const struct pass_range *range,          \
+                             const real *masses, real each, bool loaded, enum sweep_finish finish) \
+    {                                                                                              \
+        if (sizeof(real) == sizeof(float))                                                         \
+            run_cloth(system, range, masses, each, NULL, (struct wind_variant){false, false},      \
+                      (struct variant){damping, false, powers, true}, loaded, finish, true);       \
+    }
+
+CLOTH_ELEMENTS(elements_undamped, UNDAMPED, false)
+CLOTH_ELEMENTS(elements_axial, DAMPED_AXIAL, false)
+CLOTH_ELEMENTS(elements_undamped_powers, UNDAMPED, true)
+CLOTH_ELEMENTS(elements_axial_powers, DAMPED_AXIAL, true)
+
+static void cloth_with_elements(const struct system *system, const struct pass_range *range,
+                                const real *masses, double each, bool loaded, bool damped,
+                                enum sweep_finish finish)
+{
+    static const cloth_elements_function functions[2][2][2] = {
+        {{elements_undamped, elements_axial}, {elements_undamped_powers, elements_axial_powers}},
+        {{elements_undamped_mixed, elements_axial_mixed},
+         {elements_undamped_powers_mixed, elements_axial_powers_mixed}}};
+    functions[state_is_mixed(system->state)][range->powers != NULL][damped](
+        system, range, masses, (real)each, loaded, finish);
+}
+
 static void grid_cloth(const struct system *system, const struct pass_range *range,
                        const real *masses, double each, bool loaded, const struct wind_now *wind,
                        enum sweep_finish finish)
 {
+    const bool elements = range->sweep->grid->has_elements;
     static const cloth_function functions[3][2][2][2][2] = {
         CLOTH_FUNCTIONS(any), CLOTH_FUNCTIONS(euler), CLOTH_FUNCTIONS(mixed)};
     const bool euler = finish == SWEEP_SYMPLECTIC_EULER && !masses;
     const int of = state_is_mixed(system->state) ? 2 : euler ? 1 : 0;
-    const bool damped = range->sweep->passes[0].damping != UNDAMPED;
+    const bool damped = range->sweep->passes[0].damping != UNDAMPED ||
+                        (elements && range->sweep->elements.damped);
     struct power_sums *const total = range->powers;
     const cloth_function function =
         functions[of][wind != NULL][total != NULL][wind ? wind->relative : loaded][damped];
-    if (!total) {
+    if (!total && elements)
+        cloth_with_elements(system, range, masses, each, loaded, damped, finish);
+    else if (!total)
         function(system, range, masses, (real)each, wind, finish);
+    if (!total)
         return;
-    }
     struct power_sums sums = {.drives = total->drives};
     struct pass_range part = *range;
     part.powers = &sums;
-    function(system, &part, masses, (real)each, wind, finish);
+    if (elements)
+        cloth_with_elements(system, &part, masses, each, loaded, damped, finish);
+    else
+        function(system, &part, masses, (real)each, wind, finish);
     power_flush_all(&sums);
     add_sums(total, &sums, masses != NULL, each);
 }

@@ -237,6 +237,15 @@ static taut_status find_in_list(const struct topology *topology, const struct to
     return status;
 }
 
+// Ropes are left to the kernels of elements: their rows of one node have no lanes to use.
+static bool has_elements(const struct topology_body *body, const struct plan_grid *grid)
+{
+    const struct body_elements *elements = &body->elements;
+    return elements->present && grid->ny > 1 && grid->nz == 1 &&
+           (elements->bend[0].stiffness != 0 || elements->bend[1].stiffness != 0 ||
+            elements->twist.stiffness != 0 || elements->area.stiffness != 0);
+}
+
 static bool copy_directions(const struct topology *topology, const struct topology_body *body,
                             struct plan_grid *grid)
 {
@@ -268,6 +277,7 @@ taut_status grid_find(const struct topology *topology, size_t index, bool gaps_a
         return find_in_list(topology, body, gaps_allowed && body->is_cut_grid, allocator, grid,
                             found, error);
     *found = copy_directions(topology, body, grid);
+    grid->has_elements = *found && has_elements(body, grid);
     return TAUT_OK;
 }
 
@@ -334,6 +344,8 @@ static void find_reach(const struct plan_grid *grid, struct plan_tiling *tiling)
             tiling->after = max_u64(tiling->after, (uint64_t)dy);
         tiling->above = max_u64(tiling->above, (uint64_t)direction->dz);
     }
+    if (grid->has_elements) // a line of bending has three nodes
+        tiling->after = max_u64(tiling->after, 2);
 }
 
 // The number of parts of at least `part`, at least 1.

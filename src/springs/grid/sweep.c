@@ -3,6 +3,7 @@
 // where; the arithmetic is in the kernels (force_body.h, cloth_body.h).
 #include "springs/grid/sweep.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,22 +162,24 @@ static bool pass_is(const struct sweep_pass *pass, enum sweep_kind kind, int ste
 // Whether grid_cloth may apply for some damping; the damping may change during a run.
 static bool may_be_cloth(const struct sweep *sweep)
 {
-    enum { CLOTH_DIRECTIONS = 6 };
+    const int directions = sweep->grid->has_elements ? 4 : 6;
     return sweep->tiling.nz == 1 && sweep->tiling.ny > 2 && sweep->tiling.nx >= 32 &&
-           sweep->grid->direction_count == CLOTH_DIRECTIONS;
+           sweep->grid->direction_count == directions;
 }
 
-// Whether grid_cloth applies: structural, shear and bending springs, with one kind of damping. Rows
-// must be as long as two of the widest registers, so that a reaction is stored before the next row
-// needs it.
+// Whether grid_cloth applies: structural and shear springs, with either elements or bending springs,
+// and with one kind of damping. Rows must be as long as two of the widest registers, so that a
+// reaction is stored before the next row needs it.
 static bool is_cloth(const struct sweep *sweep)
 {
     const struct sweep_pass *passes = sweep->passes;
-    return may_be_cloth(sweep) && sweep->pass_count == 3 &&
+    const bool elements = sweep->grid->has_elements;
+    return may_be_cloth(sweep) && sweep->pass_count == (elements ? 2 : 3) &&
            pass_is(&passes[0], SWEEP_ALONG, 0, 0, 0) && passes[0].springs[0].present &&
-           passes[0].springs[1].present && pass_is(&passes[1], SWEEP_THREE, 1, 1, 0) &&
-           pass_is(&passes[2], SWEEP_ONE, 0, 2, 0) && passes[0].damping == passes[1].damping &&
-           passes[0].damping == passes[2].damping;
+           passes[0].springs[1].present == !elements && pass_is(&passes[1], SWEEP_THREE, 1, 1, 0) &&
+           passes[0].damping == passes[1].damping &&
+           (elements || (pass_is(&passes[2], SWEEP_ONE, 0, 2, 0) &&
+                         passes[0].damping == passes[2].damping));
 }
 
 static uint64_t halo_nodes(const struct plan_tiling *tiling)
@@ -209,19 +212,63 @@ static bool make_bits(struct sweep *sweep, const taut_allocator *allocator)
     return true;
 }
 
+// The number of nodes after which a register of any width begins at the start of a row again.
+static uint64_t register_period(uint64_t nx)
+{
+    uint64_t period = nx;
+    while (period % SHARE_GUARD != 0)
+        period *= 2;
+    return period;
+}
+
 // Allocates and sets the shares of springs at the ends of rows (sweep.h).
 static bool make_shares(struct sweep *sweep, const taut_allocator *allocator)
 {
-    const uint64_t nx = sweep->tiling.nx, nodes = sweep->tiling.chunk_rows * nx;
-    if (!sweep->grid->weighted)
+    const struct plan_grid *grid = sweep->grid;
+    const uint64_t nx = sweep->tiling.nx;
+    uint64_t nodes = sweep->tiling.chunk_rows * nx;
+    if (!grid->weighted && !grid->has_elements)
         return true;
+    if (grid->has_elements)
+        nodes = max_u64(nodes, register_period(nx));
     sweep->share_count = (size_t)nodes + SHARE_GUARD;
     sweep->end_shares = memory_allocate(allocator, sweep->share_count, sizeof *sweep->end_shares);
     if (!sweep->end_shares)
         return false;
     for (uint64_t i = 0; i < nodes + SHARE_GUARD; i++)
-        sweep->end_shares[i] = i % nx == 0 || i % nx == nx - 1 ? (real)0.5 : 1;
+        sweep->end_shares[i] =
+            grid->weighted && (i % nx == 0 || i % nx == nx - 1) ? (real)0.5 : 1;
     return true;
+}
+
+// The weight of the line along x or along y that starts at node i of a row, 0 if it has none. Of
+// `rows`, the first has the weights of centres along x, the second those along y.
+static real weight_of_line(const real *const rows[2], int line, uint64_t i, uint64_t nx)
+{
+    if (line == 1)
+        return rows[1][i];
+    return i + 1 < nx ? rows[0][i + 1] : 0;
+}
+
+bool REAL_NAME(sweeps_set_elements)(struct sweeps *sweeps, size_t body,
+                                    const struct sweep_elements *elements)
+{
+    struct sweep *sweep = sweeps->items;
+    while (sweep->grid->body != body)
+        sweep++;
+    const uint64_t nx = sweep->tiling.nx, middle = sweep->tiling.ny / 2;
+    struct sweep_elements *own = &sweep->elements;
+    *own = *elements;
+    own->common_count = (size_t)register_period(nx) + SHARE_GUARD;
+    const real *const rows[2] = {own->weights + own->rows[0][middle],
+                                 own->weights + own->rows[1][middle]};
+    for (int line = 0; line < 2; line++) {
+        own->common[line] =
+            memory_allocate(sweeps->allocator, own->common_count, sizeof *own->common[line]);
+        for (size_t i = 0; own->common[line] && i < own->common_count; i++)
+            own->common[line][i] = weight_of_line(rows, line, i % nx, nx);
+    }
+    return own->common[0] && own->common[1];
 }
 
 // The scale of squares that belongs to the mean rest length.
@@ -334,6 +381,9 @@ void sweeps_free(struct sweeps *sweeps)
         for (int i = 0; i <= 2 * GRID_REACH; i++)
             memory_release(allocator, sweep->bits[i], sweep->bit_words, sizeof *sweep->bits[i]);
         memory_release(allocator, sweep->end_shares, sweep->share_count, sizeof *sweep->end_shares);
+        for (int line = 0; line < 2; line++)
+            memory_release(allocator, sweep->elements.common[line], sweep->elements.common_count,
+                           sizeof *sweep->elements.common[line]);
     }
     memory_release(allocator, sweeps->items, sweeps->capacity, sizeof *sweeps->items);
     memory_release(allocator, sweeps->scratch, sweeps->scratch_length * (size_t)sweeps->workers,
@@ -349,7 +399,7 @@ uint64_t REAL_NAME(sweeps_bytes)(const struct sweeps *sweeps)
         const struct sweep *sweep = &sweeps->items[g];
         bytes += 3 * sweep->halo_nodes * tiling_tile_count(&sweep->tiling) * sizeof(real) +
                  (2 * GRID_REACH + 1) * sweep->bit_words * sizeof(uint32_t) +
-                 sweep->share_count * sizeof(real);
+                 (sweep->share_count + 2 * sweep->elements.common_count) * sizeof(real);
     }
     return bytes;
 }
@@ -584,6 +634,45 @@ static void run_along(const struct tile_sweep *it, const struct sweep_pass *pass
     run_rows(it, pass, range, *chunk);
 }
 
+// Whether the lines that start in a row have the common weights.
+static bool has_common_weights(const struct sweep *sweep, uint64_t j)
+{
+    const struct sweep_elements *elements = &sweep->elements;
+    const uint64_t middle = sweep->tiling.ny / 2;
+    return elements->rows[0][j] == elements->rows[0][middle] &&
+           elements->rows[1][j + 1] == elements->rows[1][middle];
+}
+
+// The weights of the lines that start in row j. The last row has none along y, and reads its own.
+static struct line_weights weights_of_row(const struct sweep *sweep, uint64_t j)
+{
+    const struct sweep_elements *elements = &sweep->elements;
+    const uint64_t centre = j + 1 < sweep->tiling.ny ? j + 1 : j;
+    return (struct line_weights){.along = elements->weights + elements->rows[0][j] + 1,
+                                 .across = elements->weights + elements->rows[1][centre],
+                                 .shares = sweep->end_shares,
+                                 .period = LONG_MAX};
+}
+
+// The elements that start in the rows of a chunk, row by row.
+static void run_elements(const struct tile_sweep *it, const struct rows *chunk)
+{
+    for (uint64_t j = chunk->j0; j < chunk->j1; j++) {
+        const struct pass_range range = {
+            .state = it->system->state,
+            .sweep = it->sweep,
+            .first = row_node(it->sweep, j, 0),
+            .offset = (int64_t)it->tiling->nx,
+            .count = (long)it->tiling->nx,
+            .sum = sum_row(it, chunk, j),
+            .other = reaction_row(it, j + 1, 0),
+            .powers = it->powers,
+            .lines = weights_of_row(it->sweep, j),
+        };
+        it->system->kernels->grid_elements(&range, (int)min_u64(it->tiling->ny - 1 - j, 2));
+    }
+}
+
 // The nodes of some rows of the chunk, to be finished.
 static struct finish_range range_of(const struct tile_sweep *it, const struct rows *chunk,
                                     const struct rows *part)
@@ -653,6 +742,8 @@ static void sweep_chunk(const struct tile_sweep *it, const struct rows *chunk)
         else if (chunk->k + (uint64_t)pass->dz < it->tiling->nz)
             run_across(it, pass, chunk);
     }
+    if (it->sweep->grid->has_elements)
+        run_elements(it, chunk);
     struct rows done = finished_rows(it->sweep, &it->tile, chunk->k);
     uint64_t first = min_u64(max_u64(chunk->j0, done.j0), chunk->j1);
     uint64_t end = min_u64(max_u64(first, done.j1), chunk->j1);
@@ -717,6 +808,8 @@ struct range REAL_NAME(sweep_cloth_rows)(const struct sweep *sweep, uint64_t num
     if (!sweep->cloth)
         return none;
     struct rows rows = finished_rows(sweep, &tile, 0);
+    if (sweep->grid->weighted) // springs along the first row have other constants
+        rows.j0 = max_u64(rows.j0, 1);
     rows.j1 = min_u64(rows.j1, sweep->tiling.ny - 2);
     return rows.j0 < rows.j1 ? (struct range){(size_t)rows.j0, (size_t)rows.j1} : none;
 }
@@ -726,7 +819,7 @@ bool REAL_NAME(sweep_computes_wind)(const struct system *system, const struct sw
 {
     return wind->factor != 0 && wind->law == WIND_FACE && system->sweeps->load == LOAD_WIND &&
            !contacts_are_found(system) && sweep->cloth && sweep->faces && !sweep->grid->missing &&
-           finish != SWEEP_FORCES;
+           !sweep->grid->has_elements && finish != SWEEP_FORCES;
 }
 
 // Sets the end of the rolling buffer to the contributions of the cells before the first of these
@@ -743,8 +836,9 @@ static struct reals start_ring(const struct tile_sweep *it, struct rows rows)
     return it->sums;
 }
 
-// Runs grid_cloth over rows of a cloth, with the wind if it can.
-static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
+// Runs grid_cloth over rows of a cloth, whose lines have these weights if it has elements; with the
+// wind if it can.
+static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct line_weights lines)
 {
     const bool blows =
         it->wind && REAL_NAME(sweep_computes_wind)(it->system, it->sweep, it->wind, it->finish);
@@ -757,6 +851,7 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
         .sum = blows ? start_ring(it, rows) : it->sums,
         .other = reaction_row(it, rows.j0, 0),
         .powers = it->powers,
+        .lines = lines,
     };
     const struct topology *topology = it->system->topology;
     const struct node_masses masses =
@@ -765,6 +860,23 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows)
     it->system->kernels->grid_cloth(it->system, &range, listed, masses.each,
                                     sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL,
                                     it->finish);
+}
+
+// The same for rows of a cloth with elements: those with common weights together.
+static void sweep_cloth_elements(const struct tile_sweep *it, struct rows rows)
+{
+    const struct sweep_elements *elements = &it->sweep->elements;
+    const struct line_weights common = {.along = elements->common[0],
+                                        .across = elements->common[1],
+                                        .shares = it->sweep->end_shares,
+                                        .period = (long)elements->common_count - SHARE_GUARD};
+    for (uint64_t j = rows.j0, end; j < rows.j1; j = end) {
+        const bool is_common = has_common_weights(it->sweep, j);
+        for (end = j + 1; is_common && end < rows.j1 && has_common_weights(it->sweep, end);)
+            end++;
+        sweep_cloth(it, (struct rows){j, end, rows.k},
+                    is_common ? common : weights_of_row(it->sweep, j));
+    }
 }
 
 // Sweeps a layer of the tile: by chunks, except for the rows of grid_cloth.
@@ -779,8 +891,10 @@ static void sweep_layer(const struct tile_sweep *it, uint64_t k)
         part.j1 = end_of_equal_rows(it->sweep->grid, part);
         if (grid_row_has_gaps(it->sweep->grid, j, k))
             sweep_chunks(it, part);
+        else if (it->sweep->grid->has_elements)
+            sweep_cloth_elements(it, part);
         else
-            sweep_cloth(it, part);
+            sweep_cloth(it, part, (struct line_weights){0});
         j = part.j1;
     }
     sweep_chunks(it, (struct rows){cloth.j1, tile->j1, k});

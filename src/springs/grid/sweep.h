@@ -47,6 +47,29 @@ struct sweep_pass {
     struct sweep_spring springs[3];
 };
 
+// The weights of the lines of bending along x and along y that start at consecutive nodes, and the
+// shares of the springs across rows there (SHARE_GUARD more of each may be read). They repeat after
+// `period` nodes.
+struct line_weights {
+    const real *along, *across, *shares;
+    long period;
+};
+
+// The elements of a cloth (elements/elements.h has their energies) in the precision of the run.
+struct sweep_elements {
+    bool damped, areas;
+    real stiffness[3], damping[3]; // of lines along x and along y, and of twist
+    real area_stiffness, area_damping, area_rest, area_limit;
+    // The weights of lines by their centres, which belong to elements/: those of row j, along x or
+    // along y, begin at weights[rows[line][j]].
+    const real *weights;
+    const size_t *rows[2];
+    // The weights by their first nodes of rows like the row in the middle of the cloth; repeated
+    // until a register begins at the start of a row again.
+    real *common[2];
+    size_t common_count;
+};
+
 // What acts on nodes of grids in every step besides springs, gravity and drag.
 enum sweep_load { LOAD_NOTHING, LOAD_WIND, LOAD_ANYTHING };
 
@@ -61,10 +84,12 @@ struct sweep {
     // partner dx further along its row.
     uint32_t *bits[2 * GRID_REACH + 1];
     size_t bit_words;
-    // Of a weighted grid, otherwise NULL: for node i of a chunk, 1/2 at the ends of its row and 1
-    // elsewhere, and SHARE_GUARD more.
+    // Of a grid that is weighted or has elements, otherwise NULL: for node i of a chunk the share
+    // of springs across rows, 1/2 at the ends of rows of a weighted grid and 1 elsewhere, and
+    // SHARE_GUARD more.
     real *end_shares;
     size_t share_count;
+    struct sweep_elements elements; // if the grid has any
     // Rows at the start and at the end of each layer of a tile that wait for the reduction. They
     // are more than springs reach, because a register may extend into another row. boundary_end:
     // those at the end of the last tile along y.
@@ -101,6 +126,11 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
 // has changed, springs may be grouped into other passes, and another kernel may be used.
 void REAL_NAME(sweeps_refresh)(struct sweeps *sweeps, const struct constants *constants);
 
+// Sets the elements of a body on a grid that has any, except for their common weights, which are
+// made here; false if there is not enough memory.
+bool REAL_NAME(sweeps_set_elements)(struct sweeps *sweeps, size_t body,
+                                    const struct sweep_elements *elements);
+
 // Allocates scratch memory for this many workers; false, with nothing changed, if there is not
 // enough memory.
 bool REAL_NAME(sweeps_reserve)(struct sweeps *sweeps, int workers);
@@ -133,6 +163,7 @@ struct pass_range {
     struct reals sum;               // forces on these nodes
     struct reals other;             // reactions on the nodes `offset` further on
     bool starts;                    // the sums are set, not added to
+    struct line_weights lines;      // of elements
     struct row_state row_states[3]; // for the springs of a pass that is special or halves ends
     struct power_sums *powers; // receives the power of the damping, and in grid_cloth everything
                                // that these nodes contribute; NULL: not measured
