@@ -342,6 +342,18 @@ WIDE_INLINE struct cloth_finished cloth_finish(const struct node_motion *motion,
                                    {done[0].velocity, done[1].velocity, done[2].velocity}};
 }
 
+// Stores the sums of nodes that wait for another tile.
+WIDE_INLINE void store_force(const struct node_motion *motion, struct wide3 force, long i,
+                             long left, bool loaded)
+{
+    const wide sums[3] = {force.x, force.y, force.z};
+    for (int c = 0; c < 3; c++) {
+        real *const to = motion->components[c].f + i;
+        wide_store_first(
+            to, loaded ? wide_add(wide_load_first(to, left), sums[c]) : sums[c], left);
+    }
+}
+
 // A case of the switch in run_cloth, in which `finish` is a constant.
 #define FINISHED(of)                                                                               \
     case of:                                                                                       \
@@ -402,6 +414,10 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             if (variant.powers)
                 power_add(sums, POWER_WIND, i,
                           wide_masked(wide_lane_range(0, left), wide3_dot(blown, own.v)));
+        }
+        if (variant.elements && range->stores) {
+            store_force(&motion, force, i, left, loaded);
+            continue;
         }
         const wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
         struct cloth_finished done = {force, own.v};

@@ -801,6 +801,13 @@ static void sweep_chunks(const struct tile_sweep *it, struct rows rows)
     }
 }
 
+// The first row of a cloth that grid_cloth may compute: springs along the first row of a weighted grid
+// have constants of their own.
+static uint64_t first_cloth_row(const struct sweep *sweep)
+{
+    return sweep->grid->weighted ? 1 : 0;
+}
+
 struct range REAL_NAME(sweep_cloth_rows)(const struct sweep *sweep, uint64_t number)
 {
     const struct plan_tile tile = tiling_tile(&sweep->tiling, number);
@@ -808,8 +815,7 @@ struct range REAL_NAME(sweep_cloth_rows)(const struct sweep *sweep, uint64_t num
     if (!sweep->cloth)
         return none;
     struct rows rows = finished_rows(sweep, &tile, 0);
-    if (sweep->grid->weighted) // springs along the first row have other constants
-        rows.j0 = max_u64(rows.j0, 1);
+    rows.j0 = max_u64(rows.j0, first_cloth_row(sweep));
     rows.j1 = min_u64(rows.j1, sweep->tiling.ny - 2);
     return rows.j0 < rows.j1 ? (struct range){(size_t)rows.j0, (size_t)rows.j1} : none;
 }
@@ -836,9 +842,10 @@ static struct reals start_ring(const struct tile_sweep *it, struct rows rows)
     return it->sums;
 }
 
-// Runs grid_cloth over rows of a cloth, whose lines have these weights if it has elements; with the
-// wind if it can.
-static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct line_weights lines)
+// Runs grid_cloth over rows of a cloth, with the wind if it can; with elements the lines have these
+// weights, and the rows may only be stored.
+static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct line_weights lines,
+                        bool stores)
 {
     const bool blows =
         it->wind && REAL_NAME(sweep_computes_wind)(it->system, it->sweep, it->wind, it->finish);
@@ -852,6 +859,7 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
         .other = reaction_row(it, rows.j0, 0),
         .powers = it->powers,
         .lines = lines,
+        .stores = stores,
     };
     const struct topology *topology = it->system->topology;
     const struct node_masses masses =
@@ -863,7 +871,7 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
 }
 
 // The same for rows of a cloth with elements: those with common weights together.
-static void sweep_cloth_elements(const struct tile_sweep *it, struct rows rows)
+static void sweep_cloth_elements(const struct tile_sweep *it, struct rows rows, bool stores)
 {
     const struct sweep_elements *elements = &it->sweep->elements;
     const struct line_weights common = {.along = elements->common[0],
@@ -875,26 +883,50 @@ static void sweep_cloth_elements(const struct tile_sweep *it, struct rows rows)
         for (end = j + 1; is_common && end < rows.j1 && has_common_weights(it->sweep, end);)
             end++;
         sweep_cloth(it, (struct rows){j, end, rows.k},
-                    is_common ? common : weights_of_row(it->sweep, j));
+                    is_common ? common : weights_of_row(it->sweep, j), stores);
     }
+}
+
+// The rows of the tile that grid_cloth computes: those that it also finishes, or with elements also
+// those that wait for other tiles.
+static struct rows cloth_rows(const struct tile_sweep *it)
+{
+    const struct sweep *sweep = it->sweep;
+    const struct range done = REAL_NAME(sweep_cloth_rows)(sweep, it->index);
+    struct rows rows = {done.first, done.end, 0};
+    if (!sweep->cloth || !sweep->grid->has_elements)
+        return rows;
+    rows.j0 = max_u64(it->tile.j0, first_cloth_row(sweep));
+    rows.j1 = min_u64(it->tile.j1, sweep->tiling.ny - 2);
+    return rows.j0 < rows.j1 ? rows : (struct rows){it->tile.j1, it->tile.j1, 0};
+}
+
+// Rows of a cloth with elements, of which grid_cloth finishes those that wait for no other tile.
+static void sweep_elements(const struct tile_sweep *it, struct rows cloth)
+{
+    const struct range done = REAL_NAME(sweep_cloth_rows)(it->sweep, it->index);
+    const uint64_t first = min_u64(done.first, cloth.j1), end = min_u64(done.end, cloth.j1);
+    sweep_cloth_elements(it, (struct rows){cloth.j0, first, 0}, true);
+    sweep_cloth_elements(it, (struct rows){first, end, 0}, false);
+    sweep_cloth_elements(it, (struct rows){end, cloth.j1, 0}, true);
 }
 
 // Sweeps a layer of the tile: by chunks, except for the rows of grid_cloth.
 static void sweep_layer(const struct tile_sweep *it, uint64_t k)
 {
     const struct plan_tile *tile = &it->tile;
-    const struct range done = REAL_NAME(sweep_cloth_rows)(it->sweep, it->index);
-    struct rows cloth = {done.first, done.end, k};
+    struct rows cloth = cloth_rows(it);
+    cloth.k = k;
     sweep_chunks(it, (struct rows){tile->j0, cloth.j0, k});
-    for (uint64_t j = cloth.j0; j < cloth.j1;) {
+    if (it->sweep->grid->has_elements)
+        sweep_elements(it, cloth);
+    for (uint64_t j = cloth.j0; j < cloth.j1 && !it->sweep->grid->has_elements;) {
         struct rows part = {j, cloth.j1, k};
         part.j1 = end_of_equal_rows(it->sweep->grid, part);
         if (grid_row_has_gaps(it->sweep->grid, j, k))
             sweep_chunks(it, part);
-        else if (it->sweep->grid->has_elements)
-            sweep_cloth_elements(it, part);
         else
-            sweep_cloth(it, part, (struct line_weights){0});
+            sweep_cloth(it, part, (struct line_weights){0}, false);
         j = part.j1;
     }
     sweep_chunks(it, (struct rows){cloth.j1, tile->j1, k});
@@ -902,6 +934,16 @@ static void sweep_layer(const struct tile_sweep *it, uint64_t k)
     copy_halo_rows(it, HALO_AFTER, k);
     if (k + 1 < tile->k1) // the buffer of a tile's first layers is cleared by sweep_tile
         clear_layer(it, k + reaction_layers(it->tiling));
+}
+
+// Clears the reaction buffer of a cloth, except for the rows that grid_cloth sets first: those two
+// rows after the ones that it computes.
+static void clear_around(const struct tile_sweep *it, struct rows cloth)
+{
+    const uint64_t nx = it->tiling->nx, end = it->tile.j0 + reaction_rows(it->tiling);
+    const uint64_t first = min_u64(cloth.j0 + 2, end), last = min_u64(cloth.j1 + 2, end);
+    clear_all(reaction_row(it, it->tile.j0, 0), (first - it->tile.j0) * nx);
+    clear_all(reaction_row(it, last, 0), (end - last) * nx);
 }
 
 // Three arrays of `length` numbers, each at its own offset in a page. The offsets ascend, so that
@@ -940,8 +982,11 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
         power_sums_start(system, &sums);
         it.powers = &sums;
     }
-    for (uint64_t k = it.tile.k0; k <= it.tile.k0 + it.tiling->above; k++)
-        clear_layer(&it, k);
+    if (sweep->cloth && !sweep->grid->missing)
+        clear_around(&it, cloth_rows(&it));
+    else
+        for (uint64_t k = it.tile.k0; k <= it.tile.k0 + it.tiling->above; k++)
+            clear_layer(&it, k);
     for (uint64_t k = it.tile.k0; k < it.tile.k1; k++)
         sweep_layer(&it, k);
     for (uint64_t k = it.tile.k1; k < it.tile.k1 + it.tiling->above; k++)

@@ -164,6 +164,7 @@ struct pass_range {
     struct reals other;             // reactions on the nodes `offset` further on
     bool starts;                    // the sums are set, not added to
     struct line_weights lines;      // of elements
+    bool stores; // grid_cloth with elements: sums go to the force arrays, and nodes stay
     struct row_state row_states[3]; // for the springs of a pass that is special or halves ends
     struct power_sums *powers; // receives the power of the damping, and in grid_cloth everything
                                // that these nodes contribute; NULL: not measured
