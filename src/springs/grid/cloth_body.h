@@ -399,6 +399,7 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             .right = separation_to(&it.sources, &own, i + it.nx + 1, asked),
         };
         struct cloth_powers powers;
+        const long line = previous.line;
         struct wide3 force =
             variant.elements
                 ? cloth_force_elements(&it, &own, &apart, i, left, variant, &previous, &powers)
@@ -419,7 +420,9 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
             store_force(&motion, force, i, left, loaded);
             continue;
         }
-        const wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
+        wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
+        if (variant.elements && range->shares_mass)
+            mass = wide_multiply(one_mass, wide_load(it.lines.shares + line));
         struct cloth_finished done = {force, own.v};
         switch (finish) {
             FINISHED(SWEEP_FORCES)
@@ -437,7 +440,7 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
         }
         if (variant.powers)
             add_node_powers(sums, drives, &done.velocity, &done.force, mass, inverse,
-                            masses != NULL, i, left);
+                            masses != NULL || (variant.elements && range->shares_mass), i, left);
     }
     i -= WIDE_LANES;
     struct wide3 none = wide3_zero(), last = wide3_shift_down(previous.left, none, 1);
@@ -513,41 +516,48 @@ CLOTH(windy_axial_relative_powers, true, true, DAMPED_AXIAL, false, true)
                windy_axial_relative_powers##_##finishes}}},                                        \
     }
 
-// Cloths with elements: for every `finish`, any masses, loaded or not.
+// Cloths with elements: for every `finish`, any masses, loaded or not. NAME_euler: for symplectic
+// Euler without other forces, any masses.
 typedef void (*cloth_elements_function)(const struct system *system, const struct pass_range *range,
                                         const real *masses, real each, bool loaded,
                                         enum sweep_finish finish);
 
-#define CLOTH_ELEMENTS(name, damping, powers)                                                      \
+#define CLOTH_ELEMENTS(name, damping, powers, euler, mixed)                                        \
     static void name(const struct system *system, const struct pass_range *range,                  \
                      const real *masses, real each, bool loaded, enum sweep_finish finish)         \
     {                                                                                              \
-        run_cloth(system, range, masses, each, NULL, (struct wind_variant){false, false},          \
-                  (struct variant){damping, false, powers, true}, loaded, finish, false);          \
-    }                                                                                              \
-    static void name##_mixed(const struct system *system, const struct pass_range *range,          \
-                             const real *masses, real each, bool loaded, enum sweep_finish finish) \
-    {                                                                                              \
-        if (sizeof(real) == sizeof(float))                                                         \
+        if (!(mixed) || sizeof(real) == sizeof(float))                                             \
             run_cloth(system, range, masses, each, NULL, (struct wind_variant){false, false},      \
-                      (struct variant){damping, false, powers, true}, loaded, finish, true);       \
+                      (struct variant){damping, false, powers, true}, (euler) ? false : loaded,    \
+                      (euler) ? SWEEP_SYMPLECTIC_EULER : finish, mixed);                           \
     }
 
-CLOTH_ELEMENTS(elements_undamped, UNDAMPED, false)
-CLOTH_ELEMENTS(elements_axial, DAMPED_AXIAL, false)
-CLOTH_ELEMENTS(elements_undamped_powers, UNDAMPED, true)
-CLOTH_ELEMENTS(elements_axial_powers, DAMPED_AXIAL, true)
+CLOTH_ELEMENTS(elements_undamped, UNDAMPED, false, false, false)
+CLOTH_ELEMENTS(elements_axial, DAMPED_AXIAL, false, false, false)
+CLOTH_ELEMENTS(elements_undamped_powers, UNDAMPED, true, false, false)
+CLOTH_ELEMENTS(elements_axial_powers, DAMPED_AXIAL, true, false, false)
+CLOTH_ELEMENTS(elements_undamped_euler, UNDAMPED, false, true, false)
+CLOTH_ELEMENTS(elements_axial_euler, DAMPED_AXIAL, false, true, false)
+CLOTH_ELEMENTS(elements_undamped_mixed, UNDAMPED, false, false, true)
+CLOTH_ELEMENTS(elements_axial_mixed, DAMPED_AXIAL, false, false, true)
+CLOTH_ELEMENTS(elements_undamped_powers_mixed, UNDAMPED, true, false, true)
+CLOTH_ELEMENTS(elements_axial_powers_mixed, DAMPED_AXIAL, true, false, true)
 
 static void cloth_with_elements(const struct system *system, const struct pass_range *range,
                                 const real *masses, double each, bool loaded, bool damped,
                                 enum sweep_finish finish)
 {
+    static const cloth_elements_function eulers[2] = {elements_undamped_euler,
+                                                      elements_axial_euler};
     static const cloth_elements_function functions[2][2][2] = {
         {{elements_undamped, elements_axial}, {elements_undamped_powers, elements_axial_powers}},
         {{elements_undamped_mixed, elements_axial_mixed},
          {elements_undamped_powers_mixed, elements_axial_powers_mixed}}};
-    functions[state_is_mixed(system->state)][range->powers != NULL][damped](
-        system, range, masses, (real)each, loaded, finish);
+    const bool mixed = state_is_mixed(system->state), powers = range->powers != NULL;
+    const bool euler = finish == SWEEP_SYMPLECTIC_EULER && !loaded && !powers && !mixed;
+    const cloth_elements_function function =
+        euler ? eulers[damped] : functions[mixed][powers][damped];
+    function(system, range, masses, (real)each, loaded, finish);
 }
 
 static void grid_cloth(const struct system *system, const struct pass_range *range,
@@ -578,5 +588,5 @@ static void grid_cloth(const struct system *system, const struct pass_range *ran
     else
         function(system, &part, masses, (real)each, wind, finish);
     power_flush_all(&sums);
-    add_sums(total, &sums, masses != NULL, each);
+    add_sums(total, &sums, masses != NULL || (elements && range->shares_mass), each);
 }

@@ -287,11 +287,27 @@ static real power_unit_of(const struct sweep *sweep)
     return (real)ldexp(1, exponent);
 }
 
+// The mass of the nodes inside of a weighted cloth if those of all rows but the first and the last
+// have its products with their shares of springs, otherwise 0.
+static real find_inner_mass(const struct sweep *sweep, const struct constants *constants)
+{
+    const struct plan_grid *grid = sweep->grid;
+    const uint64_t nx = sweep->tiling.nx, ny = sweep->tiling.ny;
+    if (!grid->weighted || !grid->has_elements || constants->massed == 0 || ny < 3)
+        return 0;
+    const real *masses = constants->mass + grid->first_node;
+    const real inner = masses[nx + 1];
+    for (uint64_t i = nx; i < (ny - 1) * nx; i++)
+        if (masses[i] != inner * sweep->end_shares[i % nx])
+            return 0;
+    return inner;
+}
+
 static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
-                       const struct spring_constants *materials, const taut_allocator *allocator)
+                       const struct constants *constants, const taut_allocator *allocator)
 {
     *sweep = (struct sweep){.grid = grid, .tiling = grid->tiling};
-    make_passes(sweep, materials);
+    make_passes(sweep, constants->material);
     sweep->cloth = is_cloth(sweep);
     sweep->power_scale = power_unit_of(sweep);
     find_boundary(sweep);
@@ -299,7 +315,10 @@ static bool make_sweep(struct sweep *sweep, const struct plan_grid *grid,
     sweep->halo = memory_allocate(
         allocator, (size_t)(3 * sweep->halo_nodes * tiling_tile_count(&sweep->tiling)),
         sizeof *sweep->halo);
-    return sweep->halo && make_bits(sweep, allocator) && make_shares(sweep, allocator);
+    if (!sweep->halo || !make_bits(sweep, allocator) || !make_shares(sweep, allocator))
+        return false;
+    sweep->inner_mass = find_inner_mass(sweep, constants);
+    return true;
 }
 
 taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constants *constants,
@@ -322,7 +341,7 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
     bool made = sweeps->items;
     for (size_t g = 0; g < plan->grid_count && made; g++) {
         sweeps->count++;
-        made = make_sweep(&sweeps->items[g], &plan->grids[g], constants->material, allocator);
+        made = make_sweep(&sweeps->items[g], &plan->grids[g], constants, allocator);
         sweeps->items[g].faces = plan_face_grid_of_body(plan, plan->grids[g].body);
         const struct plan_tiling *tiling = &plan->grids[g].tiling;
         uint64_t reactions = reaction_layers(tiling) * reaction_layer_nodes(tiling);
@@ -350,6 +369,7 @@ void REAL_NAME(sweeps_refresh)(struct sweeps *sweeps, const struct constants *co
         make_passes(&sweeps->items[g], constants->material);
         sweeps->items[g].cloth = is_cloth(&sweeps->items[g]);
         sweeps->items[g].power_scale = power_unit_of(&sweeps->items[g]);
+        sweeps->items[g].inner_mass = find_inner_mass(&sweeps->items[g], constants);
     }
 }
 
@@ -860,12 +880,16 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
         .powers = it->powers,
         .lines = lines,
         .stores = stores,
+        .shares_mass = it->sweep->inner_mass > 0,
     };
     const struct topology *topology = it->system->topology;
     const struct node_masses masses =
         topology_masses(topology, it->sweep->grid->first_node, topology->node_count);
-    const real *listed = masses.listed ? it->system->constants->mass + range.first : NULL;
-    it->system->kernels->grid_cloth(it->system, &range, listed, masses.each,
+    const real *listed = masses.listed && !range.shares_mass
+                             ? it->system->constants->mass + range.first
+                             : NULL;
+    const double each = range.shares_mass ? (double)it->sweep->inner_mass : masses.each;
+    it->system->kernels->grid_cloth(it->system, &range, listed, each,
                                     sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL,
                                     it->finish);
 }

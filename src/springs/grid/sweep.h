@@ -90,6 +90,9 @@ struct sweep {
     real *end_shares;
     size_t share_count;
     struct sweep_elements elements; // if the grid has any
+    // Where the masses of a weighted cloth follow from the shares of springs, so that they need not
+    // be read: that of nodes inside; otherwise 0.
+    real inner_mass;
     // Rows at the start and at the end of each layer of a tile that wait for the reduction. They
     // are more than springs reach, because a register may extend into another row. boundary_end:
     // those at the end of the last tile along y.
@@ -164,7 +167,9 @@ struct pass_range {
     struct reals other;             // reactions on the nodes `offset` further on
     bool starts;                    // the sums are set, not added to
     struct line_weights lines;      // of elements
-    bool stores; // grid_cloth with elements: sums go to the force arrays, and nodes stay
+    // For grid_cloth with elements: the sums go to the force arrays, and nodes stay; the mass of each
+    // node is multiplied by its share of springs across rows.
+    bool stores, shares_mass;
     struct row_state row_states[3]; // for the springs of a pass that is special or halves ends
     struct power_sums *powers; // receives the power of the damping, and in grid_cloth everything
                                // that these nodes contribute; NULL: not measured
