@@ -20,7 +20,7 @@
 // With smaller constants on the boundary.
 #define FABRIC(nodes, pins)                                                                        \
     "bodies: [{name: b, type: cloth, origin: [0,0,0], u: [1,0,0], v: [0,0.8,0], nodes: " nodes     \
-    ",\n elastic: {young: 2e4, density: 400, thickness: 0.002}, damping_ratio: 0.05, pins: " pins   \
+    ",\n elastic: {young: 2e4, density: 400, thickness: 0.002}, damping_ratio: 0.05, pins: " pins  \
     "}]\n"
 #define LATTICE(nodes)                                                                             \
     "bodies: [{name: b, type: lattice, nodes: " nodes ", spacing: 0.1,\n"                          \

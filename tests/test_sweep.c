@@ -29,7 +29,8 @@ static const struct {
      "{stiffness: 6, damping: 0.2, damping_law: full}, bend: {stiffness: 2, damping: 0.1}}, "
      "pins: [top]",
      true, false},
-    {"type: cloth, u: [6,0,0], v: [0,12.9,0], nodes: [61,130], fabric: {areal_density: 100, warp: 9, "
+    {"type: cloth, u: [6,0,0], v: [0,12.9,0], nodes: [61,130], fabric: {areal_density: 100, warp: "
+     "9, "
      "weft: 8, coupling: 4, shear: 3, bending: 0.01}, damping_ratio: 0.1, pins: [bottom, 61, 64]",
      true, false},
     {"type: lattice, nodes: [5,40,44], spacing: 0.1, node_mass: 1, stiffness: 9, damping: 0.2, "

@@ -174,8 +174,7 @@ static bool set_swept(const struct system *system, size_t index, const struct el
         .area_stiffness = (real)area->stiffness,
         .area_damping = (real)(area->time * fabs(area->stiffness)),
         .area_rest = (real)area->rest,
-        .area_limit =
-            area->stiffness < 0 ? (real)(ELEMENT_LINEAR_FROM * area->rest) : REAL_HUGE,
+        .area_limit = area->stiffness < 0 ? (real)(ELEMENT_LINEAR_FROM * area->rest) : REAL_HUGE,
         .weights = body->weights,
         .rows = {body->rows[LINE_X], body->rows[LINE_Y]}};
     for (int kind = 0; kind < ELEMENT_AREA; kind++) {

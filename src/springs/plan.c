@@ -622,7 +622,8 @@ static taut_status check_spring_grids(const struct topology *topology, const str
         if (status != TAUT_OK)
             return status;
         const bool same = is_grid && found.weighted == grid->weighted &&
-                          found.has_elements == grid->has_elements && same_directions(&found, grid) && same_gaps(&found, grid);
+                          found.has_elements == grid->has_elements &&
+                          same_directions(&found, grid) && same_gaps(&found, grid);
         grid_free(NULL, &found);
         if (!same)
             return fail(error, TAUT_ERROR_ARGUMENT,

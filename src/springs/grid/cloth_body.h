@@ -77,7 +77,7 @@ WIDE_INLINE struct cloth_elements cloth_elements(const struct cloth *it,
         .across = line_force(of, 1, &apart->middle, &below, it->lines.across + line, inside,
                              variant, &powers->elements),
         .cell = corner_forces(of, &apart->one, &apart->middle, &apart->right, has_one, variant,
-                           &powers->elements),
+                              &powers->elements),
     };
 }
 
@@ -308,9 +308,9 @@ WIDE_INLINE wide cloth_power(const struct sweep *sweep, const struct cloth_power
                              struct variant variant)
 {
     if (variant.elements)
-        return wide_add(wide_add(power_of_one(sweep, &of->one, variant),
-                                 scaled_power(sweep, of->elements)),
-                        power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
+        return wide_add(
+            wide_add(power_of_one(sweep, &of->one, variant), scaled_power(sweep, of->elements)),
+            power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
     return wide_add(power_of_three(sweep, &of->one, &of->two, &of->below, variant),
                     power_of_three(sweep, &of->left, &of->middle, &of->right, variant));
 }
@@ -349,8 +349,7 @@ WIDE_INLINE void store_force(const struct node_motion *motion, struct wide3 forc
     const wide sums[3] = {force.x, force.y, force.z};
     for (int c = 0; c < 3; c++) {
         real *const to = motion->components[c].f + i;
-        wide_store_first(
-            to, loaded ? wide_add(wide_load_first(to, left), sums[c]) : sums[c], left);
+        wide_store_first(to, loaded ? wide_add(wide_load_first(to, left), sums[c]) : sums[c], left);
     }
 }
 
@@ -463,7 +462,7 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
     {                                                                                              \
         run_cloth(system, range, masses, each, windy ? wind : NULL,                                \
                   (struct wind_variant){windy, relative},                                          \
-                  (struct variant){damping, false, powers, false}, loaded, finish, false);                \
+                  (struct variant){damping, false, powers, false}, loaded, finish, false);         \
     }                                                                                              \
     static void name##_mixed(const struct system *system, const struct pass_range *range,          \
                              const real *masses, real each, const struct wind_now *wind,           \
@@ -569,8 +568,8 @@ static void grid_cloth(const struct system *system, const struct pass_range *ran
         CLOTH_FUNCTIONS(any), CLOTH_FUNCTIONS(euler), CLOTH_FUNCTIONS(mixed)};
     const bool euler = finish == SWEEP_SYMPLECTIC_EULER && !masses;
     const int of = state_is_mixed(system->state) ? 2 : euler ? 1 : 0;
-    const bool damped = range->sweep->passes[0].damping != UNDAMPED ||
-                        (elements && range->sweep->elements.damped);
+    const bool damped =
+        range->sweep->passes[0].damping != UNDAMPED || (elements && range->sweep->elements.damped);
     struct power_sums *const total = range->powers;
     const cloth_function function =
         functions[of][wind != NULL][total != NULL][wind ? wind->relative : loaded][damped];

@@ -28,8 +28,7 @@ WIDE_INLINE struct wide3 linear_force(struct wide3 c, struct wide3 rate, wide_ma
                                  wide_multiply_where(exists, damping, rate.y),
                                  wide_multiply_where(exists, damping, rate.z)};
     if (variant.powers)
-        *power = wide_add(*power,
-                          wide_multiply_where(exists, damping, wide3_dot(rate, rate)));
+        *power = wide_add(*power, wide_multiply_where(exists, damping, wide3_dot(rate, rate)));
     return wide3_add(f, damped);
 }
 
@@ -101,17 +100,17 @@ WIDE_INLINE void add_area(const struct sweep_elements *of, const struct separati
 
 // Twist and areas.
 WIDE_INLINE struct corner_forces corner_forces(const struct sweep_elements *of,
-                                          const struct separation *one,
-                                          const struct separation *middle,
-                                          const struct separation *right, wide_mask exists,
-                                          struct variant variant, wide *power)
+                                               const struct separation *one,
+                                               const struct separation *middle,
+                                               const struct separation *right, wide_mask exists,
+                                               struct variant variant, wide *power)
 {
     struct wide3 rate = one->d;
     if (variant.damping != UNDAMPED)
         rate = wide3_subtract(right->w, wide3_add(one->w, middle->w));
-    const struct wide3 twist = linear_force(
-        wide3_subtract(right->d, wide3_add(one->d, middle->d)), rate, exists,
-        wide_set(of->stiffness[2]), wide_set(of->damping[2]), variant, power);
+    const struct wide3 twist =
+        linear_force(wide3_subtract(right->d, wide3_add(one->d, middle->d)), rate, exists,
+                     wide_set(of->stiffness[2]), wide_set(of->damping[2]), variant, power);
     struct corner_forces forces = {twist, twist, twist, twist};
     if (of->areas)
         add_area(of, one, middle, right, exists, variant, &forces, power);
@@ -144,8 +143,8 @@ WIDE_INLINE void run_elements(const struct pass_range *given, int rows_after,
         wide power = wide_set(0);
         const struct separation one = separation_to(&sources, &own, i + 1, variant.damping);
         const struct separation two = separation_to(&sources, &own, i + 2, variant.damping);
-        const struct wide3 along = line_force(of, 0, &one, &two, range.lines.along + i, has_two,
-                                              variant, &power);
+        const struct wide3 along =
+            line_force(of, 0, &one, &two, range.lines.along + i, has_two, variant, &power);
         struct wide3 sum = along, one_reaction = wide3_add(along, along);
         if (rows_after > 0) {
             const struct separation middle = separation_to(&sources, &own, i + nx, variant.damping);
@@ -153,17 +152,15 @@ WIDE_INLINE void run_elements(const struct pass_range *given, int rows_after,
                 separation_to(&sources, &own, i + nx + 1, variant.damping);
             const struct corner_forces cell =
                 corner_forces(of, &one, &middle, &right, has_one, variant, &power);
-            struct wide3 next =
-                wide3_subtract(cell.next, wide3_shift_up(far_before, cell.far, 1));
+            struct wide3 next = wide3_subtract(cell.next, wide3_shift_up(far_before, cell.far, 1));
             sum = wide3_add(sum, cell.own);
             one_reaction = wide3_add(one_reaction, cell.one);
             far_before = cell.far;
             if (rows_after > 1) {
                 const struct separation below =
                     separation_to(&sources, &own, i + 2 * nx, variant.damping);
-                const struct wide3 across =
-                    line_force(of, 1, &middle, &below, range.lines.across + i, inside, variant,
-                               &power);
+                const struct wide3 across = line_force(
+                    of, 1, &middle, &below, range.lines.across + i, inside, variant, &power);
                 sum = wide3_add(sum, across);
                 next = wide3_add(next, wide3_add(across, across));
                 subtract_reaction(&range.other, i + nx, wide3_subtract(wide3_zero(), across), left);

@@ -66,7 +66,7 @@ struct plan_grid {
     uint64_t first_node, nx, ny, nz;
     struct direction directions[DIRECTIONS_MAX];
     int direction_count;
-    bool weighted; // all directions are (scene/direction.h); it then has layers of several rows
+    bool weighted;     // all directions are (scene/direction.h); it then has layers of several rows
     bool has_elements; // (elements/) of a cloth, which sweeps compute together with its springs
     // Whether some of its springs can break or yield. Then all of them have entries in the state's
     // spring arrays, in the builder's order: direction after direction, and within a direction row

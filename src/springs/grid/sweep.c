@@ -178,8 +178,8 @@ static bool is_cloth(const struct sweep *sweep)
            pass_is(&passes[0], SWEEP_ALONG, 0, 0, 0) && passes[0].springs[0].present &&
            passes[0].springs[1].present == !elements && pass_is(&passes[1], SWEEP_THREE, 1, 1, 0) &&
            passes[0].damping == passes[1].damping &&
-           (elements || (pass_is(&passes[2], SWEEP_ONE, 0, 2, 0) &&
-                         passes[0].damping == passes[2].damping));
+           (elements ||
+            (pass_is(&passes[2], SWEEP_ONE, 0, 2, 0) && passes[0].damping == passes[2].damping));
 }
 
 static uint64_t halo_nodes(const struct plan_tiling *tiling)
@@ -236,8 +236,7 @@ static bool make_shares(struct sweep *sweep, const taut_allocator *allocator)
     if (!sweep->end_shares)
         return false;
     for (uint64_t i = 0; i < nodes + SHARE_GUARD; i++)
-        sweep->end_shares[i] =
-            grid->weighted && (i % nx == 0 || i % nx == nx - 1) ? (real)0.5 : 1;
+        sweep->end_shares[i] = grid->weighted && (i % nx == 0 || i % nx == nx - 1) ? (real)0.5 : 1;
     return true;
 }
 
@@ -885,9 +884,8 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
     const struct topology *topology = it->system->topology;
     const struct node_masses masses =
         topology_masses(topology, it->sweep->grid->first_node, topology->node_count);
-    const real *listed = masses.listed && !range.shares_mass
-                             ? it->system->constants->mass + range.first
-                             : NULL;
+    const real *listed =
+        masses.listed && !range.shares_mass ? it->system->constants->mass + range.first : NULL;
     const double each = range.shares_mass ? (double)it->sweep->inner_mass : masses.each;
     it->system->kernels->grid_cloth(it->system, &range, listed, each,
                                     sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL,

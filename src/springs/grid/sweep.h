@@ -163,10 +163,10 @@ struct pass_range {
     int64_t offset; // to the other end of the spring of SWEEP_ONE, or of the middle one of
                     // SWEEP_THREE
     long count;
-    struct reals sum;               // forces on these nodes
-    struct reals other;             // reactions on the nodes `offset` further on
-    bool starts;                    // the sums are set, not added to
-    struct line_weights lines;      // of elements
+    struct reals sum;          // forces on these nodes
+    struct reals other;        // reactions on the nodes `offset` further on
+    bool starts;               // the sums are set, not added to
+    struct line_weights lines; // of elements
     // For grid_cloth with elements: the sums go to the force arrays, and nodes stay; the mass of each
     // node is multiplied by its share of springs across rows.
     bool stores, shares_mass;
