@@ -10,7 +10,7 @@ files if not; whatever it has left is then continued by `taut resume` or, where 
 by `taut run --force`, and must become the folder of an undisturbed run.
 
 Without --every a sample of the allocations fails; with TAUT_TEST_QUICK set a smaller one. Exit code 0:
-all is well; 77: skipped.
+all is well; 77: skipped. Where it is interrupted it says what it has done so far; exit code 130.
 """
 import argparse
 import os
@@ -142,21 +142,27 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--every", action="store_true")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if not os.path.exists(given.library):
         print("the allocator of this build cannot be replaced")
         return 77
     trials = Trials(given.taut, given.library, given.folder)
     trials.prepare()
     sample = 8 if os.environ.get("TAUT_TEST_QUICK") else 40
-    for kind, count in (("run", trials.run_count), ("resume", trials.resume_count)):
-        stride = 1 if given.every else max(1, count // sample)
-        for on in (False, True):
-            for number in range(1 + (stride // 2 if on else 0), count + 1, stride):
-                trials.trial(kind, number, on)
-    print("%d allocations in a run, %d in its continuation; %d trials failed with a message, %d ended "
-          "well; %d were continued and %d begun again, all folders alike" % (
-              trials.run_count, trials.resume_count, trials.failed, trials.survived, trials.resumed,
-              trials.replaced))
+    report = lambda: "%d allocations in a run, %d in its continuation; %d trials failed with a " \
+        "message, %d ended well; %d were continued and %d begun again, all folders alike" % (
+            trials.run_count, trials.resume_count, trials.failed, trials.survived, trials.resumed,
+            trials.replaced)
+    try:
+        for kind, count in (("run", trials.run_count), ("resume", trials.resume_count)):
+            stride = 1 if given.every else max(1, count // sample)
+            for on in (False, True):
+                for number in range(1 + (stride // 2 if on else 0), count + 1, stride):
+                    trials.trial(kind, number, on)
+    except KeyboardInterrupt:
+        print("interrupted after trials of " + report())
+        return 130
+    print(report())
     shutil.rmtree(given.folder)
     return 0
 

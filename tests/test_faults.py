@@ -10,7 +10,8 @@ colliders of both responses, a closed-form pendulum, and all output at rates of 
 killed (SIGKILL) at a random moment, and continued by `taut resume` with another number of threads and
 another instruction set; two in five of these are killed again.
 
-With TAUT_TEST_QUICK set it kills 6 times. Exit code 0: all folders are alike; 77: skipped.
+With TAUT_TEST_QUICK set it kills 6 times. Exit code 0: all folders are alike; 77: skipped. Where it
+is interrupted (SIGINT, SIGTERM) it says what it has done so far, and its exit code is 130.
 """
 import argparse
 import os
@@ -179,19 +180,25 @@ def main():
                         default=6 if os.environ.get("TAUT_TEST_QUICK") else 24)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     faults = Faults(given.taut, given.folder, given.seed)
     names = list(SCENES)
     for name in names:
         faults.reference(name)
     begin, trials = time.monotonic(), 0
-    while faults.kills < given.kills:
-        faults.trial(names[trials % len(names)])
-        trials += 1
-        if trials > 4 * given.kills + 24:
-            raise SystemExit("the runs end before they are killed")
-    print("%d kills of %s, %d of them of continued runs; %d runs continued from a checkpoint; "
-          "all folders alike, %.0f s" % (faults.kills, ", ".join(names), faults.again,
-                                         faults.from_checkpoint, time.monotonic() - begin))
+    report = lambda: "%d kills of %s, %d of them of continued runs; %d runs continued from a " \
+        "checkpoint; all folders alike, %.0f s" % (faults.kills, ", ".join(names), faults.again,
+                                                   faults.from_checkpoint, time.monotonic() - begin)
+    try:
+        while faults.kills < given.kills:
+            faults.trial(names[trials % len(names)])
+            trials += 1
+            if trials > 4 * given.kills + 24:
+                raise SystemExit("the runs end before they are killed")
+    except KeyboardInterrupt:
+        print("interrupted after " + report())
+        return 130
+    print(report())
     if faults.from_checkpoint < given.kills / 4:
         raise SystemExit("too few of them had a checkpoint for that to show anything")
     shutil.rmtree(given.folder)
