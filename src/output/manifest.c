@@ -606,8 +606,9 @@ static int read_code(struct scan *scan)
 }
 
 // Reads a string after its opening quote; a backslash stands for the character that follows it, or
-// before u and four digits for a control character.
-static char *read_string(struct scan *scan)
+// before u and four digits for a control character. False without memory for it; *string is NULL
+// then, and where the scan has failed.
+static bool read_string(struct scan *scan, char **string)
 {
     char text[STRING_BYTES_MAX];
     size_t length = 0;
@@ -627,7 +628,8 @@ static char *read_string(struct scan *scan)
             text[length++] = (char)next;
     }
     text[length] = '\0';
-    return scan->failed ? NULL : text_format("%s", text);
+    *string = scan->failed ? NULL : text_format("%s", text);
+    return scan->failed || *string;
 }
 
 // Whether it names a file in the folder other than the manifest. A forged manifest must not make us
@@ -649,12 +651,14 @@ static uint64_t read_checksum(struct scan *scan)
     return value;
 }
 
-// Reads an entry after its "{". An entry cut short by a killed process or a full disk is ignored.
+// Reads an entry after its "{"; false without memory for it. An entry cut short by a killed process
+// or a full disk is ignored.
 static bool read_entry(struct scan *scan, struct manifest *manifest)
 {
     struct manifest_entry entry = {0};
     scan_expect(scan, "\"name\": \"");
-    entry.name = read_string(scan);
+    if (!read_string(scan, &entry.name))
+        return false;
     scan->failed |= !entry.name || !is_plain_name(entry.name);
     scan_expect(scan, ", \"");
     entry.writing = !scan->failed && scan_next_is(scan, 'w');
@@ -709,6 +713,28 @@ static void drop_outdated_lines(struct manifest *manifest)
     qsort(entries, kept, sizeof *entries, by_line);
 }
 
+// The lines before the list of files; false without memory for them.
+static bool read_head(struct scan *scan, struct manifest *manifest)
+{
+    scan_expect(scan, "\n\"kind\": \"");
+    bool done = read_string(scan, &manifest->kind);
+    scan_expect(scan, ",\n\"name\": \"");
+    done = done && read_string(scan, &manifest->name);
+    scan_expect(scan, ",\n\"");
+    if (done && scan_next_is(scan, 'k')) {
+        scan_expect(scan, "kernel\": \"");
+        done = read_string(scan, &manifest->kernel);
+        scan_expect(scan, ",\n\"");
+    }
+    if (done && scan_next_is(scan, 's')) {
+        scan_expect(scan, "state\": \"");
+        done = read_string(scan, &manifest->state);
+        scan_expect(scan, ",\n\"");
+    }
+    scan_expect(scan, "checksum\": \"XXH64\",\n\"files\": [");
+    return done;
+}
+
 static taut_status read_all(FILE *file, const char *path, struct manifest *manifest,
                             taut_error *error)
 {
@@ -721,22 +747,8 @@ static taut_status read_all(FILE *file, const char *path, struct manifest *manif
                     "another one with --output",
                     path);
 
-    scan_expect(&scan, "\n\"kind\": \"");
-    manifest->kind = read_string(&scan);
-    scan_expect(&scan, ",\n\"name\": \"");
-    manifest->name = read_string(&scan);
-    scan_expect(&scan, ",\n\"");
-    if (scan_next_is(&scan, 'k')) {
-        scan_expect(&scan, "kernel\": \"");
-        manifest->kernel = read_string(&scan);
-        scan_expect(&scan, ",\n\"");
-    }
-    if (scan_next_is(&scan, 's')) {
-        scan_expect(&scan, "state\": \"");
-        manifest->state = read_string(&scan);
-        scan_expect(&scan, ",\n\"");
-    }
-    scan_expect(&scan, "checksum\": \"XXH64\",\n\"files\": [");
+    if (!read_head(&scan, manifest))
+        return fail_memory(error, "the manifest");
     manifest->is_cut = scan.failed && feof(file);
     if (manifest->is_cut)
         return TAUT_OK;
