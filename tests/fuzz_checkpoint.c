@@ -73,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     taut_solver *solver;
     taut_error error = {0};
     const taut_config config = {.threads = 1};
-    if (taut_solver_restore_memory(seed->scene, bytes, length, &config, &solver, &error) == TAUT_OK) {
+    if (taut_solver_restore_memory(seed->scene, bytes, length, &config, &solver, &error) ==
+        TAUT_OK) {
         (void)taut_solver_step(solver, 2, &error);
         taut_solver_destroy(solver);
     } else if (!error.text[0]) {

@@ -115,7 +115,7 @@ static void run_and_kill(const char *scene, const char *folder)
                                      "0.001", "--output", folder,    "--state",
                                      state,   NULL};
     size_t count = 0;
-    for (int tries = 0; count < 2; tries++) { // again if it was faster than we, as on a busy machine
+    for (int tries = 0; count < 2; tries++) { // again if it was faster than we
         assert_true(tries < 200);
         fixture_remove(folder);
         pid_t process = cli_start(arguments);

@@ -504,8 +504,8 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
         .changes = rule->changes,
         .automatic = rule->automatic,
         .built = isnan(rule->built) ? 0 : rule->built,
-        .bound_cliques = copy->checkpoint.weights &&
-                         solver->functions->critical_uses_cliques(solver->system),
+        .bound_cliques =
+            copy->checkpoint.weights && solver->functions->critical_uses_cliques(solver->system),
     };
     copy->header = header_of_scene(solver);
     copy->header.step = taut_solver_step_count(solver);
