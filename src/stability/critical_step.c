@@ -139,10 +139,14 @@ static double greatest_friction(const struct system *system)
 static double fastest_friction(const struct system *system)
 {
     const double friction = greatest_friction(system);
-    double fastest = 0;
-    for (size_t i = 0; i < (size_t)system->state->nodes && friction > 0; i++)
-        fastest = fmax(fastest, friction * (double)system->constants->inverse_mass[i]);
-    return fastest;
+    const real *inverse = system->constants->inverse_mass;
+    real greatest = 0;
+    if (friction == 0)
+        return 0;
+    for (size_t i = 0; i < (size_t)system->state->nodes; i++)
+        if (inverse[i] > greatest)
+            greatest = inverse[i];
+    return friction * (double)greatest;
 }
 
 // The factor by which friction on projecting colliders reduces symplectic Euler's largest stable
