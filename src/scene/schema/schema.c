@@ -626,7 +626,6 @@ SCHEMA_TABLE(schema_fabric, "fabric", "'fabric'", fabric_keys);
 static const struct schema_key rayleigh_keys[] = {
     {.name = "mass",
      .type = VALUE_NUMBER,
-     .in_double = true,
      .offset = offsetof(struct scene_body, rayleigh_mass),
      .range = RANGE_NOT_NEGATIVE,
      .unit = "1/s",
@@ -640,8 +639,8 @@ static const struct schema_key rayleigh_keys[] = {
      .range = RANGE_NOT_NEGATIVE,
      .unit = "s",
      .initial = "0",
-     .meaning = "The damping of each spring and element over its stiffness; fast oscillations are "
-                "damped most."},
+     .meaning = "The damping of each spring and element over the magnitude of its stiffness; fast "
+                "oscillations are damped most."},
 };
 SCHEMA_TABLE(schema_rayleigh, "rayleigh", "'rayleigh'", rayleigh_keys);
 
