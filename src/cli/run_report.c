@@ -108,7 +108,7 @@ static bool depends_on_velocity(const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
     const struct scene_environment *around = &topology->environment;
-    if (around->air_drag != 0 || topology_has_mass_drag(topology) ||
+    if (around->air_drag != 0 || topology->any_mass_drag ||
         (around->wind.present && around->wind.relative))
         return true;
     for (size_t i = 0; i < topology->material_count; i++)

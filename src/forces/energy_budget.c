@@ -243,7 +243,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         now.wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
     if (windy && now.wind.factor != 0)
         add_sum(system, faces, sum_wind, &now, power, worker);
-    if (topology_has_mass_drag(system->topology))
+    if (system->topology->any_mass_drag)
         add_sum(system, (size_t)system->state->nodes, sum_mass_drag, NULL, power, worker);
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);

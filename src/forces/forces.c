@@ -33,7 +33,7 @@ static void clear_forces(struct system *system, const struct worker *worker)
 static void add_mass_drag(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
-    if (!topology_has_mass_drag(system->topology))
+    if (!system->topology->any_mass_drag)
         return;
     const struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end;) {

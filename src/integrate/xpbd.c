@@ -613,7 +613,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
         REAL_NAME(forces_outside)(system, evaluation, worker);
         if (gas_has_collapsed(system)) // found by the first substep
             return;
-        if (strong_drag || topology_has_mass_drag(system->topology))
+        if (strong_drag || system->topology->any_mass_drag)
             limit_drag(system, h, worker);
         kick(system, h, worker);
     } else {

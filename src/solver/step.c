@@ -103,7 +103,7 @@ static bool any_damping(const struct topology *topology)
     for (size_t i = 0; i < topology->material_count; i++)
         if (topology->materials[i].damping != 0)
             return true;
-    return topology->environment.air_drag != 0 || topology_has_mass_drag(topology);
+    return topology->environment.air_drag != 0 || topology->any_mass_drag;
 }
 
 // Prints the step that the integrator allows in the present state, beside dt. There may be no

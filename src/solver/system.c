@@ -51,7 +51,7 @@ static void set_dt_interval(struct system *system, uint64_t every)
 
 static enum sweep_load load_on_grids(const struct topology *topology, const struct plan *plan)
 {
-    if (topology_has_gas(topology) || topology_has_mass_drag(topology) ||
+    if (topology_has_gas(topology) || topology->any_mass_drag ||
         !plan_sweeps_elements(topology, plan))
         return LOAD_ANYTHING;
     return topology->environment.wind.present ? LOAD_WIND : LOAD_NOTHING;

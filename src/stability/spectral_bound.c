@@ -972,7 +972,7 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
             blocks->stiffness[element][i] = bound->around_stiffness[element];
             blocks->damping[element][i] = bound->around_damping[element];
         }
-    if (topology_has_mass_drag(system->topology))
+    if (system->topology->any_mass_drag)
         add_mass_drag(system, blocks);
     for (int element = 0; negative && element < BLOCK_WIDTH; element++)
         memset(blocks->negative[element], 0, count * sizeof(real));

@@ -88,10 +88,9 @@ static bool dissipates(const struct scene_collider *it)
 static bool is_conservative(const taut_scene *scene, const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
-    if (scene->environment.air_drag != 0 || topology_has_mass_drag(topology) ||
-        scene->environment.wind.present ||
-        scene->simulation.keep_velocity != 1 || topology->any_breaks || topology->any_yields ||
-        topology->motion_count > 0)
+    if (scene->environment.air_drag != 0 || topology->any_mass_drag ||
+        scene->environment.wind.present || scene->simulation.keep_velocity != 1 ||
+        topology->any_breaks || topology->any_yields || topology->motion_count > 0)
         return false;
     for (size_t i = 0; i < topology->material_count; i++)
         if (topology->materials[i].damping != 0)

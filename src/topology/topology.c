@@ -280,6 +280,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
     };
     if (!cooked->name)
         return false;
+    topology->any_mass_drag |= body->mass_drag > 0;
 
     memcpy(cooked->kind_start, body->kind_start, sizeof cooked->kind_start);
     cook_nodes(topology, cooked, body, at);

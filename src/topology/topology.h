@@ -88,6 +88,7 @@ struct topology {
     struct material *materials;
     size_t material_count;
     bool any_breaks, any_yields;
+    bool any_mass_drag; // of bodies
 
     struct motion *motions; // their nodes are numbered over all bodies
     size_t motion_count;
@@ -228,15 +229,6 @@ static inline bool topology_has_elements(const struct topology *topology)
 {
     for (size_t b = 0; b < topology->body_count; b++)
         if (topology->bodies[b].elements.present)
-            return true;
-    return false;
-}
-
-// Whether any body has drag in proportion to its mass.
-static inline bool topology_has_mass_drag(const struct topology *topology)
-{
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (topology->bodies[b].mass_drag > 0)
             return true;
     return false;
 }
