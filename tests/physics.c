@@ -208,6 +208,13 @@ struct work_done work_of(taut_solver *solver)
     return work;
 }
 
+double residual_of(taut_solver *solver, double start)
+{
+    const double change = energy_of(solver).total - start;
+    const struct work_done work = work_of(solver);
+    return change + work.friction + work.damping + work.projection - work.drives;
+}
+
 // A change from outside may bring any energy, and must not count as divergence.
 static struct state *open_state(taut_solver *solver)
 {

@@ -85,6 +85,10 @@ struct work_done {
 };
 struct work_done work_of(taut_solver *solver);
 
+// The change of the energy since `start`, J, that damping, friction, projection and drives do not
+// explain.
+double residual_of(taut_solver *solver, double start);
+
 // Moves a node of a double precision solver; the history that some integrators keep is not changed.
 void put(taut_solver *solver, uint64_t node, vec3 position);
 void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity);

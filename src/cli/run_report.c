@@ -430,6 +430,24 @@ static void print_run(const struct run *run)
            human_counted((uint64_t)taut_solver_threads(solver), "thread").text);
 }
 
+static const char *stage_name(enum stage stage)
+{
+    static const char *const names[STAGE_COUNT] = {
+        [STAGE_GRAVITY_DRAG] = "gravity_drag",
+        [STAGE_SPRINGS] = "springs",
+        [STAGE_ELEMENTS] = "elements",
+        [STAGE_WIND] = "wind",
+        [STAGE_PRESSURE] = "pressure",
+        [STAGE_COLLIDERS] = "colliders",
+        [STAGE_INTEGRATE] = "integrate",
+        [STAGE_SOLVE] = "solve",
+        [STAGE_MOTIONS] = "motions",
+        [STAGE_WORK] = "work",
+        [STAGE_CHECK] = "check",
+    };
+    return names[stage];
+}
+
 static void print_stages(const struct run *run)
 {
     const struct stage_clock *clock = solver_stage_clock(run->solver);

@@ -122,7 +122,7 @@ struct mouse_spring {
 // STAGE_STRIDE is timed, and counts for all of them. The stride is coprime to the powers of two at
 // which checks recur.
 
-enum stage {
+enum stage { // printed by cli/run_report.c
     STAGE_GRAVITY_DRAG,
     STAGE_SPRINGS,
     STAGE_ELEMENTS,
@@ -136,9 +136,6 @@ enum stage {
     STAGE_CHECK,
     STAGE_COUNT
 };
-
-// "gravity_drag", "springs", ...
-const char *stage_name(enum stage stage);
 
 enum { STAGE_STRIDE = 13 };
 

@@ -716,6 +716,12 @@ static const char *const pendulum_model_names[] = {"spring", "equation", "small_
         .absent = "`spring`, or the body's common keys",                                           \
         .meaning = "A material for each kind of springs; a kind that is not named is not built."   \
     }
+#define DAMPING_RATIO_KEY(of)                                                                      \
+    {                                                                                              \
+        .name = "damping_ratio", .type = VALUE_NUMBER,                                             \
+        .offset = offsetof(struct scene_body, damping_ratio), .range = RANGE_NOT_NEGATIVE,         \
+        .initial = "0", .meaning = "The damping of " of                                            \
+    }
 #define RAYLEIGH_KEY(materials)                                                                    \
     {                                                                                              \
         .name = "rayleigh", .shown = "mapping", .absent = "`damping_ratio`",                       \
@@ -729,13 +735,8 @@ static const char *const pendulum_model_names[] = {"spring", "equation", "small_
      .absent = "`mass` and spring constants are given",                                            \
      .meaning = "The material in SI units, instead of mass and spring constants; stretch and "     \
                 "shear under load then do not depend on the distance of nodes."},                  \
-        {.name = "damping_ratio",                                                                  \
-         .type = VALUE_NUMBER,                                                                     \
-         .offset = offsetof(struct scene_body, damping_ratio),                                     \
-         .range = RANGE_NOT_NEGATIVE,                                                              \
-         .initial = "0",                                                                           \
-         .meaning = "The damping of each spring as a fraction of the critical damping of the "     \
-                    "spring between two nodes inside; only with `elastic` or `fabric`."},          \
+        DAMPING_RATIO_KEY("each spring as a fraction of the critical damping of the spring "       \
+                          "between two nodes inside; only with `elastic` or `fabric`."),           \
         RAYLEIGH_KEY("`elastic` or `fabric`")
 #define PRESSURE_KEY                                                                               \
     {                                                                                              \
@@ -871,13 +872,8 @@ static const struct schema_key quad_keys[] = {
      .meaning =                                                                                    \
          "The material of the wall in SI units, instead of mass and springs; the triangles "       \
          "are then those of an isotropic membrane, whatever their shapes and sizes."},             \
-        {.name = "damping_ratio",                                                                  \
-         .type = VALUE_NUMBER,                                                                     \
-         .offset = offsetof(struct scene_body, damping_ratio),                                     \
-         .range = RANGE_NOT_NEGATIVE,                                                              \
-         .initial = "0",                                                                           \
-         .meaning = "The damping of each triangle as a fraction of its critical damping; only "    \
-                    "with `elastic`."},                                                            \
+        DAMPING_RATIO_KEY(                                                                         \
+            "each triangle as a fraction of its critical damping; only with `elastic`."),          \
         RAYLEIGH_KEY("`elastic`")
 
 static const struct schema_key sphere_keys[] = {
