@@ -11,7 +11,8 @@ It checks
 - links to files and to headings, whose anchors are those that GitHub makes;
 - tables: a table has a head, a line of dashes, and rows of as many cells, without prose between;
 - pages (NAME.md) named in comments of src/, cmake/ and scenes/, and source files named in comments
-  of src/ by any part of their path.
+  of src/ by any part of their path;
+- verbs: `./dev VERB` anywhere, and the verbs that `./dev help` lists are those that it knows.
 
 test_tutorial.py compares the output of runs, and test_scene_docs.c the tables of keys. The checker
 is tested on made-up mistakes.
@@ -33,6 +34,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 PREFIXED = re.compile(r"(?<![\w/.-])src/[\w./*-]*[\w/*]")
 QUOTED = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)*/(?:[\w*-]+\.(?:c|h|cc|py|sh|yaml|glsl|md))?)`")
 HEADING = re.compile(r"^#+ +(.*?)\s*$")
+VERB = re.compile(r"\./dev ([a-z]+)")
 PAGE_NAME = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w-]+\.md)\b")
 FILE_NAME = re.compile(r"(?<![\w./<*-])((?:\w+/)*\w+\.(?:c|h|cc|py|sh|glsl))\b")
 # A part of a path that matches any name.
@@ -144,6 +146,25 @@ def comment_complaints(text, paths):
     return found
 
 
+def known_verbs(script):
+    """The verbs that ./dev executes: the patterns of its last `case`."""
+    body = script[script.rindex("\ncase "):]
+    return {verb for pattern in re.findall(r"(?m)^([a-z| -]+)\)", body)
+            for verb in re.findall(r"(?<!-)\b[a-z]{2,}", pattern)}
+
+
+def listed_verbs(script):
+    """The verbs of the text that `./dev help` prints."""
+    text = script[script.index("usage: ./dev"):script.index("\nHELP\n")]
+    return set(re.findall(r"(?m)^  ([a-z]+)", text))
+
+
+def verb_complaints(text, verbs):
+    return [(number, f"./dev has no verb {verb}")
+            for number, line in enumerate(text.splitlines(), 1)
+            for verb in VERB.findall(line) if verb not in verbs]
+
+
 # ---- Test of the checker
 
 def prove():
@@ -179,6 +200,15 @@ def prove():
         (comment_complaints("x.y.c = 1; // other/b.h", {"src/base/b.h"}), 1),
         (comment_complaints("// gone.c", {"src/base/b.h"}), 1),
     ]
+    script = ("usage: ./dev VERB\n\n  run [X]  a\n  test     b\n\nHELP\n"
+              "case $a in\nrun | make) ;;\ntest) b ;;\nhelp | -h | --help) c ;;\n*) d ;;\nesac\n")
+    verbs = known_verbs(script)
+    cases += [
+        (verb_complaints("./dev run, `./dev test NAME`", verbs), 0),
+        (verb_complaints("`./dev fuzz`", verbs), 1),
+        (verbs ^ {"run", "make", "test", "help"}, 0),
+        (verbs ^ listed_verbs(script), 2),  # make and help are not listed there
+    ]
     wrong = [case for case in cases if len(case[0]) != case[1]]
     for case in wrong:
         print(f"the checker found {case[0]} instead of {case[1]} mistakes")
@@ -200,10 +230,14 @@ def main():
 
     pages = [os.path.relpath(path, ROOT) for pattern in PAGES
              for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
-    found = []
+    script = contents("dev")
+    verbs = known_verbs(script)
+    found = [("dev", 0, f"help and the verbs differ in {verb}")
+             for verb in verbs ^ listed_verbs(script)]
     for page in pages:
         text = contents(page)
-        complaints = table_complaints(text) + link_complaints(page, text, exists, contents)
+        complaints = (table_complaints(text) + link_complaints(page, text, exists, contents)
+                      + verb_complaints(text, verbs))
         if page != "docs/changelog.md":
             complaints += path_complaints(text, exists)
         found += [(page, *complaint) for complaint in complaints]
