@@ -381,6 +381,35 @@ static taut_status remove_file(const struct folder_claim *claim, const char *nam
     return status;
 }
 
+// A name of this form, of a file that a killed process had no time to give its own (file.h).
+static bool is_temporary(const char *name)
+{
+    enum { DIGITS = 16 };
+    const char *digits = name + strlen(".taut-");
+    return strncmp(name, ".taut-", strlen(".taut-")) == 0 &&
+           strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ".tmp") == 0;
+}
+
+taut_status folder_remove_temporaries(const char *name, taut_error *error)
+{
+    DIR *folder = opendir(name);
+    taut_status status = TAUT_OK;
+    struct dirent *entry;
+    while (folder && status == TAUT_OK && (entry = readdir(folder)) != NULL) {
+        if (!is_temporary(entry->d_name))
+            continue;
+        char *path = text_format("%s/%s", name, entry->d_name);
+        if (!path)
+            status = fail_memory(error, "the name of a file");
+        else
+            (void)unlink(path);
+        free(path);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return status;
+}
+
 // Removes the manifest last: if the process is killed here, the remaining files are still listed.
 static taut_status remove_entries(const struct folder_claim *claim, const struct manifest *manifest,
                                   taut_error *error)
@@ -434,6 +463,8 @@ static taut_status claim_folder(const struct folder_claim *claim, bool clear, ta
     // Another process may have begun to write these files since the manifest was read.
     if (status != TAUT_OK && !present && manifest_appeared(claim))
         status = manifest_fail_busy(claim->folder, error);
+    if (status == TAUT_OK && present && clear && !manifest.complete)
+        status = folder_remove_temporaries(claim->folder, error);
     if (status == TAUT_OK && present && clear)
         status = remove_entries(claim, &manifest, error);
     if (present)

@@ -2,7 +2,8 @@
 // earlier one.
 //
 // Only files that the folder's manifest lists, and that have not changed since, are ever removed, and
-// in the folder of an interrupted run those that it lacks and that begin as taut's files do.
+// in the folder of an interrupted run those that it lacks and that begin as taut's files do, or have
+// the name of a temporary file.
 // Files that the scene is read from are never removed, wherever they are and whatever lists them.
 #ifndef TAUT_OUTPUT_FOLDER_H
 #define TAUT_OUTPUT_FOLDER_H
@@ -36,6 +37,10 @@ taut_status folder_clear(const struct folder_claim *claim, taut_error *error);
 // Whether a regular file in a folder begins as taut's files do, or is empty. After a power failure
 // such a file may be there though the manifest, whose last lines were not on the disk yet, lacks it.
 bool folder_has_own(const char *folder, const char *name);
+
+// Removes the files with names that taut gives temporary files (file.h), which a killed process has
+// left. Only in the folder of a run that was interrupted, and to which nobody else writes.
+taut_status folder_remove_temporaries(const char *folder, taut_error *error);
 
 // Creates a folder with its parents; an existing folder is no error.
 taut_status folder_make(const char *path, taut_error *error);

@@ -329,36 +329,6 @@ static bool is_frame(const char *name, const char *file)
     return count >= 6 && strcmp(digits + count, ".vtp") == 0;
 }
 
-// A name of this form, of a file that a killed process had no time to give its own (file.h).
-static bool is_temporary(const char *name)
-{
-    enum { DIGITS = 16 };
-    const char *digits = name + strlen(".taut-");
-    return strncmp(name, ".taut-", strlen(".taut-")) == 0 &&
-           strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ".tmp") == 0;
-}
-
-// Nobody else writes to a folder whose manifest we have locked.
-static taut_status remove_temporaries(const char *name, taut_error *error)
-{
-    DIR *folder = opendir(name);
-    taut_status status = TAUT_OK;
-    struct dirent *entry;
-    while (folder && status == TAUT_OK && (entry = readdir(folder)) != NULL) {
-        if (!is_temporary(entry->d_name))
-            continue;
-        char *path = text_format("%s/%s", name, entry->d_name);
-        if (!path)
-            status = fail_memory(error, "the name of a file");
-        else
-            (void)unlink(path);
-        free(path);
-    }
-    if (folder)
-        (void)closedir(folder);
-    return status;
-}
-
 struct plan_of_files {
     const struct recording_options *options;
     const struct frame *first;
@@ -702,7 +672,7 @@ static taut_status resume_all(struct recording *recording, const struct recordin
                           : manifest_restart(&recording->manifest, options->kernel, options->state,
                                              error);
     if (status == TAUT_OK)
-        status = remove_temporaries(options->folder, error);
+        status = folder_remove_temporaries(options->folder, error);
     if (status == TAUT_OK)
         status = resume_scene(recording, rewrites_scene ? options->resolved_yaml : NULL, error);
     if (status == TAUT_OK && position)
@@ -775,7 +745,7 @@ taut_status recording_tidy(struct manifest *manifest, taut_error *error)
     if (status == TAUT_OK)
         status = manifest_continue(manifest, error);
     if (status == TAUT_OK)
-        status = remove_temporaries(manifest->folder, error);
+        status = folder_remove_temporaries(manifest->folder, error);
     for (size_t i = 0; i < manifest->earlier_count && status == TAUT_OK; i++) {
         const struct manifest_entry *entry = &manifest->earlier[i];
         uint64_t step;
