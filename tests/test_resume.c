@@ -674,6 +674,24 @@ static void a_run_killed_at_its_very_end_is_tidied_up(void **state)
     assert_contains(outcome.err, "the run in 'ended' is complete");
     outcome_free(&outcome);
     assert_same_folders("plain", "ended");
+
+    // The checkpoint that the scene keeps is listed last, though it was announced before a frame.
+    finish("kept.yaml", "kept");
+    outcome = cli_expect(0, "rm -r ended && cp -r kept ended && awk '{line[NR] = $0} END {"
+                            " n = NR - 3; sub(/,$/, \"\", line[n - 1]);"
+                            " for (i = 1; i < n - 1; i++) print line[i];"
+                            " print line[n] \",\"; print line[n - 1] \",\";"
+                            " print \"{\\\"name\\\": \\\"checkpoint_000000000000599.taut\\\","
+                            " \\\"writing\\\": true}\";"
+                            " for (i = n + 1; i <= NR; i++) print line[i]}'"
+                            " kept/manifest.json > ended/manifest.json && "
+                            "grep -A1 checkpoint_000000000000600 ended/manifest.json |"
+                            " grep -q kept_ && "
+                            "echo x > ended/checkpoint_000000000000599.taut && "
+                            "taut resume ended");
+    assert_contains(outcome.err, "the run in 'ended' is complete");
+    outcome_free(&outcome);
+    assert_same_folders("kept", "ended");
 }
 
 // Expects a refusal that names a file and leaves the folder, and the one beside it, the same.

@@ -736,6 +736,23 @@ static taut_status check_finished(const struct manifest *manifest, bool *tidy, t
     return status;
 }
 
+// Lists a file of a finished run again, or removes it if it is a checkpoint that was passing.
+static taut_status tidy_entry(struct manifest *manifest, const struct manifest_entry *entry,
+                              bool is_checkpoint, taut_error *error)
+{
+    char *path = text_format("%s/%s", manifest->folder, entry->name);
+    struct stat present;
+    taut_status status = TAUT_OK;
+    if (!path)
+        status = fail_memory(error, "the manifest");
+    else if (entry->writing && is_checkpoint)
+        status = manifest_remove(manifest, path, error);
+    else if (lstat(path, &present) == 0)
+        status = manifest_keep(manifest, path, entry->writing ? KEEP_WRITING : KEEP_WHOLE, error);
+    free(path);
+    return status;
+}
+
 taut_status recording_tidy(struct manifest *manifest, taut_error *error)
 {
     bool tidy;
@@ -746,21 +763,15 @@ taut_status recording_tidy(struct manifest *manifest, taut_error *error)
         status = manifest_continue(manifest, error);
     if (status == TAUT_OK)
         status = folder_remove_temporaries(manifest->folder, error);
-    for (size_t i = 0; i < manifest->earlier_count && status == TAUT_OK; i++) {
-        const struct manifest_entry *entry = &manifest->earlier[i];
-        uint64_t step;
-        const bool passes = entry->writing && recording_is_checkpoint(entry->name, &step);
-        char *path = text_format("%s/%s", manifest->folder, entry->name);
-        struct stat present;
-        if (!path)
-            status = fail_memory(error, "the manifest");
-        else if (passes)
-            status = manifest_remove(manifest, path, error);
-        else if (lstat(path, &present) == 0)
-            status =
-                manifest_keep(manifest, path, entry->writing ? KEEP_WRITING : KEEP_WHOLE, error);
-        free(path);
-    }
+    // A checkpoint that is retained is listed last (manifest_retain). In the log it is where it was
+    // announced, which depends on when the run was interrupted.
+    for (int checkpoints = 0; checkpoints < 2; checkpoints++)
+        for (size_t i = 0; i < manifest->earlier_count && status == TAUT_OK; i++) {
+            const struct manifest_entry *entry = &manifest->earlier[i];
+            uint64_t step;
+            if (entry->name && recording_is_checkpoint(entry->name, &step) == (checkpoints == 1))
+                status = tidy_entry(manifest, entry, checkpoints == 1, error);
+        }
     if (status == TAUT_OK)
         return manifest_end(manifest, true, error);
     (void)file_close(&manifest->log, NULL);
