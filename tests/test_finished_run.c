@@ -23,6 +23,16 @@ static void assert_positions(const struct fixture *fixture, const float *positio
             assert_true(*positions++ == (float)fixture->positions[b][i]);
 }
 
+// As they are in the file.
+static void assert_exact_positions(const struct fixture *fixture, const double *positions)
+{
+    for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++)
+        for (size_t i = 0; i < 3 * fixture->bodies[b].node_count; i++) {
+            const double value = fixture->positions[b][i];
+            assert_true(*positions++ == (fixture->frame.single ? (double)(float)value : value));
+        }
+}
+
 static void assert_springs(const struct fixture *fixture, const float *strains,
                            const uint8_t *broken)
 {
@@ -54,6 +64,9 @@ static void check_frame(bool single)
     assert_true(frame.time == 0.75);
     float positions[3 * FIXTURE_NODE_COUNT], strains[FIXTURE_SPRING_COUNT];
     uint8_t broken[FIXTURE_SPRING_COUNT];
+    double exact[3 * FIXTURE_NODE_COUNT];
+    assert_int_equal(vtp_frame_exact_positions(&frame, exact, &error), TAUT_OK);
+    assert_exact_positions(&fixture, exact);
     // In either order, and more than once.
     for (int round = 0; round < 2; round++) {
         assert_int_equal(vtp_frame_springs(&frame, strains, broken, &error), TAUT_OK);

@@ -3,26 +3,16 @@
 #ifndef TAUT_CLI_FRAME_SOURCE_H
 #define TAUT_CLI_FRAME_SOURCE_H
 
+#include "cli/frame_reader.h"
 #include "cli/render_plan.h"
-#include "cli/schedule.h"
-#include "cli/session.h"
-#include "output/finished_run.h"
 #include "picture/subject.h"
 
 struct frame_source {
-    struct options options; // of the session; their strings belong to the command
-    struct session session;
+    struct frame_reader reader;
     struct subject subject;
     struct frame frame; // the frame read last
     unsigned fields;    // the fields of it that are read
-    struct batch batch;
-    double shown; // wall time of the last progress message
-    // For a finished run:
-    bool is_run;
-    char *scene_path;
-    char *name; // of the scene
-    struct finished_body *bodies;
-    struct finished_run run;
+    char *name;         // of the scene
 };
 
 // Reads the scene, or the run. Returns an exit code, after printing what is wrong. Call

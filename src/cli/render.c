@@ -199,9 +199,9 @@ struct target {
 static void show_drawing(struct render *render, size_t frame)
 {
     double now = clock_seconds();
-    if (render->options->quiet || !live_line_possible() || now - render->source.shown < 0.1)
+    if (render->options->quiet || !live_line_possible() || now - render->source.reader.shown < 0.1)
         return;
-    render->source.shown = now;
+    render->source.reader.shown = now;
     char text[64];
     snprintf(text, sizeof text, "drawing  frame %zu/%zu", frame + 1, render->plan.count);
     live_line(text);

@@ -223,9 +223,11 @@ static taut_status read_frame(struct finished_run *run, struct vtp_frame *file, 
                     " springs, but scene.yaml makes %" PRIu64 " and %" PRIu64,
                     file->path, file->points, file->lines, run->system.node_count,
                     run->system.spring_count);
-    taut_status status = vtp_frame_positions(file, frame->drawn_positions, error);
+    const bool exact = (fields & FRAME_POSITIONS) != 0;
+    taut_status status = exact ? vtp_frame_exact_positions(file, frame->positions, error)
+                               : vtp_frame_positions(file, frame->drawn_positions, error);
     if (status == TAUT_OK)
-        frame->fields |= FRAME_DRAWN_POSITIONS;
+        frame->fields |= exact ? FRAME_POSITIONS : FRAME_DRAWN_POSITIONS;
     if (status == TAUT_OK && fields & FRAME_STRAINS)
         status = read_springs(run, file, frame, error);
     return status;
@@ -242,12 +244,31 @@ static taut_status read_samples(struct finished_run *run, size_t number, float *
     return status;
 }
 
+// The same as doubles.
+static taut_status read_exact_samples(struct finished_run *run, size_t number, double *positions,
+                                      taut_error *error)
+{
+    const uint64_t count = 3 * run->system.node_count;
+    float *samples = memory_allocate(NULL, count, sizeof *samples);
+    if (!samples)
+        return fail_memory(error, "a frame");
+    taut_status status = read_samples(run, number, samples, error);
+    for (uint64_t i = 0; i < count; i++)
+        positions[i] = (double)samples[i];
+    memory_release(NULL, samples, count, sizeof *samples);
+    return status;
+}
+
 taut_status finished_run_read(struct finished_run *run, size_t number, unsigned fields,
                               struct frame *frame, taut_error *error)
 {
     fields &= frame->allocated;
     frame->fields = 0;
     frame->time = run->times[number];
+    if (run->caches && fields & FRAME_POSITIONS) {
+        frame->fields = FRAME_POSITIONS;
+        return read_exact_samples(run, number, frame->positions, error);
+    }
     if (run->caches) {
         frame->fields = FRAME_DRAWN_POSITIONS;
         return read_samples(run, number, frame->drawn_positions, error);

@@ -86,18 +86,23 @@ uint64_t scan_u64(struct scan *scan)
     return join(bytes, 8);
 }
 
-static float real_of(const unsigned char *bytes, bool single)
+static double double_of(const unsigned char *bytes, bool single)
 {
     if (single) {
         uint32_t bits = (uint32_t)join(bytes, 4);
         float value;
         memcpy(&value, &bits, sizeof value);
-        return value;
+        return (double)value;
     }
     uint64_t bits = join(bytes, 8);
     double value;
     memcpy(&value, &bits, sizeof value);
-    return (float)value;
+    return value;
+}
+
+static float real_of(const unsigned char *bytes, bool single)
+{
+    return (float)double_of(bytes, single);
 }
 
 float scan_f32(struct scan *scan)
@@ -127,6 +132,13 @@ void scan_decode_reals(const unsigned char *bytes, bool single, float *values, s
     size_t size = single ? 4 : 8;
     for (size_t i = 0; i < count; i++)
         values[i] = real_of(bytes + i * size, single);
+}
+
+void scan_decode_doubles(const unsigned char *bytes, bool single, double *values, size_t count)
+{
+    size_t size = single ? 4 : 8;
+    for (size_t i = 0; i < count; i++)
+        values[i] = double_of(bytes + i * size, single);
 }
 
 uint64_t scan_position(struct scan *scan)

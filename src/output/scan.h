@@ -37,6 +37,9 @@ void scan_reals(struct scan *scan, bool single, float *values, uint64_t count);
 // The same from bytes in memory. Checking for finite numbers is left to the caller.
 void scan_decode_reals(const unsigned char *bytes, bool single, float *values, size_t count);
 
+// The same as doubles, exactly.
+void scan_decode_doubles(const unsigned char *bytes, bool single, double *values, size_t count);
+
 // The position in the file, and the length of the file.
 uint64_t scan_position(struct scan *scan);
 uint64_t scan_length(struct scan *scan);

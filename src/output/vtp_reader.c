@@ -441,20 +441,49 @@ static void stream_reals(struct stream *stream, bool single, float *values, uint
     }
 }
 
-taut_status vtp_frame_positions(struct vtp_frame *frame, float *positions, taut_error *error)
+static void stream_doubles(struct stream *stream, bool single, double *values, uint64_t count)
+{
+    struct scan *scan = &stream->frame->scan;
+    const unsigned char *bytes;
+    size_t size = single ? 4 : 8;
+    for (uint64_t done = 0; done < count && !scan->failed;) {
+        size_t batch = stream_next(stream, (count - done) * size, &bytes) / size;
+        scan_decode_doubles(bytes, single, values + done, batch);
+        for (size_t i = 0; i < batch && !scan->failed; i++)
+            scan->failed = !isfinite(values[done + i]);
+        done += batch;
+    }
+}
+
+// Into one of both arrays.
+static taut_status read_positions(struct vtp_frame *frame, float *rounded, double *exact,
+                                  taut_error *error)
 {
     struct stream stream;
     if (!stream_open(frame, &frame->positions, &stream)) {
         stream_close(&stream);
         return fail_memory(error, "a frame");
     }
-    stream_reals(&stream, frame->single, positions, 3 * frame->points);
+    if (exact)
+        stream_doubles(&stream, frame->single, exact, 3 * frame->points);
+    else
+        stream_reals(&stream, frame->single, rounded, 3 * frame->points);
     stream_close(&stream);
     return frame->scan.failed ? refuse(frame,
                                        "cannot be read to its end, or has positions that "
                                        "are not numbers",
                                        error)
                               : TAUT_OK;
+}
+
+taut_status vtp_frame_positions(struct vtp_frame *frame, float *positions, taut_error *error)
+{
+    return read_positions(frame, positions, NULL, error);
+}
+
+taut_status vtp_frame_exact_positions(struct vtp_frame *frame, double *positions, taut_error *error)
+{
+    return read_positions(frame, NULL, positions, error);
 }
 
 static void read_broken(struct stream *stream, uint8_t *broken, uint64_t count)

@@ -37,6 +37,10 @@ taut_status vtp_frame_read_file(FILE *file, const char *path, struct vtp_frame *
 // Reads positions, 3 per node.
 taut_status vtp_frame_positions(struct vtp_frame *frame, float *positions, taut_error *error);
 
+// The same without rounding those of a run in double precision.
+taut_status vtp_frame_exact_positions(struct vtp_frame *frame, double *positions,
+                                      taut_error *error);
+
 // Reads the strains of the `lines` springs in the file, and 1 for those that have broken.
 taut_status vtp_frame_springs(struct vtp_frame *frame, float *strains, uint8_t *broken,
                               taut_error *error);
