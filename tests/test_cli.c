@@ -49,8 +49,9 @@ static void every_option_in_help_is_documented(void **state)
     (void)state;
     size_t length, options = 0;
     char *manual = fixture_read(TAUT_TEST_SOURCE "/docs/cli.md", &length);
-    const char *commands[] = {"taut check --help", "taut info --help", "taut run --help",
-                              "taut resume --help", "taut render --help"};
+    const char *commands[] = {"taut check --help",  "taut info --help",
+                              "taut run --help",    "taut resume --help",
+                              "taut render --help", "taut check-intersections --help"};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         struct outcome help = cli_expect(0, commands[i]);
         for (const char *at = help.out; (at = strstr(at, "\n  --")) != NULL;) {
@@ -63,7 +64,7 @@ static void every_option_in_help_is_documented(void **state)
         }
         outcome_free(&help);
     }
-    assert_int_equal(options, 10 + 10 + 18 + 12 + 26);
+    assert_int_equal(options, 10 + 10 + 18 + 12 + 26 + 14);
     free(manual);
 }
 
@@ -74,7 +75,8 @@ static void wrong_usage_is_reported_and_ends_with_2(void **state)
         const char *command, *message;
     } cases[] = {
         {"taut stabilty hanging.yaml",
-         "the commands are check, info, run, resume, stability, render, view and bench"},
+         "the commands are check, check-intersections, info, run, resume, stability, render, view "
+         "and bench"},
         {"taut chek hanging.yaml", "did you mean 'check'?"},
         {"taut --frobnicate", "there is no option '--frobnicate'"},
         {"taut help fly", "there is no command 'fly'"},

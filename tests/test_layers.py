@@ -2,6 +2,7 @@
 """Checks which folders of src/ include which (docs/architecture.md).
 
 A folder of the data flow includes only taut.h, base/, parallel/, simd/ and folders to its left.
+intersections/, the oracle of contact, is included by cli/ alone.
 springs/ and faces/ occur in it twice: their plans (files named plan*, made before the state whose
 arrays they order) to the left of state/, and everything else to its right. So does kernels/:
 kernels.h, which kernels of several modules share, to the left of those modules, and the tables,
@@ -24,6 +25,8 @@ import sys
 ORDER = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "elements", "contact",
          "forces", "table", "integrate", "stability", "solver", "output"]
 PLANNED = re.compile(r"(springs|faces)/(?:\w+/)?plan\w*\.[ch]")
+# Used by nothing but cli/: the oracle of contact shares no code with it.
+ORACLES = {"intersections": {"base", "parallel", "intersections"}}
 BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
 # Folders that run solvers, and the folders of its own group that each may include.
 USERS = {"study": {"study"}, "picture": {"output", "picture"}, "play": {"output", "picture", "play"},
@@ -42,6 +45,7 @@ PUBLIC = {
     "integrate": {"integrate.h", "implicit.h", "constraints.h", "mouse_spring.h"},
     "stability": {"critical_step.h", "divergence.h", "hessenberg.h", "limits.h"},
     "solver": {"solver.h"},
+    "intersections": {"intersections.h"},
     "study": {"study.h"},
     "play": {"player.h"},
     "view": {"view.h"},
@@ -72,6 +76,8 @@ def allowed_folders(path):
         return None
     if folder in BASES:
         return BASES[folder]
+    if folder in ORACLES:
+        return ORACLES[folder]
     if folder in USERS:
         return set(BASES) | set(ORDER) - {"output"} | USERS[folder]
     if folder in ORDER:
@@ -166,6 +172,11 @@ PROOF = [
     ("parallel/a.c", '#include "simd/wide.h"', True),
     ("simd/a.h", '#include "scene/scene.h"', True),
     ("output/a.c", '#include "scene/scene.h"', False),
+    ("contact/a.c", '#include "intersections/intersections.h"', True),
+    ("intersections/a.c", '#include "contact/contact.h"', True),
+    ("intersections/a.c", '#include "parallel/team.h"\n#include "base/sort.h"', False),
+    ("cli/a.c", '#include "intersections/intersections.h"', False),
+    ("cli/a.c", '#include "intersections/triangles.h"', True),
     ("output/a.c", '#include "cli/main.h"', True),
     ("cli/a.c", '#include "output/recording.h"\n#include "version_info.h"', False),
     ("solver/a.c", '#include "solver/private.h"\n#include "state/frame.h"', False),

@@ -12,7 +12,8 @@ enum command_kind {
     COMMAND_STUDIES = 8,   // runs a scene with all integrators, in double precision
     COMMAND_DRAWS = 16,    // draws a scene or a finished run
     COMMAND_VIEWS = 32,    // shows a scene in a window
-    COMMAND_RESUMES = 64   // continues a run
+    COMMAND_RESUMES = 64,  // continues a run
+    COMMAND_COMPARES = 128 // compares the surfaces of a scene or a finished run
 };
 
 struct command {
@@ -25,8 +26,8 @@ struct command {
     int (*execute)(int argc, char **argv);
 };
 
-extern const struct command check_command, info_command, run_command, resume_command, bench_command,
-    stability_command, render_command, view_command;
+extern const struct command check_command, check_intersections_command, info_command, run_command,
+    resume_command, bench_command, stability_command, render_command, view_command;
 
 // The commands of graphics.c, which a build may lack.
 int render_command_run(const struct options *options);

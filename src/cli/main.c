@@ -12,8 +12,9 @@
 #include "version_info.h"
 
 static const struct command *const commands[] = {
-    &check_command,     &info_command,   &run_command,  &resume_command,
-    &stability_command, &render_command, &view_command, &bench_command};
+    &check_command,  &check_intersections_command, &info_command,   &run_command,
+    &resume_command, &stability_command,           &render_command, &view_command,
+    &bench_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -24,7 +25,7 @@ static void print_usage(FILE *out)
           "Commands:\n",
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->does);
+        fprintf(out, "  %-19s %s\n", commands[i]->name, commands[i]->does);
     fputs("\n'taut COMMAND --help' lists the options of a command; 'taut --version' prints the\n"
           "version.\n",
           out);
@@ -64,8 +65,8 @@ static int refuse(const char *word)
         complain("there is no option '%s' before the command", word);
         nearest = nearest_name(word, options, 2);
     } else {
-        complain("there is no command '%s'; the commands are check, info, run, resume, "
-                 "stability, render, view and bench",
+        complain("there is no command '%s'; the commands are check, check-intersections, "
+                 "info, run, resume, stability, render, view and bench",
                  word);
         nearest = nearest_name(word, names, COMMAND_COUNT);
     }

@@ -52,6 +52,8 @@ enum option_key {
     KEY_HIDE,
     KEY_RANGE,
     KEY_DARK,
+    KEY_PAIRS,
+    KEY_TOUCHING,
     KEY_PAUSED,
     KEY_FAST,
     KEY_SCREENSHOT,
@@ -72,7 +74,9 @@ enum {
     STUDY = COMMAND_STUDIES,
     RENDER = COMMAND_DRAWS,
     VIEW = COMMAND_VIEWS,
-    SCENE = COMMAND_READS | RUN | STUDY | RENDER, // every command with a scene, except the window
+    COMPARE = COMMAND_COMPARES,
+    SCENE = COMMAND_READS | RUN | STUDY | RENDER |
+            COMPARE, // every command with a scene, except the window
     ANY = SCENE | VIEW | RESUME
 };
 
@@ -82,6 +86,14 @@ static const struct option_entry option_entries[] = {
      "the second axis of the map: stiffness, damping,\nor none (default: stiffness)"},
     {"budget", "S", KEY_BUDGET, STUDY,
      "about how long to measure; of larger scenes runs\nare shortened (default: 30)"},
+    {"frames", "A[:B[:STEP]]", KEY_FRAMES, COMPARE,
+     "of a run, frame A, or frames A to B, or each\nSTEP-th of them (default: all)"},
+    {"time", "T[,T...]", KEY_TIME, COMPARE,
+     "the frames nearest to these times, in s; a scene\nis simulated up to them (default: its "
+     "start)"},
+    {"pairs", "N", KEY_PAIRS, COMPARE, "print the first N pairs of each frame (default: 0)"},
+    {"touching", NULL, KEY_TOUCHING, COMPARE,
+     "exit status 3 also where surfaces only touch or\noverlap"},
     {"output", "FILE", KEY_OUTPUT, RENDER,
      "the picture (.png) or video (.mp4, .gif; by ffmpeg)\n(default: out/SCENE-NAME.png)"},
     {"force", NULL, KEY_FORCE, RENDER, "replace that file even if it is something else"},
@@ -366,6 +378,40 @@ static bool set_frames(const struct command *command, const char *value,
     return true;
 }
 
+// A, A:B or A:B:STEP.
+static bool set_frame_numbers(const struct command *command, const char *value,
+                              struct options *options)
+{
+    uint64_t numbers[3] = {0, UINT64_MAX, 1};
+    int count = 0;
+    bool sound = true;
+    for (const char *at = value; sound; at++) {
+        const size_t length = strcspn(at, ":");
+        sound = count < 3 && number_parse_count(at, length, &numbers[count]) == NUMBER_OK;
+        count++;
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    if (count == 1)
+        numbers[1] = numbers[0];
+    options->frame_first = numbers[0];
+    options->frame_last = numbers[1];
+    options->frame_step = numbers[2];
+    if (sound && numbers[0] <= numbers[1] && numbers[2] > 0)
+        return true;
+    return refuse_value(command, "frames", value,
+                        "A, A:B or A:B:STEP, whole numbers of which B is not below A");
+}
+
+static bool set_pairs(const struct command *command, const char *value, struct options *options)
+{
+    if (number_parse_count(value, strlen(value), &options->pairs) != NUMBER_OK ||
+        options->pairs > PAIRS_MAX)
+        return refuse_value(command, "pairs", value, "a whole number up to 1000000");
+    return true;
+}
+
 static bool set_columns(const struct command *command, const char *value,
                         struct render_request *request)
 {
@@ -546,7 +592,12 @@ static bool apply_option(const struct command *command, enum option_key key, con
     case KEY_TIME:
         return set_times(command, value, request);
     case KEY_FRAMES:
-        return set_frames(command, value, request);
+        return command->kind == COMMAND_COMPARES ? set_frame_numbers(command, value, options)
+                                                 : set_frames(command, value, request);
+    case KEY_PAIRS:
+        return set_pairs(command, value, options);
+    case KEY_TOUCHING:
+        return options->touching = true;
     case KEY_COLUMNS:
         return set_columns(command, value, request);
     case KEY_FPS:
@@ -613,7 +664,10 @@ void options_help(const struct command *command)
             print_entry(entry);
         }
     }
-    puts("\nExit status: 0 done; 1 the run failed; 2 wrong usage or scene.");
+    puts(command->kind == COMMAND_COMPARES
+             ? "\nExit status: 0 no crossing pairs; 1 failed; 2 wrong usage or scene; 3 crossing "
+               "pairs."
+             : "\nExit status: 0 done; 1 the run failed; 2 wrong usage or scene.");
 }
 
 // ---- Parsing
@@ -696,7 +750,10 @@ static bool check_combinations(const struct command *command, const bool *given,
         complain(command->kind == COMMAND_RESUMES
                      ? "%s: which run? Give the path of its folder%s"
                      : "%s: which scene? Give the path of a scene file%s",
-                 command->name, command->kind == COMMAND_DRAWS ? ", or of a run's folder" : "");
+                 command->name,
+                 command->kind == COMMAND_DRAWS      ? ", or of a run's folder"
+                 : command->kind == COMMAND_COMPARES ? ", of a run's folder, or of a mesh"
+                                                     : "");
     else if (operand_count > 1)
         complain("%s: one %s at a time; '%s' is a second one", command->name,
                  command->kind == COMMAND_RESUMES ? "run" : "scene", operands[1]);

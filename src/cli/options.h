@@ -13,6 +13,8 @@
 
 struct command;
 
+enum { PAIRS_MAX = 1000000 };
+
 enum { RENDER_TIMES_MAX = 64, RENDER_FRAMES_MAX = 100000, RENDER_PIXELS_MAX = 8192 };
 
 // In addition to the layers of the renderer.
@@ -62,6 +64,10 @@ struct options {
     enum study_map_kind map;
     double budget;                // s
     struct render_request render; // size, colours and the like also for `view`
+    // For `check-intersections` only; its times are those of `render`:
+    uint64_t frame_first, frame_last, frame_step; // step 0: all frames
+    uint64_t pairs;                               // to print of each frame
+    bool touching;                                // these pairs are failures too
     // For `view` only:
     bool paused, fast;
     const char *screenshot, *report; // NULL: none

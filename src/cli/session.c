@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/human.h"
 #include "cli/terminal.h"
+#include "parallel/machine.h"
 #include "scene/reader.h"
 
 static void show_reading(const struct options *options)
@@ -75,6 +76,19 @@ uint64_t probe_node(const taut_solver *solver, const struct scene_probe *probe)
         return probe->node.node;
     return probe->node.type == SELECT_LAST ? taut_solver_body_node_count(solver, probe->body) - 1
                                            : 0;
+}
+
+taut_status session_threads(const struct options *options, int *threads, taut_error *error)
+{
+    struct machine machine;
+    taut_status status = machine_detect(&machine, error);
+    if (status != TAUT_OK)
+        return status;
+    const int most = machine_threads_max(&machine);
+    *threads = options->threads == 0     ? machine_default_threads(&machine)
+               : options->threads < most ? options->threads
+                                         : most;
+    return TAUT_OK;
 }
 
 // Checked here because the numbers of nodes are known only now.

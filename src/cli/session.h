@@ -20,6 +20,10 @@ typedef double (*extra_memory_function)(const struct options *options, const tau
 int session_open(const struct options *options, extra_memory_function extra,
                  struct session *session);
 
+// The number of threads of a command that uses no solver for its work: as given, up to what the
+// machine can keep busy, or the default.
+taut_status session_threads(const struct options *options, int *threads, taut_error *error);
+
 // Prints the findings of a scene: errors always, warnings and notes unless `quiet`.
 void print_findings(const struct diagnostics *findings, bool quiet);
 

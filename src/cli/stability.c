@@ -262,20 +262,6 @@ static void show_progress(void *context, const char *part, int done, int parts)
     free(text);
 }
 
-static taut_status choose_threads(const struct options *options, struct study_options *wanted,
-                                  taut_error *error)
-{
-    struct machine machine;
-    taut_status status = machine_detect(&machine, error);
-    if (status != TAUT_OK)
-        return status;
-    int most = machine_threads_max(&machine);
-    wanted->threads = options->threads == 0     ? machine_default_threads(&machine)
-                      : options->threads < most ? options->threads
-                                                : most;
-    return TAUT_OK;
-}
-
 // Each thread has a solver of a variant in double precision; at most about one of them is being
 // created at a time.
 static double memory_of_study(const struct options *options, const taut_scene *scene)
@@ -284,7 +270,7 @@ static double memory_of_study(const struct options *options, const taut_scene *s
     size_t count = options->integrators ? read_integrators(options->integrators, chosen) : 0;
     struct study_options study = {0};
     taut_error error;
-    if (choose_threads(options, &study, &error) != TAUT_OK)
+    if (session_threads(options, &study.threads, &error) != TAUT_OK)
         return 0; // reported when the study begins
     double solver = 0, making = 0;
     for (size_t i = 0; i < (count > 0 ? count : INTEGRATOR_COUNT); i++) {
@@ -326,7 +312,7 @@ static taut_status measure(struct stability *stability, const struct study_optio
                            taut_error *error)
 {
     struct study_options wanted = *options;
-    taut_status status = choose_threads(stability->options, &wanted, error);
+    taut_status status = session_threads(stability->options, &wanted.threads, error);
     stability->threads = wanted.threads;
     if (status == TAUT_OK)
         status = stability_check_folder(stability, error);

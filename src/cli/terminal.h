@@ -9,8 +9,9 @@
 // Exit codes, as documented in docs/cli.md.
 enum exit_code {
     EXIT_CODE_DONE = 0,
-    EXIT_CODE_FAILED = 1, // the run failed; what and where has been printed
-    EXIT_CODE_WRONG = 2,  // wrong usage or scene
+    EXIT_CODE_FAILED = 1,   // the run failed; what and where has been printed
+    EXIT_CODE_WRONG = 2,    // wrong usage or scene
+    EXIT_CODE_CROSSING = 3, // taut check-intersections: there are crossing pairs
 };
 
 // Opens standard streams that the caller closed (taut >&-), so that no file of ours takes their
