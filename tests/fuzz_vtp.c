@@ -9,6 +9,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void read_triangles(struct vtp_frame *frame)
+{
+    uint32_t(*triangles)[3] = calloc(frame->polys + 1, sizeof *triangles);
+    uint32_t *bodies = calloc(frame->polys + 1, sizeof *bodies);
+    uint32_t *node_bodies = calloc(frame->points + 1, sizeof *node_bodies);
+    if (!triangles || !bodies || !node_bodies)
+        abort();
+    if (vtp_frame_triangles(frame, triangles, bodies, NULL) == TAUT_OK)
+        for (uint64_t i = 0; i < frame->polys; i++)
+            if (triangles[i][0] >= frame->points || triangles[i][1] >= frame->points ||
+                triangles[i][2] >= frame->points || bodies[i] >= frame->name_count)
+                abort();
+    (void)vtp_frame_node_bodies(frame, node_bodies, NULL);
+    free(triangles);
+    free(bodies);
+    free(node_bodies);
+}
+
 static void read_all(struct vtp_frame *frame)
 {
     float *positions = calloc(3 * frame->points + 1, sizeof *positions);
@@ -25,6 +43,7 @@ static void read_all(struct vtp_frame *frame)
         abort();
     }
     (void)vtp_frame_springs(frame, strains, broken, NULL);
+    read_triangles(frame);
     free(positions);
     free(strains);
     free(broken);

@@ -55,11 +55,14 @@ static void wrong_usage_is_reported(void **state)
     static const struct {
         const char *options, *message;
     } cases[] = {
-        {"", "which scene? Give the path of a scene file, of a run's folder, or of a mesh"},
+        {"", "which scene? Give the path of a scene file, of a run's folder, or of a .vtp or mesh "
+             "file"},
         {"plain.obj touch.obj", "'touch.obj' is a second one"},
         {"missing.yaml", "No such file or directory"},
         {"missing.obj", "No such file or directory"},
-        {"missing.vtp", "No such file or directory"},
+        {"missing.vtp", "cannot read 'missing.vtp': No such file or directory"},
+        {"--time 2 missing.vtp", "cannot be used with a mesh or a single frame"},
+        {"plain.vtp", "'plain.vtp' is not a frame that taut wrote"},
         {"--frames 2 curtain.yaml", "--frames selects frames of a run; of a scene use --time"},
         {"--frames 2 plain.obj", "cannot be used with a mesh"},
         {"--time 2 plain.obj", "cannot be used with a mesh"},
@@ -77,7 +80,7 @@ static void wrong_usage_is_reported(void **state)
         {"--steps 3 curtain.yaml", "unrecognized option '--steps'"},
         {"empty", "contains no run: there is no scene.yaml in it"},
     };
-    assert_int_equal(system("mkdir -p empty"), 0);
+    assert_int_equal(system("mkdir -p empty; cp plain.obj plain.vtp"), 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char command[256];
         snprintf(command, sizeof command, "taut check-intersections %s", cases[i].options);
@@ -258,6 +261,30 @@ static void hulls_and_closed_surfaces_cross_each_other(void **state)
     outcome_free(&outcome);
 }
 
+// A single .vtp file, which has its bodies and triangles, gives what the frame of the run gives.
+static void a_single_frame_is_checked(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    struct outcome outcome =
+        cli_expect(3, "taut run --quiet --force two.yaml && cp out/two/two_000003.vtp one.vtp && "
+                      "taut check-intersections --json --pairs 50 --frames 3 out/two >run.json; "
+                      "taut check-intersections --json --pairs 50 one.vtp");
+    cli_assert_json(outcome.out, "e = json.load(open('run.json'))\n"
+                                 "assert d['triangles'] == e['triangles'] > 0\n"
+                                 "for x in d, e: x['frames'][0].pop('frame')\n"
+                                 "assert d['frames'] == e['frames'], d['frames']\n"
+                                 "assert len(d['frames'][0]['pairs']) > 10\n"
+                                 "assert d['frames'][0]['bodies'][0]['b'] == 'ball'\n");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "head -c 3000 one.vtp >cut.vtp; taut check-intersections cut.vtp");
+    assert_contains(outcome.err, "cut.vtp");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check-intersections out/two/two_000000.vtp");
+    outcome_free(&outcome);
+}
+
 static void scenes_without_surfaces_have_none(void **state)
 {
     (void)state;
@@ -277,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_curtain_that_falls_into_itself_is_found),
         cmocka_unit_test(positions_in_double_precision_are_not_rounded),
         cmocka_unit_test(hulls_and_closed_surfaces_cross_each_other),
+        cmocka_unit_test(a_single_frame_is_checked),
         cmocka_unit_test(scenes_without_surfaces_have_none),
     };
     return cmocka_run_group_tests(tests, enter, NULL);

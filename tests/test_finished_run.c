@@ -67,6 +67,19 @@ static void check_frame(bool single)
     double exact[3 * FIXTURE_NODE_COUNT];
     assert_int_equal(vtp_frame_exact_positions(&frame, exact, &error), TAUT_OK);
     assert_exact_positions(&fixture, exact);
+    static const uint32_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    uint32_t triangles[4][3], bodies[FIXTURE_NODE_COUNT];
+    assert_int_equal(vtp_frame_triangles(&frame, triangles, bodies, &error), TAUT_OK);
+    assert_memory_equal(triangles, faces, sizeof faces);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(bodies[i], 0);
+    assert_int_equal(vtp_frame_node_bodies(&frame, bodies, &error), TAUT_OK);
+    for (size_t b = 0, i = 0; b < FIXTURE_BODY_COUNT; b++)
+        for (size_t node = 0; node < fixture.bodies[b].node_count; node++)
+            assert_int_equal(bodies[i++], b);
+    assert_int_equal(frame.name_count, FIXTURE_BODY_COUNT);
+    for (size_t b = 0; b < FIXTURE_BODY_COUNT; b++)
+        assert_string_equal(frame.names[b], fixture.bodies[b].name);
     // In either order, and more than once.
     for (int round = 0; round < 2; round++) {
         assert_int_equal(vtp_frame_springs(&frame, strains, broken, &error), TAUT_OK);

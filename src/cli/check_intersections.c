@@ -14,6 +14,7 @@
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "intersections/intersections.h"
+#include "output/vtp_reader.h"
 #include "scene/mesh/mesh.h"
 
 struct checked_body {
@@ -35,6 +36,8 @@ struct check {
     struct frame_reader reader; // not for a mesh
     struct frame frame;
     struct mesh mesh;
+    struct vtp_frame file; // a single frame
+    double *file_positions;
     struct checked_body *bodies;
     size_t body_count;
     struct intersection_surface surface;
@@ -108,6 +111,36 @@ static taut_status make_surface_of_mesh(struct check *check, taut_error *error)
     check->surface.node_count = mesh->vertex_count;
     check->surface.positions = mesh->vertices;
     return TAUT_OK;
+}
+
+// The bodies of a single frame have their names and nodes in the file.
+static taut_status make_surface_of_file(struct check *check, taut_error *error)
+{
+    struct vtp_frame *file = &check->file;
+    taut_status status = allocate_surface(check, file->polys, (size_t)file->name_count, error);
+    if (status != TAUT_OK)
+        return status;
+    check->file_positions = memory_allocate(NULL, 3 * file->points, sizeof(double));
+    uint32_t *node_bodies = memory_allocate(NULL, file->points, sizeof *node_bodies);
+    if (!check->file_positions || !node_bodies)
+        status = fail_memory(error, "a frame");
+    check->surface.node_count = file->points;
+    check->surface.positions = check->file_positions;
+    if (status == TAUT_OK)
+        status = vtp_frame_exact_positions(file, check->file_positions, error);
+    if (status == TAUT_OK)
+        status = vtp_frame_node_bodies(file, node_bodies, error);
+    if (status == TAUT_OK)
+        status = vtp_frame_triangles(file, check->triangles, check->triangle_bodies, error);
+    for (size_t b = 0; b < check->body_count; b++)
+        check->bodies[b].name = file->names[b] ? file->names[b] : "";
+    // From the end, so that the first node and the first triangle of a body remain.
+    for (uint64_t i = file->points; status == TAUT_OK && i > 0; i--)
+        check->bodies[node_bodies[i - 1]].first_node = i - 1;
+    for (uint64_t i = file->polys; status == TAUT_OK && i > 0; i--)
+        check->bodies[check->triangle_bodies[i - 1]].first_triangle = i - 1;
+    memory_release(NULL, node_bodies, file->points, sizeof *node_bodies);
+    return status;
 }
 
 // ---- Checking
@@ -437,30 +470,40 @@ static int check_run_or_scene(struct check *check)
     return exit_code_of(status);
 }
 
-static int check_mesh(struct check *check)
+// A mesh, or a single frame.
+static int check_file(struct check *check)
 {
     const struct options *options = check->options;
+    const bool is_mesh = mesh_has_known_ending(options->scene);
     struct diagnostics findings = {0};
     taut_error error = {0};
+    taut_status status = TAUT_OK;
     if (options->override_count > 0 || options->render.time_count > 0 || options->frame_step > 0) {
         complain("check-intersections: --set, --precision, --time and --frames cannot be used with "
-                 "a mesh");
+                 "a mesh or a single frame");
         return EXIT_CODE_WRONG;
     }
-    const bool read = mesh_read(options->scene, &check->mesh, &findings);
-    print_findings(&findings, options->quiet);
-    diagnostics_free(&findings);
-    if (!read)
-        return EXIT_CODE_WRONG;
+    if (is_mesh) {
+        const bool read = mesh_read(options->scene, &check->mesh, &findings);
+        print_findings(&findings, options->quiet);
+        diagnostics_free(&findings);
+        if (!read)
+            return EXIT_CODE_WRONG;
+    } else {
+        status = vtp_frame_open(options->scene, &check->file, &error);
+    }
     const double begin = clock_seconds();
     check->planned = 1;
-    taut_status status = make_surface_of_mesh(check, &error);
     if (status == TAUT_OK)
-        status = check_frame(check, 0, 0, &error);
+        status =
+            is_mesh ? make_surface_of_mesh(check, &error) : make_surface_of_file(check, &error);
+    if (status == TAUT_OK)
+        status = check_frame(check, 0, check->file.time, &error);
     if (status == TAUT_OK)
         return finish(check, clock_seconds() - begin);
-    complain("check-intersections: %s: %s", options->scene, error.text);
-    return exit_code_of(status);
+    complain("check-intersections: %s", error.text);
+    // A file that cannot be read is wrong usage.
+    return status == TAUT_ERROR_IO ? EXIT_CODE_WRONG : exit_code_of(status);
 }
 
 static int check_intersections(const struct options *options)
@@ -476,8 +519,10 @@ static int check_intersections(const struct options *options)
     if (session_threads(options, &check.threads, &error) != TAUT_OK) {
         complain("check-intersections: %s", error.text);
         code = EXIT_CODE_FAILED;
-    } else if (!finished_run_is_folder(options->scene) && mesh_has_known_ending(options->scene)) {
-        code = check_mesh(&check);
+    } else if (!finished_run_is_folder(options->scene) &&
+               (mesh_has_known_ending(options->scene) ||
+                text_ends_with_any_case(options->scene, ".vtp"))) {
+        code = check_file(&check);
     } else {
         code = check_run_or_scene(&check);
     }
@@ -492,14 +537,16 @@ static int check_intersections(const struct options *options)
     free(check.bodies);
     frame_free(&check.frame);
     mesh_free(&check.mesh);
+    memory_release(NULL, check.file_positions, 3 * check.file.points, sizeof(double));
+    vtp_frame_close(&check.file);
     frame_reader_close(&check.reader);
     return code;
 }
 
 const struct command check_intersections_command = {
     .name = "check-intersections",
-    .does = "Counts the pairs of triangles that cross in a run, a scene or a mesh",
-    .operand = "RUN|SCENE|MESH",
+    .does = "Counts the pairs of triangles that cross in a run, a scene or a file",
+    .operand = "RUN|SCENE|FILE",
     .kind = COMMAND_COMPARES,
     .run = check_intersections,
 };

@@ -747,13 +747,13 @@ static bool check_combinations(const struct command *command, const bool *given,
         return operand_count == 0;
     }
     if (operand_count == 0)
-        complain(command->kind == COMMAND_RESUMES
-                     ? "%s: which run? Give the path of its folder%s"
-                     : "%s: which scene? Give the path of a scene file%s",
-                 command->name,
-                 command->kind == COMMAND_DRAWS      ? ", or of a run's folder"
-                 : command->kind == COMMAND_COMPARES ? ", of a run's folder, or of a mesh"
-                                                     : "");
+        complain(
+            command->kind == COMMAND_RESUMES ? "%s: which run? Give the path of its folder%s"
+                                             : "%s: which scene? Give the path of a scene file%s",
+            command->name,
+            command->kind == COMMAND_DRAWS      ? ", or of a run's folder"
+            : command->kind == COMMAND_COMPARES ? ", of a run's folder, or of a .vtp or mesh file"
+                                                : "");
     else if (operand_count > 1)
         complain("%s: one %s at a time; '%s' is a second one", command->name,
                  command->kind == COMMAND_RESUMES ? "run" : "scene", operands[1]);

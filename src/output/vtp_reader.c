@@ -41,7 +41,31 @@ static taut_status parse_body_springs(struct vtp_frame *frame, taut_error *error
     return TAUT_OK;
 }
 
-// Each name is a line of numbers.
+// A name is a line of numbers, its bytes and a 0.
+static taut_status parse_name(struct vtp_frame *frame, taut_error *error)
+{
+    struct scan *scan = &frame->scan;
+    char *name = NULL;
+    size_t length = 0, capacity = 0;
+    int letter, number = 0;
+    while ((letter = getc(scan->file)) != '\n' && !scan->failed) {
+        scan->failed = letter != ' ' && (letter < '0' || letter > '9');
+        if (letter == ' ') {
+            if (!array_reserve((void **)&name, &capacity, length + 2, 1)) {
+                free(name);
+                return fail_memory(error, "the bodies of a frame");
+            }
+            name[length++] = (char)(number & 255);
+            name[length] = '\0';
+            number = 0;
+        } else if (!scan->failed) {
+            number = number < 256 ? 10 * number + (letter - '0') : number;
+        }
+    }
+    frame->names[frame->name_count++] = name;
+    return TAUT_OK;
+}
+
 static taut_status parse_field_data(struct vtp_frame *frame, taut_error *error)
 {
     struct scan *scan = &frame->scan;
@@ -52,10 +76,13 @@ static taut_status parse_field_data(struct vtp_frame *frame, taut_error *error)
                       "NumberOfTuples=\"");
     uint64_t names = scan_count(scan, '"');
     scan_expect(scan, " format=\"ascii\">\n");
+    size_t capacity = 0;
     for (uint64_t i = 0; i < names && !scan->failed; i++) {
-        int letter;
-        while ((letter = getc(scan->file)) != '\n' && !scan->failed)
-            scan->failed = letter != ' ' && (letter < '0' || letter > '9');
+        if (!array_reserve((void **)&frame->names, &capacity, (size_t)i + 1, sizeof *frame->names))
+            return fail_memory(error, "the bodies of a frame");
+        taut_status status = parse_name(frame, error);
+        if (status != TAUT_OK)
+            return status;
     }
     scan_expect(scan, "      </Array>\n");
     if (frame->compressed)
@@ -271,6 +298,13 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct header *header
         } else if (section == CELL_DATA && strcmp(line->name, "broken") == 0) {
             frame->broken = array;
             scan->failed |= line->components != 1 || strcmp(line->type, "UInt8") != 0;
+        } else if (section <= CELL_DATA && strcmp(line->name, "body") == 0) {
+            *(section == POINT_DATA ? &frame->node_bodies : &frame->cell_bodies) = array;
+            scan->failed |= strcmp(line->type, "Int32") != 0;
+        } else if (section == POLYS && strcmp(line->name, "connectivity") == 0) {
+            frame->triangles = array;
+            frame->wide = strcmp(line->type, "Int64") == 0;
+            scan->failed |= !frame->wide && strcmp(line->type, "Int32") != 0;
         }
 
         scan->failed |= consumed > length - end;
@@ -525,8 +559,71 @@ taut_status vtp_frame_springs(struct vtp_frame *frame, float *strains, uint8_t *
                               : TAUT_OK;
 }
 
+// Whole numbers of 4 or 8 bytes, each of which must be below a limit.
+static void stream_wholes(struct stream *stream, size_t size, uint64_t limit, uint32_t *values,
+                          uint64_t count)
+{
+    struct scan *scan = &stream->frame->scan;
+    const unsigned char *bytes;
+    for (uint64_t done = 0; done < count && !scan->failed;) {
+        size_t batch = stream_next(stream, (count - done) * size, &bytes) / size;
+        for (size_t i = 0; i < batch && !scan->failed; i++) {
+            uint64_t value = 0;
+            for (size_t byte = size; byte > 0; byte--)
+                value = value << 8 | bytes[i * size + byte - 1];
+            scan->failed = value >= limit || value > UINT32_MAX;
+            values[done + i] = (uint32_t)value;
+        }
+        done += batch;
+    }
+}
+
+// Numbers first .. first + count - 1 of an array.
+static taut_status read_wholes(struct vtp_frame *frame, const struct vtp_array *array, size_t size,
+                               uint64_t limit, uint64_t first, uint64_t count, uint32_t *values,
+                               taut_error *error)
+{
+    struct stream stream;
+    if (count == 0)
+        return TAUT_OK;
+    if (!array->present)
+        return refuse(frame, "lacks the triangles or bodies of a frame that taut wrote", error);
+    bool sound = stream_open(frame, array, &stream);
+    if (sound) {
+        stream_skip(&stream, first * size);
+        stream_wholes(&stream, size, limit, values, count);
+    }
+    stream_close(&stream);
+    if (!sound)
+        return fail_memory(error, "a frame");
+    return frame->scan.failed
+               ? refuse(frame, "cannot be read to its end, or has wrong numbers of nodes or bodies",
+                        error)
+               : TAUT_OK;
+}
+
+taut_status vtp_frame_triangles(struct vtp_frame *frame, uint32_t (*triangles)[3], uint32_t *bodies,
+                                taut_error *error)
+{
+    taut_status status = read_wholes(frame, &frame->triangles, frame->wide ? 8 : 4, frame->points,
+                                     0, 3 * frame->polys, &triangles[0][0], error);
+    if (status == TAUT_OK)
+        status = read_wholes(frame, &frame->cell_bodies, 4, frame->name_count,
+                             frame->verts + frame->lines, frame->polys, bodies, error);
+    return status;
+}
+
+taut_status vtp_frame_node_bodies(struct vtp_frame *frame, uint32_t *bodies, taut_error *error)
+{
+    return read_wholes(frame, &frame->node_bodies, 4, frame->name_count, 0, frame->points, bodies,
+                       error);
+}
+
 void vtp_frame_close(struct vtp_frame *frame)
 {
+    for (uint64_t i = 0; i < frame->name_count; i++)
+        free(frame->names[i]);
+    free(frame->names);
     if (frame->scan.file)
         (void)fclose(frame->scan.file);
     free(frame->body_springs);

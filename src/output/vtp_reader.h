@@ -24,7 +24,10 @@ struct vtp_frame {
     // For each body, whether its springs are in the file; NULL: all are.
     uint8_t *body_springs;
     uint64_t body_count;
-    struct vtp_array positions, strains, broken;
+    char **names; // of the bodies, not checked: as the bytes in the file
+    uint64_t name_count;
+    bool wide; // numbers of nodes have 8 bytes
+    struct vtp_array positions, strains, broken, node_bodies, cell_bodies, triangles;
 };
 
 // Opens a frame and reads its header. Call vtp_frame_close after success.
@@ -44,6 +47,13 @@ taut_status vtp_frame_exact_positions(struct vtp_frame *frame, double *positions
 // Reads the strains of the `lines` springs in the file, and 1 for those that have broken.
 taut_status vtp_frame_springs(struct vtp_frame *frame, float *strains, uint8_t *broken,
                               taut_error *error);
+
+// Reads the triangles, nodes numbered over all bodies, and the body of each (below name_count).
+taut_status vtp_frame_triangles(struct vtp_frame *frame, uint32_t (*triangles)[3], uint32_t *bodies,
+                                taut_error *error);
+
+// Reads the body of each node.
+taut_status vtp_frame_node_bodies(struct vtp_frame *frame, uint32_t *bodies, taut_error *error);
 
 void vtp_frame_close(struct vtp_frame *frame);
 
