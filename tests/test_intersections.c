@@ -133,6 +133,14 @@ static void the_filter_never_errs(void **state)
                          (real() - 0.5) * ldexp(1, -40 - round % 15);
         assert_int_equal(orientation_3d(p[0], p[1], p[2], p[3]),
                          orientation_3d_exact(p[0], p[1], p[2], p[3]));
+        // At sizes where products of coordinates underflow or overflow.
+        double scaled[4][3];
+        const int power = round % 3 == 0 ? 335 + round % 10 : -350 - round % 10;
+        for (int i = 0; i < 4; i++)
+            for (int axis = 0; axis < 3; axis++)
+                scaled[i][axis] = ldexp(p[i][axis], power);
+        assert_int_equal(orientation_3d(scaled[0], scaled[1], scaled[2], scaled[3]),
+                         orientation_3d_exact(p[0], p[1], p[2], p[3]));
         p[2][0] = p[0][0] + s * (p[1][0] - p[0][0]);
         p[2][2] = p[0][2] + s * (p[1][2] - p[0][2]);
         assert_int_equal(orientation_2d(p[0], p[1], p[2], 2, 0),

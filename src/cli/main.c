@@ -25,7 +25,7 @@ static void print_usage(FILE *out)
           "Commands:\n",
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-19s %s\n", commands[i]->name, commands[i]->does);
+        fprintf(out, "  %-20s %s\n", commands[i]->name, commands[i]->does);
     fputs("\n'taut COMMAND --help' lists the options of a command; 'taut --version' prints the\n"
           "version.\n",
           out);

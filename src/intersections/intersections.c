@@ -2,8 +2,8 @@
 //
 // Boxes are sorted along a Morton curve, and a tree of FAN boxes per box lies above them, without
 // pointers: box i of a level contains boxes FAN i to FAN i + FAN - 1 of the level below. Every box
-// looks for those after it in the order, so that each pair is found once. Boxes have floats that are
-// rounded outwards, so no pair is lost.
+// looks for those after it in the order, so that each pair is found once. Boxes have floats: rounding
+// keeps the order of numbers, so boxes that meet still do, and no pair is lost.
 #include "intersections/intersections.h"
 
 #include <float.h>
@@ -57,18 +57,6 @@ const char *intersection_kind_name(enum intersection_kind kind)
 
 // ---- Boxes
 
-static float round_down(double value)
-{
-    const float nearest = (float)value;
-    return (double)nearest > value ? nextafterf(nearest, -INFINITY) : nearest;
-}
-
-static float round_up(double value)
-{
-    const float nearest = (float)value;
-    return (double)nearest < value ? nextafterf(nearest, INFINITY) : nearest;
-}
-
 static void corners_of(const struct intersection_surface *surface, uint32_t triangle,
                        const double *corners[3])
 {
@@ -84,8 +72,8 @@ static struct box box_of(const struct intersection_surface *surface, uint32_t tr
     for (int axis = 0; axis < 3; axis++) {
         const double a = corners[0][axis], b = corners[1][axis], c = corners[2][axis];
         const double low = a < b ? a : b, high = a > b ? a : b;
-        box.low[axis] = round_down(low < c ? low : c);
-        box.high[axis] = round_up(high > c ? high : c);
+        box.low[axis] = (float)(low < c ? low : c);
+        box.high[axis] = (float)(high > c ? high : c);
     }
     return box;
 }
