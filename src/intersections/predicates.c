@@ -68,8 +68,9 @@ static void whole_set(const struct number *number, int lowest, struct whole *a)
     a->count = 0;
     if (a->sign == 0)
         return;
-    const int shift = number->exponent - lowest, first = shift / 32, bits = shift % 32;
-    assert(shift >= 0 && first + 3 <= LIMBS_MAX);
+    const unsigned shift = (unsigned)(number->exponent - lowest), bits = shift % 32;
+    const int first = (int)(shift / 32);
+    assert(number->exponent >= lowest && first + 3 <= LIMBS_MAX);
     memset(a->limbs, 0, (size_t)first * sizeof *a->limbs);
     const uint64_t low = number->digits << bits;
     const uint64_t high = bits ? number->digits >> (64 - bits) : 0;
