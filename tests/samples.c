@@ -103,11 +103,11 @@ const char *const busy_text =
     "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
     "  velocity: [-2,0,0]}%s]\n";
 
-const char *precision_number(size_t number, enum integrator integrator)
+const char *precision_number(size_t number)
 {
     static const enum precision precisions[] = {PRECISION_SINGLE, PRECISION_DOUBLE,
                                                 PRECISION_MIXED};
-    return precision_name(precisions[number % (integrator_has_mixed(integrator) ? 3 : 2)]);
+    return precision_name(precisions[number % 3]);
 }
 
 taut_solver *sample_solver(const struct sample *sample, const char *precision,

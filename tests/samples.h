@@ -18,8 +18,8 @@ extern const size_t sample_count;
 // further colliders, both with a comma before them.
 extern const char *const busy_text;
 
-// Of the precisions that an integrator has one after another.
-const char *precision_number(size_t number, enum integrator integrator);
+// Of the precisions one after another.
+const char *precision_number(size_t number);
 
 // A solver of the sample, with dt 0.0005.
 taut_solver *sample_solver(const struct sample *sample, const char *precision,

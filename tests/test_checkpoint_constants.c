@@ -252,7 +252,7 @@ static void assert_courses(const taut_scene *scene, taut_kernel kernel, int numb
 static taut_scene *setting_scene(size_t number, int integrator, const char *dt)
 {
     static const char *const laws[] = {"face", "node", "quadratic"};
-    return scene_of(setting_text, precision_number(number, (enum integrator)integrator),
+    return scene_of(setting_text, precision_number(number),
                     integrator_name((enum integrator)integrator), dt, laws[number % 3]);
 }
 

@@ -445,8 +445,6 @@ static void test_friction_in_mixed_precision(void **state)
     for (int i = 0; i < INTEGRATORS; i++)
         for (int k = 0; k < 4; k++) {
             const double dt = k % 2 ? 1e-3 : 1e-4, far = k / 2 ? 7 : 0;
-            if (!integrator_has_mixed((enum integrator)i))
-                continue;
             taut_solver *solver =
                 solver_of("precision: mixed\nsimulation: {integrator: %s, dt: %g, steps: 1}\n"
                           "environment: {gravity: [0,-9.81,0]}\n"

@@ -101,15 +101,15 @@ static void assert_runs(const char *name, const char *integrator, const char *dt
 static void test_rest_in_mixed_precision(void **state)
 {
     (void)state;
-    static const char *const all[] = {"explicit_euler",  "symplectic_euler", "verlet",
-                                      "velocity_verlet", "midpoint",         "rk4"};
     static const int nodes[] = {4, 10};
-    for (size_t i = 0; i < 2 * sizeof all / sizeof all[0]; i++) {
-        const char *integrator = all[i / 2];
+    for (int i = 0; i < 2 * INTEGRATOR_COUNT; i++) {
+        const char *integrator = integrator_name((enum integrator)(i / 2));
+        const bool any_step =
+            integrator_is_implicit((enum integrator)(i / 2)) || i / 2 == INTEGRATOR_XPBD;
         // Explicit Euler and midpoint let undamped motion grow.
         const bool grows =
             strcmp(integrator, "explicit_euler") == 0 || strcmp(integrator, "midpoint") == 0;
-        for (int unstable = 0; unstable < 2; unstable++) {
+        for (int unstable = 0; unstable < (any_step ? 1 : 2); unstable++) {
             taut_solver *solver = solver_of(
                 "precision: mixed\nsimulation: {integrator: %s, dt: %g, steps: 1}\n"
                 "bodies: [{name: r, type: rope, from: [0,0,0], to: [0.88,0.4,0.27], nodes: %d,\n"

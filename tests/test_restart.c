@@ -63,7 +63,7 @@ static void test_every_integrator(void **state)
     for (int i = 0; i < INTEGRATOR_COUNT; i++)
         for (size_t s = 0; s < sample_count; s++) {
             const char *name = integrator_name((enum integrator)i);
-            const char *precision = precision_number(s + (size_t)i, (enum integrator)i);
+            const char *precision = precision_number(s + (size_t)i);
             struct solver_options one = {.config = {.threads = 1}};
             struct solver_options three = {.config = {.threads = 3}};
             char *what = text_format("%s with %s", samples[s].name, name);
@@ -80,7 +80,7 @@ static const char *const project =
 static taut_solver *busy_solver(int number, enum integrator integrator, int threads)
 {
     struct solver_options options = {.config = {.threads = threads}};
-    return solver_from(scene_of(busy_text, precision_number((size_t)number, integrator),
+    return solver_from(scene_of(busy_text, precision_number((size_t)number),
                                 integrator_name(integrator), "0.0005",
                                 number & 2 ? ", steps: 1, keep_velocity: 0.999" : ", steps: 1",
                                 number & 4 ? project : ""),

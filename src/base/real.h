@@ -59,13 +59,19 @@ static inline real real_difference(const real *a, const real *a_low, const real 
     return a_low ? difference + (a_low[i] - b_low[i]) : difference;
 }
 
-// Sets to[i] to from[i] + a + b, added in this order; all may have low parts.
-static inline void real_set_sum(real *to, real *to_low, const real *from, const real *from_low,
-                                size_t i, real a, real b)
+static inline void real_copy(real *to, real *to_low, const real *from, const real *from_low,
+                             size_t i)
 {
     to[i] = from[i];
     if (to_low)
         to_low[i] = from_low[i];
+}
+
+// Sets to[i] to from[i] + a + b, added in this order; all may have low parts.
+static inline void real_set_sum(real *to, real *to_low, const real *from, const real *from_low,
+                                size_t i, real a, real b)
+{
+    real_copy(to, to_low, from, from_low, i);
     real_accumulate(to, to_low, i, a);
     real_accumulate(to, to_low, i, b);
 }

@@ -26,7 +26,7 @@ struct constrained_node {
 struct contact_constraints {
     struct constrained_node *nodes;
     // Positions and velocities at the end of the step without constraints, m and m/s.
-    struct node_vectors free_position, free_velocity;
+    struct split_vectors free_position, free_velocity;
     struct node_vectors impulse; // kg m/s, minus the impulse of the surfaces in the stage
     struct node_vectors removed; // the part of a product that an iteration of the solver removed
     uint8_t *changed;            // for each block: whether its constraints have changed

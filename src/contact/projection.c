@@ -13,19 +13,12 @@ struct projection {
     double time, step; // s: the end of the step, and its length
 };
 
-// The relative rounding error of coordinates; with low parts, the product of those of both parts.
-static double coordinate_epsilon(const struct state *s)
-{
-    const double epsilon = (double)REAL_EPSILON;
-    return state_is_mixed(s) ? epsilon * epsilon : epsilon;
-}
-
 // The distance from a surface within which a node counts as touching: the rounding of its
 // coordinates.
 static double touching_slack(const struct state *s, vec3 position)
 {
     const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
-    return 4 * coordinate_epsilon(s) * size + (double)REAL_TINY;
+    return 4 * state_epsilon(s) * size + (double)REAL_TINY;
 }
 
 // A surface near a block, and the flags of the state of the nodes that touch it.
@@ -110,7 +103,7 @@ static double rounding_speed(const struct projection *it, vec3 normal, vec3 posi
 {
     const double size =
         fabs(normal.x * position.x) + fabs(normal.y * position.y) + fabs(normal.z * position.z);
-    const double epsilon = coordinate_epsilon(it->system->state);
+    const double epsilon = state_epsilon(it->system->state);
     return 0.5 * epsilon * size / (it->system->settings.position_ratio * it->step);
 }
 
@@ -179,12 +172,13 @@ static double depth_in(const struct surface *surface, int wall, vec3 position)
     return 0;
 }
 
-// The relative rounding error of a node's coordinates in an implicit step.
-static const double solved_digits = 16 * (double)REAL_EPSILON;
-
-static double free_size(const struct projection *it, const struct projected *moving)
+// The rounding error of a node's coordinates in an implicit step, m. With low parts it is one of
+// the motion within the step.
+static double solved_rounding(const struct projection *it, const struct projected *moving)
 {
-    return vec3_length(moving->free_position) + it->step * vec3_length(moving->free_velocity);
+    const double motion = it->step * vec3_length(moving->free_velocity);
+    const double position = vec3_length(moving->free_position);
+    return 16 * ((double)REAL_EPSILON * motion + state_epsilon(it->system->state) * position);
 }
 
 // Ends a contact of the implicit step. The node is on the surface up to rounding, or outside a
@@ -206,7 +200,7 @@ static bool collide_solved(const struct projection *it, const struct surface *su
     }
     const double now = vec3_dot(*relative, contact->normal);
     *relative = vec3_add(*relative, vec3_scale(*out - now, contact->normal));
-    if (contact->depth > -solved_digits * free_size(it, moving))
+    if (contact->depth > -solved_rounding(it, moving))
         moving->position = vec3_add(moving->position, vec3_scale(contact->depth, contact->normal));
     return impact;
 }
@@ -270,12 +264,9 @@ static void shift_history(struct system *system, size_t i, vec3 position, vec3 v
     real h = (real)system->settings.dt;
     vec3 jump = vec3_subtract(node_position(s, i), position);
     vec3 kick = vec3_subtract(node_velocity(s, i), velocity);
-    s->x0[i] += (real)jump.x - h * (real)kick.x;
-    s->y0[i] += (real)jump.y - h * (real)kick.y;
-    s->z0[i] += (real)jump.z - h * (real)kick.z;
-    s->vx0[i] += (real)kick.x;
-    s->vy0[i] += (real)kick.y;
-    s->vz0[i] += (real)kick.z;
+    split_add(state_previous_positions(s), i, (real)jump.x - h * (real)kick.x,
+              (real)jump.y - h * (real)kick.y, (real)jump.z - h * (real)kick.z);
+    split_add(state_previous_velocities(s), i, (real)kick.x, (real)kick.y, (real)kick.z);
 }
 
 // Sets verlet's previous position as at its start: x - h v + h^2 a / 2, with the force of the
@@ -339,11 +330,12 @@ static bool rest_on_plane(const struct projection *it, const struct near_surface
     return true;
 }
 
-static void load_free(const struct contact_constraints *all, size_t i, struct projected *moving)
+static void load_free(const struct state *s, const struct contact_constraints *all, size_t i,
+                      struct projected *moving)
 {
     moving->solved = &all->nodes[i];
-    moving->free_position = node_vector(all->free_position, i);
-    moving->free_velocity = node_vector(all->free_velocity, i);
+    moving->free_position = split_position(s, all->free_position, i);
+    moving->free_velocity = split_vector(all->free_velocity, i);
     moving->driven = all->work[i][1];
 }
 
@@ -365,7 +357,7 @@ static bool project_node(const struct projection *it, struct near_surface *near,
                                .free_velocity = velocity,
                                .mass = mass};
     if (solved)
-        load_free(all, node, &moving);
+        load_free(s, all, node, &moving);
     for (int n = 0; n < count; n++) {
         uint8_t *touching = &near[n].touching[node];
         *touching = collide_with_surface(it, &near[n].surface, *touching, node, &moving);
@@ -423,14 +415,14 @@ static bool any_touches(const struct near_surface *near, int count, struct range
 static double solved_slack(const struct projection *it, struct range nodes)
 {
     const struct contact_constraints *all = it->system->contacts.constraints;
-    double size = 0, gap = 0;
+    double rounding = 0, gap = 0;
     for (size_t node = nodes.first; all && all->present && node < nodes.end; node++) {
         const struct constrained_node *solved = &all->nodes[node];
         if (solved->count == 0)
             continue;
         struct projected moving;
-        load_free(all, node, &moving);
-        size = fmax(size, free_size(it, &moving));
+        load_free(it->system->state, all, node, &moving);
+        rounding = fmax(rounding, solved_rounding(it, &moving));
         for (int k = 0; k < solved->count; k++) {
             const struct surface surface = surface_at(it->system, solved->collider[k], it->time);
             const vec3 position = node_position(it->system->state, node);
@@ -438,7 +430,7 @@ static double solved_slack(const struct projection *it, struct range nodes)
         }
     }
     const double margin = 1.001;
-    return solved_digits * size + margin * gap;
+    return rounding + margin * gap;
 }
 
 // The nodes of a word, and the work of surfaces on them.

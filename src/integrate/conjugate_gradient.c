@@ -44,6 +44,18 @@ void REAL_NAME(node_vectors_free)(const struct system *system, struct node_vecto
     free_array(system, vectors->z);
 }
 
+bool REAL_NAME(split_vectors_make)(const struct system *system, struct split_vectors *parts)
+{
+    return REAL_NAME(node_vectors_make)(system, &parts->high) &&
+           (!state_is_mixed(system->state) || REAL_NAME(node_vectors_make)(system, &parts->low));
+}
+
+void REAL_NAME(split_vectors_free)(const struct system *system, struct split_vectors *parts)
+{
+    REAL_NAME(node_vectors_free)(system, &parts->high);
+    REAL_NAME(node_vectors_free)(system, &parts->low);
+}
+
 static void fill_masses(const struct system *system, real *mass)
 {
     for (uint64_t i = 0; i < system->state->nodes;) {

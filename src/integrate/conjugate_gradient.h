@@ -45,6 +45,10 @@ struct linear_result {
 bool REAL_NAME(node_vectors_make)(const struct system *system, struct node_vectors *vectors);
 void REAL_NAME(node_vectors_free)(const struct system *system, struct node_vectors *vectors);
 
+// The same with low parts in precision mixed.
+bool REAL_NAME(split_vectors_make)(const struct system *system, struct split_vectors *parts);
+void REAL_NAME(split_vectors_free)(const struct system *system, struct split_vectors *parts);
+
 taut_status REAL_NAME(linear_solver_make)(struct system *system, struct linear_solver *solver,
                                           taut_error *error);
 // Updates masses and materials after they have changed; the solution is kept.

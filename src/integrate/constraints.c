@@ -39,8 +39,8 @@ taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error
         memory_allocate(system->allocator, system->contacts.blocks, sizeof *all->changed);
     all->work = memory_allocate(system->allocator, (size_t)system->state->nodes, sizeof *all->work);
     if (!all->nodes || !all->changed || !all->work ||
-        !REAL_NAME(node_vectors_make)(system, &all->free_position) ||
-        !REAL_NAME(node_vectors_make)(system, &all->free_velocity) ||
+        !REAL_NAME(split_vectors_make)(system, &all->free_position) ||
+        !REAL_NAME(split_vectors_make)(system, &all->free_velocity) ||
         !REAL_NAME(node_vectors_make)(system, &all->impulse) ||
         !REAL_NAME(node_vectors_make)(system, &all->removed))
         return fail_memory(error, "the contacts of the implicit integrator");
@@ -55,8 +55,8 @@ void REAL_NAME(constraints_free)(struct system *system)
     memory_release(system->allocator, all->nodes, (size_t)system->state->nodes, sizeof *all->nodes);
     memory_release(system->allocator, all->changed, system->contacts.blocks, sizeof *all->changed);
     memory_release(system->allocator, all->work, (size_t)system->state->nodes, sizeof *all->work);
-    REAL_NAME(node_vectors_free)(system, &all->free_position);
-    REAL_NAME(node_vectors_free)(system, &all->free_velocity);
+    REAL_NAME(split_vectors_free)(system, &all->free_position);
+    REAL_NAME(split_vectors_free)(system, &all->free_velocity);
     REAL_NAME(node_vectors_free)(system, &all->impulse);
     REAL_NAME(node_vectors_free)(system, &all->removed);
     memory_release(system->allocator, all, 1, sizeof *all);
@@ -69,8 +69,10 @@ uint64_t REAL_NAME(constraints_bytes)(const struct system *system)
     const uint64_t nodes = system->state->nodes;
     if (!all)
         return 0;
+    const uint64_t vectors = state_is_mixed(system->state) ? 6 : 4;
     return sizeof *all + nodes * (sizeof *all->nodes + sizeof *all->work) +
-           system->contacts.blocks + 12 * (nodes + 2 * (uint64_t)STATE_GUARD) * sizeof(real);
+           system->contacts.blocks +
+           3 * vectors * (nodes + 2 * (uint64_t)STATE_GUARD) * sizeof(real);
 }
 
 // ---- A node
@@ -131,7 +133,8 @@ static vec3 end_of(const struct system *system, const struct end_rule *rule,
     vec3 velocity = node_velocity(system->state, i);
     if (solver)
         velocity = vec3_add(velocity, node_vector(solver->solution, i));
-    return vec3_add(node_vector(rule->base, i), vec3_scale(rule->travel, velocity));
+    return vec3_add(split_position(system->state, rule->base, i),
+                    vec3_scale(rule->travel, velocity));
 }
 
 // The contact of a position with one wall of a collider, at any distance; false if it has none.
@@ -176,9 +179,9 @@ static int add_contact(const struct system *system, const struct end_rule *rule,
         it->count--;
         return 0;
     }
-    const vec3 start = node_vector(rule->start, i);
+    const vec3 start = split_position(system->state, rule->start, i);
     const double rounding =
-        16 * (double)REAL_EPSILON * (fabs(start.x) + fabs(start.y) + fabs(start.z));
+        16 * state_epsilon(system->state) * (fabs(start.x) + fabs(start.y) + fabs(start.z));
     struct contact before;
     it->allowed[k] = 0;
     if (contact_with(system, collider, (uint8_t)contact->wall, rule->start_time, start, &before) &&
@@ -352,7 +355,7 @@ void REAL_NAME(constraints_finish)(struct system *system, const struct end_rule 
             all->work[i][0] = all->work[i][1] = 0;
             if (it->count == 0)
                 continue;
-            const vec3 before = node_vector(rule->start_velocity, i);
+            const vec3 before = split_vector(rule->start_velocity, i);
             vec3 after = node_velocity(system->state, i);
             if (rule->mirrored)
                 after = vec3_subtract(vec3_scale(2, after), before);

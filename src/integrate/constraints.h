@@ -7,12 +7,12 @@
 
 // How the end of a step, where contacts are found, follows from the velocity V of its stage.
 struct end_rule {
-    double time;                               // of the end, s
-    double g;                                  // s: the state's X is x* + g V
-    double travel;                             // s: the end is x* + travel V
-    struct node_vectors base;                  // x*
-    struct node_vectors start, start_velocity; // of the step
-    double start_time;                         // s
+    double time;                                // of the end, s
+    double g;                                   // s: the state's X is x* + g V
+    double travel;                              // s: the end is x* + travel V
+    struct split_vectors base;                  // x*
+    struct split_vectors start, start_velocity; // of the step
+    double start_time;                          // s
     bool mirrored; // the velocity at the end is 2 V less that at the start, not V
 };
 

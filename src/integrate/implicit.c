@@ -37,8 +37,8 @@ taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
     if (!it)
         return fail_memory(error, "the implicit integrator");
     system->implicit = it;
-    if (!REAL_NAME(node_vectors_make)(system, &it->base) ||
-        !REAL_NAME(node_vectors_make)(system, &it->velocity))
+    if (!REAL_NAME(split_vectors_make)(system, &it->base) ||
+        !REAL_NAME(split_vectors_make)(system, &it->velocity))
         return fail_memory(error, "the implicit integrator");
     return REAL_NAME(linear_solver_make)(system, &it->solver, error);
 }
@@ -54,8 +54,8 @@ void REAL_NAME(implicit_free)(struct system *system)
     struct implicit *it = system->implicit;
     if (!it)
         return;
-    REAL_NAME(node_vectors_free)(system, &it->base);
-    REAL_NAME(node_vectors_free)(system, &it->velocity);
+    REAL_NAME(split_vectors_free)(system, &it->base);
+    REAL_NAME(split_vectors_free)(system, &it->velocity);
     REAL_NAME(linear_solver_free)(system, &it->solver);
     memory_release(system->allocator, it, 1, sizeof *it);
     system->implicit = NULL;
@@ -66,7 +66,9 @@ uint64_t REAL_NAME(implicit_bytes)(const struct system *system)
     const struct implicit *it = system->implicit;
     if (!it)
         return 0;
-    return sizeof *it + 6 * (system->state->nodes + 2 * (uint64_t)STATE_GUARD) * sizeof(real) +
+    const uint64_t vectors = state_is_mixed(system->state) ? 4 : 2;
+    return sizeof *it +
+           3 * vectors * (system->state->nodes + 2 * (uint64_t)STATE_GUARD) * sizeof(real) +
            REAL_NAME(linear_solver_bytes)(&it->solver);
 }
 
@@ -88,14 +90,20 @@ static struct evaluation stage_evaluation(const struct system *system, struct st
 static void follow_velocity(struct system *system, real g, const struct worker *worker)
 {
     struct state *s = system->state;
-    const struct node_vectors base = system->implicit->base;
+    const struct split_vectors base = system->implicit->base, to = state_positions(s);
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
-        s->x[i] = base.x[i] + g * s->vx[i];
-        s->y[i] = base.y[i] + g * s->vy[i];
-        s->z[i] = base.z[i] + g * s->vz[i];
+        split_copy(to, base, i);
+        split_add(to, i, g * s->vx[i], g * s->vy[i], g * s->vz[i]);
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        split_copy(split_high(to), split_high(base), i);
+        split_add(split_high(to), i, g * s->vx[i], g * s->vy[i], g * s->vz[i]);
     }
     worker_barrier(worker);
 }
@@ -107,14 +115,23 @@ static void find_residual(struct system *system, struct stage_rule stage,
     REAL_NAME(forces_evaluate_without_breaking)(system, stage_evaluation(system, stage), worker);
     const struct state *s = system->state;
     const struct implicit *it = system->implicit;
-    const struct node_vectors r = it->solver.residual, start = it->velocity;
+    const struct node_vectors r = it->solver.residual;
+    const struct split_vectors start = it->velocity, now = state_velocities(s);
     real g = (real)stage.g;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++) {
         real mass = it->solver.mass[i], factor = mass > 0 ? g : 0;
-        r.x[i] = factor * s->fx[i] - mass * (s->vx[i] - start.x[i]);
-        r.y[i] = factor * s->fy[i] - mass * (s->vy[i] - start.y[i]);
-        r.z[i] = factor * s->fz[i] - mass * (s->vz[i] - start.z[i]);
+        const struct split_difference change = split_subtract(now, start, i);
+        r.x[i] = factor * s->fx[i] - mass * change.x;
+        r.y[i] = factor * s->fy[i] - mass * change.y;
+        r.z[i] = factor * s->fz[i] - mass * change.z;
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
+        real mass = it->solver.mass[i], factor = mass > 0 ? g : 0;
+        r.x[i] = factor * s->fx[i] - mass * (s->vx[i] - start.high.x[i]);
+        r.y[i] = factor * s->fy[i] - mass * (s->vy[i] - start.high.y[i]);
+        r.z[i] = factor * s->fz[i] - mass * (s->vz[i] - start.high.z[i]);
     }
     REAL_NAME(mouse_spring_add_force)(system, stage.g, share, &r);
     worker_barrier(worker);
@@ -124,15 +141,15 @@ static void find_residual(struct system *system, struct stage_rule stage,
 static void correct(struct system *system, double scale, struct stage_rule stage,
                     const struct worker *worker)
 {
-    struct state *s = system->state;
+    const struct split_vectors v = state_velocities(system->state);
     const struct node_vectors d = system->implicit->solver.solution;
     real factor = (real)scale;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        s->vx[i] += factor * d.x[i];
-        s->vy[i] += factor * d.y[i];
-        s->vz[i] += factor * d.z[i];
-    }
+    const bool mixed = state_is_mixed(system->state);
+    for (size_t i = share.first; mixed && i < share.end; i++)
+        split_add(v, i, factor * d.x[i], factor * d.y[i], factor * d.z[i]);
+    for (size_t i = share.first; !mixed && i < share.end; i++)
+        split_add(split_high(v), i, factor * d.x[i], factor * d.y[i], factor * d.z[i]);
     follow_velocity(system, (real)stage.g, worker);
 }
 
@@ -288,16 +305,18 @@ static bool begin(struct system *system, const struct worker *worker)
 // x* = x, v* = v
 static void start_from_state(struct system *system, const struct worker *worker)
 {
-    const struct state *s = system->state;
-    const struct node_vectors base = system->implicit->base, start = system->implicit->velocity;
+    const struct split_vectors x = state_positions(system->state), base = system->implicit->base;
+    const struct split_vectors v = state_velocities(system->state);
+    const struct split_vectors start = system->implicit->velocity;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        base.x[i] = s->x[i];
-        base.y[i] = s->y[i];
-        base.z[i] = s->z[i];
-        start.x[i] = s->vx[i];
-        start.y[i] = s->vy[i];
-        start.z[i] = s->vz[i];
+    const bool mixed = state_is_mixed(system->state);
+    for (size_t i = share.first; mixed && i < share.end; i++) {
+        split_copy(base, x, i);
+        split_copy(start, v, i);
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
+        split_copy(split_high(base), split_high(x), i);
+        split_copy(split_high(start), split_high(v), i);
     }
     worker_barrier(worker);
 }
@@ -311,22 +330,45 @@ static bool solve_stage(struct system *system, struct stage_rule stage, const st
     return same;
 }
 
+// to := 2 V - v*; with low parts V + (V - v*), whose rounding is one of the difference.
+static void mirror(struct split_vectors to, struct split_vectors v, struct split_vectors start,
+                   size_t i)
+{
+    if (v.low.x) {
+        const struct split_difference more = split_subtract(v, start, i);
+        split_copy(to, v, i);
+        split_add(to, i, more.x, more.y, more.z);
+        return;
+    }
+    to.high.x[i] = 2 * v.high.x[i] - start.high.x[i];
+    to.high.y[i] = 2 * v.high.y[i] - start.high.y[i];
+    to.high.z[i] = 2 * v.high.z[i] - start.high.z[i];
+}
+
 // From the middle to the end: x = x* + 2 (X - x*), v = v* + 2 (V - v*).
 static void reflect(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
-    const struct node_vectors base = system->implicit->base, start = system->implicit->velocity;
+    const struct split_vectors base = system->implicit->base, start = system->implicit->velocity;
+    const struct split_vectors x = state_positions(s), v = state_velocities(s);
     real h = (real)system->settings.dt;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
-        s->x[i] = base.x[i] + h * s->vx[i];
-        s->y[i] = base.y[i] + h * s->vy[i];
-        s->z[i] = base.z[i] + h * s->vz[i];
-        s->vx[i] = 2 * s->vx[i] - start.x[i];
-        s->vy[i] = 2 * s->vy[i] - start.y[i];
-        s->vz[i] = 2 * s->vz[i] - start.z[i];
+        split_copy(x, base, i);
+        split_add(x, i, h * s->vx[i], h * s->vy[i], h * s->vz[i]);
+        mirror(v, v, start, i);
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        split_copy(split_high(x), split_high(base), i);
+        split_add(split_high(x), i, h * s->vx[i], h * s->vy[i], h * s->vz[i]);
+        s->vx[i] = 2 * s->vx[i] - start.high.x[i];
+        s->vy[i] = 2 * s->vy[i] - start.high.y[i];
+        s->vz[i] = 2 * s->vz[i] - start.high.z[i];
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
@@ -342,15 +384,10 @@ static bool is_midpoint(const struct system *system)
     return system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
 }
 
-static struct node_vectors vectors_of(real *x, real *y, real *z)
-{
-    return (struct node_vectors){x, y, z};
-}
-
 // How the end of a step follows from its stage; `start` and `speed` are positions and velocities at
 // its start. `mirrored`: the stage is the midpoint.
 static struct end_rule end_of_step(const struct system *system, struct stage_rule stage,
-                                   struct node_vectors start, struct node_vectors speed,
+                                   struct split_vectors start, struct split_vectors speed,
                                    bool mirrored)
 {
     return (struct end_rule){
@@ -370,38 +407,32 @@ static void store_free(struct system *system, const struct end_rule *rule,
                        const struct worker *worker)
 {
     const struct state *s = system->state;
-    const struct node_vectors end = system->contacts.constraints->free_position;
-    const struct node_vectors free = system->contacts.constraints->free_velocity;
+    const struct split_vectors end = system->contacts.constraints->free_position;
+    const struct split_vectors free = system->contacts.constraints->free_velocity;
     const real travel = (real)rule->travel;
-    const struct node_vectors start = rule->start_velocity;
-    const bool mirrors = rule->mirrored;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        end.x[i] = rule->base.x[i] + travel * s->vx[i];
-        end.y[i] = rule->base.y[i] + travel * s->vy[i];
-        end.z[i] = rule->base.z[i] + travel * s->vz[i];
-        free.x[i] = mirrors ? 2 * s->vx[i] - start.x[i] : s->vx[i];
-        free.y[i] = mirrors ? 2 * s->vy[i] - start.y[i] : s->vy[i];
-        free.z[i] = mirrors ? 2 * s->vz[i] - start.z[i] : s->vz[i];
+        split_copy(end, rule->base, i);
+        split_add(end, i, travel * s->vx[i], travel * s->vy[i], travel * s->vz[i]);
+        if (rule->mirrored)
+            mirror(free, state_velocities(s), rule->start_velocity, i);
+        else
+            split_copy(free, state_velocities(s), i);
     }
     worker_barrier(worker);
 }
 
 // Restores the velocities, and for bdf2 the positions, at the start of the step.
-static void restore_start(struct system *system, struct node_vectors positions,
-                          struct node_vectors v, const struct worker *worker)
+static void restore_start(struct system *system, struct split_vectors positions,
+                          struct split_vectors velocities, const struct worker *worker)
 {
     struct state *s = system->state;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
-        s->x[i] = positions.x[i];
-        s->y[i] = positions.y[i];
-        s->z[i] = positions.z[i];
-        s->vx[i] = v.x[i];
-        s->vy[i] = v.y[i];
-        s->vz[i] = v.z[i];
+        split_copy(state_positions(s), positions, i);
+        split_copy(state_velocities(s), velocities, i);
     }
     worker_barrier(worker);
 }
@@ -481,9 +512,9 @@ static void sum_motion(const struct system *system, const void *argument, struct
     const double added = *(const double *)argument;
     const struct implicit *it = system->implicit;
     for (size_t i = range.first; i < range.end; i++) {
-        const double x = (double)it->velocity.x[i], y = (double)it->velocity.y[i];
-        const double z = (double)it->velocity.z[i];
-        sums[0] += 0.5 * (double)it->solver.mass[i] * (x * x + y * y + z * z + added * added);
+        const vec3 v = node_vector(it->velocity.high, i);
+        sums[0] +=
+            0.5 * (double)it->solver.mass[i] * (v.x * v.x + v.y * v.y + v.z * v.z + added * added);
     }
 }
 
@@ -582,32 +613,38 @@ static void sample_energy(struct system *system, uint64_t step, struct energy_sa
     worker_barrier(worker);
 }
 
-static void swap(real *a, real *b)
+static void swap(real *a, real *b, struct range nodes)
 {
-    const real kept = *a;
-    *a = *b;
-    *b = kept;
+    for (size_t i = nodes.first; a && i < nodes.end; i++) {
+        const real kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
 }
 
-static void swap_with_state(struct system *system, struct node_vectors positions,
-                            struct node_vectors velocities, const struct worker *worker)
+static void swap_vectors(struct node_vectors a, struct node_vectors b, struct range nodes)
 {
-    struct state *s = system->state;
+    swap(a.x, b.x, nodes);
+    swap(a.y, b.y, nodes);
+    swap(a.z, b.z, nodes);
+}
+
+static void swap_with_state(struct system *system, struct split_vectors positions,
+                            struct split_vectors velocities, const struct worker *worker)
+{
+    const struct split_vectors x = state_positions(system->state);
+    const struct split_vectors v = state_velocities(system->state);
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        swap(&s->x[i], &positions.x[i]);
-        swap(&s->y[i], &positions.y[i]);
-        swap(&s->z[i], &positions.z[i]);
-        swap(&s->vx[i], &velocities.x[i]);
-        swap(&s->vy[i], &velocities.y[i]);
-        swap(&s->vz[i], &velocities.z[i]);
-    }
+    swap_vectors(x.high, positions.high, share);
+    swap_vectors(x.low, positions.low, share);
+    swap_vectors(v.high, velocities.high, share);
+    swap_vectors(v.low, velocities.low, share);
     worker_barrier(worker);
 }
 
 // Measures the energy at the start of the step if it is not known. May be called at any stage.
-static void ensure_start_energy(struct system *system, struct node_vectors start,
-                                struct node_vectors speed, const struct worker *worker)
+static void ensure_start_energy(struct system *system, struct split_vectors start,
+                                struct split_vectors speed, const struct worker *worker)
 {
     struct implicit *it = system->implicit;
     if (it->start_known)
@@ -664,9 +701,13 @@ static bool gains_energy(struct system *system, struct stage_rule stage,
     const taut_energy *end = &system->implicit->end.energy;
     REAL_NAME(kinematic_place)(system, system->settings.dt, worker);
     sample_energy(system, system->state->step + 1, &system->implicit->end, worker);
+    // With low parts heights are rounded as in double, and their change as forces are.
+    const bool mixed = state_is_mixed(system->state);
+    const double height = mixed ? fabs(end->gravity - start->gravity) : fabs(start->gravity);
     const double most = start->total + external_work(system, stage, worker) +
                         part * (energy_of_motion(system, worker) + start->elastic) +
-                        digits * (start->elastic + fabs(start->gravity));
+                        digits * (start->elastic + height) +
+                        (mixed ? 8 * DBL_EPSILON * fabs(start->gravity) : 0);
     return !(end->total <= most);
 }
 
@@ -762,10 +803,10 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
 {
     const struct state *s = system->state;
     const enum integrator integrator = system->settings.integrator;
-    struct node_vectors start = system->implicit->base, speed = system->implicit->velocity;
+    struct split_vectors start = system->implicit->base, speed = system->implicit->velocity;
     if (integrator == INTEGRATOR_BDF2) {
-        start = vectors_of(s->x0, s->y0, s->z0);
-        speed = vectors_of(s->vx0, s->vy0, s->vz0);
+        start = state_previous_positions(s);
+        speed = state_previous_velocities(s);
     }
     if (!system->settings.projects)
         return false;
@@ -800,16 +841,11 @@ static bool solve_contacts(struct system *system, struct stage_rule *stage,
 static void store_end(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
-    const struct node_vectors position = system->contacts.constraints->free_position;
-    const struct node_vectors velocity = system->contacts.constraints->free_velocity;
+    const struct contact_constraints *all = system->contacts.constraints;
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        position.x[i] = s->x[i];
-        position.y[i] = s->y[i];
-        position.z[i] = s->z[i];
-        velocity.x[i] = s->vx[i];
-        velocity.y[i] = s->vy[i];
-        velocity.z[i] = s->vz[i];
+        split_copy(all->free_position, state_positions(s), i);
+        split_copy(all->free_velocity, state_velocities(s), i);
     }
     worker_barrier(worker);
 }
@@ -818,7 +854,7 @@ static void store_end(struct system *system, const struct worker *worker)
 // with further systems; any other is repeated from `start` and `speed` as one of implicit Euler,
 // with the contacts that have been found.
 static void solve_without_gain(struct system *system, struct stage_rule stage,
-                               struct node_vectors start, struct node_vectors speed,
+                               struct split_vectors start, struct split_vectors speed,
                                const struct worker *worker)
 {
     if (system->settings.projects && system->settings.keep_energy_budget)
@@ -854,7 +890,7 @@ static bool may_be_inside(struct system *system, const struct worker *worker)
 // solution solved its linear system without an iteration, so that spring forces have not changed
 // and, without contacts, the energy need not be measured.
 static void remove_energy_gain(struct system *system, struct stage_rule stage,
-                               struct node_vectors start, struct node_vectors speed, bool same,
+                               struct split_vectors start, struct split_vectors speed, bool same,
                                const struct worker *worker)
 {
     if (!is_checked(system))
@@ -876,12 +912,15 @@ static void sum_kicks(const struct system *system, const void *unused, struct ra
 {
     (void)unused;
     const struct state *s = system->state;
-    const struct node_vectors start = system->implicit->velocity;
+    const struct split_vectors start = system->implicit->velocity;
+    const bool mixed = state_is_mixed(s);
     for (size_t i = range.first; i < range.end; i++) {
-        const double x = (double)s->vx[i] - (double)start.x[i];
-        const double y = (double)s->vy[i] - (double)start.y[i];
-        const double z = (double)s->vz[i] - (double)start.z[i];
-        sums[0] += (double)system->implicit->solver.mass[i] * (x * x + y * y + z * z);
+        vec3 kick = vec3_make((double)s->vx[i] - (double)start.high.x[i],
+                              (double)s->vy[i] - (double)start.high.y[i],
+                              (double)s->vz[i] - (double)start.high.z[i]);
+        if (mixed)
+            kick = vec3_subtract(node_velocity(s, i), split_vector(start, i));
+        sums[0] += (double)system->implicit->solver.mass[i] * vec3_dot(kick, kick);
     }
 }
 
@@ -935,16 +974,27 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
 static void start_from_two(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
-    const struct node_vectors base = system->implicit->base, start = system->implicit->velocity;
+    const struct split_vectors base = system->implicit->base, start = system->implicit->velocity;
+    const struct split_vectors x = state_positions(s), x0 = state_previous_positions(s);
+    const struct split_vectors v = state_velocities(s), v0 = state_previous_velocities(s);
     const real third = (real)(1.0 / 3);
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        base.x[i] = s->x[i] + third * (s->x[i] - s->x0[i]);
-        base.y[i] = s->y[i] + third * (s->y[i] - s->y0[i]);
-        base.z[i] = s->z[i] + third * (s->z[i] - s->z0[i]);
-        start.x[i] = s->vx[i] + third * (s->vx[i] - s->vx0[i]);
-        start.y[i] = s->vy[i] + third * (s->vy[i] - s->vy0[i]);
-        start.z[i] = s->vz[i] + third * (s->vz[i] - s->vz0[i]);
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++) {
+        const struct split_difference way = split_subtract(x, x0, i);
+        const struct split_difference kick = split_subtract(v, v0, i);
+        split_copy(base, x, i);
+        split_add(base, i, third * way.x, third * way.y, third * way.z);
+        split_copy(start, v, i);
+        split_add(start, i, third * kick.x, third * kick.y, third * kick.z);
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
+        base.high.x[i] = s->x[i] + third * (s->x[i] - s->x0[i]);
+        base.high.y[i] = s->y[i] + third * (s->y[i] - s->y0[i]);
+        base.high.z[i] = s->z[i] + third * (s->z[i] - s->z0[i]);
+        start.high.x[i] = s->vx[i] + third * (s->vx[i] - s->vx0[i]);
+        start.high.y[i] = s->vy[i] + third * (s->vy[i] - s->vy0[i]);
+        start.high.z[i] = s->vz[i] + third * (s->vz[i] - s->vz0[i]);
     }
     worker_barrier(worker);
 }
@@ -965,7 +1015,7 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
     const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
     const struct state *s = system->state;
-    remove_energy_gain(system, stage, vectors_of(s->x0, s->y0, s->z0),
-                       vectors_of(s->vx0, s->vy0, s->vz0), same, worker);
+    remove_energy_gain(system, stage, state_previous_positions(s), state_previous_velocities(s),
+                       same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }

@@ -12,7 +12,7 @@ struct energy_sample {
 };
 
 struct implicit {
-    struct node_vectors base, velocity; // x* and v*: the starting point of the step's equations
+    struct split_vectors base, velocity; // x* and v*: the starting point of the step's equations
     struct linear_solver solver;
     struct energy_sample start, end; // of the present step, if its energy is checked
     bool start_known;

@@ -26,7 +26,9 @@ struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator, bool 
         .restitution = restitution,
         .low_positions = mixed,
         .low_velocities = mixed && integrator != INTEGRATOR_VERLET,
-        .low_previous = mixed && integrator == INTEGRATOR_VERLET,
+        .low_previous = mixed && (integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_BDF2),
+        .low_previous_velocities =
+            mixed && (integrator == INTEGRATOR_BDF2 || integrator == INTEGRATOR_XPBD),
         .projections = projections,
         .base_positions = start || integrator == INTEGRATOR_VERLET,
         .base_velocities = start || integrator == INTEGRATOR_XPBD,
@@ -77,7 +79,11 @@ void REAL_NAME(save_start)(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    for (size_t i = share.first; s->vx0_low && i < share.end; i++) {
+        split_copy(state_previous_positions(s), state_positions(s), i);
+        split_copy(state_previous_velocities(s), state_velocities(s), i);
+    }
+    for (size_t i = share.first; !s->vx0_low && i < share.end; i++) {
         s->x0[i] = s->x[i];
         s->y0[i] = s->y[i];
         s->z0[i] = s->z[i];
@@ -182,12 +188,12 @@ static void keep_velocity(struct system *system, const struct worker *worker)
             real_set_sum(s->z0, s->z0_low, s->z, s->z_low, i, -z, 0);
         }
         if (bdf2) {
-            s->x0[i] += h * lost_x;
-            s->y0[i] += h * lost_y;
-            s->z0[i] += h * lost_z;
-            s->vx0[i] -= lost_x;
-            s->vy0[i] -= lost_y;
-            s->vz0[i] -= lost_z;
+            real_accumulate(s->x0, s->x0_low, i, h * lost_x);
+            real_accumulate(s->y0, s->y0_low, i, h * lost_y);
+            real_accumulate(s->z0, s->z0_low, i, h * lost_z);
+            real_accumulate(s->vx0, s->vx0_low, i, -lost_x);
+            real_accumulate(s->vy0, s->vy0_low, i, -lost_y);
+            real_accumulate(s->vz0, s->vz0_low, i, -lost_z);
         }
     }
 }

@@ -250,9 +250,8 @@ void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, 
     for (size_t i = 0; worker->index == 0 && i < count; i++) {
         size_t node = moving_node(system, i);
         struct placement placement = moving_placement(system, i, elapsed);
-        s->vx[node] = (real)((placement.position.x - (double)s->x[node]) / step);
-        s->vy[node] = (real)((placement.position.y - (double)s->y[node]) / step);
-        s->vz[node] = (real)((placement.position.z - (double)s->z[node]) / step);
+        const vec3 way = vec3_subtract(placement.position, node_position(s, node));
+        state_put_velocity(s, node, vec3_make(way.x / step, way.y / step, way.z / step));
     }
     stage_end(&system->clock, STAGE_MOTIONS, worker);
 }

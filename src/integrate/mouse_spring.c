@@ -97,21 +97,10 @@ static vec3 find_kick(struct system *system, double h, double left)
     return kick;
 }
 
-// A vector field of the state, with its low parts (NULL: none).
-struct field {
-    real *x, *y, *z, *x_low, *y_low, *z_low;
-};
-
-static struct field velocities_of(const struct state *s)
+static void add(struct split_vectors to, size_t node, double factor, vec3 change)
 {
-    return (struct field){s->vx, s->vy, s->vz, s->vx_low, s->vy_low, s->vz_low};
-}
-
-static void add(struct field to, size_t node, double factor, vec3 change)
-{
-    real_accumulate(to.x, to.x_low, node, (real)(factor * change.x));
-    real_accumulate(to.y, to.y_low, node, (real)(factor * change.y));
-    real_accumulate(to.z, to.z_low, node, (real)(factor * change.z));
+    split_add(to, node, (real)(factor * change.x), (real)(factor * change.y),
+              (real)(factor * change.z));
 }
 
 // Adds what each integrator would have computed with the constant force F = m dv / h during the
@@ -125,9 +114,8 @@ static void kick_after_step(struct system *system)
     const size_t node = system->mouse_spring.node;
     const double h = settings->dt;
     const vec3 kick = find_kick(system, h, 0);
-    const struct field positions = {s->x, s->y, s->z, s->x_low, s->y_low, s->z_low};
-    const struct field before = {s->x0, s->y0, s->z0, s->x0_low, s->y0_low, s->z0_low};
-    const struct field velocities = velocities_of(s);
+    const struct split_vectors positions = state_positions(s), before = state_previous_positions(s);
+    const struct split_vectors velocities = state_velocities(s);
     switch (settings->integrator) {
     case INTEGRATOR_EXPLICIT_EULER:
         break;
@@ -170,7 +158,7 @@ void REAL_NAME(mouse_spring_substep)(struct system *system, double h, const stru
     if (!mouse_spring->pulls)
         return;
     if (worker->index == 0) {
-        add(velocities_of(s), mouse_spring->node, 1, find_kick(system, h, h));
+        add(state_velocities(s), mouse_spring->node, 1, find_kick(system, h, h));
         vec3 moves = vec3_scale(h, node_velocity(s, mouse_spring->node));
         count_work(system, vec3_dot(mouse_spring->force, moves));
     }

@@ -77,6 +77,7 @@ static void limit_drag(struct system *system, double step, const struct worker *
 static void apply_strong_drag(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
+    const struct split_vectors v = state_velocities(s);
     const real h = (real)step;
     struct range share = node_share(system, worker);
     struct node_masses masses = {.end = share.first};
@@ -85,7 +86,12 @@ static void apply_strong_drag(struct system *system, double step, const struct w
             masses = topology_masses(system->topology, i, share.end);
         real factor = h * system->constants->inverse_mass[i];
         const real drag = node_drag(system, &masses, i);
-        real slower = 1 + factor * (drag - explicit_drag(drag, factor));
+        const real more = factor * (drag - explicit_drag(drag, factor)), slower = 1 + more;
+        if (v.low.x) {
+            const real lost = more / slower;
+            split_add(v, i, -lost * s->vx[i], -lost * s->vy[i], -lost * s->vz[i]);
+            continue;
+        }
         s->vx[i] /= slower;
         s->vy[i] /= slower;
         s->vz[i] /= slower;
@@ -94,14 +100,18 @@ static void apply_strong_drag(struct system *system, double step, const struct w
 
 static void kick(struct system *system, double step, const struct worker *worker)
 {
-    struct state *s = system->state;
+    const struct state *s = system->state;
+    const struct split_vectors v = state_velocities(s);
     const real h = (real)step;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++) {
         real factor = h * system->constants->inverse_mass[i];
-        s->vx[i] += factor * s->fx[i];
-        s->vy[i] += factor * s->fy[i];
-        s->vz[i] += factor * s->fz[i];
+        split_add(v, i, factor * s->fx[i], factor * s->fy[i], factor * s->fz[i]);
+    }
+    for (size_t i = share.first; !mixed && i < share.end; i++) {
+        real factor = h * system->constants->inverse_mass[i];
+        split_add(split_high(v), i, factor * s->fx[i], factor * s->fy[i], factor * s->fz[i]);
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
@@ -110,20 +120,29 @@ static void kick(struct system *system, double step, const struct worker *worker
 // arrays.
 static void fall(struct system *system, double step, const struct worker *worker)
 {
-    struct state *s = system->state;
+    const struct state *s = system->state;
+    const struct split_vectors v = state_velocities(s);
     const struct scene_environment *around = &system->topology->environment;
     const real h = (real)step, drag = (real)around->air_drag;
     const real gx = (real)around->gravity.x, gy = (real)around->gravity.y;
     const real gz = (real)around->gravity.z;
+    const bool mixed = state_is_mixed(s);
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end;) {
         struct node_masses masses = topology_masses(system->topology, i, share.end);
+        for (; mixed && i < masses.end; i++) {
+            real mass = (real)mass_in(&masses, i), factor = h * system->constants->inverse_mass[i];
+            real slows = explicit_drag(drag, factor);
+            split_add(v, i, factor * (mass * gx - slows * s->vx[i]),
+                      factor * (mass * gy - slows * s->vy[i]),
+                      factor * (mass * gz - slows * s->vz[i]));
+        }
         for (; i < masses.end; i++) {
             real mass = (real)mass_in(&masses, i), factor = h * system->constants->inverse_mass[i];
             real slows = explicit_drag(drag, factor);
-            s->vx[i] += factor * (mass * gx - slows * s->vx[i]);
-            s->vy[i] += factor * (mass * gy - slows * s->vy[i]);
-            s->vz[i] += factor * (mass * gz - slows * s->vz[i]);
+            split_add(split_high(v), i, factor * (mass * gx - slows * s->vx[i]),
+                      factor * (mass * gy - slows * s->vy[i]),
+                      factor * (mass * gz - slows * s->vz[i]));
         }
     }
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
@@ -131,14 +150,15 @@ static void fall(struct system *system, double step, const struct worker *worker
 
 static void drift(struct system *system, double step, const struct worker *worker)
 {
-    struct state *s = system->state;
+    const struct state *s = system->state;
+    const struct split_vectors x = state_positions(s);
     const real h = (real)step;
     struct range share = node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        s->x[i] += h * s->vx[i];
-        s->y[i] += h * s->vy[i];
-        s->z[i] += h * s->vz[i];
-    }
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++)
+        split_add(x, i, h * s->vx[i], h * s->vy[i], h * s->vz[i]);
+    for (size_t i = share.first; !mixed && i < share.end; i++)
+        split_add(split_high(x), i, h * s->vx[i], h * s->vy[i], h * s->vz[i]);
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
@@ -177,8 +197,8 @@ static double depth_at_start(const struct system *system, size_t collider, int w
 {
     struct contact contacts[6];
     int count = REAL_NAME(collider_contacts)(system, collider, start, position, contacts);
-    const double rounding =
-        16 * (double)REAL_EPSILON * (fabs(position.x) + fabs(position.y) + fabs(position.z));
+    const double rounding = 16 * state_epsilon(system->state) *
+                            (fabs(position.x) + fabs(position.y) + fabs(position.z));
     for (int k = 0; k < count; k++)
         if (contacts[k].wall == wall && contacts[k].depth > rounding)
             return contacts[k].depth;
@@ -286,12 +306,8 @@ static void store_free(const struct system *system, size_t i, double h, vec3 fre
 {
     struct contact_constraints *all = system->contacts.constraints;
     const vec3 position = vec3_add(node_position(system->state, i), vec3_scale(h, free));
-    all->free_position.x[i] = (real)position.x;
-    all->free_position.y[i] = (real)position.y;
-    all->free_position.z[i] = (real)position.z;
-    all->free_velocity.x[i] = (real)free.x;
-    all->free_velocity.y[i] = (real)free.y;
-    all->free_velocity.z[i] = (real)free.z;
+    split_put_position(system->state, all->free_position, i, position);
+    split_put(all->free_velocity, i, free);
 }
 
 // An iteration removes the change of velocity by the penalty colliders in the previous one, which
@@ -310,9 +326,7 @@ static void solve_penalties_of(struct system *system, size_t i, double h, double
     }
     if (change.x == given.x && change.y == given.y && change.z == given.z)
         return;
-    s->vx[i] = (real)(free.x + change.x);
-    s->vy[i] = (real)(free.y + change.y);
-    s->vz[i] = (real)(free.z + change.z);
+    state_put_velocity(s, i, vec3_add(free, change));
 }
 
 // Returns whether the node is stopped by a projecting surface.
@@ -333,9 +347,7 @@ static bool solve_contacts_of(struct system *system, size_t i, double h, double 
     if (!all->nodes[i].saved)
         store_free(system, i, h, before);
     all->nodes[i].saved = true;
-    s->vx[i] = (real)after.x;
-    s->vy[i] = (real)after.y;
-    s->vz[i] = (real)after.z;
+    state_put_velocity(s, i, after);
     return true;
 }
 
@@ -555,11 +567,12 @@ static void store_velocities(struct system *system, const struct worker *worker)
     struct range share = node_share(system, worker);
     if (!system->settings.keep_energy_budget)
         return;
-    for (size_t i = share.first; i < share.end; i++) {
-        s->vx0[i] = s->vx[i];
-        s->vy0[i] = s->vy[i];
-        s->vz0[i] = s->vz[i];
-    }
+    const struct split_vectors before = state_previous_velocities(s), v = state_velocities(s);
+    const bool mixed = state_is_mixed(s);
+    for (size_t i = share.first; mixed && i < share.end; i++)
+        split_copy(before, v, i);
+    for (size_t i = share.first; !mixed && i < share.end; i++)
+        split_copy(split_high(before), split_high(v), i);
     for (size_t i = share.first; all && i < share.end; i++) {
         all->removed.x[i] = s->vx[i];
         all->removed.y[i] = s->vy[i];
@@ -572,15 +585,19 @@ static void sum_kicks(const struct system *system, const void *unused, struct ra
 {
     (void)unused;
     const struct state *s = system->state;
+    const struct split_vectors before = state_previous_velocities(s);
+    const bool mixed = state_is_mixed(s);
     struct node_masses masses = {.end = range.first};
     for (size_t i = range.first; i < range.end; i++) {
         if (i == masses.end)
             masses = topology_masses(system->topology, i, range.end);
-        const double x = (double)s->vx[i] - (double)s->vx0[i];
-        const double y = (double)s->vy[i] - (double)s->vy0[i];
-        const double z = (double)s->vz[i] - (double)s->vz0[i];
+        vec3 kick =
+            vec3_make((double)s->vx[i] - (double)s->vx0[i], (double)s->vy[i] - (double)s->vy0[i],
+                      (double)s->vz[i] - (double)s->vz0[i]);
+        if (mixed)
+            kick = vec3_subtract(node_velocity(s, i), split_vector(before, i));
         if (system->constants->inverse_mass[i] != 0)
-            sums[0] += mass_in(&masses, i) * (x * x + y * y + z * z);
+            sums[0] += mass_in(&masses, i) * vec3_dot(kick, kick);
     }
 }
 

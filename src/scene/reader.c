@@ -96,20 +96,6 @@ static void bind_section(struct binder *binder, const struct bound *bound, const
         bind(binder, &pair->value);
 }
 
-static void check_mixed(struct binder *binder, const struct bound *bound)
-{
-    const enum integrator integrator = binder->scene->simulation.integrator;
-    const struct dom_pair *precision = bound_find(bound, "precision");
-    if (!precision || binder->scene->precision != PRECISION_MIXED ||
-        integrator_has_mixed(integrator))
-        return;
-    bind_report(binder, precision->value.at, NULL,
-                "'precision: mixed' is not available with %s, only with explicit_euler, "
-                "symplectic_euler, verlet, velocity_verlet, midpoint and rk4; use 'precision: "
-                "double'",
-                integrator_name(integrator));
-}
-
 // The order matters: bodies use gravity and materials, probes use bodies.
 static void bind_scene(struct binder *binder)
 {
@@ -124,7 +110,6 @@ static void bind_scene(struct binder *binder)
         return;
     binder->precision_known = bound_is_valid(&bound, "precision");
     bind_section(binder, &bound, "simulation", bind_simulation);
-    check_mixed(binder, &bound);
     bind_section(binder, &bound, "environment", bind_environment);
     bind_section(binder, &bound, "materials", bind_materials);
     bind_section(binder, &bound, "bodies", bind_bodies);

@@ -428,9 +428,6 @@ const char *integrator_name(enum integrator integrator);
 // Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
 
-// Whether it runs in precision mixed: integrators that add increments to positions and velocities.
-bool integrator_has_mixed(enum integrator integrator);
-
 // "single", ...
 const char *precision_name(enum precision precision);
 

@@ -125,6 +125,7 @@ IS_VECTOR(vx0, vy0, vz0);
 IS_VECTOR(x_low, y_low, z_low);
 IS_VECTOR(vx_low, vy_low, vz_low);
 IS_VECTOR(x0_low, y0_low, z0_low);
+IS_VECTOR(vx0_low, vy0_low, vz0_low);
 
 static void save_vector(const struct system *system, struct checkpoint *checkpoint, unsigned first)
 {
@@ -677,6 +678,7 @@ static void restore_memory(struct system *system, const struct checkpoint *check
     RESTORE_VECTOR(x0);
     RESTORE_VECTOR(x0_low);
     RESTORE_VECTOR(vx0);
+    RESTORE_VECTOR(vx0_low);
     s->previous_state_from = checkpoint->previous_state_from;
 }
 

@@ -443,11 +443,10 @@ void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
         scene, diagnostics, simulation->dt_at,
         "%s of %.3g s is too small for single precision: coordinates of up to %.3g m are "
         "%.2g m apart, so nodes slower than %.2g m/s stand still, and each step at %.2g m/s, "
-        "which this scene may reach, is wrong by up to %.2g%%. Use %s'precision: double', "
-        "or a larger step",
+        "which this scene may reach, is wrong by up to %.2g%%. Use 'precision: mixed', "
+        "'precision: double', or a larger step",
         xpbd ? "a substep" : "a dt", step, scale.reach, spacing, lost, scale.speed,
-        100 * fmin(1, lost / scale.speed),
-        integrator_has_mixed(solver->integrator) ? "'precision: mixed', " : "");
+        100 * fmin(1, lost / scale.speed));
 }
 
 // Computes the bound up to twice the value that shows that dt is too far below it.

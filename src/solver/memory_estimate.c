@@ -457,8 +457,9 @@ static double tangent_bytes_of(const struct totals *totals)
 static double constraints_bytes_of(const struct totals *totals)
 {
     const bool midpoint = totals->scene->simulation.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+    const double parts = totals->scene->precision == PRECISION_MIXED ? 6 : 0;
     return totals->projects || (midpoint && totals->penalty)
-               ? totals->nodes * (136 + 18 * totals->real)
+               ? totals->nodes * (136 + (18 + parts) * totals->real)
                : 0;
 }
 
@@ -467,9 +468,10 @@ static double implicit_bytes_of(const struct totals *totals)
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return 0;
     enum { VECTORS = 3 * 2 + 3 * 5 + 1, BLOCK = 6 };
+    const double parts = totals->scene->precision == PRECISION_MIXED ? 6 : 0;
     double lines = 18 * totals->real * totals->line_slots;
-    return totals->nodes * totals->real * (VECTORS + BLOCK) + tangent_bytes_of(totals) + lines +
-           constraints_bytes_of(totals);
+    return totals->nodes * totals->real * (VECTORS + BLOCK + parts) + tangent_bytes_of(totals) +
+           lines + constraints_bytes_of(totals);
 }
 
 // stability/spectral_bound.c, while dt is checked.

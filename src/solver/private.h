@@ -55,7 +55,7 @@ struct checkpoint_conditions {
     bool correction, touching;
     bool normals; // of wind law node, with which the energy budget evaluates those forces
     // Precision mixed: both parts of numbers, which do not fit into one number in double.
-    bool low_positions, low_velocities, low_previous;
+    bool low_positions, low_velocities, low_previous, low_previous_velocities;
 };
 
 // `touching` is left to the caller.

@@ -24,7 +24,8 @@ struct checkpoint_conditions checkpoint_conditions(enum precision precision,
         .normals = forces && environment->wind.present && environment->wind.law == WIND_NODE,
         .low_positions = mixed,
         .low_velocities = mixed && !verlet,
-        .low_previous = mixed && verlet,
+        .low_previous = mixed && (verlet || bdf2),
+        .low_previous_velocities = mixed && bdf2,
     };
 }
 
@@ -32,7 +33,7 @@ double checkpoint_vectors(const struct checkpoint_conditions *keeps)
 {
     return 2 + keeps->forces + keeps->previous_positions + keeps->previous_velocities +
            keeps->correction + keeps->normals + 2 * (keeps->low_positions + keeps->low_velocities) +
-           keeps->low_previous;
+           keeps->low_previous + keeps->low_previous_velocities;
 }
 
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,

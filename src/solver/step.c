@@ -167,9 +167,7 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
         const double dt = explain_limit(solver, &critical, limit, sizeof limit);
         const bool is_single = solver_precision(solver) != PRECISION_DOUBLE;
         const char *mixed =
-            solver_precision(solver) == PRECISION_SINGLE && integrator_has_mixed(solver->integrator)
-                ? "'precision: mixed' or "
-                : "";
+            solver_precision(solver) == PRECISION_SINGLE ? "'precision: mixed' or " : "";
         const bool stable = solver->dt <= near_the_limit * dt;
         if (is_single && stable && fault->spacing > COARSE * length && length > 0)
             snprintf(cause, sizeof cause,

@@ -25,6 +25,95 @@ static inline vec3 node_vector(struct node_vectors vectors, size_t node)
     return vec3_make((double)vectors.x[node], (double)vectors.y[node], (double)vectors.z[node]);
 }
 
+// A vector for each node that may have low parts, as the state's positions and velocities have them
+// in precision mixed; those of `low` are NULL where there are none.
+struct split_vectors {
+    struct node_vectors high, low;
+};
+
+static inline struct split_vectors state_positions(const struct state *s)
+{
+    return (struct split_vectors){{s->x, s->y, s->z}, {s->x_low, s->y_low, s->z_low}};
+}
+
+static inline struct split_vectors state_velocities(const struct state *s)
+{
+    return (struct split_vectors){{s->vx, s->vy, s->vz}, {s->vx_low, s->vy_low, s->vz_low}};
+}
+
+static inline struct split_vectors state_previous_positions(const struct state *s)
+{
+    return (struct split_vectors){{s->x0, s->y0, s->z0}, {s->x0_low, s->y0_low, s->z0_low}};
+}
+
+static inline struct split_vectors state_previous_velocities(const struct state *s)
+{
+    return (struct split_vectors){{s->vx0, s->vy0, s->vz0}, {s->vx0_low, s->vy0_low, s->vz0_low}};
+}
+
+// The sum of both parts.
+static inline vec3 split_vector(struct split_vectors parts, size_t node)
+{
+    const vec3 high = node_vector(parts.high, node);
+    return parts.low.x ? vec3_add(high, node_vector(parts.low, node)) : high;
+}
+
+// The same of positions, which the state counts from its origin.
+static inline vec3 split_position(const struct state *s, struct split_vectors parts, size_t node)
+{
+    const vec3 sum = split_vector(parts, node);
+    return parts.low.x ? vec3_add(s->origin, sum) : sum;
+}
+
+static inline void split_put(struct split_vectors parts, size_t node, vec3 vector)
+{
+    real_split(parts.high.x, parts.low.x, node, vector.x);
+    real_split(parts.high.y, parts.low.y, node, vector.y);
+    real_split(parts.high.z, parts.low.z, node, vector.z);
+}
+
+static inline void split_put_position(const struct state *s, struct split_vectors parts,
+                                      size_t node, vec3 position)
+{
+    split_put(parts, node, parts.low.x ? vec3_subtract(position, s->origin) : position);
+}
+
+// Copies without low parts, for loops that compilers vectorise only if no branch depends on them.
+static inline struct split_vectors split_high(struct split_vectors vectors)
+{
+    return (struct split_vectors){.high = vectors.high};
+}
+
+static inline void split_copy(struct split_vectors to, struct split_vectors from, size_t node)
+{
+    real_copy(to.high.x, to.low.x, from.high.x, from.low.x, node);
+    real_copy(to.high.y, to.low.y, from.high.y, from.low.y, node);
+    real_copy(to.high.z, to.low.z, from.high.z, from.low.z, node);
+}
+
+// to += (x, y, z)
+static inline void split_add(struct split_vectors to, size_t node, real x, real y, real z)
+{
+    real_accumulate(to.high.x, to.low.x, node, x);
+    real_accumulate(to.high.y, to.low.y, node, y);
+    real_accumulate(to.high.z, to.low.z, node, z);
+}
+
+// The difference of vectors; that of near ones has the error of the low parts.
+struct split_difference {
+    real x, y, z;
+};
+
+static inline struct split_difference split_subtract(struct split_vectors a, struct split_vectors b,
+                                                     size_t node)
+{
+    return (struct split_difference){
+        real_difference(a.high.x, a.low.x, b.high.x, b.low.x, node),
+        real_difference(a.high.y, a.low.y, b.high.y, b.low.y, node),
+        real_difference(a.high.z, a.low.z, b.high.z, b.low.z, node),
+    };
+}
+
 enum tangent_kind {
     // K itself: symmetric, but possibly indefinite (compressed springs, gas).
     TANGENT_EXACT,

@@ -29,9 +29,10 @@ static inline size_t state_offset(int slot)
 
 struct state_needs {
     bool base_positions, base_velocities, slopes, normals, power, gradients, multipliers;
-    bool restitution;                                 // some projecting collider has restitution
-    size_t projections;                               // projecting colliders
-    bool low_positions, low_velocities, low_previous; // precision mixed
+    bool restitution;   // some projecting collider has restitution
+    size_t projections; // projecting colliders
+    // precision mixed
+    bool low_positions, low_velocities, low_previous, low_previous_velocities;
 };
 
 // Nodes per block, the unit in which nodes are tested for contacts.
@@ -62,6 +63,13 @@ struct state {
 static inline bool state_is_mixed(const struct state *state)
 {
     return sizeof(real) == sizeof(float) && state->x_low;
+}
+
+// The relative rounding error of coordinates; with low parts, the product of those of both parts.
+static inline double state_epsilon(const struct state *state)
+{
+    const double epsilon = (double)REAL_EPSILON;
+    return state_is_mixed(state) ? epsilon * epsilon : epsilon;
 }
 
 static inline vec3 state_position(const struct state *s, size_t node)

@@ -13,22 +13,24 @@
 
 // The first `left` nodes of a register.
 struct constraint_nodes {
-    struct wide3 v;
+    struct wide3 v, low; // low: of precision mixed
     wide inverse_mass;
 };
 
 // Which springs of a constraint_row a kernel is compiled for.
 struct constraint_variant {
-    bool along,
-        general; // general: not just axially damped linear springs in a single iteration
+    bool general; // not just axially damped linear springs in a single iteration
+    bool mixed;   // velocities have low parts
 };
 
 WIDE_INLINE struct constraint_nodes constraint_nodes(const struct constraint_row *row, int64_t at,
-                                                     long left)
+                                                     long left, bool mixed)
 {
     const struct state *s = row->state;
-    return (struct constraint_nodes){wide3_load_first(s->vx, s->vy, s->vz, at, left),
-                                     wide_load_first(row->inverse_mass + at, left)};
+    return (struct constraint_nodes){
+        .v = wide3_load_first(s->vx, s->vy, s->vz, at, left),
+        .low = mixed ? wide3_load_first(s->vx_low, s->vy_low, s->vz_low, at, left) : wide3_zero(),
+        .inverse_mass = wide_load_first(row->inverse_mass + at, left)};
 }
 
 // The separation of the ends at the substep's start plus h times their relative velocity.
@@ -158,80 +160,101 @@ WIDE_INLINE struct wide3 constraint_solve(const struct constraint_row *row, long
 }
 
 WIDE_INLINE void constraint_store(const struct constraint_row *row, int64_t at,
-                                  const struct wide3 *v, long left)
+                                  const struct constraint_nodes *n, long left, bool mixed)
 {
     const struct state *s = row->state;
     long count = left < WIDE_LANES ? left : WIDE_LANES;
-    wide3_store_first(s->vx, s->vy, s->vz, at, *v, count);
+    wide3_store_first(s->vx, s->vy, s->vz, at, n->v, count);
+    if (mixed)
+        wide3_store_first(s->vx_low, s->vy_low, s->vz_low, at, n->low, count);
 }
 
-// v - change / m (constraint_subtract) and v + change / m (constraint_add).
-WIDE_INLINE struct wide3 constraint_subtract(const struct constraint_nodes *n,
-                                             const struct wide3 *change)
+// real_accumulate (base/real.h) of a component.
+WIDE_INLINE void constraint_accumulate(wide *high, wide *low, wide increment)
 {
-    return wide3_subtract(n->v, wide3_scale(n->inverse_mass, *change));
+    const struct wide_sum sum = accumulate((struct wide_sum){*high, *low}, increment);
+    *high = sum.high;
+    *low = sum.low;
 }
 
-WIDE_INLINE struct wide3 constraint_add(const struct wide3 *v, wide inverse_mass,
-                                        const struct wide3 *change)
+// v += change / m, or v -= change / m if it `slows`.
+WIDE_INLINE void constraint_change(struct constraint_nodes *n, const struct wide3 *change,
+                                   bool slows, bool mixed)
 {
-    return wide3_add(*v, wide3_scale(inverse_mass, *change));
+    struct wide3 increment = wide3_scale(n->inverse_mass, *change);
+    if (mixed) {
+        if (slows)
+            increment = wide3_subtract(wide3_zero(), increment);
+        constraint_accumulate(&n->v.x, &n->low.x, increment.x);
+        constraint_accumulate(&n->v.y, &n->low.y, increment.y);
+        constraint_accumulate(&n->v.z, &n->low.z, increment.z);
+    } else {
+        n->v = slows ? wide3_subtract(n->v, increment) : wide3_add(n->v, increment);
+    }
 }
 
 // Springs to another row: a register of them at once.
-WIDE_INLINE void solve_across_rows(const struct constraint_row *row, bool general)
+WIDE_INLINE void solve_across_rows(const struct constraint_row *row,
+                                   struct constraint_variant variant)
 {
+    const bool mixed = variant.mixed;
     for (long i = 0; i < row->count; i += WIDE_LANES) {
         long left = row->count - i;
-        struct constraint_nodes a = constraint_nodes(row, row->a + i, left);
-        struct constraint_nodes b = constraint_nodes(row, row->b + i, left);
+        struct constraint_nodes a = constraint_nodes(row, row->a + i, left, mixed);
+        struct constraint_nodes b = constraint_nodes(row, row->b + i, left, mixed);
         struct wide3 change =
-            constraint_solve(row, i, wide_lane_range(0, left), row->first, &a, &b, general);
-        struct wide3 slower = constraint_subtract(&a, &change);
-        struct wide3 faster = constraint_add(&b.v, b.inverse_mass, &change);
-        constraint_store(row, row->a + i, &slower, left);
-        constraint_store(row, row->b + i, &faster, left);
+            constraint_solve(row, i, wide_lane_range(0, left), row->first, &a, &b, variant.general);
+        constraint_change(&a, &change, true, mixed);
+        constraint_change(&b, &change, false, mixed);
+        constraint_store(row, row->a + i, &a, left, mixed);
+        constraint_store(row, row->b + i, &b, left, mixed);
     }
 }
 
 // Every second spring along a row (every second pair, if springs join nodes 2 apart), the even ones
 // in turn 0 and the odd ones in turn 1.
-WIDE_INLINE void solve_alternate(const struct constraint_row *row, int turn, bool general)
+WIDE_INLINE void solve_alternate(const struct constraint_row *row, int turn,
+                                 struct constraint_variant variant)
 {
     static const uint32_t turns[2][2] = {{0x55555555, 0xaaaaaaaa}, {0x33333333, 0xcccccccc}};
     const uint32_t *bits = &turns[row->along - 1][turn];
     const long nodes = row->count + row->along;
     struct wide3 before = wide3_zero();
     for (long i = 0; i < nodes; i += WIDE_LANES) {
-        struct constraint_nodes a = constraint_nodes(row, row->a + i, nodes - i);
+        struct constraint_nodes a = constraint_nodes(row, row->a + i, nodes - i, variant.mixed);
         struct wide3 change = wide3_zero(), shifted;
         if (i < row->count) {
-            struct constraint_nodes b = constraint_nodes(row, row->b + i, row->count - i);
+            struct constraint_nodes b = constraint_nodes(row, row->b + i, row->count - i, false);
             wide_mask selected =
                 wide_mask_and(wide_mask_load(bits, i % 32), wide_lane_range(0, row->count - i));
-            change = constraint_solve(row, i, selected, row->first && turn == 0, &a, &b, general);
+            change = constraint_solve(row, i, selected, row->first && turn == 0, &a, &b,
+                                      variant.general);
         }
         shifted = wide3_shift_up(before, change, row->along);
-        struct wide3 v = constraint_subtract(&a, &change);
-        v = constraint_add(&v, a.inverse_mass, &shifted);
-        constraint_store(row, row->a + i, &v, nodes - i);
+        constraint_change(&a, &change, true, variant.mixed);
+        constraint_change(&a, &shifted, false, variant.mixed);
+        constraint_store(row, row->a + i, &a, nodes - i, variant.mixed);
         before = change;
     }
+}
+
+WIDE_INLINE void solve_row(const struct constraint_row *row, struct constraint_variant variant)
+{
+    if (row->along == 0)
+        solve_across_rows(row, variant);
+    for (int turn = 0; turn < 2 && row->along > 0; turn++)
+        solve_alternate(row, turn, variant);
 }
 
 static void grid_constraints(const struct constraint_row *given)
 {
     const struct constraint_row own = *given, *row = &own; // a copy, which no store can alias
-    bool general = row->multipliers || row->broken || row->rest_lengths || row->law.one_sided ||
-                   row->law.across > 0 || row->law.rounding > 0;
-    if (row->along == 0 && !general) {
-        solve_across_rows(row, false);
-    } else if (row->along == 0) {
-        solve_across_rows(row, true);
-    } else {
-        for (int turn = 0; turn < 2 && !general; turn++)
-            solve_alternate(row, turn, false);
-        for (int turn = 0; turn < 2 && general; turn++)
-            solve_alternate(row, turn, true);
-    }
+    const bool general = row->multipliers || row->broken || row->rest_lengths ||
+                         row->law.one_sided || row->law.across > 0 || row->law.rounding > 0;
+    if (state_is_mixed(row->state))
+        solve_row(row, (struct constraint_variant){.general = true, .mixed = true});
+    else if (general)
+        solve_row(row, (struct constraint_variant){.general = true});
+    else
+        solve_row(row, (struct constraint_variant){.general = false});
 }

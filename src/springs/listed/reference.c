@@ -157,12 +157,12 @@ static void change_ends(const struct system *system, size_t i, real x, real y, r
     const struct constants *constants = system->constants;
     uint32_t a = constants->spring_nodes[i][0], b = constants->spring_nodes[i][1];
     real per_a = constants->inverse_mass[a], per_b = constants->inverse_mass[b];
-    s->vx[a] -= per_a * x;
-    s->vy[a] -= per_a * y;
-    s->vz[a] -= per_a * z;
-    s->vx[b] += per_b * x;
-    s->vy[b] += per_b * y;
-    s->vz[b] += per_b * z;
+    real_accumulate(s->vx, s->vx_low, a, -(per_a * x));
+    real_accumulate(s->vy, s->vy_low, a, -(per_a * y));
+    real_accumulate(s->vz, s->vz_low, a, -(per_a * z));
+    real_accumulate(s->vx, s->vx_low, b, per_b * x);
+    real_accumulate(s->vy, s->vy_low, b, per_b * y);
+    real_accumulate(s->vz, s->vz_low, b, per_b * z);
 }
 
 void REAL_NAME(reference_constraints)(const struct system *system, const void *argument,
