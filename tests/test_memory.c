@@ -202,6 +202,7 @@ static void test_solvers_hold_what_was_estimated(void **state)
         for (int i = 0; i < 4; i++) {
             compare_solver(body, integrators[i], "single", TAUT_KERNEL_AUTO);
             compare_solver(body, integrators[i], "double", TAUT_KERNEL_AUTO);
+            compare_solver(body, integrators[i], "mixed", TAUT_KERNEL_AUTO);
         }
     for (int body = 0; body < BODY_COUNT; body++)
         compare_solver(body, "verlet", "single", TAUT_KERNEL_REFERENCE);
