@@ -56,6 +56,13 @@ struct body_elements {
     struct element_membrane membrane; // of the faces of a body without a grid
 };
 
+// Those of a body of the scene, as the reader has checked it.
+struct body_elements body_elements_of(const struct scene_body *given);
+
+// The material of springs of a kind on one side of a body whose springs on the boundary have smaller
+// constants than those inside; that of springs on an edge, where two sides meet, follows it.
+size_t body_boundary_material(const struct scene_body *given, size_t kind);
+
 static inline bool elements_are_membrane(const struct body_elements *elements)
 {
     return elements->membrane.stretch > 0;

@@ -9,6 +9,25 @@
 // cell of a lattice or cloth, or a rope between two nodes. Of a membrane the mass per area, kg/m2.
 double body_cell_mass(const struct scene_body *body);
 
+// What the network of a body cannot represent, as a sentence without a full stop, and the key of the
+// body or of its material that it is about; "": the material as a whole.
+struct moduli_problem {
+    const char *key;
+    char reason[320];
+};
+
+// Which numbers the run can hold: NULL if that is not known.
+typedef const enum precision *moduli_precision;
+
+// Sets the mass of a body and the constants of its springs inside and of its elements, from
+// `fabric` or else `elastic`, its shape and its damping. False, with the problem, if these cannot be
+// represented; the body is then partly set.
+bool body_set_constants(struct scene_body *body, bool of_fabric, moduli_precision precision,
+                        struct moduli_problem *problem);
+
+// Whether a lattice represents the Poisson's ratio of its `elastic`.
+bool lattice_has_poisson(const struct scene_body *body, struct moduli_problem *problem);
+
 // ---- Lattices of cubes: springs along the edges and the face diagonals of their cells
 
 // Poisson's ratio of the springs alone, the least and the greatest with an element for the volume.

@@ -207,7 +207,7 @@ bool build_is_weighted(const struct scene_body *given)
     return body_has_moduli(given) && given->type != BODY_ROPE && !body_is_membrane(given);
 }
 
-size_t build_boundary_material(const struct scene_body *given, size_t kind)
+size_t body_boundary_material(const struct scene_body *given, size_t kind)
 {
     return body_kind_count(given) + BOUNDARY_MATERIALS * kind;
 }
@@ -222,7 +222,7 @@ static void set_boundary_materials(struct build *build, size_t kinds)
             struct material material = body->materials[kind];
             material.stiffness *= boundary_share((int)sides);
             material.damping *= boundary_share((int)sides);
-            body->materials[build_boundary_material(build->given, kind) + sides - 1] = material;
+            body->materials[body_boundary_material(build->given, kind) + sides - 1] = material;
         }
 }
 
@@ -235,7 +235,7 @@ static taut_status set_materials(struct build *build)
         return TAUT_OK;
     const size_t kinds = body_kind_count(given);
     const bool weighted = build_is_weighted(given);
-    const size_t materials = weighted ? build_boundary_material(given, kinds) : kinds;
+    const size_t materials = weighted ? body_boundary_material(given, kinds) : kinds;
     body->materials = memory_allocate(NULL, materials, sizeof *body->materials);
     if (!body->materials)
         return build_no_memory(build);

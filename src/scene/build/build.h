@@ -69,10 +69,6 @@ double build_bytes(const struct scene_body *given, const struct build_counts *co
 // or `fabric`, unless it is a rope, whose springs have one cell each, or has triangles and no springs.
 bool build_is_weighted(const struct scene_body *given);
 
-// The material of springs of a kind on one side of such a body; that of springs on an edge, where
-// two sides meet, follows it.
-size_t build_boundary_material(const struct scene_body *given, size_t kind);
-
 // The constants of the body's elements (build_elements.c); refuses springs that break beside them.
 taut_status build_elements(struct build *build);
 

@@ -77,28 +77,33 @@ static bool may_break(const struct scene_body *given)
     return false;
 }
 
+struct body_elements body_elements_of(const struct scene_body *given)
+{
+    const struct scene_elements *moduli = &given->elements;
+    struct body_elements elements = {.present = scene_elements_exist(moduli)};
+    if (given->type == BODY_ROPE && given->shape.rope.nodes < 3) // no three nodes, no bending
+        elements.present = false;
+    if (!elements.present)
+        return elements;
+    if (given->type == BODY_ROPE)
+        set_rope(given, &elements);
+    else if (given->type == BODY_CLOTH)
+        set_cloth(given, &elements);
+    else if (given->type == BODY_LATTICE)
+        set_lattice(given, &elements);
+    else if (moduli->stretch != 0)
+        set_surface(given, &elements);
+    return elements;
+}
+
 taut_status build_elements(struct build *build)
 {
     const struct scene_body *given = build->given;
-    const struct scene_elements *moduli = &given->elements;
-    struct body_elements *elements = &build->body->elements;
-    *elements = (struct body_elements){.present = scene_elements_exist(moduli)};
-    if (given->type == BODY_ROPE && given->shape.rope.nodes < 3) // no three nodes, no bending
-        elements->present = false;
-    if (!elements->present)
-        return TAUT_OK;
-    if (may_break(given))
+    build->body->elements = body_elements_of(given);
+    if (build->body->elements.present && may_break(given))
         return build_refuse(build, given->fabric.present ? given->fabric.at : given->elastic.at,
                             "the springs of body '%s' cannot break: its bending, area or volume "
                             "elements would still join its parts; leave out 'break_at'",
                             given->name);
-    if (given->type == BODY_ROPE)
-        set_rope(given, elements);
-    else if (given->type == BODY_CLOTH)
-        set_cloth(given, elements);
-    else if (given->type == BODY_LATTICE)
-        set_lattice(given, elements);
-    else if (moduli->stretch != 0)
-        set_surface(given, elements);
     return TAUT_OK;
 }

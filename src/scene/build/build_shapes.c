@@ -115,7 +115,7 @@ static void weight_springs(const struct build *build)
         struct direction *direction = &body->directions[d];
         direction->weighted = true;
         direction->boundary_material =
-            (uint32_t)build_boundary_material(build->given, direction->material);
+            (uint32_t)body_boundary_material(build->given, direction->material);
     }
 }
 
