@@ -286,7 +286,8 @@ TAUT_API ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t b
                                              const char *kind);
 
 // N/m, at least 0, and above 0 for oscillators and pendulums; not for law rigid. Unsupported if a
-// body moves by a formula (model: closed_form and the like).
+// body moves by a formula (model: closed_form and the like), or has `elastic` or `fabric`, from which
+// all its constants follow: set these.
 TAUT_API taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
                                                double stiffness, taut_error *error);
 
@@ -294,6 +295,46 @@ TAUT_API taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body,
 // stiffness.
 TAUT_API taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
                                              double damping, taut_error *error);
+
+// How a body with `elastic` or `fabric` is damped (docs/materials.md): by one of these at most, all at
+// least 0.
+typedef struct taut_material_damping {
+    double ratio;     // of the critical damping of each spring and element
+    double stiffness; // s, Rayleigh's: damping over stiffness of each spring and element
+    double constant;  // N s/m, of springs inside; elements then have none. 0 for meshes and spheres
+} taut_material_damping;
+
+// The solid that a body with `elastic` consists of. Density, thickness and diameter, from which the
+// masses follow, stay as in the scene.
+typedef struct taut_elastic {
+    double young;   // Pa, above 0
+    double poisson; // 0 to 0.5, of lattices to 0.45; without effect for ropes
+    taut_material_damping damping;
+} taut_elastic;
+
+// The fabric of a cloth with `fabric`. The areal density stays as in the scene.
+typedef struct taut_fabric {
+    double warp, weft; // N/m, C11 and C22, above 0
+    double coupling;   // N/m, C12
+    double shear;      // N/m, C66, above 0
+    double bending[2]; // N m, at least 0, of curvature along the warp and along the weft
+    double twist;      // N m, at least 0
+    taut_material_damping damping;
+} taut_fabric;
+
+// Springs, with smaller constants on the boundary, areas, volumes, bending and damping follow.
+// TAUT_ERROR_ARGUMENT also for what the network of the body cannot represent, with the reason, as for
+// a scene. Unsupported if the body has no `elastic` (`fabric`), and if it was created without any
+// elements and needs some now: a lattice with a Poisson's ratio of 1/4, or a fabric without bending,
+// twist and area.
+TAUT_API taut_status taut_solver_get_elastic(const taut_solver *solver, size_t body,
+                                             taut_elastic *elastic, taut_error *error);
+TAUT_API taut_status taut_solver_set_elastic(taut_solver *solver, size_t body,
+                                             const taut_elastic *elastic, taut_error *error);
+TAUT_API taut_status taut_solver_get_fabric(const taut_solver *solver, size_t body,
+                                            taut_fabric *fabric, taut_error *error);
+TAUT_API taut_status taut_solver_set_fabric(taut_solver *solver, size_t body,
+                                            const taut_fabric *fabric, taut_error *error);
 
 // Multiplies the present rest lengths of a material's springs by `factor`, above 0: muscles,
 // growth, shrinkage. Springs that have yielded keep their proportion. The factors of several calls

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Bodies whose constants are given one by one, then those with `elastic`, then one with `fabric`.
+enum { SPRUNG_BODIES = 4, ELASTIC_BODIES = 3, BODIES = SPRUNG_BODIES + ELASTIC_BODIES + 1 };
+
 // Sets the first value of a setter, or the second one.
 typedef taut_status setter(taut_solver *solver, int second, taut_error *error);
 
 static taut_status set_stiffness(taut_solver *solver, int second, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    for (size_t b = 0; status == TAUT_OK && b < taut_solver_body_count(solver); b++)
+    for (size_t b = 0; status == TAUT_OK && b < SPRUNG_BODIES; b++)
         status = taut_solver_set_stiffness(solver, b, 0, second ? 43.1 : 61.7, error);
     return status;
 }
@@ -23,7 +26,7 @@ static taut_status set_stiffness(taut_solver *solver, int second, taut_error *er
 static taut_status set_damping(taut_solver *solver, int second, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    for (size_t b = 0; status == TAUT_OK && b < taut_solver_body_count(solver); b++)
+    for (size_t b = 0; status == TAUT_OK && b < SPRUNG_BODIES; b++)
         for (size_t m = 0; status == TAUT_OK && m < taut_solver_material_count(solver, b); m++)
             status = taut_solver_set_damping(solver, b, m, second && m == 0 ? 0.031 : 0, error);
     return status;
@@ -44,7 +47,7 @@ static taut_status scale_rest_lengths(taut_solver *solver, int second, taut_erro
 static taut_status set_mass(taut_solver *solver, int second, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    for (size_t b = 0; status == TAUT_OK && b < taut_solver_body_count(solver); b++)
+    for (size_t b = 0; status == TAUT_OK && b < SPRUNG_BODIES; b++)
         status = taut_solver_set_node_mass(solver, b, second ? 0.017 : 0.0123, error);
     return status;
 }
@@ -68,6 +71,31 @@ static taut_status set_wind(taut_solver *solver, int second, taut_error *error)
     wind.density = second ? 1 : 1.3;
     wind.drag = second ? 0.7 : 1.1;
     return status == TAUT_OK ? taut_solver_set_wind(solver, &wind, error) : status;
+}
+
+static taut_status set_elastic(taut_solver *solver, int second, taut_error *error)
+{
+    taut_status status = TAUT_OK;
+    for (size_t b = SPRUNG_BODIES; status == TAUT_OK && b < BODIES - 1; b++) {
+        const taut_elastic elastic = {
+            .young = second ? 1500 : 3000,
+            .poisson = second ? 0.1 : 0.35,
+            .damping = {.ratio = second ? 0.03 : 0, .stiffness = second ? 0 : 0.001}};
+        status = taut_solver_set_elastic(solver, b, &elastic, error);
+    }
+    return status;
+}
+
+static taut_status set_fabric(taut_solver *solver, int second, taut_error *error)
+{
+    const taut_fabric fabric = {.warp = second ? 30 : 20,
+                                .weft = 40,
+                                .coupling = second ? -2 : 11,
+                                .shear = 7,
+                                .bending = {second ? 1e-4 : 2e-4, 3e-4},
+                                .twist = second ? 0 : 1e-4,
+                                .damping = {.ratio = second ? 0 : 0.02}};
+    return taut_solver_set_fabric(solver, BODIES - 1, &fabric, error);
 }
 
 // While gas is pumped in, and then let out.
@@ -119,6 +147,8 @@ static const struct {
     {"stiffness", set_stiffness, false},
     {"damping", set_damping, false},
     {"rest lengths", scale_rest_lengths, true},
+    {"elastic", set_elastic, false},
+    {"fabric", set_fabric, false},
     {"mass", set_mass, false},
     {"gravity", set_gravity, false},
     {"air drag", set_drag, false},
@@ -163,7 +193,8 @@ static void test_all_setters_are_here(void **state)
 }
 
 // Everything that a setter changes: gas that is being pumped in, springs that yield and break, on
-// grids, packed and listed, of materials and masses of their own; contacts of both responses.
+// grids, packed and listed, of materials and masses of their own; elements of every kind; contacts of
+// both responses.
 static const char *const setting_text =
     "precision: %s\nsimulation: {integrator: %s, dt: %s, duration: 9}\n"
     "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
@@ -181,7 +212,17 @@ static const char *const setting_text =
     "  {name: n, type: network, node_mass: [0.1,0.2,0.3,0.4], velocity: [0,0,1],\n"
     "  nodes: [[8,0.2,0],[9,0.2,0],[9,1,0],[8,1,0.3]], springs: [[0,1,{stiffness: 50}],\n"
     "  [1,2,{stiffness: 40, damping: 0.1}],[2,3,{stiffness: 30, yield_at: 0.001}],\n"
-    "  [3,0,{stiffness: 30, law: tension_only}]]}]\n"
+    "  [3,0,{stiffness: 30, law: tension_only}]]},\n"
+    "  {name: r, type: rope, from: [0,1,5], to: [1,1.2,5], nodes: 9, pins: [0, 1],\n"
+    "  elastic: {young: 2000, density: 100, diameter: 0.05}},\n"
+    "  {name: e, type: lattice, origin: [5,0.5,3], nodes: [5,4,6], spacing: 0.1,\n"
+    "  velocity: [0,-2,1], elastic: {young: 2000, poisson: 0.3, density: 40}},\n"
+    "  {name: s, type: sphere, center: [8,0.9,5], radius: 0.5, subdivisions: 1,\n"
+    "  elastic: {young: 2000, poisson: 0.3, density: 100, thickness: 0.01}, damping_ratio: 0.1,\n"
+    "  velocity: [1,-2,0]},\n"
+    "  {name: f, type: cloth, origin: [3,0,5], u: [1,0,0], v: [0,1,0], nodes: [17,12],\n"
+    "  pins: [left], velocity: [1,0,2], fabric: {areal_density: 1, warp: 50, weft: 40,\n"
+    "  coupling: 5, shear: 9, bending: [1e-4, 2e-4]}}]\n"
     "colliders: [{type: plane, point: [0,0.2,0], normal: [0,1,0], stiffness: 400, friction: 0.1,\n"
     "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
     "  velocity: [-2,0,0]}, {type: room, min: [-0.7,-3,-3], max: [12,3,3], response: project,\n"

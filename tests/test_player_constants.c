@@ -110,6 +110,32 @@ static void test_ball(void **state)
                     sizeof changes / sizeof *changes);
 }
 
+// Materials: springs, elements and damping are set.
+static void test_moduli(void **state)
+{
+    (void)state;
+    static const struct change of_cloth[] = {
+        {"bodies.tablecloth.fabric", "{material: tablecloth, warp: 900}"},
+        {"bodies.tablecloth.fabric.bending", "[2e-4, 3e-5]"},
+        {"bodies.tablecloth.damping_ratio", "0.05"},
+        {"bodies.tablecloth.fabric.coupling", "-8"},
+    };
+    assert_no_build("tablecloth.yaml",
+                    CHANGES("bodies.tablecloth.nodes=[17,17]", "simulation.dt=2e-5"), of_cloth,
+                    sizeof of_cloth / sizeof *of_cloth);
+    static const struct change of_lattice[] = {
+        {"bodies.bar.elastic.young", "2000"},
+        {"bodies.bar.elastic.poisson", "0.2"},
+        {"bodies.bar.elastic.poisson", "0.25"},
+        {"bodies.bar.damping_ratio", "0"},
+    };
+    assert_no_build("gelatine.yaml",
+                    CHANGES("bodies.bar.nodes=[9,5,5]", "bodies.bar.spacing=0.005",
+                            "bodies.bar.elastic={young: 4000, poisson: 0.4, density: 1000}",
+                            "simulation.dt=1e-4", "output.probes=[]"),
+                    of_lattice, sizeof of_lattice / sizeof *of_lattice);
+}
+
 // A change that is visible, such as a stiffness, makes a new generation of the subject; other
 // changes do not.
 static void test_what_is_drawn(void **state)
@@ -166,11 +192,9 @@ static void test_what_needs_a_build(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flag),
-        cmocka_unit_test(test_jelly),
-        cmocka_unit_test(test_ball),
-        cmocka_unit_test(test_what_is_drawn),
-        cmocka_unit_test(test_what_needs_a_build),
+        cmocka_unit_test(test_flag),          cmocka_unit_test(test_jelly),
+        cmocka_unit_test(test_ball),          cmocka_unit_test(test_moduli),
+        cmocka_unit_test(test_what_is_drawn), cmocka_unit_test(test_what_needs_a_build),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,73 @@ static taut_status set_dt(taut_solver *solver, taut_error *error)
     return taut_solver_set_dt(solver, 0.00035, error);
 }
 
+// Another stiffness and Poisson's ratio of the first body, or the same with another damping.
+static taut_status set_solid(taut_solver *solver, double poisson, taut_error *error)
+{
+    taut_elastic elastic;
+    taut_status status = taut_solver_get_elastic(solver, 0, &elastic, error);
+    elastic.young *= 0.6875; // exact
+    elastic.poisson = poisson;
+    return status == TAUT_OK ? taut_solver_set_elastic(solver, 0, &elastic, error) : status;
+}
+
+static taut_status set_softer(taut_solver *solver, taut_error *error)
+{
+    return set_solid(solver, 0.25, error);
+}
+
+static taut_status set_slender(taut_solver *solver, taut_error *error)
+{
+    return set_solid(solver, 0.125, error);
+}
+
+static taut_status set_solid_damping(taut_solver *solver, taut_material_damping damping,
+                                     taut_error *error)
+{
+    taut_elastic elastic;
+    taut_status status = taut_solver_get_elastic(solver, 0, &elastic, error);
+    elastic.damping = damping;
+    return status == TAUT_OK ? taut_solver_set_elastic(solver, 0, &elastic, error) : status;
+}
+
+static taut_status set_ratio(taut_solver *solver, taut_error *error)
+{
+    return set_solid_damping(solver, (taut_material_damping){.ratio = 0.0625}, error);
+}
+
+static taut_status set_rayleigh(taut_solver *solver, taut_error *error)
+{
+    return set_solid_damping(solver, (taut_material_damping){.stiffness = 0.000244140625}, error);
+}
+
+static taut_status set_undamped(taut_solver *solver, taut_error *error)
+{
+    return set_solid_damping(solver, (taut_material_damping){.ratio = 0}, error);
+}
+
+// Softer springs along u, an area that softens them, and another bending in each direction.
+static taut_status set_cloth(taut_solver *solver, taut_error *error)
+{
+    taut_fabric fabric;
+    taut_status status = taut_solver_get_fabric(solver, 0, &fabric, error);
+    fabric.warp = 30;
+    fabric.coupling = 2;
+    fabric.bending[0] = 4e-5;
+    fabric.bending[1] = 0;
+    fabric.twist = 3e-5;
+    fabric.damping = (taut_material_damping){.ratio = 0.03125};
+    return status == TAUT_OK ? taut_solver_set_fabric(solver, 0, &fabric, error) : status;
+}
+
+// Without an area: only one that is stiff enough would be one.
+static taut_status set_no_area(taut_solver *solver, taut_error *error)
+{
+    taut_fabric fabric;
+    taut_status status = taut_solver_get_fabric(solver, 0, &fabric, error);
+    fabric.coupling = fabric.shear;
+    return status == TAUT_OK ? taut_solver_set_fabric(solver, 0, &fabric, error) : status;
+}
+
 #define GRAVITY                                                                                    \
     {                                                                                              \
         "gravity", set_gravity,                                                                    \
@@ -324,6 +391,66 @@ static const struct case_of_scene cases[] = {
       MASS,
       GRAVITY,
       DT}},
+    // Springs and elements of a material, damped in every way, with weights on the boundary.
+    {"elastic rope",
+     ENVIRONMENT("node") "bodies: [{name: b, type: rope, from: [0,0,0], to: [1,0.5,0], nodes: 60,\n"
+                         "  elastic: {young: 1e5, density: 900, diameter: 0.01}, pins: [0, 1],\n"
+                         "  damping_ratio: 0.02}]\n",
+     {{"softer", set_softer, {"bodies.b.elastic.young=68750"}},
+      {"ratio", set_ratio, {"bodies.b.damping_ratio=0.0625"}},
+      {"undamped", set_undamped, {"bodies.b.damping_ratio=0"}},
+      GRAVITY}},
+    {"elastic cloth",
+     ENVIRONMENT("face") "bodies: [{name: b, type: cloth, origin: [0,2,0], u: [1.5,0,0],\n"
+                         "  v: [0,-0.5,0.1], nodes: [33,12], elastic: {young: 1e4, density: 200,\n"
+                         "  thickness: 0.001}, pins: [left]}]\n",
+     {{"softer", set_softer, {"bodies.b.elastic.young=6875", "bodies.b.elastic.poisson=0.25"}},
+      {"ratio", set_ratio, {"bodies.b.damping_ratio=0.0625"}},
+      {"rayleigh", set_rayleigh, {"bodies.b.rayleigh={stiffness: 0.000244140625}"}},
+      WIND}},
+    {"fabric",
+     "bodies: [{name: b, type: cloth, origin: [0,2,0], u: [1.5,0,0], v: [0,0,-0.5],\n"
+     "  nodes: [33,12], pins: [left], velocity: [0,-0.3,0], damping_ratio: 0.01,\n"
+     "  fabric: {areal_density: 0.2, warp: 50, weft: 40, coupling: 9, shear: 5,\n"
+     "  bending: [2e-5, 1e-5]}}]\n"
+     "colliders: [{type: plane, point: [0,1.999,0], normal: [0,1,0], response: project}]\n",
+     {{"cloth",
+       set_cloth,
+       {"bodies.b.fabric={areal_density: 0.2, warp: 30, weft: 40, coupling: 2, shear: 5, bending: "
+        "[4e-5, 0], twist: 3e-5}",
+        "bodies.b.damping_ratio=0.03125"}},
+      {"no area", set_no_area, {"bodies.b.fabric.coupling=5"}},
+      GRAVITY}},
+    {"elastic lattice",
+     ENVIRONMENT("face") "bodies: [{name: b, type: lattice, origin: [0,0.003,0], nodes: [6,5,5],\n"
+                         "  spacing: 0.1, elastic: {young: 2e4, poisson: 0.4, density: 100},\n"
+                         "  damping_ratio: 0.03125, velocity: [0,-1,0]}]\n"
+                         "colliders: [{type: room, min: [-1,0,-1], max: [0.78,5,5],\n"
+                         "  response: project, keep: 0.8}]\n",
+     {{"slender", set_slender, {"bodies.b.elastic.young=13750", "bodies.b.elastic.poisson=0.125"}},
+      {"ratio", set_ratio, {"bodies.b.damping_ratio=0.0625"}},
+      {"undamped", set_undamped, {"bodies.b.damping_ratio=0"}},
+      GRAVITY}},
+    {"elastic sphere",
+     ENVIRONMENT("quadratic") "bodies: [{name: b, type: sphere, center: [0,1.1,0], radius: 1,\n"
+                              "  subdivisions: 2, elastic: {young: 5e4, poisson: 0.375,\n"
+                              "  density: 300, thickness: 0.002}, damping_ratio: 0.03125,\n"
+                              "  pressure: {amount: 60, inflate: 0.1, gamma: 1.4}}]\n",
+     {{"slender", set_slender, {"bodies.b.elastic.young=34375", "bodies.b.elastic.poisson=0.125"}},
+      {"ratio", set_ratio, {"bodies.b.damping_ratio=0.0625"}},
+      {"undamped", set_undamped, {"bodies.b.damping_ratio=0"}},
+      {"gas", set_gas, {"bodies.b.pressure.amount=17", "bodies.b.pressure.inflate=0.4"}},
+      GRAVITY}},
+    {"elastic mesh",
+     ENVIRONMENT(
+         "face") "bodies: [{name: b, type: mesh, file: '" TAUT_TEST_SOURCE
+                 "/tests/data/meshes/sheet.obj',\n"
+                 "  elastic: {young: 5e4, poisson: 0.375, density: 300, thickness: 0.004},\n"
+                 "  damping_ratio: 0.03125, pins: [0, 1]}]\n",
+     {{"slender", set_slender, {"bodies.b.elastic.young=34375", "bodies.b.elastic.poisson=0.125"}},
+      {"ratio", set_ratio, {"bodies.b.damping_ratio=0.0625"}},
+      {"undamped", set_undamped, {"bodies.b.damping_ratio=0"}},
+      GRAVITY}},
 };
 
 static void assert_case(const struct case_of_scene *it, const char *precision,
@@ -746,6 +873,164 @@ static void test_materials_by_name(void **state)
     taut_solver_destroy(s);
 }
 
+// ---- Moduli
+
+// The elements of a lattice remain when they are not needed, and then do nothing.
+static void test_without_volumes(void **state)
+{
+    (void)state;
+    static const struct setting softer = {
+        "softer", set_softer, {"bodies.b.elastic.young=13750", "bodies.b.elastic.poisson=0.25"}};
+    const struct solver_options options = {.config = {.threads = 1}};
+    for (int i = 0; i < 2; i++) {
+        char *text = text_format(
+            "precision: %s\nsimulation: {integrator: %s, dt: 0.0005, duration: 0.3}\n"
+            "bodies: [{name: b, type: lattice, nodes: [9,8,7], spacing: 0.1, pins: [left],\n"
+            "  elastic: {young: 2e4, poisson: 0.4, density: 100}, damping_ratio: 0.03125}]\n",
+            i ? "single" : "double", i ? "implicit_euler" : "velocity_verlet");
+        assert_like_created(text, &softer, &options, "a lattice without volumes");
+        free(text);
+    }
+}
+
+// One solver after several materials is the same as after the last one.
+static void test_moduli_are_what_was_set(void **state)
+{
+    (void)state;
+    taut_error e = {0};
+    static const char text[] =
+        "precision: double\nsimulation: {dt: 1e-4, steps: 9}\n"
+        "bodies: [{name: b, type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,8], fabric: denim,\n"
+        "  rayleigh: {stiffness: 1e-5}}, {name: r, type: rope, from: [0,0,0], to: [1,0,0],\n"
+        "  nodes: 9, elastic: {young: 1e6, density: 900, diameter: 0.01}, damping: 0.25}]\n";
+    const char *const none[] = {NULL};
+    taut_solver *s = solver_from(scene_with(text, none), NULL);
+    taut_solver *plain = solver_from(scene_with(text, none), NULL);
+    taut_fabric fabric;
+    taut_elastic elastic;
+    assert_int_equal(taut_solver_get_fabric(s, 0, &fabric, &e), TAUT_OK);
+    assert_near(fabric.shear, 53.387184, 1e-6);
+    assert_near(fabric.damping.stiffness, 1e-5, 0);
+    assert_near(fabric.damping.ratio, 0, 0);
+    assert_int_equal(taut_solver_get_elastic(s, 1, &elastic, &e), TAUT_OK);
+    assert_near(elastic.young, 1e6, 0);
+    assert_near(elastic.damping.constant, 0.25, 0);
+    const taut_fabric first = fabric;
+    fabric.shear = 20;
+    fabric.coupling = -3;
+    assert_int_equal(taut_solver_set_fabric(s, 0, &fabric, &e), TAUT_OK);
+    const struct topology *topology = solver_topology(s);
+    assert_near(topology->bodies[0].elements.area.stiffness, -23 * 7 * 8, 1e-9);
+    assert_int_equal(taut_solver_get_fabric(s, 0, &fabric, &e), TAUT_OK);
+    assert_near(fabric.shear, 20, 0);
+    assert_int_equal(taut_solver_set_fabric(s, 0, &first, &e), TAUT_OK);
+    advance(s, STEPS);
+    advance(plain, STEPS);
+    assert_true(taut_solver_hash(plain) == taut_solver_hash(s));
+    taut_solver_destroy(plain);
+    taut_solver_destroy(s);
+}
+
+static void assert_solid_refused(taut_solver *s, size_t body, taut_elastic elastic,
+                                 taut_status expected, const char *message)
+{
+    taut_error e = {0};
+    assert_refused(taut_solver_set_elastic(s, body, &elastic, &e), expected, message, &e);
+}
+
+static void assert_fabric_refused(taut_solver *s, taut_fabric fabric, taut_status expected,
+                                  const char *message)
+{
+    taut_error e = {0};
+    assert_refused(taut_solver_set_fabric(s, 0, &fabric, &e), expected, message, &e);
+}
+
+// What a scene refuses, with the same reasons; nothing changes.
+static void test_refused_moduli(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "precision: single\nsimulation: {dt: 1e-4, steps: 9}\n"
+        "bodies: [{name: b, type: cloth, u: [1,0,0], v: [0,1,0], nodes: [9,11],\n"
+        "  velocity: [0.1,0.2,0.3], pins: [left], fabric: denim},\n"
+        "  {name: l, type: lattice, nodes: [3,3,3], spacing: 0.1, elastic: {young: 1e4,\n"
+        "  density: 900}, pins: [left]},\n"
+        "  {name: s, type: sphere, radius: 1, subdivisions: 1, elastic: {young: 1e4, poisson: 0.3, "
+        "density: 900,\n"
+        "  thickness: 0.01}}, {name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 5,\n"
+        "  node_mass: 1, stiffness: 5}]\n";
+    const char *const none[] = {NULL};
+    taut_error e = {0};
+    taut_solver *s = solver_from(scene_with(text, none), NULL);
+    taut_solver *plain = solver_from(scene_with(text, none), NULL);
+    taut_fabric denim;
+    taut_elastic solid, wall;
+    assert_int_equal(taut_solver_get_fabric(s, 0, &denim, &e), TAUT_OK);
+    assert_int_equal(taut_solver_get_elastic(s, 1, &solid, &e), TAUT_OK);
+    assert_int_equal(taut_solver_get_elastic(s, 2, &wall, &e), TAUT_OK);
+
+    assert_refused(taut_solver_get_fabric(s, 1, &denim, &e), TAUT_ERROR_UNSUPPORTED,
+                   "body 'l' has no 'fabric'", &e);
+    assert_refused(taut_solver_get_elastic(s, 0, &solid, &e), TAUT_ERROR_UNSUPPORTED,
+                   "body 'b' has no 'elastic'", &e);
+    assert_refused(taut_solver_get_elastic(s, 3, &solid, &e), TAUT_ERROR_UNSUPPORTED,
+                   "body 'r' has no 'elastic'", &e);
+    assert_refused(taut_solver_get_elastic(s, 4, &solid, &e), TAUT_ERROR_ARGUMENT,
+                   "there is no body 4", &e);
+    assert_refused(taut_solver_set_stiffness(s, 0, 0, 1, &e), TAUT_ERROR_UNSUPPORTED,
+                   "follow from its 'fabric': use taut_solver_set_fabric", &e);
+    assert_refused(taut_solver_set_damping(s, 1, 0, 1, &e), TAUT_ERROR_UNSUPPORTED,
+                   "follow from its 'elastic': use taut_solver_set_elastic", &e);
+
+    taut_fabric cloth = denim;
+    cloth.coupling = 500;
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT, "such a fabric would stretch by itself");
+    cloth.coupling = denim.warp + 1;
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT,
+                          "springs along u would have a negative stiffness");
+    cloth = denim;
+    cloth.shear = 1000;
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT, "too far from squares; give 'nodes: [");
+    cloth.shear = 0;
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT,
+                          "'shear' of a fabric must be finite and above 0, not 0");
+    cloth = denim;
+    cloth.coupling = NAN;
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT,
+                          "'coupling' of a fabric must be finite, not nan");
+    cloth = denim;
+    cloth.twist = -1;
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT, "'twist'");
+    cloth = denim;
+    cloth.damping = (taut_material_damping){.ratio = 0.1, .stiffness = 1e-4};
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT, "has one damping: ratio (0.1), stiffness");
+    cloth.damping = (taut_material_damping){.ratio = -0.1};
+    assert_fabric_refused(s, cloth, TAUT_ERROR_ARGUMENT, "'damping.ratio' of a fabric");
+
+    taut_elastic other = solid;
+    other.poisson = 0.47;
+    assert_solid_refused(s, 1, other, TAUT_ERROR_ARGUMENT, "a Poisson's ratio from 0 to 0.45, not");
+    other.poisson = 0.6;
+    assert_solid_refused(s, 1, other, TAUT_ERROR_ARGUMENT,
+                         "'poisson' of an elastic must be from 0");
+    other.poisson = 0.3;
+    assert_solid_refused(s, 1, other, TAUT_ERROR_UNSUPPORTED, "create another solver");
+    other = solid;
+    other.young = 1e40;
+    assert_solid_refused(s, 1, other, TAUT_ERROR_ARGUMENT, "'elastic' gives springs of 4e+38");
+    other.young = 0;
+    assert_solid_refused(s, 1, other, TAUT_ERROR_ARGUMENT, "'young'");
+    other = wall;
+    other.damping.constant = 1;
+    assert_solid_refused(s, 2, other, TAUT_ERROR_ARGUMENT, "is for springs; a body with 'elastic'");
+
+    advance(s, STEPS);
+    advance(plain, STEPS);
+    assert_true(taut_solver_hash(plain) == taut_solver_hash(s));
+    taut_solver_destroy(s);
+    taut_solver_destroy(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -758,6 +1043,9 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_range_of_precision),
         cmocka_unit_test(test_materials_by_name),
+        cmocka_unit_test(test_without_volumes),
+        cmocka_unit_test(test_moduli_are_what_was_set),
+        cmocka_unit_test(test_refused_moduli),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,8 +148,7 @@ static void find_patch(const struct surface *surface, size_t triangle, struct pa
             patch->count++;
         }
     // (n_i . n_j)^2 is the squared cosine of the angle between edges i and j.
-    const double factor =
-        surface->membranes[triangle]->bending / (4 * triangle_area(rest->squares));
+    const double factor = 1 / (4 * triangle_area(rest->squares));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             const double c = i == j ? 0 : cotangent(rest, 3 - i - j);
@@ -225,16 +224,21 @@ static void rows_free(struct rows *rows)
     memory_release(NULL, rows->values, rows->capacity, sizeof *rows->values);
 }
 
-// Damping is proportional to the stiffness of a body: Rayleigh's, or the fraction of its node that
-// swings fastest.
-static void set_times(const struct topology *topology, struct element_bending *bending)
+// The stiffness of each body, and its damping, which is proportional to it: Rayleigh's, or the fraction
+// of its node that swings fastest.
+void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_bending *bending)
 {
+    bending->damped = false;
+    if (bending->nodes == 0)
+        return;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
         const struct element_membrane *membrane = &body->elements.membrane;
         const double ratio = membrane->damping_ratio;
         double least = INFINITY, time = membrane->damping_time;
+        for (size_t node = first; node < end; node++)
+            bending->stiffness[node] = (real)membrane->bending;
         for (size_t node = first; ratio > 0 && node < end; node++) {
             const double k = REAL_NAME(bending_row_sums)(bending, node).diagonal;
             if (k > 0)
@@ -242,9 +246,7 @@ static void set_times(const struct topology *topology, struct element_bending *b
         }
         if (isfinite(least))
             time = 2 * ratio * sqrt(least);
-        if (!(time > 0))
-            continue;
-        bending->damped = true;
+        bending->damped |= time > 0;
         for (size_t node = first; node < end; node++)
             bending->times[node] = (real)time;
     }
@@ -264,8 +266,10 @@ static bool pack(const struct system *system, const struct rows *rows,
     bending->starts = memory_allocate(allocator, rows->nodes + 1, sizeof *bending->starts);
     bending->columns = memory_allocate(allocator, count, sizeof *bending->columns);
     bending->values = memory_allocate(allocator, count, sizeof *bending->values);
+    bending->stiffness = memory_allocate(allocator, rows->nodes, sizeof *bending->stiffness);
     bending->times = memory_allocate(allocator, rows->nodes, sizeof *bending->times);
-    if (!bending->starts || !bending->columns || !bending->values || !bending->times)
+    if (!bending->starts || !bending->columns || !bending->values || !bending->stiffness ||
+        !bending->times)
         return false;
     size_t to = 0;
     for (size_t node = 0; node < rows->nodes; node++) {
@@ -275,7 +279,7 @@ static bool pack(const struct system *system, const struct rows *rows,
         }
         bending->starts[node + 1] = to;
     }
-    set_times(system->topology, bending);
+    REAL_NAME(bending_refresh)(system->topology, bending);
     return true;
 }
 
@@ -299,6 +303,7 @@ void REAL_NAME(bending_free)(const struct system *system, struct element_bending
     memory_release(allocator, bending->starts, bending->nodes + 1, sizeof *bending->starts);
     memory_release(allocator, bending->columns, bending->count, sizeof *bending->columns);
     memory_release(allocator, bending->values, bending->count, sizeof *bending->values);
+    memory_release(allocator, bending->stiffness, bending->nodes, sizeof *bending->stiffness);
     memory_release(allocator, bending->times, bending->nodes, sizeof *bending->times);
 }
 
@@ -306,7 +311,7 @@ uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending)
 {
     if (bending->nodes == 0)
         return 0;
-    return (bending->nodes + 1) * sizeof *bending->starts + bending->nodes * sizeof(real) +
+    return (bending->nodes + 1) * sizeof *bending->starts + 2 * bending->nodes * sizeof(real) +
            bending->count * (sizeof *bending->columns + sizeof *bending->values);
 }
 
@@ -324,7 +329,7 @@ vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
         sum.y += value * ((double)p.y[j] - y);
         sum.z += value * ((double)p.z[j] - z);
     }
-    return sum;
+    return vec3_scale((double)bending->stiffness[node], sum);
 }
 
 struct bending_sums REAL_NAME(bending_row_sums)(const struct element_bending *bending, size_t node)
@@ -334,6 +339,8 @@ struct bending_sums REAL_NAME(bending_row_sums)(const struct element_bending *be
         sums.diagonal -= (double)bending->values[i];
         sums.absolute += fabs((double)bending->values[i]);
     }
-    sums.absolute += fabs(sums.diagonal);
+    const double stiffness = (double)bending->stiffness[node];
+    sums.absolute = stiffness * (sums.absolute + fabs(sums.diagonal));
+    sums.diagonal *= stiffness;
     return sums;
 }

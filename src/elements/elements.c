@@ -29,7 +29,7 @@ static real weight_of(const struct system *system, const struct elements_body *b
     const int64_t at = line == LINE_X ? i : j, length = line == LINE_X ? nx : ny;
     const int64_t beside = line == LINE_X ? j : i, width = line == LINE_X ? ny : nx;
     const int64_t step = line == LINE_X ? 1 : nx, node = j * nx + i;
-    if (at == 0 || at == length - 1 || body->constants[line].stiffness == 0)
+    if (at == 0 || at == length - 1)
         return 0;
     const real side = width > 1 && (beside == 0 || beside == width - 1) ? (real)0.5 : 1;
     const bool clamped = is_pinned(system, body, node) && is_pinned(system, body, node - step) !=
@@ -149,10 +149,9 @@ static size_t group_slabs(const struct elements_body *body)
 // Blocks of nodes, a whole number along each axis, and groups of slabs.
 static void set_blocks(struct element_set *elements, struct elements_body *body)
 {
-    const bool is_lattice = body->constants[ELEMENT_VOLUME].stiffness != 0;
     const int64_t sheet[3] = {ELEMENT_SHEET_NODES, ELEMENT_SHEET_ROWS, 1};
     const int64_t solid[3] = {ELEMENT_SOLID_NODES, ELEMENT_SOLID_ROWS, ELEMENT_SOLID_LAYERS};
-    const int64_t *size = is_lattice ? solid : sheet;
+    const int64_t *size = elements_are_solid(body) ? solid : sheet;
     body->first_block = elements->block_count;
     size_t count = 1;
     for (int axis = 0; axis < 3; axis++) {
@@ -164,8 +163,8 @@ static void set_blocks(struct element_set *elements, struct elements_body *body)
     elements->group_count += (slab_count(body) + group_slabs(body) - 1) / group_slabs(body);
 }
 
-// Leaves the elements of a cloth to the sweep over its springs.
-static bool set_swept(const struct system *system, size_t index, const struct elements_body *body)
+// Leaves the elements of a cloth to the sweep over its springs, or sets their constants there again.
+static bool set_swept(const struct system *system, const struct elements_body *body)
 {
     const struct element_constants *area = &body->constants[ELEMENT_AREA];
     struct sweep_elements sweep = {
@@ -182,29 +181,37 @@ static bool set_swept(const struct system *system, size_t index, const struct el
         sweep.stiffness[kind] = (real)constants->stiffness;
         sweep.damping[kind] = (real)(constants->time * constants->stiffness);
     }
-    return springs_set_elements(system, index, &sweep);
+    return springs_set_elements(system, body->body, &sweep);
+}
+
+static void set_constants(const struct system *system, struct elements_body *body)
+{
+    const struct body_elements *from = &system->topology->bodies[body->body].elements;
+    const struct element_constants constants[ELEMENT_KINDS] = {[ELEMENT_BEND_X] = from->bend[0],
+                                                               [ELEMENT_BEND_Y] = from->bend[1],
+                                                               [ELEMENT_TWIST] = from->twist,
+                                                               [ELEMENT_AREA] = from->area,
+                                                               [ELEMENT_VOLUME] = from->volume};
+    memcpy(body->constants, constants, sizeof constants);
+    body->damped = false;
+    for (int kind = 0; kind < ELEMENT_KINDS; kind++)
+        body->damped |= constants[kind].time > 0;
 }
 
 static bool make_body(const struct system *system, size_t index, struct element_set *elements)
 {
     const struct topology_body *from = &system->topology->bodies[index];
     struct elements_body *body = &elements->bodies[elements->body_count++];
-    const struct body_elements *constants = &from->elements;
     *body = (struct elements_body){
+        .body = index,
         .first = (int64_t)from->first_node,
-        .grid = {(int64_t)from->grid[0], (int64_t)from->grid[1], (int64_t)from->grid[2]},
-        .constants = {[ELEMENT_BEND_X] = constants->bend[0],
-                      [ELEMENT_BEND_Y] = constants->bend[1],
-                      [ELEMENT_TWIST] = constants->twist,
-                      [ELEMENT_AREA] = constants->area,
-                      [ELEMENT_VOLUME] = constants->volume}};
-    for (int kind = 0; kind < ELEMENT_KINDS; kind++)
-        body->damped |= body->constants[kind].time > 0;
+        .grid = {(int64_t)from->grid[0], (int64_t)from->grid[1], (int64_t)from->grid[2]}};
+    set_constants(system, body);
     set_blocks(elements, body);
     body->swept = springs_sweep_elements(system, index);
     elements->all_swept &= body->swept;
-    return body->constants[ELEMENT_VOLUME].stiffness != 0 ||
-           (make_weights(system, body) && (!body->swept || set_swept(system, index, body)));
+    return elements_are_solid(body) ||
+           (make_weights(system, body) && (!body->swept || set_swept(system, body)));
 }
 
 taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
@@ -237,6 +244,21 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
         done = elements->powers;
     }
     return done ? TAUT_OK : fail_memory(error, "the elements");
+}
+
+void REAL_NAME(elements_refresh)(struct system *system)
+{
+    struct element_set *elements = system->elements;
+    for (size_t b = 0; elements && b < elements->body_count; b++) {
+        struct elements_body *body = &elements->bodies[b];
+        set_constants(system, body);
+        if (body->swept)
+            (void)set_swept(system, body); // which fails only the first time
+    }
+    if (elements) {
+        REAL_NAME(triangles_refresh)(system->topology, &elements->triangles);
+        REAL_NAME(bending_refresh)(system->topology, &elements->bending);
+    }
 }
 
 void REAL_NAME(elements_free)(struct system *system)
@@ -546,7 +568,8 @@ static void sum_bending(const struct system *system, const void *argument, struc
     const struct state *s = system->state;
     for (size_t node = range.first; node < range.end; node++) {
         const vec3 own = wanted->power ? node_velocity(s, node) : node_position(s, node);
-        const double factor = wanted->power ? (double)bending->times[node] / 2 : 0.25;
+        const double stiffness = (double)bending->stiffness[node];
+        const double factor = stiffness * (wanted->power ? (double)bending->times[node] / 2 : 0.25);
         for (size_t i = bending->starts[node]; i < bending->starts[node + 1]; i++) {
             const uint32_t other = bending->columns[i];
             const vec3 apart = vec3_subtract(

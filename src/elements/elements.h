@@ -44,6 +44,9 @@ struct element {
 // Allocates the elements of all bodies; system->elements stays NULL if there are none.
 taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error);
 void REAL_NAME(elements_free)(struct system *system);
+
+// Reads the constants of all elements from the topology again.
+void REAL_NAME(elements_refresh)(struct system *system);
 uint64_t REAL_NAME(elements_bytes)(const struct system *system);
 
 // Adds the forces to fx, fy, fz. Ends with a barrier. `swept`: also those of cloths whose elements
@@ -114,6 +117,7 @@ struct even_columns {
 // one pinned and one free neighbour on its line: its line is free from that node on, not half a cell
 // later), and 0 where a line has no centre.
 struct elements_body {
+    size_t body;     // its number in the topology
     int64_t first;   // node
     int64_t grid[3]; // nodes along x, y, z
     struct element_constants constants[ELEMENT_KINDS];
@@ -172,12 +176,15 @@ void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes
 
 taut_status REAL_NAME(triangles_make)(const struct system *system,
                                       struct element_triangles *triangles, taut_error *error);
+void REAL_NAME(triangles_refresh)(const struct topology *topology,
+                                  struct element_triangles *triangles);
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles);
 uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
 
-// The bending of membranes (bending.c): a symmetric matrix Q over the nodes, whose rows add up to 0.
-// The energy is x'Qx / 2 of each component of the positions, the force on node i the sum of
-// -Q_ij (x_j - x_i), and its damping time_i times that of the velocities.
+// The bending of membranes (bending.c): a symmetric matrix Q over the nodes, whose rows add up to 0,
+// for a bending stiffness of 1 N m; B_i is that of the body of node i. The energy is B x'Qx / 2 of
+// each component of the positions, the force on node i the sum of -B_i Q_ij (x_j - x_i), and its
+// damping time_i times that of the velocities.
 enum { BENDING_CHUNK = 1024 }; // nodes
 
 struct element_bending {
@@ -185,12 +192,14 @@ struct element_bending {
     size_t count;   // numbers off the diagonal
     size_t *starts; // nodes + 1
     uint32_t *columns;
-    real *values, *times;
+    real *values;
+    real *stiffness, *times; // B_i, N m, and time_i, s
     bool damped;
 };
 
 taut_status REAL_NAME(bending_make)(const struct system *system, struct element_bending *bending,
                                     taut_error *error);
+void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_bending *bending);
 void REAL_NAME(bending_free)(const struct system *system, struct element_bending *bending);
 uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending);
 
@@ -206,11 +215,11 @@ static inline struct range bending_chunk(const struct element_bending *bending, 
     return (struct range){chunk * BENDING_CHUNK, end < bending->nodes ? end : bending->nodes};
 }
 
-// The sum over j of Q_ij (p_j - p_i).
+// The sum over j of B_i Q_ij (p_j - p_i).
 vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
                             struct node_vectors p);
 
-// Q_ii, and the sum over j of |Q_ij|.
+// B_i Q_ii, and the sum over j of B_i |Q_ij|.
 struct bending_sums {
     double diagonal, absolute;
 };
@@ -227,6 +236,12 @@ struct element_set {
     double *powers; // W, of each block, then of each block of triangles, then of each chunk of
                     // nodes that bend, of the last elements_add with powers
 };
+
+// Whether the body is a lattice, whose cells have volumes; others are ropes and cloths.
+static inline bool elements_are_solid(const struct elements_body *body)
+{
+    return body->grid[2] > 1;
+}
 
 static inline size_t element_power_count(const struct element_set *elements)
 {

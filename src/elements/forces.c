@@ -62,10 +62,9 @@ static void add_block(struct system *system, size_t number, bool swept, bool pow
     const int64_t inside = (int64_t)(number - body->first_block);
     const int64_t block[3] = {inside % body->blocks[0], inside / body->blocks[0] % body->blocks[1],
                               inside / (body->blocks[0] * body->blocks[1])};
-    const bool is_lattice = body->constants[ELEMENT_VOLUME].stiffness != 0;
     elements->powers[number] =
-        (is_lattice ? system->kernels->element_solid
-                    : system->kernels->element_sheet)(system, body, block, powers);
+        (elements_are_solid(body) ? system->kernels->element_solid
+                                  : system->kernels->element_sheet)(system, body, block, powers);
 }
 
 // A block of triangles.

@@ -71,6 +71,17 @@ void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes
     }
 }
 
+// The membrane of the triangle with this number; `body` is that of the one before, or 0.
+static const struct element_membrane *membrane_of(const struct topology *topology, uint64_t number,
+                                                  size_t *body)
+{
+    const struct topology_body *it = &topology->bodies[*body];
+    while (!elements_are_membrane(&it->elements) || number < it->first_triangle ||
+           number >= it->first_triangle + it->face_count)
+        it = &topology->bodies[ *body = (*body + 1) % topology->body_count];
+    return &it->elements.membrane;
+}
+
 // Copies what passes read into the order of the blocks.
 static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
                  const struct element_membrane *const *membranes,
@@ -142,6 +153,18 @@ taut_status REAL_NAME(triangles_make)(const struct system *system,
     memory_release(NULL, nodes, count, sizeof *nodes);
     memory_release(NULL, membranes, count, sizeof *membranes);
     return status;
+}
+
+void REAL_NAME(triangles_refresh)(const struct topology *topology,
+                                  struct element_triangles *triangles)
+{
+    size_t body = 0;
+    triangles->damped = false;
+    for (size_t i = 0; i < triangles->count; i++) {
+        const uint32_t number = plan_element(&triangles->set, i);
+        set_constants(triangles, i, membrane_of(topology, number, &body),
+                      topology->triangles[number].squares);
+    }
 }
 
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles)

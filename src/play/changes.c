@@ -154,8 +154,9 @@ bool constants_may_have(const taut_scene *scene, const char *text)
 {
     static const char *const of_environment[] = {"gravity", "air_drag", "wind", NULL};
     static const char *const of_simulation[] = {"dt", NULL};
-    static const char *const of_body[] = {"mass",   "node_mass", "stiffness", "damping",
-                                          "spring", "springs",   "pressure",  NULL};
+    static const char *const of_body[] = {"mass",   "node_mass", "stiffness",     "damping",
+                                          "spring", "springs",   "pressure",      "elastic",
+                                          "fabric", "rayleigh",  "damping_ratio", NULL};
     const char *path = after_prefix(text, "environment.");
     if (path)
         return is_one_of(path, of_environment);
@@ -226,18 +227,16 @@ static bool same_masses(const struct scene_body *a, const struct scene_body *b)
            memcmp(one->masses, other->masses, (size_t)one->node_count * sizeof *one->masses) == 0;
 }
 
-static bool same_elements(const struct scene_elements *a, const struct scene_elements *b)
+// What setters do not write of bodies with moduli: densities and lengths, from which masses follow,
+// and whether there are elements at all.
+static bool same_moduli(const struct scene_body *a, const struct scene_body *b)
 {
-    return a->bending_u == b->bending_u && a->bending_v == b->bending_v && a->twist == b->twist &&
-           a->area == b->area && a->volume == b->volume && a->damped == b->damped &&
-           a->stretch == b->stretch && a->shear == b->shear && a->areal_density == b->areal_density;
-}
-
-// The damping of elements, which no setter writes.
-static bool same_element_damping(const struct scene_body *a, const struct scene_body *b)
-{
-    return !scene_elements_exist(&a->elements) ||
-           (a->damping_ratio == b->damping_ratio && a->rayleigh_stiffness == b->rayleigh_stiffness);
+    return a->elastic.present == b->elastic.present && a->fabric.present == b->fabric.present &&
+           (!body_has_moduli(a) || body_cell_mass(a) == body_cell_mass(b)) &&
+           a->elastic.thickness == b->elastic.thickness &&
+           a->elastic.diameter == b->elastic.diameter &&
+           (scene_elements_exist(&a->elements) || !scene_elements_exist(&b->elements)) &&
+           a->rayleigh_mass == b->rayleigh_mass;
 }
 
 static bool same_body(const struct scene_body *a, const struct scene_body *b)
@@ -245,11 +244,7 @@ static bool same_body(const struct scene_body *a, const struct scene_body *b)
     if (a->type != b->type || strcmp(a->name, b->name) != 0 ||
         a->pressure.present != b->pressure.present || a->pressure.volume != b->pressure.volume)
         return false;
-    // Masses on the boundary are fractions, and elements have constants, which no setter writes.
-    if (a->elastic.present != b->elastic.present || a->fabric.present != b->fabric.present ||
-        (body_has_moduli(a) && body_cell_mass(a) != body_cell_mass(b)) ||
-        !same_elements(&a->elements, &b->elements) || !same_element_damping(a, b) ||
-        a->rayleigh_mass != b->rayleigh_mass)
+    if (!same_moduli(a, b))
         return false;
     if (a->type == BODY_NETWORK)
         return same_masses(a, b) && same_lists(&a->shape.network, &b->shape.network);
@@ -320,16 +315,60 @@ static const struct material *material_of(const struct scene_body *body, size_t 
                                                                     : NULL;
 }
 
+static bool same_damping(const taut_material_damping *a, const taut_material_damping *b)
+{
+    return a->ratio == b->ratio && a->stiffness == b->stiffness && a->constant == b->constant;
+}
+
+static taut_material_damping damping_of(const struct scene_body *body)
+{
+    return (taut_material_damping){body->damping_ratio, body->rayleigh_stiffness,
+                                   body->common.damping};
+}
+
+// The moduli of a body with `elastic` or `fabric`.
+static taut_status set_moduli(taut_solver *solver, size_t number, const struct scene_body *before,
+                              const struct scene_body *after, taut_error *error)
+{
+    const struct scene_elastic *old = &before->elastic, *solid = &after->elastic;
+    const struct scene_fabric *worn = &before->fabric, *fabric = &after->fabric;
+    const taut_material_damping old_damping = damping_of(before), damping = damping_of(after);
+    if (after->elastic.present) {
+        const taut_elastic elastic = {solid->young, solid->poisson, damping};
+        if (old->young == solid->young && old->poisson == solid->poisson &&
+            same_damping(&old_damping, &damping))
+            return TAUT_OK;
+        return taut_solver_set_elastic(solver, number, &elastic, error);
+    }
+    if (worn->warp == fabric->warp && worn->weft == fabric->weft &&
+        worn->coupling == fabric->coupling && worn->shear == fabric->shear &&
+        worn->bending[0] == fabric->bending[0] && worn->bending[1] == fabric->bending[1] &&
+        worn->twist == fabric->twist && same_damping(&old_damping, &damping))
+        return TAUT_OK;
+    const taut_fabric value = {.warp = fabric->warp,
+                               .weft = fabric->weft,
+                               .coupling = fabric->coupling,
+                               .shear = fabric->shear,
+                               .bending = {fabric->bending[0], fabric->bending[1]},
+                               .twist = fabric->twist,
+                               .damping = damping};
+    return taut_solver_set_fabric(solver, number, &value, error);
+}
+
 static taut_status set_body(taut_solver *solver, size_t number, const struct scene_body *before,
                             const struct scene_body *after, taut_error *error)
 {
     taut_status status = TAUT_OK;
+    const bool has_moduli = body_has_moduli(after);
     const uint64_t nodes = taut_solver_body_node_count(solver, number);
-    for (size_t m = 0; status == TAUT_OK && m < taut_solver_material_count(solver, number); m++)
+    if (has_moduli)
+        status = set_moduli(solver, number, before, after, error);
+    for (size_t m = 0;
+         !has_moduli && status == TAUT_OK && m < taut_solver_material_count(solver, number); m++)
         if (material_of(before, m) && material_of(after, m))
             status = set_material(solver, number, m, material_of(before, m), material_of(after, m),
                                   error);
-    const double mass = node_mass(after, nodes);
+    const double mass = has_moduli ? 0 : node_mass(after, nodes);
     if (status == TAUT_OK && mass > 0 && mass != node_mass(before, nodes))
         status = taut_solver_set_node_mass(solver, number, mass, error);
     const struct scene_pressure *old = &before->pressure, *gas = &after->pressure;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "scene/scene.h"
+#include "scene/moduli.h"
 #include "solver/checkpoint.h"
 
 // How a number lies in memory and in the stream.
@@ -141,6 +141,18 @@ static double *component(vec3 *vector, uint64_t axis)
     X(damping, topology->material_count, &topology->materials[i].damping, value >= 0)              \
     X(material_rest, topology->material_count, &topology->materials[i].rest_length, value >= 0)    \
     X(direction_rest, topology->direction_count, &topology->directions[i].rest_length, value >= 0) \
+    X(young, topology->moduli_count, &MODULI.elastic.young, value > 0 || MODULI.fabric.present)    \
+    X(poisson, topology->moduli_count, &MODULI.elastic.poisson, value >= 0 && value <= 0.5)        \
+    X(warp, topology->moduli_count, &MODULI.fabric.warp, value > 0 || MODULI.elastic.present)      \
+    X(weft, topology->moduli_count, &MODULI.fabric.weft, value > 0 || MODULI.elastic.present)      \
+    X(coupling, topology->moduli_count, &MODULI.fabric.coupling, true)                             \
+    X(shear, topology->moduli_count, &MODULI.fabric.shear, value > 0 || MODULI.elastic.present)    \
+    X(bending_warp, topology->moduli_count, &MODULI.fabric.bending[0], value >= 0)                 \
+    X(bending_weft, topology->moduli_count, &MODULI.fabric.bending[1], value >= 0)                 \
+    X(twist, topology->moduli_count, &MODULI.fabric.twist, value >= 0)                             \
+    X(damping_ratio, topology->moduli_count, &MODULI.damping_ratio, value >= 0)                    \
+    X(damping_stiffness, topology->moduli_count, &MODULI.rayleigh_stiffness, value >= 0)           \
+    X(damping_constant, topology->moduli_count, &MODULI.common.damping, value >= 0)                \
     X(node_mass, topology->body_count, &topology->bodies[i].mass_set, value >= 0)                  \
     X(gas_amount, topology->body_count, &GAS.amount, value >= 0)                                   \
     X(gas_atmosphere, topology->body_count, &GAS.atmosphere, value >= 0)                           \
@@ -160,8 +172,9 @@ static double *component(vec3 *vector, uint64_t axis)
     X(wind_coefficient, 1, &WIND.coefficient, value >= 0)                                          \
     X(wind_density, 1, &WIND.density, value >= 0)                                                  \
     X(wind_drag, 1, &WIND.drag, value >= 0)
-#define GAS  topology->bodies[i].pressure
-#define WIND topology->environment.wind
+#define GAS    topology->bodies[i].pressure
+#define WIND   topology->environment.wind
+#define MODULI topology->moduli[i]
 
 enum constant {
 #define ENUMERATE(name, count, address, possible) CONSTANT_##name,
@@ -286,14 +299,31 @@ static void put_listed_rest(struct topology *topology, const struct topology_bod
     topology->rest_lengths_set = true;
 }
 
-// Into a topology from which nothing but the plan has been derived.
-static void constants_put(const struct saved_constants *constants, struct topology *topology,
-                          struct plan *plan)
+// The constants of springs and elements that follow from moduli; false if a body cannot have them.
+static bool put_moduli(struct topology *topology, size_t body, enum precision precision)
 {
+    const struct topology_body *it = &topology->bodies[body];
+    struct moduli_problem problem;
+    if (!it->moduli)
+        return true;
+    struct scene_body moduli = *it->moduli;
+    if (!body_set_constants(&moduli, moduli.fabric.present, &precision, &problem) ||
+        (body_elements_of(&moduli).present && !it->elements.present))
+        return false;
+    topology_set_moduli(topology, body, &moduli);
+    return true;
+}
+
+// Into a topology from which nothing but the plan has been derived; false if it cannot have them.
+static bool constants_put(const struct saved_constants *constants, struct topology *topology,
+                          struct plan *plan, enum precision precision)
+{
+    bool possible = true;
     for (unsigned c = 0; c < CONSTANTS; c++)
         for (uint64_t i = 0; i < constants->counts[c]; i++)
             *constant_at(topology, c, i) = constants->values[c][i];
     for (size_t b = 0; b < topology->body_count; b++) {
+        possible = put_moduli(topology, b, precision) && possible;
         if (topology->bodies[b].mass_set > 0)
             topology_set_node_mass(topology, b, topology->bodies[b].mass_set);
         if (constants->listed_rest)
@@ -301,6 +331,7 @@ static void constants_put(const struct saved_constants *constants, struct topolo
         plan_find_rest_lengths(topology, plan, b);
     }
     plan_find_damped(topology, plan);
+    return possible;
 }
 
 static void visit_constants(const struct saved_constants *constants, item_visitor *visit,
@@ -932,7 +963,9 @@ static taut_status read_constants(void *context, taut_solver *solver, taut_error
     for (uint64_t i = 0; it->constants.listed_rest && i < it->constants.listed; i++)
         if (!(it->constants.listed_rest[i] >= 0))
             return fail_content(it, CONSTANTS_PREFIX "listed_rest", "has a negative length", error);
-    constants_put(&it->constants, solver->topology, solver->plan);
+    if (!constants_put(&it->constants, solver->topology, solver->plan, solver->precision))
+        return fail_content(it, constant_names[CONSTANT_young], "has what no setter accepts",
+                            error);
     return TAUT_OK;
 }
 

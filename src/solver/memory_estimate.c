@@ -220,7 +220,7 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
         const double flat = body->type == BODY_MESH ? BENDING_ENTRIES : 0;
         return size->faces * (sizeof(uint32_t[3]) + COLUMNS * totals->real + sizeof(uint64_t)) +
                size->nodes *
-                   (sizeof(size_t) + totals->real + flat * (sizeof(uint32_t) + totals->real));
+                   (sizeof(size_t) + 2 * totals->real + flat * (sizeof(uint32_t) + totals->real));
     }
     if (!has_sheet_elements(body))
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;
@@ -307,9 +307,10 @@ static double topology_bytes_of(const struct totals *totals)
 {
     // Memory of a body in the topology and in the plan that does not depend on its size, with its
     // name, which is a block of its own, and the rounding of block sizes.
-    double bodies = (double)totals->scene->body_count *
-                    (sizeof(struct topology_body) + sizeof(struct plan_grid) +
-                     sizeof(struct plan_face_grid) + sizeof(struct plan_rings) + 128);
+    double bodies =
+        (double)totals->scene->body_count *
+        (sizeof(struct topology_body) + sizeof(struct scene_body) + sizeof(struct plan_grid) +
+         sizeof(struct plan_face_grid) + sizeof(struct plan_rings) + 128);
     bool one = totals->listing <= 1 && totals->one_kind;
     return bodies + (totals->renumbers ? 8 * totals->nodes : 0) + 8 * totals->massed +
            totals->listed * (8 + (one ? 0 : 4) + totals->real + (totals->sorts ? 4 : 0)) +

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scene/moduli.h"
+
 // ---- Before and after
 
 struct change_task {
@@ -129,7 +131,7 @@ static bool is_at_least(double value, double least)
 }
 
 // A member of a struct of taut.h, and what it may be: finite, at least `min` (above it if `open`)
-// and at most `max`.
+// and at most `max`, unless that is INFINITY.
 struct member {
     const char *name;
     double value, min, max;
@@ -145,8 +147,11 @@ static taut_status check_members(const char *of, const struct member *members, s
             (it->open ? it->value > it->min : it->value >= it->min))
             continue;
         char allowed[80];
-        if (isinf(it->max))
-            snprintf(allowed, sizeof allowed, "finite and at least %g", it->min);
+        if (isinf(it->min))
+            snprintf(allowed, sizeof allowed, "finite");
+        else if (isinf(it->max))
+            snprintf(allowed, sizeof allowed, "finite and %s %g", it->open ? "above" : "at least",
+                     it->min);
         else if (it->open)
             snprintf(allowed, sizeof allowed, "above %g and at most %g", it->min, it->max);
         else
@@ -243,39 +248,24 @@ static struct material *boundary_materials(const struct topology *topology, size
     return NULL;
 }
 
-// Sets the constants of a material and of those that follow from it.
-static void set_constants(struct material *material, struct material *boundary, double stiffness,
-                          double damping)
+// A body's constants are given one by one or follow from moduli, in a solver as in a scene.
+static taut_status refuse_moduli(const struct topology_body *body, taut_error *error)
 {
-    material->stiffness = stiffness;
-    material->damping = damping;
-    for (int sides = 1; boundary && sides <= BOUNDARY_MATERIALS; sides++) {
-        boundary[sides - 1].stiffness = stiffness * boundary_share(sides);
-        boundary[sides - 1].damping = damping * boundary_share(sides);
-    }
+    const char *const key = body->moduli->fabric.present ? "fabric" : "elastic";
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "the springs of body '%s' follow from its '%s': use taut_solver_set_%s", body->name,
+                key, key);
 }
 
 // Writes the constants and refreshes what is derived from them, as write_value does.
-static taut_status write_material(taut_solver *solver, size_t body, struct material *material,
-                                  double stiffness, double damping, taut_error *error)
+static taut_status write_material(taut_solver *solver, struct material *material, double stiffness,
+                                  double damping, taut_error *error)
 {
-    struct material *boundary = boundary_materials(solver->topology, body, material);
-    const double least_share = boundary_share(BOUNDARY_MATERIALS);
-    const double least[] = {stiffness, damping, boundary ? stiffness * least_share : stiffness,
-                            boundary ? damping * least_share : damping};
-    const struct material before = *material;
-    taut_status status = check_precision(solver, least, 4, true, error);
-    if (status == TAUT_OK)
-        status = begin_change(solver, error);
-    if (status != TAUT_OK)
-        return status;
-    set_constants(material, boundary, stiffness, damping);
-    status = refresh(solver, true, error);
-    if (status != TAUT_OK) {
-        set_constants(material, boundary, before.stiffness, before.damping);
-        (void)refresh(solver, false, NULL); // the lines have not changed
-    }
-    return status;
+    struct material value = *material;
+    value.stiffness = stiffness;
+    value.damping = damping;
+    taut_status status = check_precision(solver, (double[]){stiffness, damping}, 2, true, error);
+    return status == TAUT_OK ? write_value(solver, material, &value, sizeof value, error) : status;
 }
 
 taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
@@ -285,6 +275,8 @@ taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t m
     taut_status status = find_material(solver, body, material, &it, error);
     if (status != TAUT_OK)
         return status;
+    if (solver->topology->bodies[body].moduli)
+        return refuse_moduli(&solver->topology->bodies[body], error);
     const enum body_type type = solver->topology->bodies[body].type;
     const bool needs_some = type == BODY_OSCILLATOR || type == BODY_PENDULUM;
     if (it->law == LAW_RIGID)
@@ -294,7 +286,7 @@ taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t m
                     needs_some ? "above 0 here" : "finite and at least 0", stiffness);
     if (has_formula(solver->topology, body))
         return refuse_formula("the stiffness", error);
-    return write_material(solver, body, it, stiffness, it->damping, error);
+    return write_material(solver, it, stiffness, it->damping, error);
 }
 
 taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
@@ -304,12 +296,14 @@ taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t mat
     taut_status status = find_material(solver, body, material, &it, error);
     if (status != TAUT_OK)
         return status;
+    if (solver->topology->bodies[body].moduli)
+        return refuse_moduli(&solver->topology->bodies[body], error);
     if (!is_at_least(damping, 0))
         return fail(error, TAUT_ERROR_ARGUMENT, "a damping is finite and at least 0, not %g N s/m",
                     damping);
     if (has_formula(solver->topology, body))
         return refuse_formula("the damping", error);
-    return write_material(solver, body, it, it->stiffness, damping, error);
+    return write_material(solver, it, it->stiffness, damping, error);
 }
 
 // Checks the rest lengths that scale_lists will write.
@@ -388,6 +382,164 @@ taut_status taut_solver_scale_rest_lengths(taut_solver *solver, size_t body, siz
     plan_find_rest_lengths(solver->topology, solver->plan, body);
     it->rest_length *= factor;
     return refresh(solver, false, error);
+}
+
+// ---- Moduli
+
+// The material that a body consists of: `elastic`, or `fabric`.
+static taut_status find_moduli(const taut_solver *solver, size_t body, bool fabric,
+                               struct scene_body **moduli, taut_error *error)
+{
+    taut_status status = find_body(solver, body, error);
+    if (status != TAUT_OK)
+        return status;
+    const struct topology_body *it = &solver->topology->bodies[body];
+    *moduli = it->moduli;
+    if (it->moduli && it->moduli->fabric.present == fabric)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_UNSUPPORTED, "body '%s' has no '%s'", it->name,
+                fabric ? "fabric" : "elastic");
+}
+
+static taut_material_damping get_damping(const struct scene_body *moduli)
+{
+    return (taut_material_damping){moduli->damping_ratio, moduli->rayleigh_stiffness,
+                                   moduli->common.damping};
+}
+
+static taut_status set_damping(struct scene_body *moduli, const char *of,
+                               const taut_material_damping *damping, taut_error *error)
+{
+    const struct member members[] = {
+        {"damping.ratio", damping->ratio, 0, INFINITY, false},
+        {"damping.stiffness", damping->stiffness, 0, INFINITY, false},
+        {"damping.constant", damping->constant, 0, INFINITY, false},
+    };
+    taut_status status = check_members(of, members, sizeof members / sizeof members[0], error);
+    if (status != TAUT_OK)
+        return status;
+    if ((damping->ratio > 0) + (damping->stiffness > 0) + (damping->constant > 0) > 1)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "%s has one damping: ratio (%g), stiffness (%g s) or constant (%g N s/m)", of,
+                    damping->ratio, damping->stiffness, damping->constant);
+    if (damping->constant > 0 && body_is_membrane(moduli))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "'damping.constant' is for springs; a body with 'elastic' and triangles has "
+                    "none: leave it 0, or give 'damping.ratio'");
+    moduli->damping_ratio = damping->ratio;
+    moduli->rayleigh_stiffness = damping->stiffness;
+    moduli->common.damping = damping->constant;
+    return TAUT_OK;
+}
+
+// Gives a body another material, and refreshes what is derived from it.
+static taut_status write_moduli(taut_solver *solver, size_t body, struct scene_body *moduli,
+                                taut_error *error)
+{
+    struct topology_body *it = &solver->topology->bodies[body];
+    const struct scene_body before = *it->moduli;
+    struct moduli_problem problem;
+    if (!body_set_constants(moduli, moduli->fabric.present, &solver->precision, &problem))
+        return fail(error, TAUT_ERROR_ARGUMENT, "body '%s': %s", it->name, problem.reason);
+    if (body_elements_of(moduli).present && !it->elements.present)
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "body '%s' was created without bending, areas and volumes, which this "
+                    "material needs: create another solver",
+                    it->name);
+    taut_status status = begin_change(solver, error);
+    if (status != TAUT_OK)
+        return status;
+    topology_set_moduli(solver->topology, body, moduli);
+    solver->functions->elements_refresh(solver->system);
+    status = refresh(solver, true, error);
+    if (status != TAUT_OK) {
+        topology_set_moduli(solver->topology, body, &before);
+        solver->functions->elements_refresh(solver->system);
+        (void)refresh(solver, false, NULL); // the lines have not changed
+    }
+    return status;
+}
+
+taut_status taut_solver_get_elastic(const taut_solver *solver, size_t body, taut_elastic *elastic,
+                                    taut_error *error)
+{
+    struct scene_body *it = NULL;
+    taut_status status = find_moduli(solver, body, false, &it, error);
+    if (status == TAUT_OK)
+        *elastic = (taut_elastic){it->elastic.young, it->elastic.poisson, get_damping(it)};
+    return status;
+}
+
+taut_status taut_solver_set_elastic(taut_solver *solver, size_t body, const taut_elastic *elastic,
+                                    taut_error *error)
+{
+    struct scene_body *it = NULL;
+    taut_status status = find_moduli(solver, body, false, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    const struct member members[] = {
+        {"young", elastic->young, 0, INFINITY, true},
+        {"poisson", elastic->poisson, 0, 0.5, false},
+    };
+    struct scene_body value = *it;
+    status = check_members("an elastic", members, sizeof members / sizeof members[0], error);
+    if (status == TAUT_OK)
+        status = set_damping(&value, "an elastic", &elastic->damping, error);
+    if (status != TAUT_OK)
+        return status;
+    value.elastic.young = elastic->young;
+    value.elastic.poisson = elastic->poisson;
+    return write_moduli(solver, body, &value, error);
+}
+
+taut_status taut_solver_get_fabric(const taut_solver *solver, size_t body, taut_fabric *fabric,
+                                   taut_error *error)
+{
+    struct scene_body *it = NULL;
+    taut_status status = find_moduli(solver, body, true, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    const struct scene_fabric *of = &it->fabric;
+    *fabric = (taut_fabric){.warp = of->warp,
+                            .weft = of->weft,
+                            .coupling = of->coupling,
+                            .shear = of->shear,
+                            .bending = {of->bending[0], of->bending[1]},
+                            .twist = of->twist,
+                            .damping = get_damping(it)};
+    return TAUT_OK;
+}
+
+taut_status taut_solver_set_fabric(taut_solver *solver, size_t body, const taut_fabric *fabric,
+                                   taut_error *error)
+{
+    struct scene_body *it = NULL;
+    taut_status status = find_moduli(solver, body, true, &it, error);
+    if (status != TAUT_OK)
+        return status;
+    const struct member members[] = {
+        {"warp", fabric->warp, 0, INFINITY, true},
+        {"weft", fabric->weft, 0, INFINITY, true},
+        {"coupling", fabric->coupling, -INFINITY, INFINITY, false},
+        {"shear", fabric->shear, 0, INFINITY, true},
+        {"bending[0]", fabric->bending[0], 0, INFINITY, false},
+        {"bending[1]", fabric->bending[1], 0, INFINITY, false},
+        {"twist", fabric->twist, 0, INFINITY, false},
+    };
+    struct scene_body value = *it;
+    status = check_members("a fabric", members, sizeof members / sizeof members[0], error);
+    if (status == TAUT_OK)
+        status = set_damping(&value, "a fabric", &fabric->damping, error);
+    if (status != TAUT_OK)
+        return status;
+    value.fabric.warp = fabric->warp;
+    value.fabric.weft = fabric->weft;
+    value.fabric.coupling = fabric->coupling;
+    value.fabric.shear = fabric->shear;
+    value.fabric.bending[0] = fabric->bending[0];
+    value.fabric.bending[1] = fabric->bending[1];
+    value.fabric.twist = fabric->twist;
+    return write_moduli(solver, body, &value, error);
 }
 
 // ---- Masses

@@ -518,6 +518,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .change_begin = REAL_NAME(change_begin),
     .change_save = REAL_NAME(change_save),
     .change_refresh = REAL_NAME(change_refresh),
+    .elements_refresh = REAL_NAME(elements_refresh),
     .scale_rest_lengths = REAL_NAME(springs_scale_rest_lengths),
     .change_finish = REAL_NAME(change_finish),
     .change_free = REAL_NAME(change_free),

@@ -113,6 +113,7 @@ struct system_functions {
     taut_status (*change_begin)(struct system *system, struct change **change, taut_error *error);
     void (*change_save)(struct system *system, struct change *change, const struct worker *worker);
     taut_status (*change_refresh)(struct system *system, bool stiffnesses, taut_error *error);
+    void (*elements_refresh)(struct system *system); // elements/elements.h
     void (*scale_rest_lengths)(struct system *system, uint32_t material, double factor);
     void (*change_finish)(struct system *system, const struct change *change,
                           const struct worker *worker);

@@ -23,6 +23,7 @@
     X(builder_springs, sorted_count)                                                               \
     X(faces, listed_face_count)                                                                    \
     X(triangles, triangle_count)                                                                   \
+    X(moduli, moduli_count)                                                                        \
     X(materials, material_count)                                                                   \
     X(motions, motion_count)                                                                       \
     X(drive_pieces, drive_piece_count)                                                             \
@@ -83,6 +84,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->face_count += body->face_count;
         topology->listed_face_count += body->is_sheet ? 0 : body->face_count;
         topology->triangle_count += elements_are_membrane(&body->elements) ? body->face_count : 0;
+        topology->moduli_count += body_has_moduli(&scene->bodies[i]);
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
         any_renumbered |= body->node_order != NULL;
@@ -212,7 +214,7 @@ static void cook_triangles(struct topology *topology, const struct topology_body
 // Where the next body's part of each array begins.
 struct cursor {
     uint64_t node, kinematic, mass, spring, listed, face, listed_face, triangle;
-    size_t direction, material, motion, piece;
+    size_t direction, material, motion, piece, moduli;
 };
 
 static void cook_motions(struct topology *topology, const struct body *body, struct cursor *at)
@@ -244,8 +246,25 @@ static void cook_nodes(struct topology *topology, struct topology_body *cooked,
     }
 }
 
-static bool cook_body(struct topology *topology, size_t index, const struct body *body,
-                      struct cursor *at)
+// Numbers alone: everything else belongs to the scene.
+static struct scene_body *cook_moduli(struct topology *topology, const struct scene_body *given,
+                                      struct cursor *at)
+{
+    if (!body_has_moduli(given))
+        return NULL;
+    struct scene_body *moduli = &topology->moduli[at->moduli++];
+    *moduli = *given;
+    moduli->name = NULL;
+    moduli->pins = NULL;
+    moduli->drives = NULL;
+    moduli->pin_count = moduli->drive_count = 0;
+    if (moduli->type == BODY_MESH)
+        moduli->shape.mesh.path = NULL;
+    return moduli;
+}
+
+static bool cook_body(struct topology *topology, size_t index, const struct scene_body *given,
+                      const struct body *body, struct cursor *at)
 {
     struct topology_body *cooked = &topology->bodies[index];
     *cooked = (struct topology_body){
@@ -270,6 +289,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct body
         .pressure = body->pressure,
         .grid = {body->grid[0], body->grid[1], body->grid[2]},
         .elements = body->elements,
+        .moduli = cook_moduli(topology, given, at),
         .first_triangle = at->triangle,
         .is_cut_grid = body->is_cut_grid,
         .mass = (double)body->node_count * body->node_mass,
@@ -320,7 +340,7 @@ static bool cook_all(struct topology *topology, const taut_scene *scene,
 {
     struct cursor at = {0};
     for (size_t i = 0; i < bodies->count; i++)
-        if (!cook_body(topology, i, &bodies->items[i], &at))
+        if (!cook_body(topology, i, &scene->bodies[i], &bodies->items[i], &at))
             return false;
     if (scene->collider_count)
         memcpy(topology->colliders, scene->colliders,
@@ -425,6 +445,31 @@ void topology_set_node_mass(struct topology *topology, size_t body, double mass)
         it->mass += mass;
     }
     it->mass_set = mass;
+}
+
+void topology_set_moduli(struct topology *topology, size_t body, const struct scene_body *moduli)
+{
+    struct topology_body *it = &topology->bodies[body];
+    struct material *materials = topology->materials + it->first_material;
+    const size_t kinds = body_kind_count(moduli);
+    *it->moduli = *moduli;
+    for (size_t kind = 0; kind < kinds && kind < it->material_count; kind++) {
+        const struct material *given = &moduli->kinds[kind].material;
+        const size_t boundary = body_boundary_material(moduli, kind);
+        if (!moduli->kinds[kind].present)
+            continue;
+        materials[kind].stiffness = given->stiffness;
+        materials[kind].damping = given->damping;
+        for (int sides = 1; it->material_count > kinds && sides <= BOUNDARY_MATERIALS; sides++) {
+            struct material *side = &materials[boundary + (size_t)sides - 1];
+            side->stiffness = given->stiffness * boundary_share(sides);
+            side->damping = given->damping * boundary_share(sides);
+        }
+    }
+    if (it->elements.present) {
+        it->elements = body_elements_of(moduli);
+        it->elements.present = true;
+    }
 }
 
 double topology_total_mass(const struct topology *topology)

@@ -34,14 +34,15 @@ struct topology_body {
     struct scene_pressure pressure;
     uint64_t grid[3]; // nodes along x, y, z; zeros: no grid
     struct body_elements elements;
-    uint64_t first_triangle; // of a membrane: the index of its faces in triangles
-    bool is_cut_grid;        // its springs are listed: those that cuts have left of a grid
-    double mass;             // kg, of all nodes
-    double node_mass;        // kg, of each node; 0: masses are listed
-    uint64_t first_mass;     // from this index
-    bool has_density;        // the masses follow from a density, and are smaller on the boundary
-    double mass_drag;        // 1/s, drag of a node over its mass
-    double mass_set;         // kg, of each node, by taut_solver_set_node_mass; 0: as built
+    struct scene_body *moduli; // of a body with elastic or fabric: what its constants are made of
+    uint64_t first_triangle;   // of a membrane: the index of its faces in triangles
+    bool is_cut_grid;          // its springs are listed: those that cuts have left of a grid
+    double mass;               // kg, of all nodes
+    double node_mass;          // kg, of each node; 0: masses are listed
+    uint64_t first_mass;       // from this index
+    bool has_density;          // the masses follow from a density, and are smaller on the boundary
+    double mass_drag;          // 1/s, drag of a node over its mass
+    double mass_set;           // kg, of each node, by taut_solver_set_node_mass; 0: as built
 };
 
 struct topology {
@@ -84,6 +85,10 @@ struct topology {
 
     uint64_t triangle_count; // faces of bodies with a membrane
     struct triangle_rest *triangles;
+
+    // Bodies with elastic or fabric as in the scene, without names, paths and lists.
+    struct scene_body *moduli;
+    size_t moduli_count;
 
     struct material *materials;
     size_t material_count;
@@ -153,6 +158,11 @@ static inline double drag_in(const struct node_masses *masses, double air_drag, 
 
 // Gives every node of the body this mass, kg, whether masses are listed or not.
 void topology_set_node_mass(struct topology *topology, size_t body, double mass);
+
+// Gives a body with elastic or fabric the constants of springs and elements of another material, for
+// which body_set_constants has succeeded. A body that has elements keeps them, if with a stiffness
+// of 0; one that has none gets none.
+void topology_set_moduli(struct topology *topology, size_t body, const struct scene_body *moduli);
 
 // kg, of all nodes, kinematic ones included.
 double topology_total_mass(const struct topology *topology);

@@ -257,13 +257,15 @@ bool REAL_NAME(sweeps_set_elements)(struct sweeps *sweeps, size_t body,
         sweep++;
     const uint64_t nx = sweep->tiling.nx, middle = sweep->tiling.ny / 2;
     struct sweep_elements *own = &sweep->elements;
+    real *const before[2] = {own->common[0], own->common[1]};
     *own = *elements;
     own->common_count = (size_t)register_period(nx) + SHARE_GUARD;
     const real *const rows[2] = {own->weights + own->rows[0][middle],
                                  own->weights + own->rows[1][middle]};
     for (int line = 0; line < 2; line++) {
-        own->common[line] =
-            memory_allocate(sweeps->allocator, own->common_count, sizeof *own->common[line]);
+        own->common[line] = before[line] ? before[line]
+                                         : memory_allocate(sweeps->allocator, own->common_count,
+                                                           sizeof *own->common[line]);
         for (size_t i = 0; own->common[line] && i < own->common_count; i++)
             own->common[line][i] = weight_of_line(rows, line, i % nx, nx);
     }

@@ -130,7 +130,7 @@ taut_status REAL_NAME(sweeps_make)(const struct plan *plan, const struct constan
 void REAL_NAME(sweeps_refresh)(struct sweeps *sweeps, const struct constants *constants);
 
 // Sets the elements of a body on a grid that has any, except for their common weights, which are
-// made here; false if there is not enough memory.
+// made here; false if there is not enough memory, which may be so the first time only.
 bool REAL_NAME(sweeps_set_elements)(struct sweeps *sweeps, size_t body,
                                     const struct sweep_elements *elements);
 
