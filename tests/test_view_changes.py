@@ -210,17 +210,18 @@ bodies:
 """
 
 
+# Every value that a slider passes must be one that the network represents.
 FABRIC = """simulation: {dt: 0.0001, duration: 1}
 environment: {gravity: [0, -9.81, 0]}
 bodies:
   - {name: sheet, type: cloth, u: [1, 0, 0], v: [0, -1, 0], nodes: [11, 11], pins: [top],
-     fabric: {areal_density: 0.3, warp: 90, weft: 80, shear: 20, coupling: 10, thickness: 0.001}}
+     fabric: {areal_density: 0.3, warp: 90, weft: 80, shear: 20, coupling: 1, thickness: 0.001}}
   - {name: film, type: cloth, origin: [2, 0, 0], u: [1, 0, 0], v: [0, -1, 0], nodes: [11, 11],
      elastic: {young: 2.0e5, density: 900, thickness: 0.001}, damping_ratio: 0.01}
   - {name: line, type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 11, pins: [first],
      elastic: {young: 1.0e6, density: 900, diameter: 0.004}, rayleigh: {stiffness: 0.0001}}
   - {name: named, type: cloth, origin: [4, 0, 0], u: [1, 0, 0], v: [0, -1, 0], nodes: [11, 11],
-     fabric: interlock}
+     fabric: tablecloth}
 """
 MADE = {"elastic": ELASTIC, "fabric": FABRIC}
 

@@ -111,8 +111,9 @@ static double slider_range(const struct setting *setting, int count, const char 
     static const struct {
         const char *unit;
         double reach;
-    } usual[] = {{"m/s²", 20}, {"m/s", 20},  {"N/m", 1000}, {"N s/m", 2},     {"kg/s", 1},
-                 {"J", 100},   {"Pa", 1000}, {"m", 2},      {"degrees", 180}, {"s", 0.01}};
+    } usual[] = {{"m/s²", 20},     {"m/s", 20}, {"N/m", 1000}, {"N s/m", 2},
+                 {"kg/s", 1},      {"J", 100},  {"Pa", 1000},  {"m", 2},
+                 {"degrees", 180}, {"s", 0.01}, {"N m", 1e-3}};
     double most = 0;
     for (int i = 0; i < count; i++)
         if (isfinite(setting->first[i]) && fabs(setting->first[i]) > most)
@@ -305,6 +306,11 @@ static void field_of_key(struct view *view, const struct schema_key *key, const 
     case VALUE_NUMBER: {
         double value = *(const double *)at;
         field_numbers(view, field, &value, 1);
+        break;
+    }
+    case VALUE_PAIR: {
+        double values[2] = {((const double *)at)[0], ((const double *)at)[1]};
+        field_numbers(view, field, values, 2);
         break;
     }
     case VALUE_VECTOR:

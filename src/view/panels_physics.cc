@@ -363,27 +363,111 @@ static void draw_mass(struct view *view, const taut_scene *scene, size_t number)
     field_numbers(view, field, &mass, 1);
 }
 
-// The moduli from which masses and constants follow, unless the material has only a name, in place
-// of which single numbers cannot be set. Springs alone have one Poisson's ratio.
+// Of a body with only the name of a material, single numbers cannot be set: the first change gives it
+// a mapping of the name and the number.
+static void draw_named(struct view *view, const struct schema_table *table, const void *record,
+                       const char *prefix, const char *const *keys, const char *name)
+{
+    for (; *keys; keys++) {
+        const struct schema_key *key = **keys ? fields_key(table, *keys) : nullptr;
+        char path[FIELD_PATH_SIZE];
+        if (!key)
+            continue;
+        const double *given = (const double *)((const char *)record + key->offset);
+        const int count = key->type == VALUE_PAIR ? 2 : 1;
+        double values[2] = {given[0], count > 1 ? given[1] : 0};
+        field_path(path, "%s.%s", prefix, key->name);
+        const struct field field = {.path = path,
+                                    .meaning = key->meaning,
+                                    .unit = key->unit,
+                                    .least = key->range.limited ? key->range.min : 0,
+                                    .most = key->range.limited ? key->range.max : 0,
+                                    .flags = FIELD_SENDS_NOTHING};
+        if (!field_numbers(view, field, values, count))
+            continue;
+        if (count > 1)
+            field_send(view, prefix, "{material: %s, %s: [%.9g, %.9g]}", name, key->name, values[0],
+                       values[1]);
+        else
+            field_send(view, prefix, "{material: %s, %s: %.9g}", name, key->name, values[0]);
+    }
+}
+
+// The keys of a material that setters change in the running solver, ended by NULL; "" are none.
+struct moduli_keys {
+    const char *names[8];
+};
+
+static struct moduli_keys keys_of(const struct scene_body *body)
+{
+    if (body->fabric.present)
+        return {{"warp", "weft", "shear", "coupling", "bending", "twist", nullptr}};
+    return {{"young", body->type == BODY_ROPE ? "" : "poisson", nullptr}};
+}
+
+// The moduli from which the constants of springs and elements follow, and below them those from which
+// masses follow, which need another solver.
 static void draw_moduli(struct view *view, const taut_scene *scene, size_t number)
 {
     const struct scene_body *body = &scene->bodies[number];
-    const bool is_cloth = body->type == BODY_CLOTH || body_is_membrane(body);
-    const bool is_rope = body->type == BODY_ROPE;
-    const char *const of_elastic[] = {is_cloth ? "" : "poisson", is_cloth ? "" : "thickness",
-                                      is_rope ? "" : "diameter", nullptr};
-    const char *const of_fabric[] = {body->fabric.thickness > 0 ? "" : "thickness", nullptr};
-    const char *key = body->fabric.present ? "fabric" : "elastic";
+    const bool is_fabric = body->fabric.present;
+    const char *key = is_fabric ? "fabric" : "elastic";
+    const struct schema_table *table = is_fabric ? &schema_fabric : &schema_elastic;
+    const void *record = is_fabric ? (const void *)&body->fabric : (const void *)&body->elastic;
+    const struct moduli_keys keys = keys_of(body);
     const struct dom_node *node = body_node(scene, number);
     const struct dom_pair *given = node ? dom_find(node, key) : nullptr;
     char path[FIELD_PATH_SIZE];
-    if (!given || given->value.node->kind != DOM_MAPPING)
-        return;
     field_path(path, "bodies.%s.%s", body->name, key);
-    if (body->fabric.present)
-        fields_of_table(view, &schema_fabric, &body->fabric, path, of_fabric, FIELD_ON_RELEASE);
-    else
-        fields_of_table(view, &schema_elastic, &body->elastic, path, of_elastic, FIELD_ON_RELEASE);
+    if (!given)
+        return;
+    if (given->value.node->kind != DOM_MAPPING) {
+        draw_named(view, table, record, path, keys.names, given->value.node->text);
+        return;
+    }
+    const char *const others[] = {"density",
+                                  "areal_density",
+                                  "thickness",
+                                  "diameter",
+                                  body->type == BODY_ROPE ? "poisson" : "",
+                                  nullptr};
+    fields_of_table(view, table, record, path, others, 0);
+    const bool has_thickness = is_fabric ? body->fabric.thickness > 0 : body->elastic.thickness > 0;
+    const char *left_out[12] = {has_thickness ? "" : "thickness",
+                                body->type == BODY_ROPE ? "" : "diameter", "poisson"};
+    for (int i = 0; keys.names[i]; i++)
+        left_out[3 + i] = keys.names[i];
+    fields_of_table(view, table, record, path, left_out, FIELD_ON_RELEASE);
+}
+
+// The damping of a material, by the key that the scene has.
+static void draw_moduli_damping(struct view *view, const taut_scene *scene, size_t number)
+{
+    const struct scene_body *body = &scene->bodies[number];
+    const struct dom_node *node = body_node(scene, number);
+    const bool rayleigh = node && dom_find(node, "rayleigh");
+    const bool constant = node && dom_find(node, "damping");
+    char path[FIELD_PATH_SIZE];
+    double value = rayleigh   ? body->rayleigh_stiffness
+                   : constant ? body->common.damping
+                              : body->damping_ratio;
+    struct field field = {.path = path,
+                          .meaning = "The damping of each spring and element as a fraction of its "
+                                     "critical damping.",
+                          .most = (double)INFINITY};
+    field_path(path, "bodies.%s.%s", body->name,
+               rayleigh   ? "rayleigh.stiffness"
+               : constant ? "damping"
+                          : "damping_ratio");
+    if (rayleigh) {
+        field.label = "damping / stiffness";
+        field.meaning = fields_key(&schema_rayleigh, "stiffness")->meaning;
+        field.unit = "s";
+    } else if (constant) {
+        field.meaning = "The damping of springs inside.";
+        field.unit = "N s/m";
+    }
+    field_numbers(view, field, &value, 1);
 }
 
 static void draw_body(struct view *view, const taut_scene *scene, size_t number, bool open)
@@ -394,10 +478,12 @@ static void draw_body(struct view *view, const taut_scene *scene, size_t number,
     if (!section(title, open))
         return;
     draw_mass(view, scene, number);
-    if (body_has_moduli(body))
+    if (body_has_moduli(body)) {
         draw_moduli(view, scene, number);
-    else
+        draw_moduli_damping(view, scene, number);
+    } else {
         draw_materials(view, number);
+    }
     if (body->pressure.present) {
         char path[FIELD_PATH_SIZE];
         field_path(path, "bodies.%s.pressure", body->name);
@@ -644,9 +730,7 @@ static void draw_neighbours(struct view *view, const struct scene_body *body)
 static void draw_shape(struct view *view, const struct scene_body *body, bool open)
 {
     // Keys that are drawn elsewhere, that cannot change alone, or that belong to another key.
-    const char *const left_out[] = {
-        "links", "model", "shells", "file", body_has_moduli(body) ? nullptr : "damping_ratio",
-        nullptr};
+    const char *const left_out[] = {"links", "model", "shells", "file", "damping_ratio", nullptr};
     char title[FIELD_PATH_SIZE], path[FIELD_PATH_SIZE];
     field_path(title, "%s (%s)###body.%s", body->name, body_type_name(body->type), body->name);
     if (!section(title, open))
