@@ -241,6 +241,54 @@ static void test_run_continues_through_cuts(void **state)
     taut_solver_destroy(again);
 }
 
+// A cut body whose springs and elements follow from moduli: a run continues through the cut, and
+// another material reaches what is left of both.
+static void test_materials_change_after_a_cut(void **state)
+{
+    (void)state;
+    static const char *const scene = HEADER(
+        "velocity_verlet",
+        "0.0001") "environment: {gravity: [0,-9.81,0]}\n"
+                  "bodies: [{name: c, type: cloth, origin: [0,2,0], u: [1,0,0], v: [0,-1,0],\n"
+                  "  nodes: [20,20], pins: [top], velocity: [0,0,1], damping_ratio: 0.03125,\n"
+                  "  elastic: {young: %d, poisson: 0.4375, density: 200, thickness: 0.002}},\n"
+                  "  {name: l, type: lattice, nodes: [9,5,6], spacing: 0.1, pins: [left],\n"
+                  "  elastic: {young: %d, poisson: 0.125, density: 100}}]\n";
+    taut_solver *whole = solver_of(scene, 20000, 50000);
+    struct solver_cuts cuts = cuts_of(whole);
+    uint32_t *left = calloc((size_t)cuts.spring_count, sizeof *left);
+    assert_non_null(left);
+    uint32_t count = 0;
+    for (uint64_t s = 0; s < cuts.spring_count; s++) {
+        cuts.springs[s] = s % 23 == 4;
+        if (!cuts.springs[s])
+            left[count++] = (uint32_t)s;
+    }
+    taut_error error = {0};
+    advance(whole, 50);
+    taut_solver *cut = cut_solver(scene_of(scene, 20000, 50000), &cuts, NULL);
+    assert_int_equal(solver_restore_from(cut, whole, NULL, left, &error), TAUT_OK);
+    assert_true(energy_of(cut).elastic < energy_of(whole).elastic);
+    advance(cut, 50);
+
+    taut_solver *created = cut_solver(scene_of(scene, 10000, 70000), &cuts, NULL);
+    assert_int_equal(solver_restore_from(created, cut, left, left, &error), TAUT_OK);
+    for (size_t body = 0; body < 2; body++) {
+        taut_elastic elastic;
+        assert_int_equal(taut_solver_get_elastic(cut, body, &elastic, &error), TAUT_OK);
+        elastic.young = body == 0 ? 10000 : 70000;
+        assert_int_equal(taut_solver_set_elastic(cut, body, &elastic, &error), TAUT_OK);
+    }
+    advance(cut, 50);
+    advance(created, 50);
+    assert_true(taut_solver_hash(cut) == taut_solver_hash(created));
+    free(left);
+    cuts_free(&cuts);
+    taut_solver_destroy(whole);
+    taut_solver_destroy(cut);
+    taut_solver_destroy(created);
+}
+
 // ---- Bodies on a grid keep their kernel
 
 // Springs between nodes [low, high) and other nodes, and every 97th spring.
@@ -413,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_torn_off),
         cmocka_unit_test(test_everything_cut),
         cmocka_unit_test(test_run_continues_through_cuts),
+        cmocka_unit_test(test_materials_change_after_a_cut),
         cmocka_unit_test(test_grids_keep_their_kernel),
         cmocka_unit_test(test_cut_grids_have_one_hash),
     };

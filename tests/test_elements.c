@@ -35,39 +35,61 @@
 struct subject {
     const char *name, *text;
     struct scene_elements moduli;
+    enum { CUT_NOTHING, CUT_SOME, CUT_THROUGH } cut; // of the springs
 };
 
 static const struct subject subjects[] = {
-    {"rope", ROPE("17"), {.bending_u = 0.002, .damped = true}},
-    {"long rope", ROPE("1100"), {.bending_u = 0.0001}},
-    {"bending along u", CLOTH("[9, 7]"), {.bending_u = 0.2}},
-    {"bending along v", CLOTH("[9, 7]"), {.bending_v = 0.2, .damped = true}},
-    {"twist", CLOTH("[9, 7]"), {.twist = 0.2, .damped = true}},
-    {"area", CLOTH("[9, 7]"), {.area = 30, .damped = true}},
-    {"negative area", CLOTH("[9, 7]"), {.area = -15, .damped = true}},
-    {"all of a cloth", CLOTH("[12, 5]"), {0.3, 0.2, 0.1, 20, .damped = true}},
-    {"two rows", CLOTH("[9, 2]"), {0.3, 0.2, 0.1, 20, .damped = true}},
-    {"wide cloth", CLOTH("[1030, 3]"), {3e-6, 0.2, 1e-4, 20, .damped = true}},
-    {"high cloth", CLOTH("[4, 70]"), {3e-3, 2e-5, 1e-4, 20, .damped = true}},
-    {"volume", LATTICE("[5, 4, 6]"), {.volume = 5e4, .damped = true}},
-    {"negative volume", LATTICE("[5, 4, 6]"), {.volume = -4e3}},
-    {"membrane", MEMBRANE(SHEET, "poisson: 0.3, thickness: 0.003"), {.damped = true}},
-    {"plate", MEMBRANE(SHEET, "poisson: 0, thickness: 0.2"), {.damped = true}},
+    {"rope", ROPE("17"), {.bending_u = 0.002, .damped = true}, CUT_NOTHING},
+    {"long rope", ROPE("1100"), {.bending_u = 0.0001}, CUT_NOTHING},
+    {"bending along u", CLOTH("[9, 7]"), {.bending_u = 0.2}, CUT_NOTHING},
+    {"bending along v", CLOTH("[9, 7]"), {.bending_v = 0.2, .damped = true}, CUT_NOTHING},
+    {"twist", CLOTH("[9, 7]"), {.twist = 0.2, .damped = true}, CUT_NOTHING},
+    {"area", CLOTH("[9, 7]"), {.area = 30, .damped = true}, CUT_NOTHING},
+    {"negative area", CLOTH("[9, 7]"), {.area = -15, .damped = true}, CUT_NOTHING},
+    {"all of a cloth", CLOTH("[12, 5]"), {0.3, 0.2, 0.1, 20, .damped = true}, CUT_NOTHING},
+    {"two rows", CLOTH("[9, 2]"), {0.3, 0.2, 0.1, 20, .damped = true}, CUT_NOTHING},
+    {"wide cloth", CLOTH("[1030, 3]"), {3e-6, 0.2, 1e-4, 20, .damped = true}, CUT_NOTHING},
+    {"high cloth", CLOTH("[4, 70]"), {3e-3, 2e-5, 1e-4, 20, .damped = true}, CUT_NOTHING},
+    {"volume", LATTICE("[5, 4, 6]"), {.volume = 5e4, .damped = true}, CUT_NOTHING},
+    {"negative volume", LATTICE("[5, 4, 6]"), {.volume = -4e3}, CUT_NOTHING},
+    {"membrane", MEMBRANE(SHEET, "poisson: 0.3, thickness: 0.003"), {.damped = true}, CUT_NOTHING},
+    {"plate", MEMBRANE(SHEET, "poisson: 0, thickness: 0.2"), {.damped = true}, CUT_NOTHING},
     {"incompressible membrane",
      MEMBRANE(SHEET, "poisson: 0.5, thickness: 0.003"),
-     {.damped = true}},
+     {.damped = true},
+     CUT_NOTHING},
     {"shell",
      MEMBRANE("type: sphere, radius: 0.5, subdivisions: 3", "poisson: 0.4, thickness: 0.003"),
-     {.damped = true}},
-    {"large lattice", LATTICE("[67, 19, 18]"), {.volume = 5e4, .damped = true}},
+     {.damped = true},
+     CUT_NOTHING},
+    {"large lattice", LATTICE("[67, 19, 18]"), {.volume = 5e4, .damped = true}, CUT_NOTHING},
     // Rows of the kernel of cloths; then with several tiles, and with clamps on single rows.
-    {"rows", CLOTH("[33, 28]"), {3e-4, 2e-4, 1e-4, 20, .damped = true}},
-    {"rows without areas", FABRIC("[33, 27]", "[left]"), {3e-4, 2e-4, 1e-4, 0, .damped = false}},
-    {"tiles", FABRIC("[90, 72]", "[bottom]"), {3e-4, 2e-4, 1e-4, 20, .damped = true}},
+    {"rows", CLOTH("[33, 28]"), {3e-4, 2e-4, 1e-4, 20, .damped = true}, CUT_NOTHING},
+    {"rows without areas",
+     FABRIC("[33, 27]", "[left]"),
+     {3e-4, 2e-4, 1e-4, 0, .damped = false},
+     CUT_NOTHING},
+    {"tiles", FABRIC("[90, 72]", "[bottom]"), {3e-4, 2e-4, 1e-4, 20, .damped = true}, CUT_NOTHING},
     {"clamps",
      FABRIC("[90, 72]", "[left, 1, 91, 181, 4, 94, 3601, 3610, 3700]"),
-     {3e-4, 2e-4, 1e-4, 0, .damped = true}},
-    {"clamped columns", FABRIC("[90, 73]", "[left, right, 1, 91]"), {.bending_u = 3e-4}},
+     {3e-4, 2e-4, 1e-4, 0, .damped = true},
+     CUT_NOTHING},
+    // Springs that are missing here and there; then a line of them, which divides the body.
+    {"cut rope", ROPE("40"), {.bending_u = 0.002, .damped = true}, CUT_SOME},
+    {"cut cloth", CLOTH("[12, 9]"), {0.3, 0.2, 0.1, 20, .damped = true}, CUT_SOME},
+    {"cut twist", CLOTH("[12, 9]"), {.twist = 0.2, .damped = true}, CUT_SOME},
+    {"cut blocks", CLOTH("[300, 40]"), {3e-6, 2e-2, 1e-4, -9, .damped = true}, CUT_SOME},
+    {"cut lattice", LATTICE("[7, 6, 5]"), {.volume = 5e4, .damped = true}, CUT_SOME},
+    {"torn rope", ROPE("17"), {.bending_u = 0.002, .damped = true}, CUT_THROUGH},
+    {"torn cloth",
+     FABRIC("[33, 27]", "[left]"),
+     {3e-4, 2e-4, 1e-4, 20, .damped = true},
+     CUT_THROUGH},
+    {"torn lattice", LATTICE("[7, 6, 5]"), {.volume = 5e4, .damped = true}, CUT_THROUGH},
+    {"clamped columns",
+     FABRIC("[90, 73]", "[left, right, 1, 91]"),
+     {.bending_u = 3e-4},
+     CUT_NOTHING},
 };
 
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
@@ -76,6 +98,51 @@ static void set_moduli(taut_scene *scene, const struct subject *subject)
 {
     if (!body_is_membrane(&scene->bodies[0]))
         scene->bodies[0].elements = subject->moduli;
+}
+
+enum { FIRST_COLUMNS = 3 }; // of a body that is divided
+
+static bool is_in_first_part(const struct topology *topology, uint64_t node)
+{
+    return node % topology->bodies[0].grid[0] < FIRST_COLUMNS;
+}
+
+static bool is_cut(const struct topology *topology, const struct subject *subject, uint64_t spring)
+{
+    const struct spring_run it = topology_spring(topology, spring);
+    if (subject->cut == CUT_THROUGH)
+        return is_in_first_part(topology, it.a) != is_in_first_part(topology, it.b);
+    return subject->cut == CUT_SOME && spring * 2654435761 / 65536 % 12 == 0;
+}
+
+// A solver of the subject's scene, without the springs that are cut.
+static taut_solver *solver_of_subject(taut_scene *scene, const struct subject *subject,
+                                      const struct solver_options *options)
+{
+    const struct solver_options none = {.config = {.threads = 1}};
+    const struct solver_options *used = options ? options : &none;
+    taut_solver *whole = NULL, *cut = NULL;
+    taut_error error = {0};
+    if (subject->cut == CUT_NOTHING)
+        return solver_from(scene, options);
+    assert_int_equal(solver_create(scene, used, &whole, &error), TAUT_OK);
+    const struct topology *topology = solver_topology(whole);
+    struct solver_cuts cuts = {.spring_count = topology->spring_count,
+                               .face_count = topology->face_count};
+    cuts.springs = calloc((size_t)cuts.spring_count + 1, 1);
+    cuts.faces = calloc((size_t)cuts.face_count + 1, 1);
+    assert_non_null(cuts.springs);
+    assert_non_null(cuts.faces);
+    for (uint64_t spring = 0; spring < cuts.spring_count; spring++)
+        cuts.springs[spring] = is_cut(topology, subject, spring);
+    if (solver_create_cut(scene, used, &cuts, &cut, &error) != TAUT_OK)
+        fail_msg("%s: %s", subject->name, error.text);
+    assert_true(taut_solver_spring_count(cut) < cuts.spring_count);
+    free(cuts.springs);
+    free(cuts.faces);
+    taut_solver_destroy(whole);
+    taut_scene_destroy(scene);
+    return cut;
 }
 
 static taut_solver *subject_with(const struct subject *subject, const char *integrator, double dt,
@@ -87,7 +154,7 @@ static taut_solver *subject_with(const struct subject *subject, const char *inte
     set_moduli(scene, subject);
     if (scene->bodies[0].damping_ratio == 0)
         scene->bodies[0].damping_ratio = 0.05;
-    return solver_from(scene, options);
+    return solver_of_subject(scene, subject, options);
 }
 
 // Every node is displaced by a fraction of a cell, and has a velocity of its own.
@@ -150,7 +217,7 @@ static uint64_t hash_of(const void *context, const struct solver_options *option
     taut_scene *scene = scene_of("simulation: {dt: 1e-5, steps: 1}\n%s", subject->text);
     set_moduli(scene, subject);
     scene->bodies[0].velocity = vec3_make(0.3, -0.7, 0.9);
-    taut_solver *solver = solver_from(scene, options);
+    taut_solver *solver = solver_of_subject(scene, subject, options);
     advance(solver, 20);
     const uint64_t hash = taut_solver_hash(solver);
     taut_solver_destroy(solver);
@@ -214,6 +281,43 @@ static void test_rigid_motions_cost_nothing(void **state)
         assert_near(energy_of(solver).elastic, 0, plate ? 1e-12 : 1e-15);
         taut_solver_destroy(solver);
     }
+}
+
+// Parts between which all springs were cut exert nothing on each other.
+static void test_elements_end_where_springs_do(void **state)
+{
+    (void)state;
+    static const taut_kernel kernels[] = {TAUT_KERNEL_AUTO, TAUT_KERNEL_REFERENCE};
+    for (int i = 0; i < SUBJECTS; i++)
+        for (int k = 0; subjects[i].cut == CUT_THROUGH && k < 2; k++)
+            for (int whole = 0; whole < 2; whole++) {
+                struct subject subject = subjects[i];
+                subject.cut = whole ? CUT_NOTHING : CUT_THROUGH;
+                const struct solver_options options = {
+                    .config = {.threads = 1, .kernel = kernels[k]}};
+                taut_solver *solver =
+                    subject_with(&subject, "symplectic_euler", 1e-5, "double", &options);
+                const struct topology *topology = solver_topology(solver);
+                const uint64_t count = taut_solver_node_count(solver);
+                uint64_t seed = 3;
+                for (uint64_t node = 0; node < count; node++)
+                    if (!is_in_first_part(topology, node)) {
+                        const vec3 by = vec3_make(next_random(&seed), next_random(&seed), 2);
+                        put(solver, node, vec3_add(position_of(solver, node), by));
+                        put_velocity(solver, node, by);
+                    }
+                double *forces = all_forces(solver), first = 0, second = 0;
+                for (uint64_t n = 0; n < 3 * count; n++)
+                    if (is_in_first_part(topology, n / 3))
+                        first = fmax(first, fabs(forces[n]));
+                    else
+                        second = fmax(second, fabs(forces[n]));
+                assert_true(second > 1e-3);
+                if (whole ? first < 1e-4 * second : first > 1e-11 * second)
+                    fail_msg("%s: " NUM " N and " NUM " N", subject.name, first, second);
+                free(forces);
+                taut_solver_destroy(solver);
+            }
 }
 
 // ---- Tangents and stability
@@ -393,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_kernels_agree_with_the_reference),
         cmocka_unit_test(test_hashes_depend_on_nothing_else),
         cmocka_unit_test(test_forces_are_derivatives_of_the_energy),
+        cmocka_unit_test(test_elements_end_where_springs_do),
         cmocka_unit_test(test_rigid_motions_cost_nothing),
         cmocka_unit_test(test_tangents_are_derivatives_of_the_forces),
         cmocka_unit_test(test_critical_steps_are_those_of_runs),

@@ -2,12 +2,119 @@
 // forces.c, derivatives in tangent.c.
 #include "elements/elements.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
 #include "springs/springs.h"
 #include "state/reading.h"
+
+// ---- Cuts
+//
+// Elements end where springs do, since they would join parts that springs no longer join. A line of
+// three nodes is whole if both of its springs are there, a cell if all of its edges are, and one
+// diagonal at least of each of its faces.
+
+// The springs of a grid from which some were cut: for each node those to the later nodes around it,
+// as bits.
+struct grid_springs {
+    const int64_t *grid;
+    uint16_t *bits; // NULL: none were cut
+};
+
+static int64_t number_of(const int64_t *grid, const int64_t at[3])
+{
+    return (at[2] * grid[1] + at[1]) * grid[0] + at[0];
+}
+
+// The bit of a spring to the node `steps` further on, which is a later one.
+static unsigned bit_of(const int64_t steps[3])
+{
+    return 1U << (steps[0] + 3 * steps[1] + 9 * steps[2] - 1);
+}
+
+static bool find_springs(const struct topology *topology, const struct topology_body *body,
+                         struct grid_springs *springs)
+{
+    const int64_t *grid = springs->grid;
+    if (!body->is_cut_grid)
+        return true;
+    springs->bits = memory_allocate(NULL, (size_t)body->node_count, sizeof *springs->bits);
+    for (uint64_t i = 0; springs->bits && i < body->spring_count; i++) {
+        const uint32_t *ends = topology->springs[body->first_listed + i];
+        const int64_t a = (int64_t)(ends[0] < ends[1] ? ends[0] : ends[1]);
+        const int64_t b = (int64_t)(ends[0] < ends[1] ? ends[1] : ends[0]);
+        const int64_t low = a - (int64_t)body->first_node, high = b - (int64_t)body->first_node;
+        const int64_t steps[3] = {high % grid[0] - low % grid[0],
+                                  high / grid[0] % grid[1] - low / grid[0] % grid[1],
+                                  high / (grid[0] * grid[1]) - low / (grid[0] * grid[1])};
+        if (llabs(steps[0]) <= 1 && llabs(steps[1]) <= 1 && steps[2] <= 1) // others join no cell
+            springs->bits[low] |= (uint16_t)bit_of(steps);
+    }
+    return springs->bits;
+}
+
+// Whether a spring joins a node and the one `steps` further on, which may be an earlier one.
+static bool joins(const struct grid_springs *springs, const int64_t at[3], const int64_t steps[3])
+{
+    int64_t other[3], back[3];
+    for (int axis = 0; axis < 3; axis++) {
+        other[axis] = at[axis] + steps[axis];
+        back[axis] = -steps[axis];
+    }
+    const int64_t node = number_of(springs->grid, at), partner = number_of(springs->grid, other);
+    return partner > node ? springs->bits[node] & bit_of(steps)
+                          : springs->bits[partner] & bit_of(back);
+}
+
+// The face of a cell that starts at a node, along two axes.
+static bool face_is_whole(const struct grid_springs *springs, const int64_t at[3], int a, int b)
+{
+    int64_t along_a[3] = {0}, along_b[3] = {0}, up[3] = {0}, down[3] = {0};
+    along_a[a] = along_b[b] = up[a] = up[b] = down[b] = 1;
+    down[a] = -1;
+    int64_t next_a[3] = {at[0], at[1], at[2]}, next_b[3] = {at[0], at[1], at[2]};
+    next_a[a]++;
+    next_b[b]++;
+    return joins(springs, at, along_a) && joins(springs, next_b, along_a) &&
+           joins(springs, at, along_b) && joins(springs, next_a, along_b) &&
+           (joins(springs, at, up) || joins(springs, next_a, down));
+}
+
+static bool cell_is_whole(const struct grid_springs *springs, const int64_t at[3])
+{
+    const int axes = springs->grid[2] > 1 ? 3 : 2;
+    for (int axis = 0; axis < axes; axis++)
+        if (at[axis] + 1 >= springs->grid[axis])
+            return false;
+    if (axes == 2)
+        return face_is_whole(springs, at, 0, 1);
+    for (int across = 0; across < 3; across++)
+        for (int64_t side = 0; side < 2; side++) {
+            int64_t from[3] = {at[0], at[1], at[2]};
+            from[across] += side;
+            if (!face_is_whole(springs, from, (across + 1) % 3, (across + 2) % 3))
+                return false;
+        }
+    return true;
+}
+
+static bool make_cells(const struct system *system, const struct grid_springs *springs,
+                       struct elements_body *body)
+{
+    const int64_t *grid = body->grid;
+    if (!springs->bits)
+        return true;
+    body->cells = memory_allocate(system->allocator, (size_t)(grid[0] * grid[1] * grid[2]),
+                                  sizeof *body->cells);
+    for (int64_t node = 0; body->cells && node < grid[0] * grid[1] * grid[2]; node++) {
+        const int64_t at[3] = {node % grid[0], node / grid[0] % grid[1],
+                               node / (grid[0] * grid[1])};
+        body->cells[node] = cell_is_whole(springs, at);
+    }
+    return body->cells;
+}
 
 // ---- Weights of bending
 //
@@ -22,14 +129,19 @@ static bool is_pinned(const struct system *system, const struct elements_body *b
 }
 
 // The weight of the line through node (i, j), along x or y, that has this node as its centre.
-static real weight_of(const struct system *system, const struct elements_body *body, int line,
-                      int64_t i, int64_t j)
+static real weight_of(const struct system *system, const struct elements_body *body,
+                      const struct grid_springs *springs, int line, int64_t i, int64_t j)
 {
     const int64_t nx = body->grid[0], ny = body->grid[1];
     const int64_t at = line == LINE_X ? i : j, length = line == LINE_X ? nx : ny;
     const int64_t beside = line == LINE_X ? j : i, width = line == LINE_X ? ny : nx;
     const int64_t step = line == LINE_X ? 1 : nx, node = j * nx + i;
     if (at == 0 || at == length - 1)
+        return 0;
+    const int64_t forth[3] = {line == LINE_X, line == LINE_Y, 0},
+                  back[3] = {-forth[0], -forth[1], 0};
+    if (springs->bits && !(joins(springs, (int64_t[3]){i, j, 0}, forth) &&
+                           joins(springs, (int64_t[3]){i, j, 0}, back)))
         return 0;
     const real side = width > 1 && (beside == 0 || beside == width - 1) ? (real)0.5 : 1;
     const bool clamped = is_pinned(system, body, node) && is_pinned(system, body, node - step) !=
@@ -93,7 +205,8 @@ static bool trim(const struct system *system, struct elements_body *body, size_t
     return weights;
 }
 
-static bool make_weights(const struct system *system, struct elements_body *body)
+static bool make_weights(const struct system *system, const struct grid_springs *springs,
+                         struct elements_body *body)
 {
     const int64_t nx = body->grid[0], ny = body->grid[1];
     size_t capacity = 0;
@@ -105,7 +218,7 @@ static bool make_weights(const struct system *system, struct elements_body *body
         done = done && body->rows[line] && body->even[line];
         for (int64_t j = 0; done && j < ny; j++) {
             for (int64_t i = 0; i < nx; i++)
-                row[i] = weight_of(system, body, line, i, j);
+                row[i] = weight_of(system, body, springs, line, i, j);
             body->even[line][j] = find_even(row, nx);
             done = add_row(system, body, &capacity, row, &body->rows[line][j]);
         }
@@ -210,8 +323,13 @@ static bool make_body(const struct system *system, size_t index, struct element_
     set_blocks(elements, body);
     body->swept = springs_sweep_elements(system, index);
     elements->all_swept &= body->swept;
-    return elements_are_solid(body) ||
-           (make_weights(system, body) && (!body->swept || set_swept(system, body)));
+
+    struct grid_springs springs = {.grid = body->grid};
+    const bool made = find_springs(system->topology, from, &springs) &&
+                      make_cells(system, &springs, body) &&
+                      (elements_are_solid(body) || make_weights(system, &springs, body));
+    memory_release(NULL, springs.bits, (size_t)from->node_count, sizeof *springs.bits);
+    return made && (!body->swept || set_swept(system, body));
 }
 
 taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
@@ -270,6 +388,7 @@ void REAL_NAME(elements_free)(struct system *system)
         struct elements_body *body = &elements->bodies[b];
         memory_release(system->allocator, body->weights, body->weight_count + WEIGHT_GUARD,
                        sizeof(real));
+        memory_release(system->allocator, body->cells, node_count(body), sizeof *body->cells);
         for (int line = LINE_X; line <= LINE_Y; line++) {
             memory_release(system->allocator, body->rows[line], (size_t)body->grid[1],
                            sizeof *body->rows[line]);
@@ -298,7 +417,8 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
                      REAL_NAME(bending_bytes)(&elements->bending);
     for (size_t b = 0; b < elements->body_count; b++) {
         const struct elements_body *body = &elements->bodies[b];
-        bytes += (body->weight_count + WEIGHT_GUARD) * sizeof(real);
+        bytes += (body->weight_count + WEIGHT_GUARD) * sizeof(real) +
+                 (body->cells ? node_count(body) * sizeof *body->cells : 0);
         if (body->weights)
             bytes += 2 * (uint64_t)body->grid[1] * (sizeof *body->rows[0] + sizeof *body->even[0]);
     }
@@ -356,7 +476,7 @@ int REAL_NAME(elements_at)(const struct elements_body *body, int64_t node,
     if (body->constants[ELEMENT_BEND_Y].stiffness != 0 && j + 2 < ny)
         elements[count++] = line_element(body, LINE_Y, node, nx,
                                          body->weights[body->rows[LINE_Y][j + 1] + (size_t)i]);
-    if (i + 1 >= nx || j + 1 >= ny)
+    if (i + 1 >= nx || j + 1 >= ny || !element_cell_is_whole(body, node))
         return count;
     if (body->constants[ELEMENT_TWIST].stiffness != 0)
         elements[count++] = element_of(body, ELEMENT_TWIST, node, steps, 4);
@@ -503,7 +623,8 @@ static double row_sum(const struct state *s, const struct wanted *wanted, int64_
         const real *weights = kind == ELEMENT_BEND_X ? body->weights + body->rows[LINE_X][j] + i + 1
                               : kind == ELEMENT_BEND_Y
                                   ? body->weights + body->rows[LINE_Y][j + 1] + i
-                                  : NULL;
+                              : body->cells ? body->cells + j * nx + i
+                                            : NULL;
         const double factor = wanted->power ? it->time : 0.5;
         if (factor > 0)
             sum += factor * it->stiffness *

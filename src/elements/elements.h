@@ -127,9 +127,12 @@ struct elements_body {
     size_t weight_count;
     size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
     struct even_columns *even[2]; // and the longest run of columns with weight 1
-    uint64_t first_block;         // among all bodies
-    uint64_t first_group;         // of slabs, among all bodies (elements_scatter)
-    int64_t blocks[3]; // blocks of nodes along each axis, the unit of work of the kernels
+    // Of a grid with cut springs, otherwise NULL: 1 for the first node of a cell that is whole, else
+    // 0. Lines that are not have the weight 0.
+    real *cells;
+    uint64_t first_block; // among all bodies
+    uint64_t first_group; // of slabs, among all bodies (elements_scatter)
+    int64_t blocks[3];    // blocks of nodes along each axis, the unit of work of the kernels
 };
 
 // The nodes of a block at most: along x, y and z.
@@ -236,6 +239,12 @@ struct element_set {
     double *powers; // W, of each block, then of each block of triangles, then of each chunk of
                     // nodes that bend, of the last elements_add with powers
 };
+
+// Whether the cell that starts at a node of the body has its elements.
+static inline bool element_cell_is_whole(const struct elements_body *body, int64_t node)
+{
+    return !body->cells || body->cells[node] != 0;
+}
 
 // Whether the body is a lattice, whose cells have volumes; others are ropes and cloths.
 static inline bool elements_are_solid(const struct elements_body *body)

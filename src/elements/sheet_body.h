@@ -102,6 +102,15 @@ static inline void sheet_twist(const real *restrict low, const real *restrict hi
         to[i] = k * ((low[i] - low[i + 1]) - (high[i] - high[i + 1]));
 }
 
+// Removes what cells that are not whole would exert; `first` is the first of them.
+static inline void sheet_whole(const struct sheet *sheet, int64_t first, int64_t count,
+                               real *restrict values)
+{
+    const real *cells = sheet->body->cells;
+    for (int64_t i = 0; cells && i < count; i++)
+        values[i] *= cells[first + i];
+}
+
 // The constants of areas in the precision of the run.
 struct sheet_area {
     real stiffness, rest, limit, damping;
@@ -185,6 +194,12 @@ static inline void sheet_area_row(const struct sheet *sheet, int64_t j, int64_t 
         q[axis] = sheet_inside(sheet, sheet->rows->q[slot][axis], from, to);
     }
     sheet_area(low, high, slow, fast, &constants, to - from, p, q, power);
+    for (int axis = 0; axis < 3; axis++) {
+        sheet_whole(sheet, j * nx + from, to - from, p[axis]);
+        sheet_whole(sheet, j * nx + from, to - from, q[axis]);
+    }
+    if (constants.damping > 0)
+        sheet_whole(sheet, j * nx + from, to - from, power);
     if (sheet->area_power && constants.damping > 0 && j >= sheet->j0)
         for (int64_t i = sheet->i0; i < to; i++)
             sheet->lanes[(i - sheet->i0) % SHEET_LANES] += (double)power[i - from];
@@ -207,8 +222,9 @@ static inline void sheet_cells(const struct sheet *sheet, int64_t j)
     }
     for (int axis = 0; sheet->k[ELEMENT_TWIST] != 0 && axis < 3; axis++) {
         const real *x = sheet->x[axis] + j * nx + from;
-        sheet_twist(x, x + nx, sheet->k[ELEMENT_TWIST], to - from,
-                    sheet_inside(sheet, rows->twist[slot][axis], from, to));
+        real *twist = sheet_inside(sheet, rows->twist[slot][axis], from, to);
+        sheet_twist(x, x + nx, sheet->k[ELEMENT_TWIST], to - from, twist);
+        sheet_whole(sheet, j * nx + from, to - from, twist);
     }
     if (sheet->areas)
         sheet_area_row(sheet, j, from, to);
@@ -432,9 +448,13 @@ static inline void sheet_beside(const struct sheet *sheet, int64_t i0, int64_t i
             sheet_node(sheet, i, j);
 }
 
-// Rows with the same columns for the stencil together.
+// Rows with the same columns for the stencil together, unless springs were cut.
 static inline void sheet_add(const struct sheet *sheet)
 {
+    if (sheet->body->cells) {
+        sheet_by_rows(sheet);
+        return;
+    }
     for (int64_t j = sheet->j0, end; j < sheet->j1; j = end) {
         int64_t from, to;
         sheet_even_columns(sheet, j, &from, &to);

@@ -139,6 +139,14 @@ static inline void solid_cell_row(struct solid *solid, int64_t j, int64_t k)
         for (int axis = 0; axis < 3; axis++)
             forces[edge][axis] = cells->along[edge][axis] + SOLID_PAD + (from - solid->i0);
     solid_volumes(x[0], x[1], x[2], v[0], v[1], v[2], &volume, to - from, forces, power);
+    const real *whole = body->cells ? body->cells + k * layer + j * nx + from : NULL;
+    for (int64_t i = 0; whole && i < to - from; i++) {
+        for (int edge = 0; edge < 3; edge++)
+            for (int axis = 0; axis < 3; axis++)
+                forces[edge][axis][i] *= whole[i];
+        if (volume.damping > 0)
+            power[i] *= whole[i];
+    }
     if (solid->power && volume.damping > 0 && j >= solid->j0 && k >= solid->k0)
         for (int64_t i = solid->i0; i < to; i++)
             solid->sum += (double)power[i - from];

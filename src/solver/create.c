@@ -403,14 +403,6 @@ static taut_status cut(const void *context, struct bodies *bodies, taut_error *e
                     (unsigned long long)it->cuts->spring_count,
                     (unsigned long long)it->cuts->face_count, (unsigned long long)springs,
                     (unsigned long long)faces);
-    for (size_t b = 0, first = 0; b < bodies->count;
-         first += (size_t)bodies->items[b++].spring_count)
-        if (bodies->items[b].elements.present &&
-            memchr(it->cuts->springs + first, 1, (size_t)bodies->items[b].spring_count))
-            return fail(error, TAUT_ERROR_UNSUPPORTED,
-                        "springs of '%s' cannot be cut: its bending, area or volume elements would "
-                        "still join its parts",
-                        bodies->items[b].name);
     if (!bodies_cut(bodies, it->cuts->springs, it->cuts->faces))
         return fail_memory(error, "the cut bodies");
     return TAUT_OK;
