@@ -145,10 +145,10 @@ static taut_solver *advance_reading(const taut_scene *scene, uint64_t steps, uin
 {
     const enum isa best = best_isa();
     taut_solver *solver = create(scene, 1, best);
-    const uint64_t middle = (uint64_t)(next_random(&seed) * (double)steps);
+    const uint64_t middle = (uint64_t)(fabs(next_random(&seed)) * (double)steps);
     bool restored = false;
     for (uint64_t done = 0; done < steps;) {
-        const uint64_t call = 1 + (uint64_t)(next_random(&seed) * 6);
+        const uint64_t call = 1 + (uint64_t)(fabs(next_random(&seed)) * 6);
         const uint64_t count = call < steps - done ? call : steps - done;
         work_of(solver);
         if (!restored && done >= middle) {

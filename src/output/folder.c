@@ -390,23 +390,23 @@ static bool is_temporary(const char *name)
            strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ".tmp") == 0;
 }
 
-taut_status folder_remove_temporaries(const char *name, taut_error *error)
+taut_status folder_remove_temporaries(const char *folder, taut_error *error)
 {
-    DIR *folder = opendir(name);
+    DIR *stream = opendir(folder);
     taut_status status = TAUT_OK;
     struct dirent *entry;
-    while (folder && status == TAUT_OK && (entry = readdir(folder)) != NULL) {
+    while (stream && status == TAUT_OK && (entry = readdir(stream)) != NULL) {
         if (!is_temporary(entry->d_name))
             continue;
-        char *path = text_format("%s/%s", name, entry->d_name);
+        char *path = text_format("%s/%s", folder, entry->d_name);
         if (!path)
             status = fail_memory(error, "the name of a file");
         else
             (void)unlink(path);
         free(path);
     }
-    if (folder)
-        (void)closedir(folder);
+    if (stream)
+        (void)closedir(stream);
     return status;
 }
 
