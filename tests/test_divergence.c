@@ -272,6 +272,33 @@ static void test_falls_that_rounding_hides(void **state)
             }
 }
 
+// In precision mixed a body that falls by less than the spacing of the high parts of its positions
+// loses height in their low parts.
+static void test_short_falls_in_mixed_precision(void **state)
+{
+    (void)state;
+    static const char *const spacings[] = {"0.1", "0.3", "1", "7.7"};
+    static const char *const steps[] = {"1e-5", "1e-6", "3e-7", "1e-8"};
+    static const char *const gravities[] = {"-9.81", "-0.01"};
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+        for (int b = 0; b < 4; b++)
+            for (int g = 0; g < 2; g++)
+                for (int h = 0; h < 4; h++) {
+                    taut_solver *solver = solver_of(
+                        "precision: mixed\nsimulation: {integrator: %s, dt: %s, steps: 1}\n"
+                        "environment: {gravity: [0,%s,0]}\n"
+                        "bodies: [{name: j, type: lattice, nodes: [2,2,2], spacing: %s, mass: 1,\n"
+                        "  spring: {stiffness: 10, damping: 0.1}}]\n",
+                        integrator_name((enum integrator)i), steps[h], gravities[g], spacings[b]);
+                    taut_error error = {0};
+                    if (taut_solver_step(solver, 160, &error) != TAUT_OK)
+                        fail_msg("%s, spacing %s, gravity %s, dt %s: %s",
+                                 integrator_name((enum integrator)i), spacings[b], gravities[g],
+                                 steps[h], error.text);
+                    taut_solver_destroy(solver);
+                }
+}
+
 // Bodies whose nodes lie at many heights, so that some of them move and others do not; an
 // equilibrium and a body at rest, whose forces are only rounding; and dt: auto.
 static void test_rounding_of_large_bodies(void **state)
@@ -669,6 +696,7 @@ int main(void)
         cmocka_unit_test(test_the_step_depends_on_the_run_alone),
         cmocka_unit_test(test_limits_of_damped_scenes),
         cmocka_unit_test(test_rest_in_mixed_precision),
+        cmocka_unit_test(test_short_falls_in_mixed_precision),
         cmocka_unit_test(test_rest_in_single_precision),
         cmocka_unit_test(test_large_motions_are_named),
     };
