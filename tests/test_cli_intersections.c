@@ -77,6 +77,7 @@ static void wrong_usage_is_reported(void **state)
         {"--pairs -1 plain.obj", "--pairs takes a whole number up to 1000000"},
         {"--pairs 1000001 plain.obj", "--pairs takes a whole number"},
         {"--time 2,1 curtain.yaml", "--time takes up to 64 ascending times"},
+        {"--time 0,9 curtain.yaml", "there is no t = 9 s: it ends at 0.5 s"},
         {"--steps 3 curtain.yaml", "unrecognized option '--steps'"},
         {"empty", "contains no run: there is no scene.yaml in it"},
     };
@@ -199,11 +200,14 @@ static void a_curtain_that_falls_into_itself_is_found(void **state)
     outcome = cli_expect(3, "taut check-intersections --json --frames 4:99 out/curtain");
     cli_assert_json(outcome.out, "assert [f['frame'] for f in d['frames']] == [4, 5]\n");
     outcome_free(&outcome);
-    outcome = cli_expect(3, "taut check-intersections --json --time 0.11,9 out/curtain");
+    outcome = cli_expect(3, "taut check-intersections --json --time 0.11,0.49 out/curtain");
     cli_assert_json(outcome.out, "assert [f['frame'] for f in d['frames']] == [1, 5]\n");
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut check-intersections --frames 0 out/curtain");
     assert_contains(outcome.out, "1 frame of 1,800 triangles; no crossing pairs");
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut check-intersections --time 9 out/curtain");
+    assert_contains(outcome.err, "there is no t = 9 s: it ends at 0.5 s");
     outcome_free(&outcome);
     outcome = cli_expect(2, "taut check-intersections --frames 6 out/curtain");
     assert_contains(outcome.err, "there is no frame 6; the last is 5");

@@ -213,12 +213,17 @@ static taut_status check_at(struct check *check, uint64_t number, double time, t
 static taut_status check_times(struct check *check, taut_error *error)
 {
     const struct render_request *times = &check->options->render;
+    const struct finished_run *run = &check->reader.run;
+    const double end = check->reader.is_run ? run->times[run->frame_count - 1]
+                                            : solver_planned_time(check->reader.session.solver);
+    const double last = times->time_count > 0 ? times->times[times->time_count - 1] : 0;
     taut_status status = TAUT_OK;
     check->planned = times->time_count > 0 ? (size_t)times->time_count : 1;
+    if (last > end * (1 + 1e-9))
+        return fail(error, TAUT_ERROR_ARGUMENT, "there is no t = %g s: it ends at %g s", last, end);
     for (size_t i = 0; i < check->planned && status == TAUT_OK && !is_stopped(); i++) {
         const double time = times->time_count > 0 ? times->times[i] : 0;
-        const uint64_t number =
-            check->reader.is_run ? finished_run_nearest(&check->reader.run, time) : i;
+        const uint64_t number = check->reader.is_run ? finished_run_nearest(run, time) : i;
         status = check_at(check, number, time, error);
     }
     return status;

@@ -31,7 +31,7 @@ static int64_t number_of(const int64_t *grid, const int64_t at[3])
 // The bit of a spring to the node `steps` further on, which is a later one.
 static unsigned bit_of(const int64_t steps[3])
 {
-    return 1U << (steps[0] + 3 * steps[1] + 9 * steps[2] - 1);
+    return (1U << (steps[0] + 3 * steps[1] + 9 * steps[2])) >> 1;
 }
 
 static bool find_springs(const struct topology *topology, const struct topology_body *body,

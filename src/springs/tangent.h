@@ -12,6 +12,8 @@
 #ifndef TAUT_SPRINGS_TANGENT_H
 #define TAUT_SPRINGS_TANGENT_H
 
+#include <assert.h>
+
 #include "springs/law.h"
 #include "state/system.h"
 
@@ -86,6 +88,7 @@ static inline struct split_vectors split_high(struct split_vectors vectors)
 
 static inline void split_copy(struct split_vectors to, struct split_vectors from, size_t node)
 {
+    assert(to.high.x && to.high.y && to.high.z);
     real_copy(to.high.x, to.low.x, from.high.x, from.low.x, node);
     real_copy(to.high.y, to.low.y, from.high.y, from.low.y, node);
     real_copy(to.high.z, to.low.z, from.high.z, from.low.z, node);
