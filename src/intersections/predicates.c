@@ -200,7 +200,7 @@ int orientation_3d_exact(const double a[3], const double b[3], const double c[3]
 {
     const double *const points[] = {a, b, c, d};
     struct whole x[3], y[3], z[3], minor, term, sum[2];
-    sum[0].sign = sum[0].count = 0;
+    sum[0].sign = sum[0].count = sum[1].sign = 0;
     subtract_last(points, 3, 0, x);
     subtract_last(points, 3, 1, y);
     subtract_last(points, 3, 2, z);

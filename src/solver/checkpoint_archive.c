@@ -211,6 +211,7 @@ static double *constant_at(struct topology *topology, unsigned constant, uint64_
     return NULL;
 }
 
+// NOLINTBEGIN(bugprone-branch-clone): a case for each constant
 static bool constant_is_possible(const struct topology *topology, unsigned constant, uint64_t i,
                                  double value)
 {
@@ -223,6 +224,7 @@ static bool constant_is_possible(const struct topology *topology, unsigned const
     }
     return false;
 }
+// NOLINTEND(bugprone-branch-clone)
 
 struct saved_constants {
     uint64_t counts[CONSTANTS], listed;

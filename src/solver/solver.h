@@ -298,14 +298,14 @@ taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, voi
 struct solver_copy;
 
 // On failure *copy is NULL.
-taut_status solver_copy_make(taut_solver *solver, struct solver_copy **copy, taut_error *error);
+taut_status solver_copy_make(taut_solver *solver, struct solver_copy **result, taut_error *error);
 
 // An upper bound on its bytes.
 double solver_copy_bytes(const taut_solver *solver);
 
 // The same without copies of the large arrays, which are read from the solver: it has to be written
 // before the next step.
-taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **copy, taut_error *error);
+taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, taut_error *error);
 
 // Writes the stream, with `arrays` of the caller's at its end; their names begin with
 // ARCHIVE_OUTPUT.

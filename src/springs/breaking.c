@@ -91,9 +91,8 @@ static struct parting_missed missed_before_breaking(enum integrator integrator, 
     const bool within = elapsed > 0.25, late = elapsed > 0.75;
     const double passed = within || integrator == INTEGRATOR_XPBD ? elapsed : 1;
     struct parting_missed missed = {passed - 0.5, 0};
-    if (integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET)
-        missed.integrated = 0.5;
-    else if (integrator == INTEGRATOR_MIDPOINT && within)
+    if (integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET ||
+        (integrator == INTEGRATOR_MIDPOINT && within))
         missed.integrated = 0.5;
     else if (integrator == INTEGRATOR_RK4 && within)
         missed.integrated = late ? 1.0 / 6 : 1.0 / 3;
