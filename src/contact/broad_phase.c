@@ -1,0 +1,533 @@
+// Finds candidates for contact (broad_phase.h). Numeric.
+#include "contact/broad_phase.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/candidates_body.h"
+
+// ---- Making
+
+static size_t level_boxes(size_t below)
+{
+    return (below + BROAD_PHASE_FAN - 1) / BROAD_PHASE_FAN;
+}
+
+static bool make_level(struct broad_phase *broad, size_t count)
+{
+    struct tree_level *level = &broad->levels[broad->level_count++];
+    level->count = count;
+    level->capacity = BROAD_PHASE_FAN * level_boxes(count);
+    for (int row = 0; row < 6; row++) {
+        level->rows[row] =
+            memory_allocate(broad->allocator, level->capacity, sizeof *level->rows[row]);
+        if (!level->rows[row])
+            return false;
+        for (size_t i = count; i < level->capacity; i++)
+            level->rows[row][i] = (real)NAN; // which meets nothing, not even infinite boxes
+    }
+    return true;
+}
+
+static bool allocate_all(struct broad_phase *broad)
+{
+    const size_t blocks = broad->surfaces->block_count;
+    broad->list_count = (blocks + PAIR_CHUNK - 1) / PAIR_CHUNK;
+    broad->lists = memory_allocate(broad->allocator, broad->list_count, sizeof *broad->lists);
+    broad->positions = memory_allocate(broad->allocator, blocks, sizeof *broad->positions);
+    broad->boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->boxes);
+    broad->built_boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->built_boxes);
+    bool done = broad->lists && broad->positions && broad->boxes && broad->built_boxes;
+    for (size_t count = blocks; done && count > 0;
+         count = count > BROAD_PHASE_FAN ? level_boxes(count) : 0)
+        done = make_level(broad, count);
+    return done;
+}
+
+taut_status REAL_NAME(broad_phase_make)(const struct surfaces *surfaces,
+                                        const taut_allocator *allocator,
+                                        struct broad_phase **result, taut_error *error)
+{
+    *result = NULL;
+    struct broad_phase *broad = memory_allocate(allocator, 1, sizeof *broad);
+    if (!broad)
+        return fail_memory(error, "the broad phase of contact");
+    broad->surfaces = surfaces;
+    broad->allocator = allocator;
+    atomic_flag_clear(&broad->allocating);
+    if (!allocate_all(broad)) {
+        REAL_NAME(broad_phase_free)(broad);
+        return fail_memory(error, "the broad phase of contact");
+    }
+    *result = broad;
+    return TAUT_OK;
+}
+
+void REAL_NAME(broad_phase_free)(struct broad_phase *broad)
+{
+    if (!broad)
+        return;
+    const size_t blocks = broad->surfaces->block_count;
+    const taut_allocator *allocator = broad->allocator;
+    for (size_t l = 0; broad->lists && l < broad->list_count; l++) {
+        struct pair_list *list = &broad->lists[l];
+        memory_release(allocator, list->pairs, list->pair_capacity, sizeof *list->pairs);
+        memory_release(allocator, list->codes, list->code_capacity, sizeof *list->codes);
+    }
+    for (int l = 0; l < broad->level_count; l++)
+        for (int row = 0; row < 6; row++)
+            memory_release(allocator, broad->levels[l].rows[row], broad->levels[l].capacity,
+                           sizeof(real));
+    memory_release(allocator, broad->lists, broad->list_count, sizeof *broad->lists);
+    memory_release(allocator, broad->positions, blocks, sizeof *broad->positions);
+    memory_release(allocator, broad->boxes, blocks, sizeof *broad->boxes);
+    memory_release(allocator, broad->built_boxes, blocks, sizeof *broad->built_boxes);
+    memory_release(allocator, broad, 1, sizeof *broad);
+}
+
+uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad)
+{
+    uint64_t bytes = sizeof *broad;
+    for (size_t l = 0; l < broad->list_count; l++) {
+        const struct pair_list *list = &broad->lists[l];
+        bytes += sizeof *list + list->pair_capacity * sizeof *list->pairs +
+                 list->code_capacity * sizeof *list->codes;
+    }
+    for (int l = 0; l < broad->level_count; l++)
+        bytes += 6 * broad->levels[l].capacity * sizeof(real);
+    return bytes + broad->surfaces->block_count * (sizeof *broad->positions + sizeof *broad->boxes +
+                                                   sizeof *broad->built_boxes);
+}
+
+// ---- Boxes
+
+static struct range block_share(const struct broad_phase *broad, const struct worker *worker)
+{
+    return worker_share(worker, broad->surfaces->block_count, PAIR_CHUNK);
+}
+
+static void copy_positions(const real *x, const real *low, const uint32_t *nodes, int count,
+                           real *to)
+{
+    if (low)
+        for (int i = 0; i < count; i++)
+            to[i] = x[nodes[i]] + low[nodes[i]];
+    else
+        for (int i = 0; i < count; i++)
+            to[i] = x[nodes[i]];
+    for (int i = count; i < SURFACE_NODES; i++)
+        to[i] = to[0];
+}
+
+void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state *state,
+                                  const struct worker *worker)
+{
+    const struct surfaces *surfaces = broad->surfaces;
+    const real *const x[3] = {state->x, state->y, state->z};
+    const real *const low[3] = {state->x_low, state->y_low, state->z_low};
+    const struct range share = block_share(broad, worker);
+    for (size_t b = share.first; b < share.end; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        for (int axis = 0; axis < 3; axis++) {
+            real *to = broad->positions[b][axis];
+            copy_positions(x[axis], low[axis], surfaces->nodes + block->first_node, block->nodes,
+                           to);
+            real least = to[0], most = to[0];
+            for (int i = 0; i < SURFACE_NODES; i++) {
+                least = least_of(to[i], least);
+                most = most_of(to[i], most);
+            }
+            broad->boxes[b][axis] = least;
+            broad->boxes[b][axis + 3] = most;
+        }
+    }
+    worker_barrier(worker);
+}
+
+// The largest absolute coordinate.
+static double box_size(const real box[6])
+{
+    real size = 0;
+    for (int i = 0; i < 6; i++)
+        size = most_of(size, real_abs(box[i]));
+    return (double)size;
+}
+
+// Level 0 of the tree for a share of the blocks.
+static void set_leaves(struct broad_phase *broad, const struct broad_phase_rules *rules,
+                       struct range share)
+{
+    const double epsilon = (double)REAL_EPSILON;
+    for (size_t b = share.first; b < share.end; b++) {
+        const double radius = rules->radius[broad->surfaces->blocks[b].body];
+        const real *box = broad->boxes[b];
+        const double grow = radius * (1 + 8 * epsilon) + 4 * epsilon * box_size(box);
+        for (int row = 0; row < 6; row++) {
+            const double at = row < 3 ? (double)box[row] - grow : (double)box[row] + grow;
+            broad->levels[0].rows[row][b] = (real)at;
+        }
+    }
+}
+
+static void set_levels_above(struct broad_phase *broad)
+{
+    for (int l = 1; l < broad->level_count; l++)
+        for (int row = 0; row < 6; row++) {
+            const real *below = broad->levels[l - 1].rows[row];
+            real *to = broad->levels[l].rows[row];
+            for (size_t i = 0; i < broad->levels[l].count; i++, below += BROAD_PHASE_FAN) {
+                real end = below[0];
+                for (int child = 1; child < BROAD_PHASE_FAN; child++)
+                    end = row < 3 ? least_of(below[child], end) : most_of(below[child], end);
+                to[i] = end;
+            }
+        }
+}
+
+static void set_built_boxes(struct broad_phase *broad, const double (*built)[3], struct range share)
+{
+    for (size_t b = share.first; b < share.end; b++) {
+        const struct surface_block *block = &broad->surfaces->blocks[b];
+        const uint32_t *nodes = broad->surfaces->nodes + block->first_node;
+        for (int axis = 0; axis < 3; axis++) {
+            double least = built[nodes[0]][axis], most = least;
+            for (int i = 1; i < block->nodes; i++) {
+                least = fmin(least, built[nodes[i]][axis]);
+                most = fmax(most, built[nodes[i]][axis]);
+            }
+            broad->built_boxes[b][axis] = least;
+            broad->built_boxes[b][axis + 3] = most;
+        }
+    }
+}
+
+// ---- Lists
+
+// Space for `needed` elements; false if memory runs out.
+static bool grow(struct broad_phase *broad, void **array, size_t *capacity, size_t used,
+                 size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return true;
+    const size_t wanted = needed + needed / 2;
+    while (atomic_flag_test_and_set_explicit(&broad->allocating, memory_order_acquire))
+        ;
+    void *larger = memory_allocate(broad->allocator, wanted, size);
+    if (larger) {
+        if (used > 0)
+            memcpy(larger, *array, used * size);
+        memory_release(broad->allocator, *array, *capacity, size);
+        *array = larger;
+        *capacity = wanted;
+    }
+    atomic_flag_clear_explicit(&broad->allocating, memory_order_release);
+    return larger != NULL;
+}
+
+static bool add_pair(struct broad_phase *broad, struct pair_list *list, size_t a, size_t b,
+                     const struct candidate_codes *found)
+{
+    const size_t count = (size_t)found->counts[0] + found->counts[1] + found->counts[2];
+    if (count == 0)
+        return true;
+    if (list->code_count > UINT32_MAX ||
+        !grow(broad, (void **)&list->pairs, &list->pair_capacity, list->pair_count,
+              list->pair_count + 1, sizeof *list->pairs) ||
+        !grow(broad, (void **)&list->codes, &list->code_capacity, list->code_count,
+              list->code_count + count, sizeof *list->codes))
+        return false;
+    list->pairs[list->pair_count++] = (struct block_pair){
+        .a = (uint32_t)a,
+        .b = (uint32_t)b,
+        .first_code = (uint32_t)list->code_count,
+        .counts = {found->counts[0], found->counts[1], found->counts[2]},
+    };
+    memcpy(list->codes + list->code_count, found->codes, count * sizeof *found->codes);
+    list->code_count += count;
+    return true;
+}
+
+// ---- Pairs of blocks
+
+// The nodes of a block by number, in a hash table with open addressing.
+enum { TABLE_BITS = 6, TABLE_SIZE = 1 << TABLE_BITS };
+
+struct node_table {
+    uint32_t nodes[TABLE_SIZE]; // UINT32_MAX: free
+    uint8_t numbers[TABLE_SIZE];
+};
+
+static unsigned table_slot(const struct node_table *table, uint32_t node)
+{
+    unsigned slot = node * UINT32_C(0x9E3779B1) >> (32 - TABLE_BITS);
+    while (table->nodes[slot] != UINT32_MAX && table->nodes[slot] != node)
+        slot = (slot + 1) % TABLE_SIZE;
+    return slot;
+}
+
+static void table_fill(struct node_table *table, const uint32_t *nodes, int count)
+{
+    memset(table->nodes, 0xff, sizeof table->nodes);
+    for (int i = 0; i < count; i++) {
+        const unsigned slot = table_slot(table, nodes[i]);
+        table->nodes[slot] = nodes[i];
+        table->numbers[slot] = (uint8_t)i;
+    }
+}
+
+// What a worker knows of block a of its present pairs, and of the pair.
+struct finder {
+    struct broad_phase *broad;
+    const struct broad_phase_rules *rules;
+    struct pair_list *list;
+    size_t number[2]; // of blocks a and b; the same for one block
+    struct candidate_block blocks[2];
+    struct candidate_boxes boxes[2];
+    struct node_table table; // of a
+    real built[2][3][SURFACE_NODES];
+    bool has_built; // of a
+    struct common_nodes common;
+    struct candidate_codes found;
+};
+
+static void set_block(struct finder *finder, int which, size_t number)
+{
+    const struct surfaces *surfaces = finder->broad->surfaces;
+    const struct surface_block *block = &surfaces->blocks[number];
+    finder->number[which] = number;
+    finder->blocks[which] = (struct candidate_block){
+        .x = (const real(*)[SURFACE_NODES])finder->broad->positions[number],
+        .edges = (const uint8_t(*)[2])surfaces->edges + block->first_edge,
+        .triangles = (const uint8_t(*)[3])surfaces->triangles + block->first_triangle,
+        .own_nodes = block->own_nodes,
+        .edge_count = block->edges,
+        .triangle_count = block->triangles,
+        .box = finder->broad->boxes[number],
+    };
+    candidate_boxes_set(&finder->blocks[which], &finder->boxes[which]);
+}
+
+// Copies built positions relative to the first node of block a.
+static void set_built(struct finder *finder, int which)
+{
+    const struct surfaces *surfaces = finder->broad->surfaces;
+    const struct surface_block *block = &surfaces->blocks[finder->number[which]];
+    const uint32_t *nodes = surfaces->nodes + block->first_node;
+    const double *from =
+        finder->rules->built[surfaces->nodes[surfaces->blocks[finder->number[0]].first_node]];
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < block->nodes; i++)
+            finder->built[which][axis][i] =
+                (real)(finder->rules->built[nodes[i]][axis] - from[axis]);
+}
+
+// Whether blocks a and b are of one body and have a node in common, which is in both boxes; if so,
+// finds the triangles and edges that have one.
+static bool find_common(struct finder *finder)
+{
+    const struct surfaces *surfaces = finder->broad->surfaces;
+    const struct surface_block *a = &surfaces->blocks[finder->number[0]];
+    const struct surface_block *b = &surfaces->blocks[finder->number[1]];
+    if (a->body != b->body || !boxes_meeting(finder->blocks[0].box, 1, 1, finder->blocks[1].box))
+        return false;
+    struct common_nodes *common = &finder->common;
+    const uint32_t *nodes = surfaces->nodes + b->first_node;
+    int number_in_a[SURFACE_NODES], number_in_b[SURFACE_NODES];
+    bool any = false;
+    for (int i = 0; i < SURFACE_NODES; i++)
+        number_in_b[i] = -1;
+    for (int i = 0; i < b->nodes; i++) {
+        const unsigned slot = table_slot(&finder->table, nodes[i]);
+        const bool found = finder->table.nodes[slot] == nodes[i];
+        number_in_a[i] = found ? finder->table.numbers[slot] : -1;
+        if (found)
+            number_in_b[number_in_a[i]] = i;
+        any |= found;
+    }
+    if (!any)
+        return false;
+    memset(common, 0, sizeof *common);
+    for (int t = 0; t < b->triangles; t++)
+        for (int c = 0; c < 3; c++) {
+            const int node = number_in_a[finder->blocks[1].triangles[t][c]];
+            if (node >= 0)
+                common->triangles[0][node] |= UINT32_C(1) << t;
+        }
+    for (int t = 0; t < a->triangles; t++)
+        for (int c = 0; c < 3; c++) {
+            const int node = number_in_b[finder->blocks[0].triangles[t][c]];
+            if (node >= 0)
+                common->triangles[1][node] |= UINT32_C(1) << t;
+        }
+    for (int e = 0; e < b->edges; e++)
+        for (int c = 0; c < 2; c++) {
+            const int node = number_in_a[finder->blocks[1].edges[e][c]];
+            if (node >= 0)
+                common->edges[node] |= UINT64_C(1) << e;
+        }
+    return true;
+}
+
+// Pairs at exactly this distance in a regular shape, but for rounding, are left out with the nearer
+// ones.
+#define APART_MARGIN 1e-5
+
+// Whether parts of blocks a and b may be too near as built.
+static bool is_near_as_built(const struct finder *finder, double apart)
+{
+    const double *a = finder->broad->built_boxes[finder->number[0]];
+    const double *b = finder->broad->built_boxes[finder->number[1]];
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double gap = fmax(fmax(a[axis] - b[axis + 3], b[axis] - a[axis + 3]), 0);
+        square += gap * gap;
+    }
+    return square <= 1.001 * apart * apart;
+}
+
+// The reach and the squares of distances up to which pairs are listed (candidates_body.h).
+static void pair_thresholds(const struct finder *finder, double reach, struct candidate_pair *pair)
+{
+#if TAUT_REAL_BITS == 32
+    const double point_margin = 8 * 2.43e-5; // 8 REAL_EPSILON^(2/3)
+#else
+    const double point_margin = 8 * 3.68e-11;
+#endif
+    const double epsilon = (double)REAL_EPSILON;
+    const double longest =
+        (double)most_of(finder->boxes[0].longest, finder->boxes[pair->a != pair->b].longest);
+    const double all = longest + 3 * reach;
+    const double size = fmax(box_size(pair->a->box), box_size(pair->b->box));
+    // Rounding of positions (precision mixed), of boxes, and of the distances.
+    const double grown = reach * (1 + 8 * epsilon) + epsilon * (16 * all + 4 * size);
+    pair->reach = (real)grown;
+    pair->point_square = (real)(grown * grown + point_margin * all * all);
+    pair->edge_square = (real)(grown * grown + 0.5 * (double)PARALLEL_SQUARE * all * all);
+}
+
+static bool find_pair(struct finder *finder, size_t b)
+{
+    const struct broad_phase_rules *rules = finder->rules;
+    const struct surface_block *blocks = finder->broad->surfaces->blocks;
+    const size_t a = finder->number[0];
+    const size_t body_a = blocks[a].body, body_b = blocks[b].body;
+    if (!rules->enabled[body_a * rules->bodies + body_b])
+        return true;
+    const int second = a != b;
+    if (second)
+        set_block(finder, 1, b);
+    else
+        finder->number[1] = a, finder->blocks[1] = finder->blocks[0];
+    struct candidate_pair pair = {.a = &finder->blocks[0],
+                                  .b = &finder->blocks[second],
+                                  .boxes_a = &finder->boxes[0],
+                                  .boxes_b = &finder->boxes[second]};
+    pair_thresholds(finder, rules->radius[body_a] + rules->radius[body_b], &pair);
+    pair.common = find_common(finder) ? &finder->common : NULL;
+    const double apart = rules->built && body_a == body_b ? rules->apart[body_a] : 0;
+    if (apart > 0 && is_near_as_built(finder, apart)) {
+        if (!finder->has_built)
+            set_built(finder, 0);
+        finder->has_built = true;
+        if (second)
+            set_built(finder, 1);
+        pair.built_a = (const real(*)[SURFACE_NODES])finder->built[0];
+        pair.built_b = (const real(*)[SURFACE_NODES])finder->built[second];
+        pair.apart_square = (real)(apart * apart * (1 + 2 * APART_MARGIN));
+    }
+    candidates_find(&pair, &finder->found);
+    return add_pair(finder->broad, finder->list, a, b, &finder->found);
+}
+
+// Bits of the boxes of a level, from number `first` on, that meet a box.
+static unsigned children_meeting(const struct tree_level *level, size_t first, const real box[6])
+{
+    unsigned bits = 0;
+    for (int i = 0; i < BROAD_PHASE_FAN; i++) {
+        bool meets = true;
+        for (int axis = 0; axis < 3; axis++)
+            meets &= level->rows[axis][first + (size_t)i] <= box[axis + 3] &&
+                     box[axis] <= level->rows[axis + 3][first + (size_t)i];
+        bits |= (unsigned)meets << i;
+    }
+    return bits;
+}
+
+// Finds the pairs of block a with itself and all later ones, in their order.
+static bool find_pairs(struct finder *finder, size_t a)
+{
+    struct {
+        size_t first; // of the boxes to test
+        int level;
+    } stack[BROAD_PHASE_LEVELS * BROAD_PHASE_FAN];
+    const struct broad_phase *broad = finder->broad;
+    const struct surfaces *surfaces = broad->surfaces;
+    int depth = 0;
+    real box[6];
+    for (int row = 0; row < 6; row++)
+        box[row] = broad->levels[0].rows[row][a];
+    set_block(finder, 0, a);
+    table_fill(&finder->table, surfaces->nodes + surfaces->blocks[a].first_node,
+               surfaces->blocks[a].nodes);
+    finder->has_built = false;
+    stack[depth].first = 0;
+    stack[depth++].level = broad->level_count - 1;
+    while (depth > 0) {
+        const int level = stack[--depth].level;
+        const size_t first = stack[depth].first;
+        unsigned bits = children_meeting(&broad->levels[level], first, box);
+        if (level == 0) {
+            for (; bits; bits &= bits - 1) {
+                const size_t b = first + (size_t)lowest_bit(bits);
+                if (b >= a && !find_pair(finder, b))
+                    return false;
+            }
+            continue;
+        }
+        // The last one first, so that the first one is taken next.
+        for (int child = BROAD_PHASE_FAN - 1; child >= 0; child--) {
+            const size_t number = first + (size_t)child;
+            if (!(bits >> child & 1) || (uint64_t)(number + 1) << (4 * level) <= a)
+                continue;
+            stack[depth].first = number * BROAD_PHASE_FAN;
+            stack[depth++].level = level - 1;
+        }
+    }
+    return true;
+}
+
+bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_phase_rules *rules,
+                                 const struct worker *worker)
+{
+    const size_t blocks = broad->surfaces->block_count;
+    if (blocks == 0)
+        return true;
+    const struct range share = block_share(broad, worker);
+    set_leaves(broad, rules, share);
+    if (rules->built && rules->built != broad->built_boxes_of)
+        set_built_boxes(broad, rules->built, share);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        set_levels_above(broad);
+        if (rules->built)
+            broad->built_boxes_of = rules->built;
+    }
+    worker_barrier(worker);
+
+    struct finder finder = {.broad = broad, .rules = rules};
+    struct range range;
+    while (worker_claim(worker, broad->list_count, 1, &range))
+        for (size_t l = range.first; l < range.end; l++) {
+            struct pair_list *list = finder.list = &broad->lists[l];
+            const size_t end = (l + 1) * PAIR_CHUNK;
+            list->pair_count = list->code_count = 0;
+            list->failed = false;
+            for (size_t a = l * PAIR_CHUNK; a < end && a < blocks && !list->failed; a++)
+                list->failed = !find_pairs(&finder, a);
+        }
+    worker_barrier(worker);
+    bool found = true;
+    for (size_t l = 0; l < broad->list_count; l++)
+        found &= !broad->lists[l].failed;
+    return found;
+}

@@ -1,0 +1,45 @@
+// The broad phase of contact for positions that a test gives, in single or double precision, with
+// a team of its own.
+#ifndef TAUT_TESTS_BROAD_PHASE_FIXTURE_H
+#define TAUT_TESTS_BROAD_PHASE_FIXTURE_H
+
+#include "test.h"
+
+#include "contact/surfaces.h"
+
+enum candidate_kind { POINT_TRIANGLE, EDGE_EDGE };
+
+// A node by its number over all bodies and a triangle by its index in the surfaces, or two edges by
+// their indices, the lower one first.
+struct candidate {
+    enum candidate_kind kind;
+    uint32_t a, b;
+};
+
+// The rules of the broad phase, and how it runs.
+struct search {
+    const struct surfaces *surfaces;
+    uint64_t nodes;
+    size_t bodies;
+    const double (*positions)[3], (*built)[3];
+    const double *radius, *apart;
+    const bool *enabled;
+    bool mixed; // with low parts, as in precision mixed
+    int threads;
+    const taut_allocator *allocator;
+};
+
+struct search_result {
+    bool found;              // false: no memory
+    struct candidate *items; // sorted; the caller frees them
+    size_t count;
+    uint64_t hash;  // of the lists, with their order
+    uint64_t bytes; // of the broad phase
+};
+
+// Asserts that the lists are in the order that broad_phase.h describes. Searches twice, the first
+// time for other positions.
+struct search_result search_f32(const struct search *search);
+struct search_result search_f64(const struct search *search);
+
+#endif
