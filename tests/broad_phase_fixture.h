@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "contact/surfaces.h"
+#include "simd/isa.h"
 
 enum candidate_kind { POINT_TRIANGLE, EDGE_EDGE };
 
@@ -26,6 +27,7 @@ struct search {
     const bool *enabled;
     bool mixed; // with low parts, as in precision mixed
     int threads;
+    enum isa isa;
     const taut_allocator *allocator;
 };
 

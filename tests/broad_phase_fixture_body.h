@@ -134,8 +134,8 @@ struct search_result REAL_NAME(search)(const struct search *search)
     struct team_work team = {.rules = &rules};
     struct search_result result = {.found = false};
     taut_error error = {0};
-    if (REAL_NAME(broad_phase_make)(search->surfaces, search->allocator, &team.broad, &error) !=
-        TAUT_OK) {
+    if (REAL_NAME(broad_phase_make)(search->surfaces, REAL_NAME(kernels_for)(search->isa),
+                                    search->allocator, &team.broad, &error) != TAUT_OK) {
         assert_int_equal(error.code, TAUT_ERROR_MEMORY);
         return result;
     }

@@ -1,6 +1,6 @@
 // Candidates for contact (contact/broad_phase.h): all pairs within the reach, compared with brute
 // force in double over scenes of all body types, crumpled, crossing and degenerate; pairs that are
-// left out; the same lists on any number of threads; failing allocations.
+// left out; the same lists on any number of threads and every instruction set; failing allocations.
 #include "surface_samples.h"
 
 #include <math.h>
@@ -25,6 +25,7 @@ struct scene {
     double radius[BODIES_MAX], apart[BODIES_MAX];
     bool enabled[BODIES_MAX * BODIES_MAX];
     bool leaves_out; // pairs that are near as built
+    bool unrounded;  // positions, which only double and mixed precision have
 };
 
 static void scene_start(struct scene *scene)
@@ -77,14 +78,15 @@ static void set_reach(struct scene *scene, double radius)
         scene->radius[b] = radius;
 }
 
-// Positions `scale` times as large as built, with noise, rounded to floats.
+// Positions `scale` times as large as built, with noise, rounded to floats unless `unrounded`.
 static void move_nodes(struct scene *scene, double scale, double noise, double offset,
                        uint64_t seed)
 {
     for (uint64_t i = 0; i < scene->topology->node_count; i++)
-        for (int axis = 0; axis < 3; axis++)
-            scene->positions[i][axis] = (double)(float)(offset + scale * scene->built[i][axis] +
-                                                        noise * next_random(&seed));
+        for (int axis = 0; axis < 3; axis++) {
+            const double x = offset + scale * scene->built[i][axis] + noise * next_random(&seed);
+            scene->positions[i][axis] = scene->unrounded ? x : (double)(float)x;
+        }
 }
 
 // ---- The reference
@@ -288,22 +290,27 @@ static struct search search_of(const struct scene *scene)
     };
 }
 
-// Compares with brute force, in both precisions, and on 1 to 4 threads. Returns the number of pairs
-// within the reach.
+// Compares with brute force, in both precisions, and on 1 to 4 threads with every instruction set.
+// Returns the number of pairs within the reach.
 static size_t check_scene(const struct scene *scene)
 {
     size_t wanted = 0;
-    for (int precision = 0; precision < 3; precision++) {
+    for (int precision = scene->unrounded; precision < 3; precision++) {
         uint64_t hash = 0;
-        for (int threads = 1; threads <= 4; threads++) {
+        for (int run = 0; run < 4 * ISA_COUNT; run++) {
+            const int threads = 1 + run % 4;
+            const enum isa isa = (enum isa)(run / 4);
             struct search search = search_of(scene);
+            if (!isa_available(isa) || (isa > 0 && threads != 2))
+                continue;
             search.threads = threads;
+            search.isa = isa;
             search.mixed = precision == 1;
             const bool single = precision < 2;
             struct search_result result = single ? search_f32(&search) : search_f64(&search);
             assert_true(result.found);
             assert_true(result.bytes > 0);
-            if (threads == 1) {
+            if (run == 0) {
                 struct tally tally = {0};
                 size_t seen = 0;
                 check_all_pairs(scene, &result, single, POINT_TRIANGLE, &seen, &tally);
@@ -387,6 +394,9 @@ static void test_far_from_the_origin(void **state)
     struct scene scene = scene_of_bodies(CLOTH);
     move_nodes(&scene, 0.5, 0.1, 3000, 4);
     set_reach(&scene, 0.002);
+    assert_true(check_scene(&scene) > 100);
+    scene.unrounded = true;
+    move_nodes(&scene, 0.5, 0.1, 3000, 4);
     assert_true(check_scene(&scene) > 100);
     scene_end(&scene);
 }

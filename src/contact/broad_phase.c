@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "contact/candidates_body.h"
+#include "contact/candidates.h"
 
 // ---- Making
 
@@ -37,14 +37,33 @@ static bool allocate_all(struct broad_phase *broad)
     broad->positions = memory_allocate(broad->allocator, blocks, sizeof *broad->positions);
     broad->boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->boxes);
     broad->built_boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->built_boxes);
-    bool done = broad->lists && broad->positions && broad->boxes && broad->built_boxes;
+    broad->corners = memory_allocate(broad->allocator, blocks, sizeof *broad->corners);
+    bool done =
+        broad->lists && broad->positions && broad->boxes && broad->built_boxes && broad->corners;
     for (size_t count = blocks; done && count > 0;
          count = count > BROAD_PHASE_FAN ? level_boxes(count) : 0)
         done = make_level(broad, count);
     return done;
 }
 
+static void set_corners(struct broad_phase *broad)
+{
+    const struct surfaces *surfaces = broad->surfaces;
+    for (size_t b = 0; b < surfaces->block_count; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        struct block_corners *corners = &broad->corners[b]; // zeros
+        for (int t = 0; t < block->triangles; t++)
+            for (int c = 0; c < 3; c++)
+                corners->triangles[c][t] =
+                    surfaces->triangles[block->first_triangle + (uint32_t)t][c];
+        for (int e = 0; e < block->edges; e++)
+            for (int c = 0; c < 2; c++)
+                corners->edges[c][e] = surfaces->edges[block->first_edge + (uint32_t)e][c];
+    }
+}
+
 taut_status REAL_NAME(broad_phase_make)(const struct surfaces *surfaces,
+                                        const struct kernels *kernels,
                                         const taut_allocator *allocator,
                                         struct broad_phase **result, taut_error *error)
 {
@@ -53,12 +72,14 @@ taut_status REAL_NAME(broad_phase_make)(const struct surfaces *surfaces,
     if (!broad)
         return fail_memory(error, "the broad phase of contact");
     broad->surfaces = surfaces;
+    broad->kernels = kernels;
     broad->allocator = allocator;
     atomic_flag_clear(&broad->allocating);
     if (!allocate_all(broad)) {
         REAL_NAME(broad_phase_free)(broad);
         return fail_memory(error, "the broad phase of contact");
     }
+    set_corners(broad);
     *result = broad;
     return TAUT_OK;
 }
@@ -81,6 +102,7 @@ void REAL_NAME(broad_phase_free)(struct broad_phase *broad)
     memory_release(allocator, broad->lists, broad->list_count, sizeof *broad->lists);
     memory_release(allocator, broad->positions, blocks, sizeof *broad->positions);
     memory_release(allocator, broad->boxes, blocks, sizeof *broad->boxes);
+    memory_release(allocator, broad->corners, blocks, sizeof *broad->corners);
     memory_release(allocator, broad->built_boxes, blocks, sizeof *broad->built_boxes);
     memory_release(allocator, broad, 1, sizeof *broad);
 }
@@ -132,16 +154,21 @@ void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state 
             real *to = broad->positions[b][axis];
             copy_positions(x[axis], low[axis], surfaces->nodes + block->first_node, block->nodes,
                            to);
-            real least = to[0], most = to[0];
-            for (int i = 0; i < SURFACE_NODES; i++) {
-                least = least_of(to[i], least);
-                most = most_of(to[i], most);
-            }
-            broad->boxes[b][axis] = least;
-            broad->boxes[b][axis + 3] = most;
         }
+        broad->kernels->surface_box((const real(*)[SURFACE_NODES])broad->positions[b],
+                                    broad->boxes[b]);
     }
     worker_barrier(worker);
+}
+
+static real least_of(real a, real b)
+{
+    return a < b ? a : b;
+}
+
+static real most_of(real a, real b)
+{
+    return a > b ? a : b;
 }
 
 // The largest absolute coordinate.
@@ -286,7 +313,6 @@ struct finder {
     struct node_table table; // of a
     real built[2][3][SURFACE_NODES];
     bool has_built; // of a
-    struct common_nodes common;
     struct candidate_codes found;
 };
 
@@ -297,14 +323,13 @@ static void set_block(struct finder *finder, int which, size_t number)
     finder->number[which] = number;
     finder->blocks[which] = (struct candidate_block){
         .x = (const real(*)[SURFACE_NODES])finder->broad->positions[number],
-        .edges = (const uint8_t(*)[2])surfaces->edges + block->first_edge,
-        .triangles = (const uint8_t(*)[3])surfaces->triangles + block->first_triangle,
+        .corners = &finder->broad->corners[number],
         .own_nodes = block->own_nodes,
-        .edge_count = block->edges,
-        .triangle_count = block->triangles,
+        .edges = block->edges,
+        .triangles = block->triangles,
         .box = finder->broad->boxes[number],
     };
-    candidate_boxes_set(&finder->blocks[which], &finder->boxes[which]);
+    finder->broad->kernels->candidate_boxes(&finder->blocks[which], &finder->boxes[which]);
 }
 
 // Copies built positions relative to the first node of block a.
@@ -321,51 +346,30 @@ static void set_built(struct finder *finder, int which)
                 (real)(finder->rules->built[nodes[i]][axis] - from[axis]);
 }
 
-// Whether blocks a and b are of one body and have a node in common, which is in both boxes; if so,
-// finds the triangles and edges that have one.
-static bool find_common(struct finder *finder)
+static bool boxes_meet(const real a[6], const real b[6])
+{
+    bool meets = true;
+    for (int axis = 0; axis < 3; axis++)
+        meets &= a[axis] <= b[axis + 3] && b[axis] <= a[axis + 3];
+    return meets;
+}
+
+// Finds the nodes that blocks a and b have in common, which are in both boxes.
+static void find_common(const struct finder *finder, struct candidate_pair *pair)
 {
     const struct surfaces *surfaces = finder->broad->surfaces;
     const struct surface_block *a = &surfaces->blocks[finder->number[0]];
     const struct surface_block *b = &surfaces->blocks[finder->number[1]];
-    if (a->body != b->body || !boxes_meeting(finder->blocks[0].box, 1, 1, finder->blocks[1].box))
-        return false;
-    struct common_nodes *common = &finder->common;
+    if (a->body != b->body || !boxes_meet(pair->a->box, pair->b->box))
+        return;
     const uint32_t *nodes = surfaces->nodes + b->first_node;
-    int number_in_a[SURFACE_NODES], number_in_b[SURFACE_NODES];
-    bool any = false;
-    for (int i = 0; i < SURFACE_NODES; i++)
-        number_in_b[i] = -1;
     for (int i = 0; i < b->nodes; i++) {
         const unsigned slot = table_slot(&finder->table, nodes[i]);
-        const bool found = finder->table.nodes[slot] == nodes[i];
-        number_in_a[i] = found ? finder->table.numbers[slot] : -1;
-        if (found)
-            number_in_b[number_in_a[i]] = i;
-        any |= found;
+        if (finder->table.nodes[slot] == nodes[i]) {
+            pair->common_a[pair->common_count] = finder->table.numbers[slot];
+            pair->common_b[pair->common_count++] = (uint8_t)i;
+        }
     }
-    if (!any)
-        return false;
-    memset(common, 0, sizeof *common);
-    for (int t = 0; t < b->triangles; t++)
-        for (int c = 0; c < 3; c++) {
-            const int node = number_in_a[finder->blocks[1].triangles[t][c]];
-            if (node >= 0)
-                common->triangles[0][node] |= UINT32_C(1) << t;
-        }
-    for (int t = 0; t < a->triangles; t++)
-        for (int c = 0; c < 3; c++) {
-            const int node = number_in_b[finder->blocks[0].triangles[t][c]];
-            if (node >= 0)
-                common->triangles[1][node] |= UINT32_C(1) << t;
-        }
-    for (int e = 0; e < b->edges; e++)
-        for (int c = 0; c < 2; c++) {
-            const int node = number_in_a[finder->blocks[1].edges[e][c]];
-            if (node >= 0)
-                common->edges[node] |= UINT64_C(1) << e;
-        }
-    return true;
 }
 
 // Pairs at exactly this distance in a regular shape, but for rounding, are left out with the nearer
@@ -423,7 +427,7 @@ static bool find_pair(struct finder *finder, size_t b)
                                   .boxes_a = &finder->boxes[0],
                                   .boxes_b = &finder->boxes[second]};
     pair_thresholds(finder, rules->radius[body_a] + rules->radius[body_b], &pair);
-    pair.common = find_common(finder) ? &finder->common : NULL;
+    find_common(finder, &pair);
     const double apart = rules->built && body_a == body_b ? rules->apart[body_a] : 0;
     if (apart > 0 && is_near_as_built(finder, apart)) {
         if (!finder->has_built)
@@ -435,22 +439,8 @@ static bool find_pair(struct finder *finder, size_t b)
         pair.built_b = (const real(*)[SURFACE_NODES])finder->built[second];
         pair.apart_square = (real)(apart * apart * (1 + 2 * APART_MARGIN));
     }
-    candidates_find(&pair, &finder->found);
+    finder->broad->kernels->candidates(&pair, &finder->found);
     return add_pair(finder->broad, finder->list, a, b, &finder->found);
-}
-
-// Bits of the boxes of a level, from number `first` on, that meet a box.
-static unsigned children_meeting(const struct tree_level *level, size_t first, const real box[6])
-{
-    unsigned bits = 0;
-    for (int i = 0; i < BROAD_PHASE_FAN; i++) {
-        bool meets = true;
-        for (int axis = 0; axis < 3; axis++)
-            meets &= level->rows[axis][first + (size_t)i] <= box[axis + 3] &&
-                     box[axis] <= level->rows[axis + 3][first + (size_t)i];
-        bits |= (unsigned)meets << i;
-    }
-    return bits;
 }
 
 // Finds the pairs of block a with itself and all later ones, in their order.
@@ -475,7 +465,10 @@ static bool find_pairs(struct finder *finder, size_t a)
     while (depth > 0) {
         const int level = stack[--depth].level;
         const size_t first = stack[depth].first;
-        unsigned bits = children_meeting(&broad->levels[level], first, box);
+        const real *rows[6];
+        for (int row = 0; row < 6; row++)
+            rows[row] = broad->levels[level].rows[row] + first;
+        uint64_t bits = broad->kernels->boxes_meeting(rows, BROAD_PHASE_FAN, box);
         if (level == 0) {
             for (; bits; bits &= bits - 1) {
                 const size_t b = first + (size_t)lowest_bit(bits);

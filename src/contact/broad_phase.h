@@ -5,14 +5,15 @@
 // them boxes, then distances, are tested. Lists belong to chunks of blocks and are written in the
 // order of the numbers, so that they do not depend on the number of threads and nothing is sorted.
 // No candidate within the reach is left out: thresholds include bounds on rounding errors
-// (candidates_body.h), and lists grow as needed. A few farther ones are listed too.
+// (candidates_body.h), and lists grow as needed. A few farther ones are listed too. Lists are the
+// same on every instruction set.
 #ifndef TAUT_CONTACT_BROAD_PHASE_H
 #define TAUT_CONTACT_BROAD_PHASE_H
 
 #include <stdatomic.h>
 
 #include "contact/surfaces.h"
-#include "state/state.h"
+#include "kernels/kernels.h"
 
 // Blocks whose pairs are in one list, and children of a box of the tree.
 enum { PAIR_CHUNK = 64, BROAD_PHASE_FAN = 16, BROAD_PHASE_LEVELS = 8 };
@@ -49,7 +50,9 @@ struct tree_level {
 
 struct broad_phase {
     const struct surfaces *surfaces;
+    const struct kernels *kernels;
     const taut_allocator *allocator;
+    struct block_corners *corners; // of each block (candidates.h)
     struct pair_list *lists;
     size_t list_count;
     // As of the last broad_phase_refit, in the coordinates of the state's arrays: nodes of each
@@ -76,8 +79,10 @@ struct broad_phase_rules {
     const double (*built)[3];
 };
 
-// For these surfaces, which must outlive it. TAUT_ERROR_MEMORY.
+// For these surfaces, which must outlive it, with the kernels of any instruction set.
+// TAUT_ERROR_MEMORY.
 taut_status REAL_NAME(broad_phase_make)(const struct surfaces *surfaces,
+                                        const struct kernels *kernels,
                                         const taut_allocator *allocator,
                                         struct broad_phase **result, taut_error *error);
 

@@ -1,9 +1,10 @@
-// The candidates of a pair of blocks: box tests, then distances. Numeric.
+// The candidates of a pair of blocks of surfaces: box tests, then distances, then distances as
+// built; and boxes for the broad phase. kernels/table.h compiles this for each instruction set.
 //
 // Distances are those of the points that are found to be closest, so that no rounding makes them
 // smaller than they are; where rounding moves these points, they are larger. Thresholds allow for
-// that (pair_thresholds): with L the longest edge and A = L + 3 reach, a bound on all differences of
-// a pair whose boxes are near,
+// that (pair_thresholds in broad_phase.c): with L the longest edge and A = L + 3 reach, a bound on
+// all differences of a pair whose boxes are near,
 //  - of a triangle with the height h, the parameters of the projection of a point err by at most
 //    26 e A L / h^2 (e: REAL_EPSILON), the projection by L times as much, and where it is taken to be
 //    outside, one of the edges is at most h / 2 farther along the triangle. The lesser of both is
@@ -12,118 +13,91 @@
 //    from both ends of one of them, half of which is at most L / 2 away, where the distance across
 //    has grown by s L / 2. Of others, parameters err by e A / (L s^2) at most, and distances across
 //    by less than that.
-#ifndef TAUT_CONTACT_CANDIDATES_BODY_H
-#define TAUT_CONTACT_CANDIDATES_BODY_H
+#include "contact/candidates.h"
+#include "kernels/kernels.h"
 
-#include "contact/surfaces.h"
-#include "state/state.h"
-
-// The square of the sine below which edges are taken to be parallel.
-#if TAUT_REAL_BITS == 32
-#    define PARALLEL_SQUARE ((real)1e-5)
-#else
-#    define PARALLEL_SQUARE ((real)1e-9)
-#endif
-
-// A code has the number of a node or edge above that of a triangle or edge.
-enum { TRIANGLE_BITS = 5, EDGE_BITS = 6 };
-
-// A block as its candidates are found.
-struct candidate_block {
-    const real (*x)[SURFACE_NODES]; // coordinates of nodes
-    const uint8_t (*edges)[2], (*triangles)[3];
-    int own_nodes, edge_count, triangle_count;
-    const real *box; // least x, y, z, most x, y, z
+// The coordinates of a block's nodes.
+struct point_table {
+    real_table axes[3];
 };
 
-// The boxes of its triangles and edges, least x, y, z, most x, y, z; those after the last are empty.
-struct candidate_boxes {
-    real triangles[6][SURFACE_TRIANGLES], edges[6][SURFACE_EDGES];
-    real longest; // edge, by the sum of its components
-};
-
-// The triangles and edges of two blocks that have a node in common with those of the other.
-struct common_nodes {
-    uint32_t triangles[2][SURFACE_NODES]; // of b that have a node of a; of a that have a node of b
-    uint64_t edges[SURFACE_NODES];        // of b that have a node of a
-};
-
-struct candidate_pair {
-    const struct candidate_block *a, *b; // the same for one block
-    const struct candidate_boxes *boxes_a, *boxes_b;
-    const struct common_nodes *common; // NULL: no node
-    real reach;                        // of boxes
-    real point_square, edge_square;    // of distances: of points and triangles, of edges
-    // Built positions of the blocks' nodes, and the square of the distance below which pairs are
-    // left out; NULL: none are.
-    const real (*built_a)[SURFACE_NODES], (*built_b)[SURFACE_NODES];
-    real apart_square;
-};
-
-struct candidate_codes {
-    uint16_t counts[3];
-    uint16_t codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES];
-};
+WIDE_INLINE struct point_table point_table_make(const real (*x)[SURFACE_NODES])
+{
+    return (struct point_table){
+        {real_table_make(x[0]), real_table_make(x[1]), real_table_make(x[2])}};
+}
 
 // ---- Boxes
 
-static inline real least_of(real a, real b)
+static void surface_box(const real (*x)[SURFACE_NODES], real box[6])
 {
-    return a < b ? a : b;
-}
-
-static inline real most_of(real a, real b)
-{
-    return a > b ? a : b;
-}
-
-static inline void candidate_boxes_set(const struct candidate_block *block,
-                                       struct candidate_boxes *boxes)
-{
-    real lengths[SURFACE_EDGES] = {0};
     for (int axis = 0; axis < 3; axis++) {
-        const real *x = block->x[axis];
-        for (int t = 0; t < SURFACE_TRIANGLES; t++) {
-            boxes->triangles[axis][t] = REAL_HUGE;
-            boxes->triangles[axis + 3][t] = -REAL_HUGE;
+        wide least = wide_load(x[axis]), most = least;
+        for (int i = WIDE_LANES; i < SURFACE_NODES; i += WIDE_LANES) {
+            least = wide_min(wide_load(x[axis] + i), least);
+            most = wide_max(wide_load(x[axis] + i), most);
         }
-        for (int e = 0; e < SURFACE_EDGES; e++) {
-            boxes->edges[axis][e] = REAL_HUGE;
-            boxes->edges[axis + 3][e] = -REAL_HUGE;
-        }
-        for (int t = 0; t < block->triangle_count; t++) {
-            const uint8_t *corners = block->triangles[t];
-            const real a = x[corners[0]], b = x[corners[1]], c = x[corners[2]];
-            boxes->triangles[axis][t] = least_of(a, least_of(b, c));
-            boxes->triangles[axis + 3][t] = most_of(a, most_of(b, c));
-        }
-        for (int e = 0; e < block->edge_count; e++) {
-            const real a = x[block->edges[e][0]], b = x[block->edges[e][1]];
-            boxes->edges[axis][e] = least_of(a, b);
-            boxes->edges[axis + 3][e] = most_of(a, b);
-            lengths[e] += boxes->edges[axis + 3][e] - boxes->edges[axis][e];
+        box[axis] = -wide_greatest(wide_subtract(wide_set(0), least));
+        box[axis + 3] = wide_greatest(most);
+    }
+}
+
+static void candidate_boxes(const struct candidate_block *block, struct candidate_boxes *boxes)
+{
+    const struct block_corners *corners = block->corners;
+    const struct point_table x = point_table_make(block->x);
+    for (int t = 0; t < block->triangles; t += WIDE_LANES) {
+        const wide_index a = wide_index_bytes(corners->triangles[0] + t);
+        const wide_index b = wide_index_bytes(corners->triangles[1] + t);
+        const wide_index c = wide_index_bytes(corners->triangles[2] + t);
+        for (int axis = 0; axis < 3; axis++) {
+            const wide at_a = wide_lookup(&x.axes[axis], a);
+            const wide at_b = wide_lookup(&x.axes[axis], b);
+            const wide at_c = wide_lookup(&x.axes[axis], c);
+            wide_store(boxes->triangles[axis] + t, wide_min(at_a, wide_min(at_b, at_c)));
+            wide_store(boxes->triangles[axis + 3] + t, wide_max(at_a, wide_max(at_b, at_c)));
         }
     }
-    boxes->longest = 0;
-    for (int e = 0; e < SURFACE_EDGES; e++)
-        boxes->longest = most_of(boxes->longest, lengths[e]);
+    wide longest = wide_set(0);
+    for (int e = 0; e < block->edges; e += WIDE_LANES) {
+        const wide_index a = wide_index_bytes(corners->edges[0] + e);
+        const wide_index b = wide_index_bytes(corners->edges[1] + e);
+        wide length = wide_set(0);
+        for (int axis = 0; axis < 3; axis++) {
+            const wide at_a = wide_lookup(&x.axes[axis], a);
+            const wide at_b = wide_lookup(&x.axes[axis], b);
+            const wide least = wide_min(at_a, at_b), most = wide_max(at_a, at_b);
+            wide_store(boxes->edges[axis] + e, least);
+            wide_store(boxes->edges[axis + 3] + e, most);
+            length = wide_add(length, wide_subtract(most, least));
+        }
+        longest = wide_max(length, longest);
+    }
+    boxes->longest = wide_greatest(longest);
 }
 
-// Bits of the boxes, of `count` in rows of `stride`, that meet a box.
-static inline uint64_t boxes_meeting(const real *rows, size_t stride, int count, const real box[6])
+// Bits of the first `count` boxes, in six rows, that meet a box. Rows have whole registers.
+WIDE_INLINE uint64_t boxes_near(const real *const rows[6], int count, const real box[6])
 {
     uint64_t bits = 0;
-    for (int i = 0; i < count; i++) {
-        bool meets = true;
-        for (size_t axis = 0; axis < 3; axis++)
-            meets &= rows[axis * stride + (size_t)i] <= box[axis + 3] &&
-                     box[axis] <= rows[(axis + 3) * stride + (size_t)i];
-        bits |= (uint64_t)meets << i;
+    for (int i = 0; i < count; i += WIDE_LANES) {
+        wide_mask meets = wide_at_most(wide_load(rows[0] + i), wide_set(box[3]));
+        meets = wide_mask_and(meets, wide_at_most(wide_load(rows[1] + i), wide_set(box[4])));
+        meets = wide_mask_and(meets, wide_at_most(wide_load(rows[2] + i), wide_set(box[5])));
+        meets = wide_mask_and(meets, wide_at_most(wide_set(box[0]), wide_load(rows[3] + i)));
+        meets = wide_mask_and(meets, wide_at_most(wide_set(box[1]), wide_load(rows[4] + i)));
+        meets = wide_mask_and(meets, wide_at_most(wide_set(box[2]), wide_load(rows[5] + i)));
+        bits |= (uint64_t)wide_mask_bits(meets) << i;
     }
-    return bits;
+    return count > 0 ? bits & (~UINT64_C(0) >> (64 - count)) : 0;
 }
 
-static inline void box_grow(const real box[6], real reach, real grown[6])
+static uint64_t boxes_meeting(const real *const rows[6], int count, const real box[6])
+{
+    return boxes_near(rows, count, box);
+}
+
+WIDE_INLINE void grow_box(const real box[6], real reach, real grown[6])
 {
     for (int axis = 0; axis < 3; axis++) {
         grown[axis] = box[axis] - reach;
@@ -133,200 +107,307 @@ static inline void box_grow(const real box[6], real reach, real grown[6])
 
 // ---- Distances
 
-struct point3 {
-    real x, y, z;
+struct wide_point {
+    wide x, y, z;
 };
 
-static inline struct point3 point_at(const real (*x)[SURFACE_NODES], int node)
+// The nodes `i` of a block.
+WIDE_INLINE struct wide_point point_at(const struct point_table *x, wide_index i)
 {
-    return (struct point3){x[0][node], x[1][node], x[2][node]};
+    return (struct wide_point){wide_lookup(&x->axes[0], i), wide_lookup(&x->axes[1], i),
+                               wide_lookup(&x->axes[2], i)};
 }
 
-static inline struct point3 point_minus(struct point3 a, struct point3 b)
+WIDE_INLINE struct wide_point point_minus(struct wide_point a, struct wide_point b)
 {
-    return (struct point3){a.x - b.x, a.y - b.y, a.z - b.z};
+    return (struct wide_point){wide_subtract(a.x, b.x), wide_subtract(a.y, b.y),
+                               wide_subtract(a.z, b.z)};
 }
 
 // a - t b
-static inline struct point3 point_less(struct point3 a, real t, struct point3 b)
+WIDE_INLINE struct wide_point point_less(struct wide_point a, wide t, struct wide_point b)
 {
-    return (struct point3){a.x - t * b.x, a.y - t * b.y, a.z - t * b.z};
+    return (struct wide_point){wide_subtract(a.x, wide_multiply(t, b.x)),
+                               wide_subtract(a.y, wide_multiply(t, b.y)),
+                               wide_subtract(a.z, wide_multiply(t, b.z))};
 }
 
-static inline real point_dot(struct point3 a, struct point3 b)
+WIDE_INLINE wide point_dot(struct wide_point a, struct wide_point b)
 {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
+    return wide_add(wide_add(wide_multiply(a.x, b.x), wide_multiply(a.y, b.y)),
+                    wide_multiply(a.z, b.z));
 }
 
 // n / d between 0 and 1; d >= 0, and n is 0 if d is.
-static inline real part_of_one(real n, real d)
+WIDE_INLINE wide part_of_one(wide n, wide d)
 {
-    const real t = n / most_of(d, REAL_TINY);
-    return least_of(most_of(t, 0), 1);
+    const wide t = wide_divide(n, wide_max(d, wide_set(REAL_TINY)));
+    return wide_min(wide_max(t, wide_set(0)), wide_set(1));
 }
 
-// The square of the distance of a point from a triangle, which may be degenerate.
-static inline real point_triangle_square(struct point3 p, struct point3 a, struct point3 b,
-                                         struct point3 c)
+// a b - c d
+WIDE_INLINE wide cross_product(wide a, wide b, wide c, wide d)
 {
-    const struct point3 ab = point_minus(b, a), ac = point_minus(c, a), ap = point_minus(p, a);
-    const struct point3 bc = point_minus(c, b), bp = point_minus(p, b);
-    const real bb = point_dot(ab, ab), cc = point_dot(ac, ac), cb = point_dot(ab, ac);
-    const real b_p = point_dot(ab, ap), c_p = point_dot(ac, ap);
+    return wide_subtract(wide_multiply(a, b), wide_multiply(c, d));
+}
 
-    const struct point3 from_ab = point_less(ap, part_of_one(b_p, bb), ab);
-    const struct point3 from_ac = point_less(ap, part_of_one(c_p, cc), ac);
-    const struct point3 from_bc =
+// The squares of the distances of points from triangles, which may be degenerate.
+WIDE_INLINE wide point_triangle_square(struct wide_point p, struct wide_point a,
+                                       struct wide_point b, struct wide_point c)
+{
+    const struct wide_point ab = point_minus(b, a), ac = point_minus(c, a), ap = point_minus(p, a);
+    const struct wide_point bc = point_minus(c, b), bp = point_minus(p, b);
+    const wide bb = point_dot(ab, ab), cc = point_dot(ac, ac), cb = point_dot(ab, ac);
+    const wide b_p = point_dot(ab, ap), c_p = point_dot(ac, ap);
+
+    const struct wide_point from_ab = point_less(ap, part_of_one(b_p, bb), ab);
+    const struct wide_point from_ac = point_less(ap, part_of_one(c_p, cc), ac);
+    const struct wide_point from_bc =
         point_less(bp, part_of_one(point_dot(bc, bp), point_dot(bc, bc)), bc);
-    const real outside =
-        least_of(point_dot(from_ab, from_ab),
-                 least_of(point_dot(from_ac, from_ac), point_dot(from_bc, from_bc)));
+    const wide outside =
+        wide_min(point_dot(from_ab, from_ab),
+                 wide_min(point_dot(from_ac, from_ac), point_dot(from_bc, from_bc)));
 
-    const real v = cc * b_p - cb * c_p, w = bb * c_p - cb * b_p, whole = bb * cc - cb * cb;
-    if (!(v >= 0 && w >= 0 && v + w <= whole && whole > 0))
-        return outside;
-    const real scale = 1 / whole;
-    const struct point3 q = point_less(point_less(ap, v * scale, ab), w * scale, ac);
-    return least_of(outside, point_dot(q, q));
+    const wide zero = wide_set(0);
+    const wide v = cross_product(cc, b_p, cb, c_p), w = cross_product(bb, c_p, cb, b_p);
+    const wide whole = cross_product(bb, cc, cb, cb), scale = wide_divide(wide_set(1), whole);
+    const struct wide_point q =
+        point_less(point_less(ap, wide_multiply(v, scale), ab), wide_multiply(w, scale), ac);
+    wide_mask inside = wide_mask_and(wide_at_most(zero, v), wide_at_most(zero, w));
+    inside = wide_mask_and(inside, wide_at_most(wide_add(v, w), whole));
+    inside = wide_mask_and(inside, wide_positive(whole));
+    return wide_blend(inside, wide_min(outside, point_dot(q, q)), outside);
 }
 
-// The square of the distance of edges p + s u and p - r + t w, the closest points of which are
-// sought from the point s of the first.
-static inline real edges_square_from(real s, struct point3 u, struct point3 w, struct point3 r,
-                                     const real products[5])
+// Scalar products of edges u and w and of the difference r of their first ends.
+struct edge_products {
+    wide uu, ww, uw, ur, wr;
+};
+
+// The squares of the distances of edges from points s of the first ones on.
+WIDE_INLINE wide edges_square_from(wide s, struct wide_point u, struct wide_point w,
+                                   struct wide_point r, const struct edge_products *dot)
 {
-    const real uu = products[0], ww = products[1], uw = products[2];
-    const real ur = products[3], wr = products[4];
-    const real t = part_of_one(uw * s + wr, ww);
-    const real from_t = part_of_one(uw * t - ur, uu);
-    const struct point3 d = point_less(point_less(r, -from_t, u), t, w);
+    const wide t = part_of_one(wide_add(wide_multiply(dot->uw, s), dot->wr), dot->ww);
+    const wide from_t = part_of_one(wide_subtract(wide_multiply(dot->uw, t), dot->ur), dot->uu);
+    const struct wide_point d =
+        point_less(point_less(r, wide_subtract(wide_set(0), from_t), u), t, w);
     return point_dot(d, d);
 }
 
-// The square of the distance of edges p1 q1 and p2 q2, which may be degenerate (Ericson, Real-Time
-// Collision Detection, 5.1.9).
-static inline real edges_square(struct point3 p1, struct point3 q1, struct point3 p2,
-                                struct point3 q2)
+// The squares of the distances of edges p1 q1 and p2 q2, which may be degenerate (Ericson,
+// Real-Time Collision Detection, 5.1.9).
+WIDE_INLINE wide edges_square(struct wide_point p1, struct wide_point q1, struct wide_point p2,
+                              struct wide_point q2)
 {
-    const struct point3 u = point_minus(q1, p1), w = point_minus(q2, p2), r = point_minus(p1, p2);
-    const real products[5] = {point_dot(u, u), point_dot(w, w), point_dot(u, w), point_dot(u, r),
-                              point_dot(w, r)};
-    const real uu = products[0], ww = products[1], uw = products[2];
-    const real whole = uu * ww - uw * uw;
-    if (whole > PARALLEL_SQUARE * (uu * ww)) {
-        const real s = part_of_one(uw * products[4] - ww * products[3], whole);
-        return edges_square_from(s, u, w, r, products);
-    }
-    return least_of(edges_square_from(0, u, w, r, products),
-                    edges_square_from(1, u, w, r, products));
-}
-
-static inline real point_code_square(const real (*points)[SURFACE_NODES],
-                                     const real (*corners)[SURFACE_NODES],
-                                     const uint8_t (*triangles)[3], int node, int triangle)
-{
-    const uint8_t *t = triangles[triangle];
-    return point_triangle_square(point_at(points, node), point_at(corners, t[0]),
-                                 point_at(corners, t[1]), point_at(corners, t[2]));
-}
-
-static inline real edge_code_square(const real (*x_a)[SURFACE_NODES],
-                                    const real (*x_b)[SURFACE_NODES], const uint8_t a[2],
-                                    const uint8_t b[2])
-{
-    return edges_square(point_at(x_a, a[0]), point_at(x_a, a[1]), point_at(x_b, b[0]),
-                        point_at(x_b, b[1]));
+    const struct wide_point u = point_minus(q1, p1), w = point_minus(q2, p2);
+    const struct wide_point r = point_minus(p1, p2);
+    const struct edge_products dot = {point_dot(u, u), point_dot(w, w), point_dot(u, w),
+                                      point_dot(u, r), point_dot(w, r)};
+    const wide product = wide_multiply(dot.uu, dot.ww);
+    const wide whole = wide_subtract(product, wide_multiply(dot.uw, dot.uw));
+    const wide s = part_of_one(cross_product(dot.uw, dot.wr, dot.ww, dot.ur), whole);
+    const wide apart = edges_square_from(s, u, w, r, &dot);
+    const wide_mask parallel =
+        wide_at_most(whole, wide_multiply(wide_set(PARALLEL_SQUARE), product));
+    if (wide_mask_bits(parallel) == 0)
+        return apart;
+    const wide both = wide_min(edges_square_from(wide_set(0), u, w, r, &dot),
+                               edges_square_from(wide_set(1), u, w, r, &dot));
+    return wide_blend(parallel, both, apart);
 }
 
 // ---- Candidates
 
-static inline int lowest_bit(uint64_t bits)
+// Lanes of the codes before the end.
+WIDE_INLINE unsigned lanes_before(const uint16_t *codes, const uint16_t *end)
 {
-#if defined(__GNUC__)
-    return __builtin_ctzll(bits);
-#else
-    int bit = 0;
-    while (!(bits >> bit & 1))
-        bit++;
-    return bit;
-#endif
+    return end - codes >= WIDE_LANES ? (1U << WIDE_LANES) - 1 : (1U << (end - codes)) - 1;
+}
+
+// Keeps the codes from `first` on whose nodes and triangles are at most the root of `limit` apart, or
+// `farther`. Returns the end of the rest.
+static uint16_t *filter_points(uint16_t *first, const uint16_t *end,
+                               const real (*points)[SURFACE_NODES],
+                               const real (*corners)[SURFACE_NODES], const struct block_corners *of,
+                               real limit, bool farther)
+{
+    const struct point_table p = point_table_make(points), x = point_table_make(corners);
+    const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
+    const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
+    const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
+    uint16_t *kept = first;
+    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
+        const wide_index t = wide_index_below(at, TRIANGLE_BITS);
+        const wide square = point_triangle_square(
+            point_at(&p, wide_index_above(at, TRIANGLE_BITS)), point_at(&x, wide_index_from(&a, t)),
+            point_at(&x, wide_index_from(&b, t)), point_at(&x, wide_index_from(&c, t)));
+        const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
+        kept = codes_keep(kept, at, lanes_before(at, end) & (farther ? ~near : near));
+    }
+    return kept;
+}
+
+// The same for edges.
+static uint16_t *filter_edges(uint16_t *first, const uint16_t *end,
+                              const real (*x_a)[SURFACE_NODES], const real (*x_b)[SURFACE_NODES],
+                              const struct block_corners *a, const struct block_corners *b,
+                              real limit, bool farther)
+{
+    const struct point_table in_a = point_table_make(x_a), in_b = point_table_make(x_b);
+    const byte_table p1 = byte_table_make(a->edges[0], SURFACE_EDGES);
+    const byte_table q1 = byte_table_make(a->edges[1], SURFACE_EDGES);
+    const byte_table p2 = byte_table_make(b->edges[0], SURFACE_EDGES);
+    const byte_table q2 = byte_table_make(b->edges[1], SURFACE_EDGES);
+    uint16_t *kept = first;
+    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
+        const wide_index e = wide_index_above(at, EDGE_BITS), f = wide_index_below(at, EDGE_BITS);
+        const wide square = edges_square(
+            point_at(&in_a, wide_index_from(&p1, e)), point_at(&in_a, wide_index_from(&q1, e)),
+            point_at(&in_b, wide_index_from(&p2, f)), point_at(&in_b, wide_index_from(&q2, f)));
+        const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
+        kept = codes_keep(kept, at, lanes_before(at, end) & (farther ? ~near : near));
+    }
+    return kept;
+}
+
+// The boxes of the triangles or edges of a block that are near the other block, and their numbers.
+struct packed_boxes {
+    real rows[6][SURFACE_EDGES + WIDE_LANES];
+    const real *starts[6]; // of the rows
+    uint8_t numbers[SURFACE_EDGES + CODES_SLACK];
+    int count;
+};
+
+// Of `count` boxes, those whose bits are set.
+static void pack_boxes(const real *const rows[6], int count, uint64_t bits,
+                       struct packed_boxes *packed)
+{
+    static const uint8_t all[SURFACE_EDGES] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    for (int row = 0; row < 6; row++) {
+        reals_pack(packed->rows[row], rows[row], bits, count);
+        packed->starts[row] = packed->rows[row];
+    }
+    packed->count = bytes_pack(packed->numbers, all, bits, count);
+}
+
+// Sets common[n] to the bits of the packed triangles or edges that have common node n of the other
+// block: of `stride` triangles or edges those whose bits are set are packed, and common nodes have
+// their numbers in both blocks.
+static void find_common(uint64_t bits, const uint8_t *corners, int stride, int corner_count,
+                        const uint8_t *nodes, const uint8_t *others, int count,
+                        uint64_t common[SURFACE_NODES])
+{
+    uint8_t packed_corners[3][SURFACE_EDGES + CODES_SLACK];
+    memset(packed_corners, 0, sizeof packed_corners);
+    memset(common, 0, SURFACE_NODES * sizeof *common);
+    for (int c = 0; c < corner_count; c++)
+        (void)bytes_pack(packed_corners[c], corners + c * stride, bits, stride);
+    for (int i = 0; i < count; i++)
+        for (int c = 0; c < corner_count; c++)
+            common[others[i]] |= bytes_equal(packed_corners[c], stride, nodes[i]);
 }
 
 // Nodes of one block and triangles of another, or the same. Returns the end of the codes.
-static inline uint16_t *find_points(const struct candidate_pair *pair, bool swapped, uint16_t *code)
+static uint16_t *find_points(const struct candidate_pair *pair, bool swapped, uint16_t *first)
 {
     const struct candidate_block *points = swapped ? pair->b : pair->a;
     const struct candidate_block *other = swapped ? pair->a : pair->b;
     const struct candidate_boxes *boxes = swapped ? pair->boxes_a : pair->boxes_b;
-    const real(*built)[SURFACE_NODES] = swapped ? pair->built_b : pair->built_a;
-    const real(*built_other)[SURFACE_NODES] = swapped ? pair->built_a : pair->built_b;
-    real near[6];
-    box_grow(points->box, pair->reach, near);
-    const uint64_t triangles =
-        boxes_meeting(boxes->triangles[0], SURFACE_TRIANGLES, other->triangle_count, near);
-    if (triangles == 0)
-        return code;
-    for (int node = 0; node < points->own_nodes; node++) {
-        const real x = points->x[0][node], y = points->x[1][node], z = points->x[2][node];
-        const real at[6] = {x, y, z, x, y, z};
-        box_grow(at, pair->reach, near);
-        uint64_t bits = boxes_meeting(other->box, 1, 1, near);
-        if (bits)
-            bits = triangles & boxes_meeting(boxes->triangles[0], SURFACE_TRIANGLES,
-                                             other->triangle_count, near);
-        if (pair->common)
-            bits &= ~(uint64_t)pair->common->triangles[swapped][node];
-        for (; bits; bits &= bits - 1) {
-            const int triangle = lowest_bit(bits);
-            if (point_code_square(points->x, other->x, other->triangles, node, triangle) >
-                pair->point_square)
-                continue;
-            if (built && point_code_square(built, built_other, other->triangles, node, triangle) <
-                             pair->apart_square)
-                continue;
-            *code++ = (uint16_t)(node << TRIANGLE_BITS | triangle);
-        }
+    const real *rows[6], *nodes[6];
+    for (int row = 0; row < 6; row++) {
+        rows[row] = boxes->triangles[row];
+        nodes[row] = points->x[row % 3];
     }
-    return code;
+    real near[6];
+    grow_box(points->box, pair->reach, near);
+    const uint64_t triangles = boxes_near(rows, other->triangles, near);
+    if (triangles == 0)
+        return first;
+    grow_box(other->box, pair->reach, near);
+    uint64_t left = boxes_near(nodes, points->own_nodes, near);
+    if (left == 0)
+        return first;
+
+    struct packed_boxes packed;
+    uint64_t common[SURFACE_NODES];
+    pack_boxes(rows, other->triangles, triangles, &packed);
+    if (pair->common_count > 0)
+        find_common(triangles, other->corners->triangles[0], SURFACE_TRIANGLES, 3,
+                    swapped ? pair->common_a : pair->common_b,
+                    swapped ? pair->common_b : pair->common_a, pair->common_count, common);
+    uint16_t *end = first;
+    for (; left; left &= left - 1) {
+        const int node = lowest_bit(left);
+        const real x = points->x[0][node], y = points->x[1][node], z = points->x[2][node];
+        grow_box((const real[6]){x, y, z, x, y, z}, pair->reach, near);
+        uint64_t bits = boxes_near(packed.starts, packed.count, near);
+        if (pair->common_count > 0)
+            bits &= ~common[node];
+        end =
+            codes_append(end, bits, packed.count, (unsigned)node << TRIANGLE_BITS, packed.numbers);
+    }
+    memset(end, 0, CODES_SLACK * sizeof *end); // what lanes beyond the end look up
+    end = filter_points(first, end, points->x, other->x, other->corners, pair->point_square, false);
+    if (!pair->built_a)
+        return end;
+    return filter_points(first, end, swapped ? pair->built_b : pair->built_a,
+                         swapped ? pair->built_a : pair->built_b, other->corners,
+                         pair->apart_square, true);
 }
 
-static inline uint16_t *find_edges(const struct candidate_pair *pair, uint16_t *code)
+static uint16_t *find_edges(const struct candidate_pair *pair, uint16_t *first)
 {
     const struct candidate_block *a = pair->a, *b = pair->b;
+    const real *rows_a[6], *rows_b[6];
+    for (int row = 0; row < 6; row++) {
+        rows_a[row] = pair->boxes_a->edges[row];
+        rows_b[row] = pair->boxes_b->edges[row];
+    }
     real near[6];
-    box_grow(b->box, pair->reach, near);
-    uint64_t edges_a = boxes_meeting(pair->boxes_a->edges[0], SURFACE_EDGES, a->edge_count, near);
-    box_grow(a->box, pair->reach, near);
-    const uint64_t edges_b =
-        boxes_meeting(pair->boxes_b->edges[0], SURFACE_EDGES, b->edge_count, near);
-    for (; edges_a && edges_b; edges_a &= edges_a - 1) {
-        const int edge = lowest_bit(edges_a);
+    grow_box(a->box, pair->reach, near);
+    const uint64_t edges_b = boxes_near(rows_b, b->edges, near);
+    if (edges_b == 0)
+        return first;
+    grow_box(b->box, pair->reach, near);
+    uint64_t left = boxes_near(rows_a, a->edges, near);
+    if (left == 0)
+        return first;
+
+    struct packed_boxes packed;
+    uint64_t common[SURFACE_NODES];
+    pack_boxes(rows_b, b->edges, edges_b, &packed);
+    if (pair->common_count > 0)
+        find_common(edges_b, b->corners->edges[0], SURFACE_EDGES, 2, pair->common_b, pair->common_a,
+                    pair->common_count, common);
+    uint16_t *end = first;
+    for (int before = 0; left; left &= left - 1) {
+        const int edge = lowest_bit(left);
         real box[6];
         for (int row = 0; row < 6; row++)
-            box[row] = pair->boxes_a->edges[row][edge];
-        box_grow(box, pair->reach, near);
-        uint64_t bits =
-            edges_b & boxes_meeting(pair->boxes_b->edges[0], SURFACE_EDGES, b->edge_count, near);
-        if (a == b)
-            bits &= ~(((uint64_t)2 << edge) - 1);
-        if (pair->common)
-            bits &=
-                ~(pair->common->edges[a->edges[edge][0]] | pair->common->edges[a->edges[edge][1]]);
-        for (; bits; bits &= bits - 1) {
-            const int other = lowest_bit(bits);
-            if (edge_code_square(a->x, b->x, a->edges[edge], b->edges[other]) > pair->edge_square)
-                continue;
-            if (pair->built_a && edge_code_square(pair->built_a, pair->built_b, a->edges[edge],
-                                                  b->edges[other]) < pair->apart_square)
-                continue;
-            *code++ = (uint16_t)(edge << EDGE_BITS | other);
+            box[row] = rows_a[row][edge];
+        grow_box(box, pair->reach, near);
+        uint64_t bits = boxes_near(packed.starts, packed.count, near);
+        if (a == b) { // the same edges are packed as are visited
+            before++;
+            bits &= before < 64 ? ~UINT64_C(0) << before : 0;
         }
+        if (pair->common_count > 0)
+            bits &= ~(common[a->corners->edges[0][edge]] | common[a->corners->edges[1][edge]]);
+        end = codes_append(end, bits, packed.count, (unsigned)edge << EDGE_BITS, packed.numbers);
     }
-    return code;
+    memset(end, 0, CODES_SLACK * sizeof *end);
+    end = filter_edges(first, end, a->x, b->x, a->corners, b->corners, pair->edge_square, false);
+    if (!pair->built_a)
+        return end;
+    return filter_edges(first, end, pair->built_a, pair->built_b, a->corners, b->corners,
+                        pair->apart_square, true);
 }
 
-static inline void candidates_find(const struct candidate_pair *pair,
-                                   struct candidate_codes *result)
+static void candidates_find(const struct candidate_pair *pair, struct candidate_codes *result)
 {
     uint16_t *first = result->codes, *end = find_points(pair, false, first);
     result->counts[0] = (uint16_t)(end - first);
@@ -338,5 +419,3 @@ static inline void candidates_find(const struct candidate_pair *pair,
     end = find_edges(pair, first);
     result->counts[2] = (uint16_t)(end - first);
 }
-
-#endif

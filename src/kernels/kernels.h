@@ -10,6 +10,10 @@
 #include "state/system.h"
 
 // Defined by the modules of the kernels.
+struct candidate_block;
+struct candidate_boxes;
+struct candidate_codes;
+struct candidate_pair;
 struct constraint_row;
 struct elements_body;
 struct line_bundle;
@@ -291,6 +295,17 @@ struct kernels {
     struct touch_result (*touch_project)(struct state *state, const real *inverse_mass,
                                          const struct touch_word *word);
     bool touch_rests; // whether this is faster than one by one if word->rests
+
+    // ---- Surfaces (contact/candidates.h)
+
+    // The box of 32 nodes: least x, y, z, most x, y, z.
+    void (*surface_box)(const real (*x)[32], real box[6]);
+    // Those of the triangles and edges of a block.
+    void (*candidate_boxes)(const struct candidate_block *block, struct candidate_boxes *boxes);
+    // Bits of the first `count` <= 64 boxes, in six rows of whole registers, that meet a box.
+    uint64_t (*boxes_meeting)(const real *const rows[6], int count, const real box[6]);
+    // The candidates of a pair of blocks.
+    void (*candidates)(const struct candidate_pair *pair, struct candidate_codes *result);
 };
 
 // The plain loops with which every other kernel is compared. Only the kernels of nodes are set in

@@ -17,6 +17,7 @@
 #include "elements/triangle_body.h"
 #include "contact/near_body.h"
 #include "contact/touch_body.h"
+#include "contact/candidates_body.h"
 #include "forces/node_sums_body.h"
 
 extern const struct kernels KERNELS_TABLE;
@@ -49,4 +50,8 @@ const struct kernels KERNELS_TABLE = {
     .touch_forces = touch_forces,
     .touch_project = touch_project,
     .touch_rests = TAUT_WIDE_ISA >= 3,
+    .surface_box = surface_box,
+    .candidate_boxes = candidate_boxes,
+    .boxes_meeting = boxes_meeting,
+    .candidates = candidates_find,
 };

@@ -96,6 +96,11 @@ static inline wide_mask wide_positive(wide a)
     return WIDE_OP(cmp)(a, wide_set(0), _CMP_GT_OQ);
 }
 
+static inline wide_mask wide_at_most(wide a, wide b)
+{
+    return WIDE_OP(cmp)(a, b, _CMP_LE_OQ);
+}
+
 static inline wide_mask wide_mask_zero_bytes(const uint8_t *p)
 {
 #if TAUT_REAL_BITS == 32

@@ -64,6 +64,11 @@ static inline wide_mask wide_positive(wide a)
     return WIDE_COMPARE(a, wide_set(0), _CMP_GT_OQ);
 }
 
+static inline wide_mask wide_at_most(wide a, wide b)
+{
+    return WIDE_COMPARE(a, b, _CMP_LE_OQ);
+}
+
 static inline wide_mask wide_mask_and(wide_mask m, wide_mask n)
 {
     return m & n;

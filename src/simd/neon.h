@@ -124,6 +124,11 @@ static inline wide_mask wide_positive(wide a)
     return WIDE_OP(cgt)(a, wide_set(0));
 }
 
+static inline wide_mask wide_at_most(wide a, wide b)
+{
+    return WIDE_OP(cle)(a, b);
+}
+
 static inline wide_mask wide_mask_zero_bytes(const uint8_t *p)
 {
     uint32_t bytes = 0;

@@ -112,6 +112,11 @@ static inline wide_mask wide_positive(wide a)
     WIDE_EACH(wide_mask, a.lane[l] > 0)
 }
 
+static inline wide_mask wide_at_most(wide a, wide b)
+{
+    WIDE_EACH(wide_mask, a.lane[l] <= b.lane[l])
+}
+
 static inline wide_mask wide_mask_and(wide_mask m, wide_mask n)
 {
     WIDE_EACH(wide_mask, m.lane[l] && n.lane[l])

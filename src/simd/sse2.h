@@ -100,6 +100,11 @@ static inline wide_mask wide_positive(wide a)
     return WIDE_OP(cmpgt)(a, wide_set(0));
 }
 
+static inline wide_mask wide_at_most(wide a, wide b)
+{
+    return WIDE_OP(cmple)(a, b);
+}
+
 static inline wide_mask wide_mask_zero_bytes(const uint8_t *p)
 {
     __m128i zero = _mm_setzero_si128();

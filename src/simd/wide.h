@@ -22,6 +22,7 @@
 //   wide_mask_load(p, at)         mask from bits at, at + 1, ... of 32-bit words; at is a multiple
 //                                 of WIDE_LANES
 //   wide_positive(a)              mask of lanes that are > 0
+//   wide_at_most(a, b)            mask of lanes where a <= b
 //   wide_mask_and(m, n)           lanes in both masks
 //   wide_masked(m, a)             a where the mask is set, 0 elsewhere
 //   wide_blend(m, a, b)           a where the mask is set, b elsewhere

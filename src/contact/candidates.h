@@ -1,0 +1,59 @@
+// The pair of blocks of surfaces whose candidates a kernel finds (candidates_body.h), for the broad
+// phase, which calls it. Numeric.
+#ifndef TAUT_CONTACT_CANDIDATES_H
+#define TAUT_CONTACT_CANDIDATES_H
+
+#include "contact/surfaces.h"
+#include "simd/codes.h"
+
+// Edges whose angle has a sine below the root of this are taken to be parallel.
+#if TAUT_REAL_BITS == 32
+#    define PARALLEL_SQUARE ((real)1e-5)
+#else
+#    define PARALLEL_SQUARE ((real)1e-9)
+#endif
+
+// A code has the number of a node or edge above that of a triangle or edge.
+enum { TRIANGLE_BITS = 5, EDGE_BITS = 6 };
+
+// The nodes of a block's triangles and edges by corner; 0 beyond the last ones.
+struct block_corners {
+    uint8_t triangles[3][SURFACE_TRIANGLES], edges[2][SURFACE_EDGES];
+};
+
+struct candidate_block {
+    const real (*x)[SURFACE_NODES]; // coordinates of nodes; the first is repeated beyond the last
+    const struct block_corners *corners;
+    int own_nodes, edges, triangles;
+    const real *box; // of all nodes: least x, y, z, most x, y, z
+};
+
+// The boxes of its triangles and edges, least x, y, z, most x, y, z.
+struct candidate_boxes {
+    real triangles[6][SURFACE_TRIANGLES], edges[6][SURFACE_EDGES];
+    real longest; // edge, by the sum of its components
+};
+
+struct candidate_pair {
+    const struct candidate_block *a, *b; // the same for one block
+    const struct candidate_boxes *boxes_a, *boxes_b;
+    // Nodes that both have, by their numbers in a and in b: parts that have one of them in common
+    // are no candidates.
+    int common_count;
+    uint8_t common_a[SURFACE_NODES], common_b[SURFACE_NODES];
+    real reach;                     // of boxes
+    real point_square, edge_square; // of distances: of points and triangles, of edges
+    // Built positions of the blocks' nodes, and the square of the distance up to which pairs are
+    // left out; NULL: none are.
+    const real (*built_a)[SURFACE_NODES], (*built_b)[SURFACE_NODES];
+    real apart_square;
+};
+
+// Those of a pair (struct block_pair in broad_phase.h).
+struct candidate_codes {
+    uint16_t counts[3];
+    uint16_t
+        codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
+};
+
+#endif

@@ -1,0 +1,289 @@
+// Numbers below 64 in the lanes of a register, which select from short tables, and lists of 16-bit
+// codes made of such numbers; for kernels that compare all parts of two blocks. In the vocabulary of
+// wide.h.
+//
+//   wide_index                     a number in every lane
+//   wide_index_bytes(p)            WIDE_LANES bytes; up to 16 are read
+//   wide_index_above(p, n)         the bits above the lowest n of WIDE_LANES codes
+//   wide_index_below(p, n)         the lowest n bits of them
+//   byte_table_make(p, count)      a table of `count` bytes, 32 or 64
+//   wide_index_from(&bytes, i)     byte number i of the table
+//   real_table_make(p)             a table of 32 reals
+//   wide_lookup(&reals, i)         real number i of the table
+//   lowest_bit(bits)               the number of the lowest bit that is set; there must be one
+//   bytes_equal(p, count, byte)    bits of the bytes that are equal to it; count is 32 or 64
+//   reals_pack(to, from, bits, count)   the reals from[l] for every bit l < count that is set, in
+//                                  order; WIDE_LANES more may be written
+//   bytes_pack(to, from, bits, count)   the same for bytes, with 16 more; returns their number
+//   codes_append(to, bits, count, high, numbers)   high | numbers[l] for every bit l < count that
+//                                  is set, in order; returns the end. 16 numbers more may be read.
+//   codes_keep(to, from, bits)     from[l] for every bit l < WIDE_LANES that is set; returns the
+//                                  end. `to` may be up to `from`.
+//
+// Tables are registers where these can be looked up, and are then loaded once for many lookups.
+// Codes are written and read up to CODES_SLACK beyond their end.
+#ifndef TAUT_SIMD_CODES_H
+#define TAUT_SIMD_CODES_H
+
+#include <stdbool.h>
+
+#include "simd/wide.h"
+
+enum { CODES_SLACK = 16 };
+
+static inline int lowest_bit(uint64_t bits)
+{
+#if defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int bit = 0;
+    while (!(bits >> bit & 1))
+        bit++;
+    return bit;
+#endif
+}
+
+#if TAUT_WIDE_ISA == 4
+
+typedef __m512i wide_index; // 16 bits each, of which the first WIDE_LANES are used
+
+typedef struct {
+    __m512i words[2]; // the second for a table of 64
+    bool large;
+} byte_table;
+
+typedef struct {
+    wide values[32 / WIDE_LANES];
+} real_table;
+
+static inline wide_index wide_index_bytes(const uint8_t *p)
+{
+    return _mm512_zextsi256_si512(_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p)));
+}
+
+static inline __m512i wide_codes(const uint16_t *p)
+{
+    return _mm512_zextsi256_si512(_mm256_loadu_si256((const __m256i *)p));
+}
+
+static inline wide_index wide_index_above(const uint16_t *p, int bits)
+{
+    return _mm512_srli_epi16(wide_codes(p), (unsigned)bits);
+}
+
+static inline wide_index wide_index_below(const uint16_t *p, int bits)
+{
+    return _mm512_and_si512(wide_codes(p), _mm512_set1_epi16((short)((1 << bits) - 1)));
+}
+
+WIDE_INLINE byte_table byte_table_make(const uint8_t *p, int count)
+{
+    byte_table table = {.large = count > 32};
+    table.words[0] = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)p));
+    table.words[1] = table.large
+                         ? _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(p + 32)))
+                         : table.words[0];
+    return table;
+}
+
+WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
+{
+    if (table->large)
+        return _mm512_permutex2var_epi16(table->words[0], i, table->words[1]);
+    return _mm512_permutexvar_epi16(i, table->words[0]);
+}
+
+WIDE_INLINE real_table real_table_make(const real *p)
+{
+    real_table table;
+    for (int i = 0; i < 32 / WIDE_LANES; i++)
+        table.values[i] = wide_load(p + i * WIDE_LANES);
+    return table;
+}
+
+WIDE_INLINE wide wide_lookup(const real_table *table, wide_index i)
+{
+#    if TAUT_REAL_BITS == 32
+    return _mm512_permutex2var_ps(
+        table->values[0], _mm512_cvtepu16_epi32(_mm512_castsi512_si256(i)), table->values[1]);
+#    else
+    const __m512i at = _mm512_cvtepu16_epi64(_mm512_castsi512_si128(i));
+    const __m512d low = _mm512_permutex2var_pd(table->values[0], at, table->values[1]);
+    const __m512d high = _mm512_permutex2var_pd(table->values[2], at, table->values[3]);
+    return _mm512_mask_mov_pd(low, _mm512_test_epi64_mask(at, _mm512_set1_epi64(16)), high);
+#    endif
+}
+
+static inline uint64_t bytes_equal(const uint8_t *p, int count, uint8_t byte)
+{
+    if (count <= 32)
+        return _mm256_cmpeq_epi8_mask(_mm256_loadu_si256((const __m256i *)p),
+                                      _mm256_set1_epi8((char)byte));
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8((char)byte));
+}
+
+WIDE_INLINE void reals_pack(real *to, const real *from, uint64_t bits, int count)
+{
+    for (int first = 0; first < count; first += WIDE_LANES, bits >>= WIDE_LANES) {
+        const wide_mask these = (wide_mask)bits;
+        wide_store(to, WIDE_OP(maskz_compress)(these, wide_load(from + first)));
+        to += __builtin_popcount(these);
+    }
+}
+
+WIDE_INLINE int bytes_pack(uint8_t *to, const uint8_t *from, uint64_t bits, int count)
+{
+    const uint8_t *start = to;
+    for (int first = 0; first < count; first += 16, bits >>= 16) {
+        const __mmask16 these = (__mmask16)bits;
+        const __m512i wider =
+            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(from + first)));
+        _mm_storeu_si128((__m128i *)to,
+                         _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(these, wider)));
+        to += __builtin_popcount(these);
+    }
+    return (int)(to - start);
+}
+
+WIDE_INLINE uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, unsigned high,
+                                   const uint8_t *numbers)
+{
+    for (int first = 0; first < count; first += 16, bits >>= 16) {
+        const __mmask16 these = (__mmask16)bits;
+        const __m512i low =
+            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(numbers + first)));
+        const __m512i codes = _mm512_or_si512(low, _mm512_set1_epi32((int)high));
+        _mm256_storeu_si256((__m256i *)to,
+                            _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(these, codes)));
+        to += __builtin_popcount(these);
+    }
+    return to;
+}
+
+static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
+{
+    const __m512i codes = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from));
+    const __m256i kept = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32((__mmask16)bits, codes));
+#    if TAUT_REAL_BITS == 32
+    _mm256_storeu_si256((__m256i *)to, kept);
+#    else // later codes may not be overwritten
+    _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(kept));
+#    endif
+    return to + __builtin_popcount(bits);
+}
+
+#else
+
+// Through memory.
+typedef struct {
+    uint8_t at[WIDE_LANES];
+} wide_index;
+
+typedef struct {
+    const uint8_t *bytes;
+} byte_table;
+
+typedef struct {
+    const real *values;
+} real_table;
+
+static inline wide_index wide_index_bytes(const uint8_t *p)
+{
+    wide_index i;
+    memcpy(i.at, p, sizeof i.at);
+    return i;
+}
+
+static inline wide_index wide_index_above(const uint16_t *p, int bits)
+{
+    wide_index i;
+    for (int l = 0; l < WIDE_LANES; l++)
+        i.at[l] = (uint8_t)(p[l] >> bits);
+    return i;
+}
+
+static inline wide_index wide_index_below(const uint16_t *p, int bits)
+{
+    wide_index i;
+    for (int l = 0; l < WIDE_LANES; l++)
+        i.at[l] = (uint8_t)(p[l] & ((1 << bits) - 1));
+    return i;
+}
+
+static inline byte_table byte_table_make(const uint8_t *p, int count)
+{
+    (void)count;
+    return (byte_table){p};
+}
+
+static inline wide_index wide_index_from(const byte_table *table, wide_index i)
+{
+    for (int l = 0; l < WIDE_LANES; l++)
+        i.at[l] = table->bytes[i.at[l]];
+    return i;
+}
+
+static inline real_table real_table_make(const real *p)
+{
+    return (real_table){p};
+}
+
+static inline wide wide_lookup(const real_table *table, wide_index i)
+{
+    real lanes[WIDE_LANES];
+    for (int l = 0; l < WIDE_LANES; l++)
+        lanes[l] = table->values[i.at[l]];
+    return wide_load(lanes);
+}
+
+static inline uint64_t bytes_equal(const uint8_t *p, int count, uint8_t byte)
+{
+    uint64_t bits = 0;
+#    if defined(__x86_64__)
+    for (int i = 0; i < count; i += 16) {
+        const __m128i equal =
+            _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(p + i)), _mm_set1_epi8((char)byte));
+        bits |= (uint64_t)(unsigned)_mm_movemask_epi8(equal) << i;
+    }
+#    else
+    for (int i = 0; i < count; i++)
+        bits |= (uint64_t)(p[i] == byte) << i;
+#    endif
+    return bits;
+}
+
+static inline void reals_pack(real *to, const real *from, uint64_t bits, int count)
+{
+    (void)count; // no further bits are set
+    for (; bits; bits &= bits - 1)
+        *to++ = from[lowest_bit(bits)];
+}
+
+static inline int bytes_pack(uint8_t *to, const uint8_t *from, uint64_t bits, int count)
+{
+    int packed = 0;
+    (void)count;
+    for (; bits; bits &= bits - 1)
+        to[packed++] = from[lowest_bit(bits)];
+    return packed;
+}
+
+static inline uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, unsigned high,
+                                     const uint8_t *numbers)
+{
+    (void)count;
+    for (; bits; bits &= bits - 1)
+        *to++ = (uint16_t)(high | numbers[lowest_bit(bits)]);
+    return to;
+}
+
+static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
+{
+    for (; bits; bits &= bits - 1)
+        *to++ = from[lowest_bit(bits)];
+    return to;
+}
+
+#endif
+
+#endif
