@@ -203,7 +203,8 @@ struct work_done work_of(taut_solver *solver)
                              .breaking = by_cause[WORK_BREAKING],
                              .wind = by_cause[WORK_WIND],
                              .drives = by_cause[WORK_DRIVES],
-                             .inflation = by_cause[WORK_INFLATION]};
+                             .inflation = by_cause[WORK_INFLATION],
+                             .truncation = by_cause[WORK_TRUNCATION]};
     frame_free(&view);
     return work;
 }
@@ -212,7 +213,7 @@ double residual_of(taut_solver *solver, double start)
 {
     const double change = energy_of(solver).total - start;
     const struct work_done work = work_of(solver);
-    return change + work.friction + work.damping + work.projection - work.drives;
+    return change + work.friction + work.damping + work.projection + work.truncation - work.drives;
 }
 
 // A change from outside may bring any energy, and must not count as divergence.

@@ -81,7 +81,7 @@ taut_energy energy_of(taut_solver *solver);
 // The energy budget so far, by cause (J): energy supplied by wind, drives and inflation, and energy
 // removed by the others.
 struct work_done {
-    double damping, drag, friction, keep, projection, breaking, wind, drives, inflation;
+    double damping, drag, friction, keep, projection, breaking, wind, drives, inflation, truncation;
 };
 struct work_done work_of(taut_solver *solver);
 

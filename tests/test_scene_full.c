@@ -378,7 +378,7 @@ static bool has_key(const char *text, const char *key)
 static void test_every_key_is_in_a_scene(void **state)
 {
     (void)state;
-    static const char *const names[] = {"full", "materials", "implicit", "xpbd"};
+    static const char *const names[] = {"full", "materials", "implicit", "xpbd", "contact"};
     static char texts[4][8192];
     for (size_t i = 0; i < 4; i++) {
         char *path = text_format("%s/full/%s.yaml", TAUT_TEST_DATA, names[i]);

@@ -335,7 +335,7 @@ static struct balance run_balance(const struct run *run)
         .change = now->energy.total - run->first_energy.total,
         .accounted = work[WORK_WIND] + work[WORK_DRIVES] + work[WORK_INFLATION] -
                      work[WORK_DAMPING] - work[WORK_DRAG] - work[WORK_FRICTION] - work[WORK_KEEP] -
-                     work[WORK_PROJECTION] - work[WORK_BREAKING],
+                     work[WORK_PROJECTION] - work[WORK_BREAKING] - work[WORK_TRUNCATION],
         .exchanged = budget->exchanged,
         .order = balance_order(run),
     };
@@ -549,6 +549,7 @@ static void print_energy(const struct run *run)
     print_term(&column, "keep", work[WORK_KEEP], '-');
     print_term(&column, "projection", work[WORK_PROJECTION], '-');
     print_term(&column, "breaking", work[WORK_BREAKING], '-');
+    print_term(&column, "truncation", work[WORK_TRUNCATION], '-');
     puts("");
     print_closure(&balance);
 }
@@ -565,6 +566,19 @@ static void print_implicit(const struct run *run)
     if (statistics->unconverged > 0)
         printf("; not converged in %s", human_counted(statistics->unconverged, "step").text);
     puts("");
+}
+
+static void print_contact(const struct run *run)
+{
+    const struct surface_cuts cuts = solver_surface_cuts(run->solver);
+    if (cuts.steps == 0)
+        return;
+    printf("  contact    motion cut in %s, where surfaces would have passed through each other\n",
+           human_counted(cuts.steps, "step").text);
+    if (cuts.unresolved > 0)
+        printf("             in %s they may have done so all the same: dt is too large for how "
+               "fast nodes are driven\n",
+               human_counted(cuts.unresolved, "step").text);
 }
 
 static void print_bodies(const struct run *run)
@@ -631,6 +645,7 @@ void run_print_table(const struct run *run)
     print_times(run);
     print_energy(run);
     print_implicit(run);
+    print_contact(run);
     print_bodies(run);
     print_files(run);
     print_viewers(run);
@@ -704,6 +719,8 @@ static void write_work(struct json *json, const struct run *run)
     json_number(json, "wind", work[WORK_WIND]);
     json_number(json, "drives", work[WORK_DRIVES]);
     json_number(json, "inflation", work[WORK_INFLATION]);
+    if (run->scene->contact.present)
+        json_number(json, "truncation", work[WORK_TRUNCATION]);
     json_close_object(json);
 }
 
@@ -738,6 +755,17 @@ static void write_implicit(struct json *json, const struct run *run)
     json_count(json, "iterations", statistics->iterations);
     json_number(json, "worst_residual", statistics->worst_residual);
     json_count(json, "unconverged", statistics->unconverged);
+    json_close_object(json);
+}
+
+static void write_contact(struct json *json, const struct run *run)
+{
+    const struct surface_cuts cuts = solver_surface_cuts(run->solver);
+    if (!run->scene->contact.present)
+        return;
+    json_open_object(json, "surface_contact");
+    json_count(json, "cut_steps", cuts.steps);
+    json_count(json, "unresolved_steps", cuts.unresolved);
     json_close_object(json);
 }
 
@@ -798,6 +826,7 @@ void run_print_json(const struct run *run)
     write_work(&json, run);
     write_balance(&json, run);
     write_implicit(&json, run);
+    write_contact(&json, run);
     write_dt_exceeded(&json, run);
     json_count(&json, "steps_planned", taut_solver_steps_planned(run->solver));
     json_string(&json, "interrupted",

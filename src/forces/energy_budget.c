@@ -143,7 +143,7 @@ static bool wind_is_measured(const struct system *system)
 static bool measures_between_steps(const struct system *system)
 {
     const struct settings *settings = &system->settings;
-    return !settings->projects && settings->keep_velocity == 1 &&
+    return !settings->projects && !settings->cuts && settings->keep_velocity == 1 &&
            !system->topology->environment.wind.present;
 }
 
@@ -565,7 +565,7 @@ static double work_of_causes(const struct energy_budget *work)
     const double *done = work->done;
     return done[WORK_WIND] + done[WORK_DRIVES] + done[WORK_INFLATION] - done[WORK_DAMPING] -
            done[WORK_DRAG] - done[WORK_FRICTION] - done[WORK_KEEP] - done[WORK_PROJECTION] -
-           done[WORK_BREAKING];
+           done[WORK_BREAKING] - done[WORK_TRUNCATION];
 }
 
 static bool any_restitution(const struct topology *topology)

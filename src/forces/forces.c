@@ -138,12 +138,14 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     assert(!evaluation.powers || finish_may_measure(finish));
     const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
     REAL_NAME(contacts_find)(system, evaluation.time, worker);
+    REAL_NAME(surface_contact_find)(system, evaluation, worker);
     clear_forces(system, worker);
     add_mass_drag(system, worker);
     REAL_NAME(wind_add)(system, evaluation, finish, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);
     REAL_NAME(elements_add)(system, false, evaluation.powers, worker);
     REAL_NAME(colliders_add)(system, evaluation.time, worker);
+    REAL_NAME(surface_contact_add)(system, worker);
     if (breaking)
         REAL_NAME(springs_break)
     (system, elapsed_part(system, evaluation.time), worker);

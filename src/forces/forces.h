@@ -4,6 +4,7 @@
 #define TAUT_FORCES_FORCES_H
 
 #include "contact/contact.h"
+#include "contact/surface_contact.h"
 #include "elements/elements.h"
 #include "faces/faces.h"
 #include "springs/springs.h"

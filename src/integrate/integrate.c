@@ -258,6 +258,29 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
     }
 }
 
+// The energy is that with the velocities which the integrator has at this point, for some those half
+// a step before.
+void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
+{
+    if (!system->settings.cuts || gas_has_collapsed(system) ||
+        !REAL_NAME(surface_contact_passes)(system, worker))
+        return;
+    const bool counts_work = system->settings.keep_energy_budget;
+    const double time = step_time(system, system->state->step + 1);
+    taut_energy before = {0}, after = {0};
+    if (counts_work)
+        before = energy_at(system, time, worker);
+    REAL_NAME(surface_contact_cut)(system, worker);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    if (counts_work)
+        after = energy_at(system, time, worker);
+    if (counts_work && worker->index == 0) {
+        system->work.done[WORK_TRUNCATION] += before.total - after.total;
+        REAL_NAME(work_note_loss)(system, before.kinetic, before.kinetic - after.kinetic);
+    }
+    worker_barrier(worker);
+}
+
 static void keep_velocity_and_count(struct system *system, const struct worker *worker)
 {
     bool counts_work = system->settings.keep_energy_budget;

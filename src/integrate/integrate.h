@@ -30,6 +30,10 @@ void REAL_NAME(integrator_complete)(struct system *system, const struct worker *
 // The projection at the end of a step or substep, and its energy budget.
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker);
 
+// Cuts the motion of the step where surfaces would pass through each other, and its energy budget.
+// Called by explicit integrators as soon as the nodes have moved.
+void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker);
+
 // Ends a step after the integrator: projection, keep_velocity; then the step is counted. Nothing if
 // gas had no volume at its start.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);

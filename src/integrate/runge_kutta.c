@@ -89,6 +89,7 @@ static void midpoint_in_loops(struct system *system, const struct worker *worker
     evaluate_stage(system, h / 2, worker);
     from_start(system, h, true, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
+    REAL_NAME(limit_motion)(system, worker);
 }
 
 // Adds weight times (v, a) of the stage just evaluated to the sums of slopes; the first stage sets
@@ -153,6 +154,7 @@ static void rk4_in_loops(struct system *system, const struct worker *worker)
     }
     apply_slopes(system, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
+    REAL_NAME(limit_motion)(system, worker);
 }
 
 // ---- Stages in the sweep
@@ -212,6 +214,7 @@ void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
     REAL_NAME(kinematic_place)(system, h / 2, worker);
     sweep_stage(system, h / 2, SWEEP_MIDPOINT_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
+    REAL_NAME(limit_motion)(system, worker);
 }
 
 void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
@@ -230,4 +233,5 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
     REAL_NAME(kinematic_place)(system, h, worker);
     sweep_stage(system, h, SWEEP_RK4_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
+    REAL_NAME(limit_motion)(system, worker);
 }

@@ -15,7 +15,7 @@ static bool may_lack_half_kick(const struct system *system)
 {
     const struct settings *settings = &system->settings;
     const bool budget = settings->keep_energy_budget && !REAL_NAME(work_is_measured)(system);
-    return !plan_is_reference(system->plan) && !budget && !settings->projects &&
+    return !plan_is_reference(system->plan) && !budget && !settings->projects && !settings->cuts &&
            settings->keep_velocity == 1 && !system->mouse_spring.pulls;
 }
 
@@ -260,6 +260,7 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
         kick_and_drift(system, worker);
     }
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
+    REAL_NAME(limit_motion)(system, worker);
     if (may_lack_half_kick(system)) {
         half_kick_is_due(system, worker);
         return;
@@ -290,6 +291,7 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
         }
         advance_positions(system, worker);
         REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
+        REAL_NAME(limit_motion)(system, worker);
         backward_velocities(system, worker);
     }
     if (may_lack_half_kick(system)) {

@@ -19,6 +19,8 @@ static taut_status write_header(struct energy_csv *table, const struct frame *fi
     if (table->has_work)
         file_print(file, ",work_damping,work_drag,work_friction,work_keep,work_projection,"
                          "work_breaking,work_wind,work_drives,work_inflation");
+    if (table->has_work && table->has_contact)
+        file_print(file, ",work_truncation");
     for (size_t i = 0; i < table->volume_count; i++)
         file_print(file, ",volume_%s", first->bodies[table->volume_bodies[i]].name);
     file_print(file, "\n");
@@ -30,6 +32,7 @@ taut_status energy_csv_open(struct energy_csv *table, const char *path, const st
 {
     memset(table, 0, sizeof *table);
     table->has_work = first->has_work;
+    table->has_contact = first->has_contact;
     table->volume_bodies = calloc(first->shape.body_count + 1, sizeof *table->volume_bodies);
     if (!table->volume_bodies)
         return fail_memory(error, "the energy table");
@@ -48,11 +51,12 @@ taut_status energy_csv_open(struct energy_csv *table, const char *path, const st
 }
 
 taut_status energy_csv_resume(struct energy_csv *table, const char *path, uint64_t length,
-                              bool has_work, const uint64_t *bodies, size_t count,
+                              const struct frame *present, const uint64_t *bodies, size_t count,
                               taut_error *error)
 {
     memset(table, 0, sizeof *table);
-    table->has_work = has_work;
+    table->has_work = present->has_work;
+    table->has_contact = present->has_contact;
     table->volume_bodies = calloc(count + 1, sizeof *table->volume_bodies);
     if (!table->volume_bodies)
         return fail_memory(error, "the energy table");
@@ -88,6 +92,8 @@ taut_status energy_csv_add(struct energy_csv *table, const struct frame *now, ta
                                                   WORK_WIND,    WORK_DRIVES,     WORK_INFLATION};
         for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
             add_numbers(file, &now->work[columns[i]], 1);
+        if (table->has_contact)
+            add_numbers(file, &now->work[WORK_TRUNCATION], 1);
     }
     for (size_t i = 0; i < table->volume_count; i++)
         add_numbers(file, &now->volumes[table->volume_bodies[i]], 1);

@@ -13,7 +13,7 @@
 
 struct energy_csv {
     struct file file;
-    bool has_work;
+    bool has_work, has_contact;
     size_t *volume_bodies; // bodies whose volume has a column
     size_t volume_count;
 };
@@ -26,7 +26,7 @@ taut_status energy_csv_open(struct energy_csv *table, const char *path, const st
 // Continues the table after its first `length` bytes; the columns are those of the volumes of
 // `bodies`, as the table began with.
 taut_status energy_csv_resume(struct energy_csv *table, const char *path, uint64_t length,
-                              bool has_work, const uint64_t *bodies, size_t count,
+                              const struct frame *present, const uint64_t *bodies, size_t count,
                               taut_error *error);
 
 // Adds a row and writes it. A row that cannot be written entirely is removed.

@@ -436,9 +436,8 @@ static taut_status resume_tables(struct recording *recording,
         if (position->volume_bodies[i] >= present->shape.body_count)
             status = fail(error, TAUT_ERROR_IO, "the checkpoint has columns of other bodies");
     if (status == TAUT_OK)
-        status =
-            energy_csv_resume(&recording->energy, path, position->energy_bytes, present->has_work,
-                              position->volume_bodies, (size_t)position->volume_count, error);
+        status = energy_csv_resume(&recording->energy, path, position->energy_bytes, present,
+                                   position->volume_bodies, (size_t)position->volume_count, error);
     if (status != TAUT_OK || options->probe_count == 0)
         return status;
     status = add_kept_path(recording, "probes", ".csv", &writing, &path, error);

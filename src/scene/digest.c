@@ -87,6 +87,31 @@ static void add_collider(struct hash *hash, const struct scene_collider *collide
     add_flag(hash, collider->blocks_drives);
 }
 
+// Only where there is contact, so that other scenes keep their digests.
+static void add_contact(struct hash *hash, const taut_scene *scene)
+{
+    const struct scene_contact *contact = &scene->contact;
+    if (!contact->present)
+        return;
+    add_flag(hash, contact->self);
+    add_flag(hash, contact->between);
+    ADD(hash, contact->thickness);
+    add_flag(hash, contact->stiffness_auto);
+    if (!contact->stiffness_auto)
+        ADD(hash, contact->stiffness);
+    for (size_t i = 0; i < contact->pair_count; i++) {
+        const uint64_t bodies[2] = {contact->pairs[i].bodies[0], contact->pairs[i].bodies[1]};
+        ADD(hash, bodies);
+        add_flag(hash, contact->pairs[i].enabled);
+    }
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const struct scene_body_contact *own = &scene->bodies[b].contact;
+        ADD(hash, own->thickness);
+        add_flag(hash, own->self_given);
+        add_flag(hash, own->self);
+    }
+}
+
 static void add_motion(struct hash *hash, const struct motion *motion)
 {
     add_choice(hash, (int)motion->type);
@@ -195,6 +220,7 @@ uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)
     add_environment(&hash, &scene->environment);
     for (size_t c = 0; c < scene->collider_count; c++)
         add_collider(&hash, &scene->colliders[c]);
+    add_contact(&hash, scene);
     for (size_t b = 0; b < bodies->count; b++)
         add_body(&hash, &bodies->items[b]);
     return hash_end(&hash);

@@ -45,6 +45,7 @@ void scene_free(taut_scene *scene)
         free_body(&scene->bodies[i]);
     free(scene->bodies);
     free(scene->colliders);
+    free(scene->contact.pairs);
     free(scene->environment.wind.gusts);
     free(scene->output.probes);
     free(scene->title);
@@ -96,6 +97,16 @@ static void bind_section(struct binder *binder, const struct bound *bound, const
         bind(binder, &pair->value);
 }
 
+// What bodies change needs something to change.
+static void check_body_contact(struct binder *binder)
+{
+    const taut_scene *scene = binder->scene;
+    for (size_t b = 0; b < scene->body_count && !scene->contact.present; b++)
+        if (scene->bodies[b].contact.present)
+            bind_report(binder, scene->bodies[b].contact.at, NULL,
+                        "'contact' of a body needs the section 'contact' of the scene");
+}
+
 // The order matters: bodies use gravity and materials, probes use bodies.
 static void bind_scene(struct binder *binder)
 {
@@ -114,6 +125,8 @@ static void bind_scene(struct binder *binder)
     bind_section(binder, &bound, "materials", bind_materials);
     bind_section(binder, &bound, "bodies", bind_bodies);
     bind_section(binder, &bound, "colliders", bind_colliders);
+    bind_section(binder, &bound, "contact", bind_contact);
+    check_body_contact(binder);
     bind_section(binder, &bound, "initial", bind_initial);
     bind_section(binder, &bound, "output", bind_output);
 }

@@ -295,6 +295,14 @@ struct scene_pendulum {
     double length, angle;
 };
 
+// What a body has instead of the scene's keys.
+struct scene_body_contact {
+    bool present;
+    double thickness; // m; 0: that of the scene
+    bool self_given, self;
+    mark at;
+};
+
 struct scene_body {
     char *name;
     enum body_type type;
@@ -332,6 +340,7 @@ struct scene_body {
     vec3 velocity;          // m/s, of all nodes at t = 0
     vec3 translate, rotate; // p' = Rz Ry Rx p + translate, about the origin
     struct scene_pressure pressure;
+    struct scene_body_contact contact;
 };
 
 enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM };
@@ -350,6 +359,23 @@ struct scene_collider {
     double restitution; // project: fraction of the approach speed that is returned; default 0
     double keep;        // project: factor of the tangential velocity at an impact; default 1
     bool blocks_drives; // planes
+    mark at;
+};
+
+// Contact between the surfaces of bodies (contact/surface_contact.h).
+struct scene_contact_pair {
+    size_t bodies[2]; // the same twice: a body with itself
+    bool enabled;
+};
+
+struct scene_contact {
+    bool present;
+    bool self, between;               // bodies with themselves, and with each other
+    double thickness;                 // m: how far apart surfaces are kept
+    bool stiffness_auto;              // stiffness: auto
+    double stiffness;                 // N/m; valid unless stiffness_auto
+    struct scene_contact_pair *pairs; // exceptions; later ones count
+    size_t pair_count;
     mark at;
 };
 
@@ -387,6 +413,7 @@ struct taut_scene {
     size_t body_count;
     struct scene_collider *colliders;
     size_t collider_count;
+    struct scene_contact contact;
     struct scene_output output;
     struct scene_document *document; // for the resolved scene.yaml and for source lines of messages
 };

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "contact/contact.h"
+#include "contact/surface_contact.h"
 #include "forces/forces.h"
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
@@ -156,6 +157,7 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
     stage_clock_start(&system->clock, worker);
     worker_barrier(worker); // all have read the present values
     if (worker->index == 0) {
+        REAL_NAME(surface_contact_moved)(system);
         struct mouse_spring *mouse_spring = &system->mouse_spring;
         s->forces_current = s->forces_zero = s->grid_forces_zero = false;
         s->energy_current = false;

@@ -725,11 +725,15 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
             restore_memory(system, checkpoint);
         }
     }
+    if (worker->index == 0)
+        REAL_NAME(surface_contact_moved)(system);
     worker_barrier(worker);
     REAL_NAME(colliders_start)(system, step_time(system, system->state->step), worker);
     if (worker->index == 0)
         restore_touching(system, checkpoint);
     worker_barrier(worker);
+    // For a step that starts with known forces.
+    REAL_NAME(surface_contact_find)(system, REAL_NAME(evaluation_now)(system), worker);
     if (!exact)
         continue_forces(system, checkpoint, worker);
     taut_energy energy = {0};

@@ -37,7 +37,7 @@ struct item {
 typedef void item_visitor(void *context, struct item item);
 
 // A new member of a record has to be listed below.
-_Static_assert(sizeof(struct energy_budget) == 8 * 41, "every member is in visit_budget");
+_Static_assert(sizeof(struct energy_budget) == 8 * 43, "every member is in visit_budget");
 _Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in visit_records");
 _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
@@ -50,7 +50,7 @@ _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records")
 
 static void visit_budget(struct energy_budget *work, item_visitor *visit, void *context)
 {
-    ITEM(F64, "budget.done", work->done, WORK_CAUSES);
+    ITEM(F64, "budget.done", work->done, WORK_TRUNCATION);
     ITEM(F64, "budget.power", work->power, WORK_POWERS);
     ITEM(F64, "budget.moved_kinetic", &work->moved_kinetic, 1);
     ITEM(F64, "budget.sampled_time", &work->sampled_time, 1);
@@ -69,7 +69,7 @@ static void visit_budget(struct energy_budget *work, item_visitor *visit, void *
     ITEM(U64, "budget.restarts", &work->restarts, 1);
     ITEM(F64, "budget.difference", work->difference, 2);
     ITEM(F64, "budget.exchanged", &work->exchanged, 1);
-    ITEM(F64, "budget.counted", work->counted, WORK_CAUSES);
+    ITEM(F64, "budget.counted", work->counted, WORK_TRUNCATION);
     ITEM(F64, "budget.difference_sums", work->difference_sums, 2);
     ITEM(U32, "budget.differences_present", &work->differences_present, 1);
 }
@@ -374,6 +374,10 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
     }
     STATE_ARRAYS(VISIT)
 #undef VISIT
+    if (checkpoint->topology->has_contact) {
+        ITEM(F64, "budget.truncation", &checkpoint->work.done[WORK_TRUNCATION], 1);
+        ITEM(F64, "budget.counted_truncation", &checkpoint->work.counted[WORK_TRUNCATION], 1);
+    }
     if (checkpoint->fields[CHECKPOINT_correction])
         FIELD(REAL, "correction", CHECKPOINT_correction, checkpoint->correction,
               checkpoint->triples);

@@ -332,6 +332,69 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
     return TAUT_OK;
 }
 
+// contact.stiffness: auto. Of the largest eigenvalue without contact, contact adds three times as
+// much, which halves the critical step; with a given dt no more than it allows, if it allows any.
+static taut_status choose_contact(taut_solver *solver, const taut_scene *scene,
+                                  struct diagnostics *diagnostics, taut_error *error)
+{
+    if (!scene->contact.present || !scene->contact.stiffness_auto)
+        return TAUT_OK;
+    struct critical_step critical;
+    taut_status status = solver_critical_step(solver, &critical, error);
+    if (status != TAUT_OK)
+        return status;
+    if (!(critical.omega > 0)) {
+        if (diagnostics)
+            scene_report(
+                scene, diagnostics, scene->contact.at,
+                "'stiffness: auto' of contact needs a spring at a free node; give a number");
+        return fail(error, TAUT_ERROR_SCENE,
+                    "contact.stiffness: auto needs a spring at a free node");
+    }
+    const double own = critical.omega * critical.omega;
+    const double limit = integrator_limit(solver->integrator), most = 3 * own, least = 0.2 * own;
+    double square = most;
+    if (!scene->simulation.dt_auto && limit > 0 && isfinite(limit)) {
+        const double allowed = 0.8 * limit * limit / (solver->dt * solver->dt) - own;
+        square = fmin(most, fmax(least, allowed));
+    }
+    solver->functions->choose_contact(solver->system, square);
+    solver->functions->release_critical(solver->system);
+    return TAUT_OK;
+}
+
+// Surfaces that cross at the start cannot be kept apart.
+static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics, taut_error *error)
+{
+    struct surface_crossing found;
+    bool no_memory = false;
+    const bool crosses = scene->contact.present &&
+                         solver->functions->surface_crossing(solver->system, &found, &no_memory);
+    if (no_memory)
+        return fail_memory(error, "contact");
+    if (!crosses)
+        return TAUT_OK;
+    const struct topology *topology = solver->topology;
+    unsigned long long nodes[2][3];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 3; i++)
+            nodes[side][i] = topology_builder_node(topology, found.nodes[side][i]) -
+                             topology->bodies[found.bodies[side]].first_node;
+    char text[400];
+    snprintf(
+        text, sizeof text,
+        "surfaces cross at the start: the triangle of nodes %llu, %llu, %llu of body '%s' and "
+        "that of nodes %llu, %llu, %llu of body '%s'; move the bodies apart, or leave the pair "
+        "out with 'contact: {pairs: [{bodies: [%s, %s], enabled: false}]}'",
+        nodes[0][0], nodes[0][1], nodes[0][2], topology->bodies[found.bodies[0]].name, nodes[1][0],
+        nodes[1][1], nodes[1][2], topology->bodies[found.bodies[1]].name,
+        topology->bodies[found.bodies[0]].name, topology->bodies[found.bodies[1]].name);
+    if (diagnostics)
+        scene_report(scene, diagnostics, scene->contact.at, "%s", text);
+    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+}
+
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
                       const struct solver_options *wanted, taut_error *error)
 {
@@ -348,7 +411,11 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
     solver->position_step = simulation->position_step;
     if (!simulation->dt_auto && simulation->position_step > 0)
         solver->position_ratio = simulation->position_step / simulation->dt;
-    taut_status status = TAUT_OK;
+    taut_status status = refuse_crossings(solver, scene, diagnostics, error);
+    if (status == TAUT_OK)
+        status = choose_contact(solver, scene, diagnostics, error);
+    if (status != TAUT_OK)
+        return status;
     if (simulation->dt_auto && wanted->continued_dt > 0) {
         solver->dt = wanted->continued_dt;
         solver->functions->set_dt(solver->system, solver->dt);

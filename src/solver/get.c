@@ -191,6 +191,11 @@ const struct implicit_statistics *solver_implicit_statistics(const taut_solver *
     return solver->functions->implicit(solver->system);
 }
 
+struct surface_cuts solver_surface_cuts(const taut_solver *solver)
+{
+    return solver->functions->surface_cuts(solver->system);
+}
+
 double solver_body_volume(const taut_solver *solver, size_t body)
 {
     return solver->functions->volume(solver->system, body);
@@ -383,6 +388,7 @@ static void read_energy(taut_solver *solver, bool want_forces, struct frame *fra
 {
     solver_evaluate(solver, want_forces, &frame->energy);
     const struct energy_budget *budget = solver_energy_budget(solver);
+    frame->has_contact = solver->topology->has_contact;
     frame->has_work = budget != NULL;
     if (budget)
         memcpy(frame->work, budget->done, sizeof frame->work);

@@ -6,6 +6,7 @@
 #ifndef TAUT_SOLVER_SOLVER_H
 #define TAUT_SOLVER_SOLVER_H
 
+#include "contact/surface_report.h"
 #include "base/archive.h"
 #include "parallel/team.h"
 #include "springs/plan.h"
@@ -165,6 +166,9 @@ const struct energy_budget *solver_energy_budget(const taut_solver *solver);
 
 // NULL if the integrator solves no equations.
 const struct implicit_statistics *solver_implicit_statistics(const taut_solver *solver);
+
+// How often contact of surfaces has cut the motion of a step, in this solver.
+struct surface_cuts solver_surface_cuts(const taut_solver *solver);
 
 // Allocates a frame (state/frame.h) of this solver with arrays for `fields`. Names and counts of
 // the bodies are always included; lists are filled here, once.

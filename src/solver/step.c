@@ -201,6 +201,8 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *erro
     const struct fault *fault = solver->functions->fault(solver->system);
     if (fault->code == TAUT_ERROR_COLLAPSED)
         return explain_collapse(solver, fault, error);
+    if (fault->code == TAUT_ERROR_MEMORY)
+        return fail_memory(error, "contact");
     if (fault->code == TAUT_ERROR_DIVERGED)
         return explain_divergence(solver, fault, error);
     return TAUT_OK;

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/memory.h"
 #include "contact/contact.h"
+#include "contact/surface_contact.h"
 #include "elements/elements.h"
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
@@ -75,6 +76,7 @@ static struct settings settings_of(const taut_scene *scene)
         .projects = any_response(scene, RESPONSE_PROJECT),
         .penalises = any_response(scene, RESPONSE_PENALTY),
         .implicit = simulation->implicit,
+        .cuts = scene->contact.present,
         .mixed = scene->precision == PRECISION_MIXED,
     };
 }
@@ -124,6 +126,7 @@ static void free_system(struct system *system)
     REAL_NAME(implicit_free)(system);
     REAL_NAME(constraints_free)(system);
     REAL_NAME(critical_step_release)(system);
+    REAL_NAME(surface_contact_free)(system);
     REAL_NAME(elements_free)(system);
     REAL_NAME(sweeps_free)(system->sweeps);
     REAL_NAME(state_free)(system->state);
@@ -206,6 +209,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
         status = REAL_NAME(elements_make)(system, error);
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");
+    if (status == TAUT_OK)
+        status = REAL_NAME(surface_contact_make)(system, options->scene, error);
 
     // Parts that only some families of integrators need.
     const enum integrator integrator = system->settings.integrator;
@@ -362,7 +367,8 @@ static uint64_t bytes(const struct system *system)
            REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
            REAL_NAME(elements_bytes)(system) + REAL_NAME(sweeps_bytes)(system->sweeps) +
            REAL_NAME(implicit_bytes)(system) + REAL_NAME(constraints_bytes)(system) +
-           REAL_NAME(critical_step_bytes)(system) + REAL_NAME(work_bytes)(system);
+           REAL_NAME(critical_step_bytes)(system) + REAL_NAME(work_bytes)(system) +
+           REAL_NAME(surface_contact_bytes)(system);
 }
 
 static uint64_t steps(const struct system *system)
@@ -507,6 +513,9 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .scale = scale,
     .stiffest_spring = REAL_NAME(stiffest_spring),
+    .choose_contact = REAL_NAME(surface_contact_choose_stiffness),
+    .surface_crossing = REAL_NAME(surface_contact_crosses),
+    .surface_cuts = REAL_NAME(surface_contact_cuts),
     .set_sphere = set_sphere,
     .continue_gas = continue_gas,
     .gas_pumped_at = REAL_NAME(gas_pumped_at),

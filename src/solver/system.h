@@ -7,6 +7,7 @@
 #include "springs/plan.h"
 #include "simd/isa.h"
 #include "stability/limits.h"
+#include "contact/surface_report.h"
 #include "state/records.h"
 #include "solver/solver.h"
 
@@ -95,6 +96,10 @@ struct system_functions {
     // Where nodes are and how fast they may become, for the warning of lost increments.
     struct scale (*scale)(const struct system *system);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
+    void (*choose_contact)(struct system *system, double square); // contact/surface_contact.h
+    bool (*surface_crossing)(struct system *system, struct surface_crossing *found,
+                             bool *no_memory);
+    struct surface_cuts (*surface_cuts)(const struct system *system);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
     // Pumping after a change of that body's gas, whose pressure was `before`; faces.h has both.

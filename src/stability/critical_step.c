@@ -444,7 +444,7 @@ static void extend_by_others(const struct system *system, struct ratios *ratios)
         if (topology->colliders[c].response == RESPONSE_PENALTY)
             *ratios = (struct ratios){
                 0, INFINITY, ratios->pressed || topology->colliders[c].type == COLLIDER_SPHERE};
-    if (topology_has_gas(topology))
+    if (topology_has_gas(topology) || topology->has_contact)
         *ratios = (struct ratios){0, INFINITY, true};
     if (topology->environment.wind.present)
         ratios->upper = INFINITY;
@@ -473,7 +473,7 @@ static double find_present_ratio(const struct system *system, double springs)
 {
     const struct topology *topology = system->topology;
     bool collides = false;
-    if (topology_has_gas(topology))
+    if (topology_has_gas(topology) || topology->has_contact)
         return 0;
     for (size_t c = 0; c < topology->collider_count; c++)
         collides |= topology->colliders[c].response == RESPONSE_PENALTY;

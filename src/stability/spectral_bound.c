@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "contact/contact.h"
+#include "contact/surface_contact.h"
 #include "elements/elements.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
@@ -925,7 +926,7 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
     const struct system *system = bound->system;
     *stiffness = *damping = 0;
     struct range listed = bound->listed->nodes;
-    if (listed.end > listed.first || bound->faces || system->elements)
+    if (listed.end > listed.first || bound->faces || system->elements || system->surface_contact)
         return false;
     double k_around = 0, c_around = 0;
     for (int element = 0; element < 3; element++) { // the trace: blocks are nowhere negative
@@ -961,6 +962,21 @@ static void add_mass_drag(const struct system *system, struct bound_blocks *bloc
     }
 }
 
+// Adds the contact of surfaces, along any direction.
+static void add_surface_contact(const struct system *system, struct bound_blocks *blocks)
+{
+    const struct topology *topology = system->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const double stiffness = REAL_NAME(surface_contact_bound)(system, b);
+        const size_t begin = (size_t)body->first_node, end = begin + (size_t)body->node_count;
+        for (size_t i = 0; i < blocks->count; i++)
+            if (blocks->first + i >= begin && blocks->first + i < end)
+                for (int element = 0; element < 3; element++)
+                    blocks->stiffness[element][i] += (real)stiffness;
+    }
+}
+
 void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
                                       size_t count, bool negative, struct bound_blocks *blocks)
 {
@@ -974,6 +990,8 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
         }
     if (system->topology->any_mass_drag)
         add_mass_drag(system, blocks);
+    if (system->surface_contact)
+        add_surface_contact(system, blocks);
     for (int element = 0; negative && element < BLOCK_WIDTH; element++)
         memset(blocks->negative[element], 0, count * sizeof(real));
     struct row_target target = {system, blocks, negative};

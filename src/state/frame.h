@@ -101,6 +101,7 @@ struct frame {
     uint64_t step;
     bool single;        // the run's precision: how many digits to write
     taut_energy energy; // J
+    bool has_contact;   // of surfaces
     bool has_work;      // the energy budget is kept:
     double work
         [WORK_CAUSES]; // J so far, by cause; wind, drives and inflation add it, others remove it

@@ -47,6 +47,7 @@ enum work_cause {
     WORK_PROJECTION,
     WORK_BREAKING,
     WORK_INFLATION,
+    WORK_TRUNCATION, // of the motion of steps, by contact of surfaces
     WORK_CAUSES
 };
 

@@ -16,6 +16,7 @@ struct element_set;
 struct implicit;
 struct contact_constraints;
 struct kernels;
+struct surface_contact;
 struct sweeps;
 
 struct settings {
@@ -29,6 +30,7 @@ struct settings {
     double keep_velocity;
     int substeps, iterations; // for xpbd
     bool projects, penalises; // some collider has response: project, or response: penalty
+    bool cuts;                // the motion of a step may be cut (contact/surface_contact.h)
     bool keep_energy_budget;  // forces/energy_budget.c
     struct scene_implicit implicit;
     bool tolerant; // divergence.h checks only for non-finite values
@@ -105,6 +107,8 @@ struct system {
     struct sweeps *sweeps;        // of the plan's grids
     struct element_set *elements; // elements/elements.h; NULL: no body has any
     struct contacts contacts;
+    struct surface_contact *surface_contact; // contact/surface_contact.h; NULL: no contact
+    atomic_bool surfaces_push;               // they exert forces in the present evaluation
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;
@@ -139,6 +143,11 @@ static inline double *powers_of_part(const struct system *system, bool wanted, s
 static inline bool contacts_are_found(const struct system *system)
 {
     return atomic_load_explicit(&system->contacts.found, memory_order_relaxed);
+}
+
+static inline bool surfaces_push(const struct system *system)
+{
+    return atomic_load_explicit(&system->surfaces_push, memory_order_relaxed);
 }
 
 // The time at the start of a step, s. Computed from the last change of dt, so that rounding errors

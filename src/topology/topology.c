@@ -13,6 +13,7 @@
     X(bodies, body_count)                                                                          \
     X(builder_nodes, renumbered_count)                                                             \
     X(internal_nodes, renumbered_count)                                                            \
+    X(built, built_count)                                                                          \
     X(masses, mass_count)                                                                          \
     X(kinematic, kinematic_count)                                                                  \
     X(directions, direction_count)                                                                 \
@@ -71,10 +72,12 @@ static void count_all(struct topology *topology, const taut_scene *scene,
     topology->body_count = bodies->count;
     topology->collider_count = scene->collider_count;
     topology->environment = scene->environment;
+    topology->has_contact = scene->contact.present;
 
     for (size_t i = 0; i < bodies->count; i++) {
         const struct body *body = &bodies->items[i];
         topology->node_count += body->node_count;
+        topology->built_count += topology->has_contact ? body->node_count : 0;
         topology->mass_count += body->masses ? body->node_count : 0;
         for (uint64_t node = 0; node < body->node_count; node++)
             topology->kinematic_count += body->kinematic[node];
@@ -342,6 +345,9 @@ static bool cook_all(struct topology *topology, const taut_scene *scene,
     for (size_t i = 0; i < bodies->count; i++)
         if (!cook_body(topology, i, &scene->bodies[i], &bodies->items[i], &at))
             return false;
+    for (size_t i = 0; i < bodies->count && topology->built_count; i++)
+        memcpy(topology->built[topology->bodies[i].first_node], bodies->items[i].positions,
+               (size_t)bodies->items[i].node_count * sizeof *topology->built);
     if (scene->collider_count)
         memcpy(topology->colliders, scene->colliders,
                scene->collider_count * sizeof *scene->colliders);

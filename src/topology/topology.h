@@ -55,8 +55,10 @@ struct topology {
     // are the same. Everything below uses internal numbers (reorder.h).
     uint64_t renumbered_count;
     uint32_t *builder_nodes, *internal_nodes;
-    uint64_t mass_count; // nodes of bodies whose nodes differ in mass
-    double *masses;      // kg
+    uint64_t built_count; // all nodes if there is contact, otherwise 0
+    double (*built)[3];   // m, positions as built
+    uint64_t mass_count;  // nodes of bodies whose nodes differ in mass
+    double *masses;       // kg
     uint64_t kinematic_count;
     uint32_t *kinematic; // kinematic nodes (pinned, driven or prescribed), ascending
 
@@ -94,6 +96,7 @@ struct topology {
     size_t material_count;
     bool any_breaks, any_yields;
     bool any_mass_drag; // of bodies
+    bool has_contact;   // of surfaces (contact/surface_contact.h)
 
     struct motion *motions; // their nodes are numbered over all bodies
     size_t motion_count;

@@ -246,11 +246,11 @@ void draw_budget(struct view *view)
     static const struct {
         int cause;
         const char *name;
-    } terms[] = {{WORK_DAMPING, "damping"},      {WORK_DRAG, "drag"},
-                 {WORK_FRICTION, "friction"},    {WORK_WIND, "wind"},
-                 {WORK_DRIVES, "drives"},        {WORK_KEEP, "keep"},
-                 {WORK_BREAKING, "breaking"},    {WORK_INFLATION, "gas pumped in"},
-                 {WORK_PROJECTION, "projection"}};
+    } terms[] = {{WORK_DAMPING, "damping"},       {WORK_DRAG, "drag"},
+                 {WORK_FRICTION, "friction"},     {WORK_WIND, "wind"},
+                 {WORK_DRIVES, "drives"},         {WORK_KEEP, "keep"},
+                 {WORK_BREAKING, "breaking"},     {WORK_INFLATION, "gas pumped in"},
+                 {WORK_PROJECTION, "projection"}, {WORK_TRUNCATION, "truncation"}};
     static const char row[] = "%-12s %+.5g J";
     const struct player_budget *budget = &view->status.budget;
     checkbox("energy budget##budget", &view->budget);

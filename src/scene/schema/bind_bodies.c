@@ -196,6 +196,20 @@ static void bind_pressure(struct binder *binder, const struct bound *bound,
     pressure->at = pair->key_at;
 }
 
+static void bind_body_contact(struct binder *binder, const struct bound *bound,
+                              struct scene_body_contact *contact)
+{
+    const struct dom_pair *pair = bound_find(bound, "contact");
+    struct schema_part part = {&schema_body_contact, contact, false};
+    struct bound content;
+    if (!pair ||
+        !bind_mapping(binder, &pair->value, schema_body_contact.what, &part, 1, false, &content))
+        return;
+    contact->present = true;
+    contact->self_given = bound_find(&content, "self") != NULL;
+    contact->at = pair->key_at;
+}
+
 // Checks a shape for what the tables cannot express: parallel edges, too many nodes, missing files.
 static void bind_shape(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
@@ -573,6 +587,7 @@ static void bind_content(struct binder *binder, const struct bound *bound, struc
     const struct dom_pair *pins = bound_find(bound, "pins"), *drives = bound_find(bound, "drives");
     body->common.has_rest_length = bound_find(bound, "rest_length") != NULL;
     bind_law(binder, bound, &body->common);
+    bind_body_contact(binder, bound, &body->contact);
     if (body->type == BODY_NETWORK)
         bind_network(binder, bound, body);
     bind_shape(binder, bound, body);

@@ -248,6 +248,80 @@ void bind_output(struct binder *binder, const struct dom_value *value)
     }
 }
 
+// ---- Contact of surfaces
+
+static void bind_contact_pair(struct binder *binder, const struct dom_value *value,
+                              struct scene_contact_pair *pair)
+{
+    struct schema_part part = {&schema_contact_pair, pair, false};
+    struct bound bound;
+    if (!bind_mapping(binder, value, schema_contact_pair.what, &part, 1, false, &bound))
+        return;
+    const struct dom_pair *bodies = bound_find(&bound, "bodies");
+    size_t count;
+    if (!bodies || !value_list(binder, &bodies->value, "bodies", "bodies", &count))
+        return;
+    if (count != 2) {
+        bind_report(binder, bodies->value.at, NULL, "'bodies' of a pair must be two names, not %zu",
+                    count);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        (void)bind_body_of(binder, &bodies->value.node->items[i], &pair->bodies[i]);
+}
+
+static void bind_contact_stiffness(struct binder *binder, const struct bound *bound)
+{
+    static const struct value_range positive = RANGE_POSITIVE;
+    struct scene_contact *contact = &binder->scene->contact;
+    const struct dom_pair *stiffness = bound_find(bound, "stiffness");
+    contact->stiffness_auto = true;
+    if (!stiffness)
+        return;
+    const struct dom_node *node = stiffness->value.node;
+    if (node->kind == DOM_SCALAR && strcmp(node->text, "auto") == 0)
+        return;
+    static const char *const words[] = {"auto"};
+    const char *nearest = node->kind == DOM_SCALAR ? nearest_name(node->text, words, 1) : NULL;
+    contact->stiffness_auto = false;
+    if (nearest)
+        bind_report(binder, stiffness->value.at, nearest,
+                    "'stiffness' must be a number or auto, not '%s'", show_text(node->text).text);
+    else
+        value_number(binder, &stiffness->value, "stiffness", &positive, &contact->stiffness);
+}
+
+void bind_contact(struct binder *binder, const struct dom_value *value)
+{
+    struct scene_contact *contact = &binder->scene->contact;
+    struct schema_part part = {&schema_contact, contact, false};
+    struct bound bound;
+    if (!bind_mapping(binder, value, schema_contact.what, &part, 1, false, &bound))
+        return;
+    contact->present = true;
+    contact->at = value->at;
+    bind_contact_stiffness(binder, &bound);
+    const enum integrator integrator = binder->scene->simulation.integrator;
+    if (binder->integrator_known &&
+        (integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD))
+        bind_report(binder, value->at, NULL,
+                    "'contact' is not available with the integrator %s; use an explicit one, such "
+                    "as symplectic_euler",
+                    integrator_name(integrator));
+    const struct dom_pair *pairs = bound_find(&bound, "pairs");
+    size_t count;
+    if (!pairs || !value_list(binder, &pairs->value, "pairs", "pairs", &count) || count == 0)
+        return;
+    contact->pairs = calloc(count, sizeof *contact->pairs);
+    if (!contact->pairs) {
+        bind_report_memory(binder);
+        return;
+    }
+    contact->pair_count = count;
+    for (size_t i = 0; i < count; i++)
+        bind_contact_pair(binder, &pairs->value.node->items[i], &contact->pairs[i]);
+}
+
 // ---- Colliders
 
 static void check_response(struct binder *binder, const struct bound *bound,

@@ -145,6 +145,7 @@ void bind_environment(struct binder *binder, const struct dom_value *value);
 void bind_materials(struct binder *binder, const struct dom_value *value);
 void bind_bodies(struct binder *binder, const struct dom_value *value);
 void bind_colliders(struct binder *binder, const struct dom_value *value);
+void bind_contact(struct binder *binder, const struct dom_value *value);
 void bind_initial(struct binder *binder, const struct dom_value *value);
 void bind_output(struct binder *binder, const struct dom_value *value);
 

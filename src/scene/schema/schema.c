@@ -55,6 +55,10 @@ static const struct schema_key scene_keys[] = {
      .shown = "list of colliders",
      .absent = "none",
      .meaning = "Obstacles for the nodes."},
+    {.name = "contact",
+     .shown = "mapping",
+     .absent = "bodies pass through themselves and each other",
+     .meaning = "Contact of bodies with themselves and with each other."},
     {.name = "initial",
      .shown = "path of a CSV file or a checkpoint",
      .absent = "the bodies as built",
@@ -476,6 +480,10 @@ static const struct schema_key body_keys[] = {
      .unit = "m",
      .initial = "[0, 0, 0]",
      .meaning = "Translates the body, after the rotation."},
+    {.name = "contact",
+     .shown = "mapping",
+     .absent = "the scene's `contact`",
+     .meaning = "What differs for this body from the scene's `contact`."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_body, "body", "a body", body_keys);
@@ -1062,6 +1070,76 @@ const struct schema_table schema_shapes[BODY_TYPE_COUNT] = {
     [BODY_OSCILLATOR] = SHAPE_TABLE("oscillator", "an oscillator", oscillator_keys),
     [BODY_PENDULUM] = SHAPE_TABLE("pendulum", "a pendulum", pendulum_keys),
 };
+
+// ---- Contact of surfaces
+
+#define FIELD(name) offsetof(struct scene_contact, name)
+static const struct schema_key contact_keys[] = {
+    {.name = "self",
+     .type = VALUE_BOOLEAN,
+     .offset = FIELD(self),
+     .initial = "true",
+     .meaning = "Contact of bodies with themselves."},
+    {.name = "between",
+     .type = VALUE_BOOLEAN,
+     .offset = FIELD(between),
+     .initial = "true",
+     .meaning = "Contact of bodies with each other."},
+    {.name = "thickness",
+     .type = VALUE_NUMBER,
+     .offset = FIELD(thickness),
+     .range = RANGE_POSITIVE,
+     .unit = "m",
+     .required = true,
+     .meaning = "The distance that surfaces keep from each other; of two bodies with different "
+                "values the mean."},
+    {.name = "stiffness",
+     .shown = "number or `auto`",
+     .range = RANGE_POSITIVE,
+     .unit = "N/m",
+     .initial = "auto",
+     .meaning = "A quarter of the largest stiffness of a contact; `auto` chooses it so that "
+                "contact halves the critical step at most."},
+    {.name = "pairs",
+     .shown = "list of pairs",
+     .absent = "none",
+     .meaning = "Exceptions for pairs of bodies."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_contact, "contact", "'contact'", contact_keys);
+
+#define FIELD(name) offsetof(struct scene_contact_pair, name)
+static const struct schema_key contact_pair_keys[] = {
+    {.name = "bodies",
+     .shown = "list of two names",
+     .required = true,
+     .meaning = "The bodies; the same name twice for a body with itself."},
+    {.name = "enabled",
+     .type = VALUE_BOOLEAN,
+     .offset = FIELD(enabled),
+     .initial = "true",
+     .meaning = "Whether they touch."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_contact_pair, "contact pair", "a pair of 'contact'", contact_pair_keys);
+
+#define FIELD(name) offsetof(struct scene_body_contact, name)
+static const struct schema_key body_contact_keys[] = {
+    {.name = "thickness",
+     .type = VALUE_NUMBER,
+     .offset = FIELD(thickness),
+     .range = RANGE_POSITIVE,
+     .unit = "m",
+     .absent = "the scene's",
+     .meaning = "The distance that surfaces keep from each other."},
+    {.name = "self",
+     .type = VALUE_BOOLEAN,
+     .offset = FIELD(self),
+     .absent = "the scene's",
+     .meaning = "Contact of the body with itself."},
+};
+#undef FIELD
+SCHEMA_TABLE(schema_body_contact, "body contact", "'contact' of a body", body_contact_keys);
 
 // ---- Colliders
 

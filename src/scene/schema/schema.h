@@ -101,6 +101,9 @@ extern const struct schema_table schema_fabric;                  // struct scene
 extern const struct schema_table schema_rayleigh;                // struct scene_body
 extern const struct schema_table schema_pressure;
 extern const struct schema_table schema_drive;
+extern const struct schema_table schema_contact;
+extern const struct schema_table schema_contact_pair;
+extern const struct schema_table schema_body_contact;
 extern const struct schema_table schema_collider; // struct scene_collider, every type
 enum { COLLIDER_TYPE_COUNT = 3 };
 extern const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT];

@@ -845,8 +845,8 @@ bool REAL_NAME(sweep_computes_wind)(const struct system *system, const struct sw
                                     const struct wind_now *wind, enum sweep_finish finish)
 {
     return wind->factor != 0 && wind->law == WIND_FACE && system->sweeps->load == LOAD_WIND &&
-           !contacts_are_found(system) && sweep->cloth && sweep->faces && !sweep->grid->missing &&
-           !sweep->grid->has_elements && finish != SWEEP_FORCES;
+           !contacts_are_found(system) && !surfaces_push(system) && sweep->cloth && sweep->faces &&
+           !sweep->grid->missing && !sweep->grid->has_elements && finish != SWEEP_FORCES;
 }
 
 // Sets the end of the rolling buffer to the contributions of the cells before the first of these

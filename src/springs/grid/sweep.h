@@ -210,7 +210,7 @@ void REAL_NAME(grid_constraints_iterate)(const struct system *system, double ste
 // Whether other forces than springs, gravity and drag act on nodes of grids in this evaluation.
 static inline bool sweep_is_loaded(const struct system *system)
 {
-    return system->sweeps->loaded || contacts_are_found(system);
+    return system->sweeps->loaded || contacts_are_found(system) || surfaces_push(system);
 }
 
 // Layers of the reaction buffer: the layer being swept and those that its springs reach.

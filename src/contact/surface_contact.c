@@ -1,0 +1,831 @@
+// Contact between surfaces: when the lists of candidates are made again, what touches, the forces
+// and their energy. How lists are found is in broad_phase.c, distances and the barrier in
+// distance.h, the motion of a step in surface_limit.c.
+//
+// Every list belongs to a fixed range of blocks, and one worker computes it. A pair of blocks adds
+// its forces to those of the first block, which only this worker writes, and passes those on the
+// second one on; these are added afterwards, in the order of the lists, and at last every node
+// receives what the blocks around it have for it, in the order of the blocks. Only pairs that touch
+// contribute, so that the bits depend neither on the number of threads nor on when the lists were
+// made.
+#include "contact/surface_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "state/reading.h"
+
+// The skin of a body, in units of half its thickness: the faster bodies move, the wider. Wider lists
+// last for more steps, and cost more in each: with 1 instead of 1/4 a step of a folding cloth takes
+// twice as long. Beyond the upper limit a run has diverged.
+static const double SKIN_MIN = 0.25, SKIN_MAX = 512;
+
+// ---- Making
+
+static bool body_wanted(const taut_scene *scene, size_t body)
+{
+    const struct scene_contact *contact = &scene->contact;
+    const struct scene_body_contact *own = &scene->bodies[body].contact;
+    const bool self = own->self_given ? own->self : contact->self;
+    bool exceptions = false;
+    for (size_t i = 0; i < contact->pair_count; i++)
+        exceptions |= contact->pairs[i].enabled;
+    return self || (contact->between && scene->body_count > 1) || exceptions;
+}
+
+static void set_rules(struct surface_contact *it, const taut_scene *scene)
+{
+    const struct scene_contact *contact = &scene->contact;
+    const size_t bodies = it->body_count;
+    for (size_t a = 0; a < bodies; a++) {
+        const struct scene_body_contact *own = &scene->bodies[a].contact;
+        const double thickness = own->thickness > 0 ? own->thickness : contact->thickness;
+        it->half_thickness[a] = thickness / 2;
+        it->apart[a] = 1.5 * thickness;
+        it->wanted[a] = body_wanted(scene, a);
+        for (size_t b = 0; b < bodies; b++)
+            it->enabled[a * bodies + b] =
+                a == b ? (own->self_given ? own->self : contact->self) : contact->between;
+    }
+    for (size_t i = 0; i < contact->pair_count; i++) {
+        const struct scene_contact_pair *pair = &contact->pairs[i];
+        const size_t a = pair->bodies[0], b = pair->bodies[1];
+        it->enabled[a * bodies + b] = it->enabled[b * bodies + a] = pair->enabled;
+    }
+}
+
+static size_t chunks_of(const struct topology *topology, struct surface_contact *it, bool store)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < it->body_count; b++) {
+        const size_t first = (size_t)topology->bodies[b].first_node;
+        const size_t end = first + (size_t)topology->bodies[b].node_count;
+        for (size_t at = first; it->wanted[b] && at < end; at += SUM_CHUNK, count++)
+            if (store)
+                it->chunks[count] =
+                    (struct contact_chunk){b, {at, end - at < SUM_CHUNK ? end : at + SUM_CHUNK}};
+    }
+    return count;
+}
+
+// For every entry of a block's nodes that of the block to which the node belongs, and the reverse.
+static bool find_owners(struct surface_contact *it, size_t nodes, const taut_allocator *allocator)
+{
+    const struct surfaces *surfaces = &it->surfaces;
+    uint32_t *own_entry = memory_allocate(NULL, nodes, sizeof *own_entry);
+    if (!own_entry)
+        return false;
+    for (size_t b = 0; b < surfaces->block_count; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        for (uint32_t i = 0; i < block->own_nodes; i++)
+            own_entry[surfaces->nodes[block->first_node + i]] = block->first_node + i;
+    }
+    for (size_t i = 0; i < surfaces->node_entries; i++) {
+        it->owner[i] = own_entry[surfaces->nodes[i]];
+        if (it->owner[i] != i)
+            it->halo_start[it->owner[i] + 1]++;
+    }
+    memory_release(NULL, own_entry, nodes, sizeof *own_entry);
+    for (size_t i = 0; i < surfaces->node_entries; i++)
+        it->halo_start[i + 1] += it->halo_start[i];
+    it->halo_count = it->halo_start[surfaces->node_entries];
+    it->halo = memory_allocate(allocator, it->halo_count, sizeof *it->halo);
+    if (!it->halo)
+        return false;
+    for (size_t i = 0; i < surfaces->node_entries; i++)
+        if (it->owner[i] != i)
+            it->halo[it->halo_start[it->owner[i]]++] = (uint32_t)i;
+    for (size_t i = surfaces->node_entries; i > 0; i--)
+        it->halo_start[i] = it->halo_start[i - 1];
+    it->halo_start[0] = 0;
+    return true;
+}
+
+#define ALLOCATE(array, count) ((array) = memory_allocate(allocator, (count), sizeof *(array)))
+
+static bool allocate_rules(struct surface_contact *it, size_t nodes,
+                           const taut_allocator *allocator)
+{
+    const size_t bodies = it->body_count;
+    return ALLOCATE(it->wanted, bodies) && ALLOCATE(it->enabled, bodies * bodies) &&
+           ALLOCATE(it->half_thickness, bodies) && ALLOCATE(it->radius, bodies) &&
+           ALLOCATE(it->apart, bodies) && ALLOCATE(it->clear, bodies * bodies) &&
+           ALLOCATE(it->moved, bodies) && ALLOCATE(it->list_x, nodes) &&
+           ALLOCATE(it->list_y, nodes) && ALLOCATE(it->list_z, nodes) &&
+           ALLOCATE(it->old_x, nodes) && ALLOCATE(it->old_y, nodes) && ALLOCATE(it->old_z, nodes);
+}
+
+static bool allocate_blocks(struct surface_contact *it, bool stages,
+                            const taut_allocator *allocator)
+{
+    const size_t blocks = it->surfaces.block_count, lists = it->broad->list_count;
+    const size_t entries = it->surfaces.node_entries;
+    if (!ALLOCATE(it->listed, blocks) || !ALLOCATE(it->start, blocks) ||
+        !ALLOCATE(it->steps, blocks) || !ALLOCATE(it->own, blocks) ||
+        !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
+        !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->least, lists) ||
+        !ALLOCATE(it->passed, lists) || !ALLOCATE(it->energies, lists) ||
+        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->halo_start, entries + 1))
+        return false;
+    if (stages)
+        return ALLOCATE(it->now, blocks);
+    it->now = it->start;
+    return true;
+}
+
+taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_scene *scene,
+                                            taut_error *error)
+{
+    const struct topology *topology = system->topology;
+    const taut_allocator *allocator = system->allocator;
+    const size_t nodes = (size_t)topology->node_count;
+    if (!scene->contact.present)
+        return TAUT_OK;
+    struct surface_contact *it = memory_allocate(allocator, 1, sizeof *it);
+    if (!it)
+        return fail_memory(error, "contact");
+    system->surface_contact = it;
+    it->body_count = topology->body_count;
+    it->lists_due = true;
+    it->skin = SKIN_MIN;
+    if (!allocate_rules(it, nodes, allocator))
+        return fail_memory(error, "contact");
+    set_rules(it, scene);
+    for (size_t b = 0; b < it->body_count && !scene->contact.stiffness_auto; b++)
+        system->state->surface_stiffness[b] = scene->contact.stiffness;
+    it->rules = (struct broad_phase_rules){it->body_count, it->radius, it->enabled, it->apart,
+                                           (const double(*)[3])topology->built};
+
+    // The table of the serial reference has no kernels.
+    const struct kernels *kernels =
+        plan_is_reference(system->plan) ? REAL_NAME(kernels_for)(ISA_BASE) : system->kernels;
+    taut_status status = surfaces_make(topology, it->wanted, allocator, &it->surfaces, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(broad_phase_make)(&it->surfaces, kernels, allocator, &it->broad, error);
+    if (status != TAUT_OK)
+        return status;
+    it->chunk_count = chunks_of(topology, it, false);
+    const enum integrator integrator = system->settings.integrator;
+    const bool stages = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4;
+    if (!ALLOCATE(it->chunks, it->chunk_count) || !ALLOCATE(it->chunk_boxes, it->chunk_count) ||
+        !allocate_blocks(it, stages, allocator) || !find_owners(it, nodes, allocator))
+        return fail_memory(error, "contact");
+    (void)chunks_of(topology, it, true);
+    return TAUT_OK;
+}
+
+#define RELEASE(array, count) memory_release(allocator, (array), (count), sizeof *(array))
+
+static void release_lists(struct surface_contact *it, const taut_allocator *allocator)
+{
+    for (size_t i = 0; i < it->broad->list_count && it->least; i++)
+        free(it->least[i]);
+    for (size_t i = 0; i < it->broad->list_count && it->passed; i++) {
+        free(it->passed[i].forces);
+        free(it->passed[i].blocks);
+    }
+    RELEASE(it->least, it->broad->list_count);
+    RELEASE(it->passed, it->broad->list_count);
+    RELEASE(it->energies, it->broad->list_count);
+    free(it->incoming);
+}
+
+void REAL_NAME(surface_contact_free)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const taut_allocator *allocator = system->allocator;
+    if (!it)
+        return;
+    const size_t bodies = it->body_count, nodes = (size_t)system->topology->node_count;
+    const size_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
+    if (it->broad)
+        release_lists(it, allocator);
+    RELEASE(it->wanted, bodies);
+    RELEASE(it->enabled, bodies * bodies);
+    RELEASE(it->half_thickness, bodies);
+    RELEASE(it->radius, bodies);
+    RELEASE(it->apart, bodies);
+    RELEASE(it->clear, bodies * bodies);
+    RELEASE(it->moved, bodies);
+    RELEASE(it->list_x, nodes);
+    RELEASE(it->list_y, nodes);
+    RELEASE(it->list_z, nodes);
+    RELEASE(it->old_x, nodes);
+    RELEASE(it->old_y, nodes);
+    RELEASE(it->old_z, nodes);
+    RELEASE(it->chunks, it->chunk_count);
+    RELEASE(it->chunk_boxes, it->chunk_count);
+    RELEASE(it->listed, blocks);
+    if (it->now != it->start)
+        RELEASE(it->now, blocks);
+    RELEASE(it->start, blocks);
+    RELEASE(it->steps, blocks);
+    RELEASE(it->own, blocks);
+    RELEASE(it->touched, blocks);
+    RELEASE(it->receives, blocks);
+    RELEASE(it->incoming_start, blocks + 1);
+    RELEASE(it->owner, entries);
+    RELEASE(it->halo_start, entries + 1);
+    RELEASE(it->halo, it->halo_count);
+    REAL_NAME(broad_phase_free)(it->broad);
+    surfaces_free(&it->surfaces);
+    RELEASE(it, 1);
+    system->surface_contact = NULL;
+}
+
+uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return 0;
+    const uint64_t bodies = it->body_count, nodes = system->topology->node_count;
+    const uint64_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
+    uint64_t bytes = surfaces_bytes(&it->surfaces) + REAL_NAME(broad_phase_bytes)(it->broad);
+    bytes += bodies * (3 * sizeof(double) + sizeof(bool) + sizeof *it->moved) +
+             bodies * bodies * (sizeof(bool) + sizeof(double));
+    bytes += nodes * 6 * sizeof(real);
+    bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
+                       sizeof(size_t) + 3);
+    bytes += entries * 2 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        bytes += it->broad->lists[i].pair_count * sizeof(float) +
+                 it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
+    return bytes + it->incoming_capacity * sizeof *it->incoming;
+}
+
+// ---- Stiffness
+
+// The tangent of a contact is 4 k (w w') n n' with the weights w of its nodes, whose magnitudes add
+// up to 2: (sum w_i n.x_i)^2 <= 2 sum |w_i| (n.x_i)^2, so it is nowhere greater than blocks 8 k |w_i|
+// n n' at its nodes.
+double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body)
+{
+    const struct surface_contact *it = system->surface_contact;
+    return it && it->wanted[body] ? 8 * system->state->surface_stiffness[body] * SURFACE_WEIGHTS
+                                  : 0;
+}
+
+void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square)
+{
+    const struct topology *topology = system->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const uint64_t end = body->first_node + body->node_count;
+        double least = INFINITY; // kg
+        for (uint64_t i = body->first_node; i < end;) {
+            const struct node_masses masses = topology_masses(topology, i, end);
+            for (; i < masses.end; i++)
+                least = fmin(least, mass_in(&masses, i));
+        }
+        system->state->surface_stiffness[b] = least * square / (8 * SURFACE_WEIGHTS);
+    }
+}
+
+void REAL_NAME(surface_contact_moved)(struct system *system)
+{
+    if (!system->surface_contact)
+        return;
+    system->surface_contact->lists_due = true;
+    system->surface_contact->start_known = false;
+}
+
+// ---- Displacements since the lists were made
+
+static void include(struct displacements *box, const real value[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        box->least[axis] = value[axis] < box->least[axis] ? value[axis] : box->least[axis];
+        box->most[axis] = value[axis] > box->most[axis] ? value[axis] : box->most[axis];
+    }
+}
+
+static struct displacements no_displacements(void)
+{
+    const real far = REAL_HUGE;
+    return (struct displacements){{far, far, far}, {-far, -far, -far}};
+}
+
+// The least and the most of a - b (of a, without b); side by side, so that compilers vectorise it.
+static void find_span(const real *a, const real *b, struct range nodes, real *least, real *most)
+{
+    enum { LANES = 16 };
+    real low[LANES], high[LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+        low[lane] = REAL_HUGE;
+        high[lane] = -REAL_HUGE;
+    }
+    size_t i = nodes.first;
+    for (; i + LANES <= nodes.end; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            const real d = b ? a[i + (size_t)lane] - b[i + (size_t)lane] : a[i + (size_t)lane];
+            low[lane] = d < low[lane] ? d : low[lane];
+            high[lane] = d > high[lane] ? d : high[lane];
+        }
+    for (; i < nodes.end; i++) {
+        const real d = b ? a[i] - b[i] : a[i];
+        low[0] = d < low[0] ? d : low[0];
+        high[0] = d > high[0] ? d : high[0];
+    }
+    *least = REAL_HUGE;
+    *most = -REAL_HUGE;
+    for (int lane = 0; lane < LANES; lane++) {
+        *least = low[lane] < *least ? low[lane] : *least;
+        *most = high[lane] > *most ? high[lane] : *most;
+    }
+}
+
+// By body, of the displacements since the lists were made, or of the positions themselves. The
+// result is complete on worker 0 after the barrier at the end.
+static void find_boxes(struct system *system, bool positions, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct state *s = system->state;
+    const real *const now[3] = {s->x, s->y, s->z}, *const then[3] = {it->list_x, it->list_y,
+                                                                     it->list_z};
+    const struct range share = worker_share(worker, it->chunk_count, 1);
+    for (size_t i = share.first; i < share.end; i++)
+        for (int axis = 0; axis < 3; axis++)
+            find_span(now[axis], positions ? NULL : then[axis], it->chunks[i].nodes,
+                      &it->chunk_boxes[i].least[axis], &it->chunk_boxes[i].most[axis]);
+    worker_barrier(worker);
+    if (worker->index != 0)
+        return;
+    for (size_t b = 0; b < it->body_count; b++)
+        it->moved[b] = no_displacements();
+    for (size_t i = 0; i < it->chunk_count; i++) {
+        include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].least);
+        include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].most);
+    }
+}
+
+// How far two points, one in each box, may be displaced relative to each other.
+static double relative_displacement(const struct displacements *a, const struct displacements *b)
+{
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double one = (double)a->most[axis] - (double)b->least[axis],
+                     other = (double)b->most[axis] - (double)a->least[axis];
+        const double most = fmax(fabs(one), fabs(other));
+        square += most * most;
+    }
+    return sqrt(square);
+}
+
+static double distance_of_boxes(const struct displacements *a, const struct displacements *b)
+{
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double gap = fmax((double)a->least[axis] - (double)b->most[axis],
+                                (double)b->least[axis] - (double)a->most[axis]);
+        square += gap > 0 ? gap * gap : 0;
+    }
+    return sqrt(square);
+}
+
+// The displacement of two bodies relative to each other up to which lists are complete.
+static double skin_between(const struct surface_contact *it, size_t a, size_t b)
+{
+    const double skin = it->skin * (it->half_thickness[a] + it->half_thickness[b]);
+    return fmax(skin, it->clear[a * it->body_count + b]);
+}
+
+static bool touch_each_other(const struct surface_contact *it, size_t a, size_t b)
+{
+    return it->enabled[a * it->body_count + b] && it->wanted[a] && it->wanted[b];
+}
+
+bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    find_boxes(system, false, worker);
+    if (worker->index == 0) {
+        double most = 0; // of the skin
+        for (size_t a = 0; a < it->body_count; a++)
+            for (size_t b = a; b < it->body_count; b++)
+                if (touch_each_other(it, a, b))
+                    most = fmax(most, relative_displacement(&it->moved[a], &it->moved[b]) /
+                                          skin_between(it, a, b));
+        // The other half is for the next step.
+        it->lists_due_next = it->lists_due || !(most <= 0.5);
+        it->overshot = most > 1 && isfinite(most);
+        if (it->overshot)
+            it->skin = fmin(SKIN_MAX, it->skin * 2 * most);
+        it->steps_listed++;
+    }
+    worker_barrier(worker);
+    return it->overshot;
+}
+
+// ---- Lists
+
+// How far bodies are from each other, beyond what the lists have found.
+static void find_clearances(struct surface_contact *it)
+{
+    const size_t bodies = it->body_count;
+    for (size_t a = 0; a < bodies; a++)
+        for (size_t b = 0; b < bodies; b++) {
+            const double reach = 1.5 * (it->half_thickness[a] + it->half_thickness[b]);
+            const double apart =
+                a == b ? 0 : distance_of_boxes(&it->moved[a], &it->moved[b]) - reach;
+            it->clear[a * bodies + b] = touch_each_other(it, a, b) ? 0.999 * apart : INFINITY;
+        }
+}
+
+// Skins that last a few steps only cost more than wider ones.
+static void adapt_skin(struct surface_contact *it)
+{
+    if (it->overshot)
+        return;
+    if (it->steps_listed > 0 && it->steps_listed < 3)
+        it->skin = fmin(SKIN_MAX, 1.5 * it->skin);
+    else if (it->steps_listed > 12)
+        it->skin = fmax(SKIN_MIN, it->skin / 1.5);
+}
+
+static bool mark_listed(struct surface_contact *it)
+{
+    memset(it->listed, 0, it->surfaces.block_count);
+    for (size_t i = 0; i < it->broad->list_count; i++) {
+        const struct pair_list *list = &it->broad->lists[i];
+        float *least = list->pair_count ? realloc(it->least[i], list->pair_count * sizeof *least)
+                                        : it->least[i];
+        if (!least && list->pair_count)
+            return false;
+        it->least[i] = least;
+        for (size_t p = 0; p < list->pair_count; p++)
+            it->listed[list->pairs[p].a] = it->listed[list->pairs[p].b] = 1;
+    }
+    return true;
+}
+
+static void memory_has_run_out(struct system *system)
+{
+    if (system->fault.code != TAUT_OK)
+        return;
+    system->fault = (struct fault){.code = TAUT_ERROR_MEMORY, .step = system->state->step};
+}
+
+void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct state *s = system->state;
+    worker_barrier(worker); // all have finished with the lists
+    if (!it->lists_due)
+        return;
+    find_boxes(system, true, worker);
+    if (worker->index == 0) {
+        adapt_skin(it);
+        find_clearances(it);
+        for (size_t b = 0; b < it->body_count; b++)
+            it->radius[b] = (1.5 + it->skin) * it->half_thickness[b];
+    }
+    const struct range share = node_share(system, worker);
+    memcpy(it->list_x + share.first, s->x + share.first, (share.end - share.first) * sizeof(real));
+    memcpy(it->list_y + share.first, s->y + share.first, (share.end - share.first) * sizeof(real));
+    memcpy(it->list_z + share.first, s->z + share.first, (share.end - share.first) * sizeof(real));
+    worker_barrier(worker);
+    REAL_NAME(broad_phase_refit)(it->broad, s, worker);
+    const bool complete = REAL_NAME(broad_phase_find)(it->broad, &it->rules, worker);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        if (!complete || !mark_listed(it))
+            memory_has_run_out(system);
+        it->lists_due = it->start_known = false;
+        it->steps_listed = 0;
+    }
+    worker_barrier(worker);
+}
+
+// ---- What touches
+
+static void copy_blocks(struct system *system, block_reals *to, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range share = worker_share(worker, it->surfaces.block_count, 1);
+    for (size_t b = share.first; b < share.end; b++) {
+        const struct surface_block *block = &it->surfaces.blocks[b];
+        for (uint32_t i = 0; it->listed[b] && i < block->nodes; i++) {
+            const struct point p =
+                state_point(system->state, it->surfaces.nodes[block->first_node + i]);
+            to[b][0][i] = p.x;
+            to[b][1][i] = p.y;
+            to[b][2][i] = p.z;
+        }
+    }
+    worker_barrier(worker);
+}
+
+static void add_force(block_reals forces, int node, real weight, struct point force)
+{
+    forces[0][node] += weight * force.x;
+    forces[1][node] += weight * force.y;
+    forces[2][node] += weight * force.z;
+}
+
+// The force of the weight of two edges, which changes as they turn: -psi dm/dx.
+static void add_turning_force(const struct point p[4], real factor, block_reals *to[4],
+                              const int local[4])
+{
+    const struct point d = point_difference(p[1], p[0]), e = point_difference(p[3], p[2]);
+    const real dd = point_dot(d, d), ee = point_dot(e, e), de = point_dot(d, e);
+    if (!(dd > 0 && ee > 0))
+        return;
+    // The square of the sine is 1 - (d.e)^2 / (d.d e.e); factor is -psi times the slope of m.
+    const real common = 2 * de / (dd * ee) * factor, by_d = common * de / dd,
+               by_e = common * de / ee;
+    const struct point on_d = {by_d * d.x - common * e.x, by_d * d.y - common * e.y,
+                               by_d * d.z - common * e.z};
+    const struct point on_e = {by_e * e.x - common * d.x, by_e * e.y - common * d.y,
+                               by_e * e.z - common * d.z};
+    add_force(*to[0], local[0], -1, on_d);
+    add_force(*to[1], local[1], 1, on_d);
+    add_force(*to[2], local[2], -1, on_e);
+    add_force(*to[3], local[3], 1, on_e);
+}
+
+// The forces of one candidate on nodes of the first and of the second block. Returns the square of
+// the distance; `touches` is set if there is a force.
+static real add_candidate(const struct candidate *found, const struct barrier *barrier,
+                          const block_reals *const at[2], block_reals *const to[2], bool *touches)
+{
+    struct point p[4];
+    block_reals *forces[4];
+    for (int i = 0; i < 4; i++) {
+        p[i] = block_point(*at[found->side[i]], found->local[i]);
+        forces[i] = to[found->side[i]];
+    }
+    real parallel;
+    const struct closest closest = closest_of(found, p, &parallel);
+    if (!(closest.square < barrier->reach * barrier->reach) || closest.square == 0)
+        return closest.square;
+    real slope = 0;
+    const real weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1;
+    const real distance = real_sqrt(closest.square);
+    const real scale = weight * barrier_force(barrier, distance) / distance;
+    const struct point force = {scale * closest.apart.x, scale * closest.apart.y,
+                                scale * closest.apart.z};
+    for (int i = 0; i < 4; i++)
+        add_force(*forces[i], found->local[i], closest.weights[i], force);
+    if (slope > 0)
+        add_turning_force(p, -barrier_energy(barrier, distance) * slope, forces, found->local);
+    *touches = true;
+    return closest.square;
+}
+
+// The forces on the second block of a pair, to be added later; false without memory.
+static bool pass_forces(struct passed_forces *passed, uint32_t block, const block_reals forces)
+{
+    if (passed->count == passed->capacity) {
+        const size_t capacity = passed->capacity * 2 + 16;
+        block_reals *more = realloc(passed->forces, capacity * sizeof *more);
+        if (!more)
+            return false;
+        passed->forces = more;
+        uint32_t *blocks = realloc(passed->blocks, capacity * sizeof *blocks);
+        if (!blocks)
+            return false;
+        passed->blocks = blocks;
+        passed->capacity = capacity;
+    }
+    memcpy(passed->forces[passed->count], forces, sizeof(block_reals));
+    passed->blocks[passed->count++] = block;
+    return true;
+}
+
+static bool add_list(const struct system *system, size_t index, bool at_start)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct pair_list *list = &it->broad->lists[index];
+    struct passed_forces *passed = &it->passed[index];
+    uint32_t block = UINT32_MAX;
+    passed->count = 0;
+    for (size_t p = 0; p < list->pair_count; p++) {
+        const struct block_pair *pair = &list->pairs[p];
+        const bool self = pair->a == pair->b;
+        block_reals others;
+        if (pair->a != block) {
+            block = pair->a;
+            memset(it->own[block], 0, sizeof it->own[block]);
+        }
+        if (!self)
+            memset(others, 0, sizeof others);
+        const struct barrier barrier = barrier_between(system, it->surfaces.blocks[pair->a].body,
+                                                       it->surfaces.blocks[pair->b].body);
+        const block_reals *const at[2] = {&it->now[pair->a], &it->now[pair->b]};
+        block_reals *const to[2] = {&it->own[block], self ? &it->own[block] : &others};
+        struct candidate_walk walk = candidates_of(it, list, pair);
+        struct candidate found;
+        real least = REAL_HUGE;
+        bool touches = false;
+        while (candidate_next(&walk, &found)) {
+            const real square = add_candidate(&found, &barrier, at, to, &touches);
+            least = square < least ? square : least;
+        }
+        if (at_start)
+            it->least[index][p] = (float)real_sqrt(least);
+        if (!touches)
+            continue;
+        it->touched[block] = 1;
+        if (!self && !pass_forces(passed, pair->b, others))
+            return false;
+    }
+    return true;
+}
+
+// Sorts what has been passed on by block, keeping the order of the lists.
+static bool sort_passed(struct surface_contact *it)
+{
+    const size_t blocks = it->surfaces.block_count;
+    size_t total = 0;
+    memset(it->incoming_start, 0, (blocks + 1) * sizeof *it->incoming_start);
+    for (size_t i = 0; i < it->broad->list_count; i++) {
+        for (size_t p = 0; p < it->passed[i].count; p++)
+            it->incoming_start[it->passed[i].blocks[p] + 1]++;
+        total += it->passed[i].count;
+    }
+    if (total > it->incoming_capacity) {
+        size_t *more = realloc(it->incoming, 2 * total * sizeof *more);
+        if (!more)
+            return false;
+        it->incoming = more;
+        it->incoming_capacity = 2 * total;
+    }
+    for (size_t b = 0; b < blocks; b++)
+        it->incoming_start[b + 1] += it->incoming_start[b];
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        for (size_t p = 0; p < it->passed[i].count; p++)
+            it->incoming[it->incoming_start[it->passed[i].blocks[p]]++] = i << 32 | p;
+    for (size_t b = blocks; b > 0; b--)
+        it->incoming_start[b] = it->incoming_start[b - 1];
+    it->incoming_start[0] = 0;
+    return true;
+}
+
+static void add_passed(struct surface_contact *it, size_t block)
+{
+    const size_t first = it->incoming_start[block], end = it->incoming_start[block + 1];
+    if (first == end)
+        return;
+    if (!it->touched[block])
+        memset(it->own[block], 0, sizeof it->own[block]);
+    it->touched[block] = 1;
+    for (size_t i = first; i < end; i++) {
+        const struct passed_forces *passed = &it->passed[it->incoming[i] >> 32];
+        const real *forces = passed->forces[it->incoming[i] & UINT32_MAX][0];
+        real *sums = it->own[block][0];
+        for (int k = 0; k < 3 * SURFACE_NODES; k++)
+            sums[k] += forces[k];
+    }
+}
+
+// The time of the start of a step: the time of an evaluation with the gas of that step.
+static bool is_at_start(const struct system *system, struct evaluation evaluation)
+{
+    return evaluation.time == step_time(system, evaluation.gas_step - 1);
+}
+
+void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
+                                     const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return;
+    const bool at_start = is_at_start(system, evaluation);
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    copy_blocks(system, at_start ? it->start : it->now, worker);
+    if (at_start && it->now != it->start) {
+        const struct range share = worker_share(worker, it->surfaces.block_count, 1);
+        memcpy(it->now + share.first, it->start + share.first,
+               (share.end - share.first) * sizeof *it->now);
+        worker_barrier(worker);
+    }
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    memset(it->touched + blocks.first, 0, blocks.end - blocks.first);
+    worker_barrier(worker);
+    for (size_t i = lists.first; i < lists.end; i++)
+        if (!add_list(system, i, at_start))
+            atomic_store(&it->failed, true);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        if (at_start)
+            it->start_known = true;
+        if (atomic_load(&it->failed) || !sort_passed(it))
+            memory_has_run_out(system);
+        it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
+        atomic_store_explicit(&system->surfaces_push, it->pushes, memory_order_relaxed);
+    }
+    worker_barrier(worker);
+    if (!it->pushes)
+        return;
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        add_passed(it, b);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
+// ---- The forces on nodes
+
+static size_t block_of_entry(const struct surfaces *surfaces, uint32_t entry)
+{
+    size_t low = 0, high = surfaces->block_count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (surfaces->blocks[middle].first_node <= entry)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_to_nodes(struct system *system, size_t b)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface_block *block = &it->surfaces.blocks[b];
+    struct state *s = system->state;
+    for (uint32_t i = 0; i < block->own_nodes; i++) {
+        const uint32_t entry = block->first_node + i;
+        const size_t node = it->surfaces.nodes[entry];
+        real sum[3] = {0, 0, 0};
+        for (int axis = 0; it->touched[b] && axis < 3; axis++)
+            sum[axis] = it->own[b][axis][i];
+        for (uint32_t h = it->halo_start[entry]; h < it->halo_start[entry + 1]; h++) {
+            const size_t other = block_of_entry(&it->surfaces, it->halo[h]);
+            const uint32_t local = it->halo[h] - it->surfaces.blocks[other].first_node;
+            for (int axis = 0; it->touched[other] && axis < 3; axis++)
+                sum[axis] += it->own[other][axis][local];
+        }
+        s->fx[node] += sum[0];
+        s->fy[node] += sum[1];
+        s->fz[node] += sum[2];
+    }
+}
+
+void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it || !it->pushes)
+        return;
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    memset(it->receives + blocks.first, 0, blocks.end - blocks.first);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        for (size_t b = 0; b < it->surfaces.block_count; b++) {
+            const struct surface_block *block = &it->surfaces.blocks[b];
+            it->receives[b] |= it->touched[b];
+            for (uint32_t i = block->own_nodes; it->touched[b] && i < block->nodes; i++)
+                it->receives[block_of_entry(&it->surfaces, it->owner[block->first_node + i])] = 1;
+        }
+    worker_barrier(worker);
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        if (it->receives[b])
+            add_to_nodes(system, b);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
+// ---- Energy
+
+static double list_energy(const struct system *system, size_t index)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct pair_list *list = &it->broad->lists[index];
+    double energy = 0;
+    for (size_t p = 0; p < list->pair_count; p++) {
+        const struct surface_block *const blocks[2] = {&it->surfaces.blocks[list->pairs[p].a],
+                                                       &it->surfaces.blocks[list->pairs[p].b]};
+        const struct barrier barrier = barrier_between(system, blocks[0]->body, blocks[1]->body);
+        struct candidate_walk walk = candidates_of(it, list, &list->pairs[p]);
+        struct candidate found;
+        while (candidate_next(&walk, &found)) {
+            struct point at[4];
+            for (int i = 0; i < 4; i++)
+                at[i] = state_point(system->state,
+                                    it->surfaces.nodes[blocks[found.side[i]]->first_node +
+                                                       (uint32_t)found.local[i]]);
+            real parallel, slope;
+            const struct closest closest = closest_of(&found, at, &parallel);
+            if (closest.square < barrier.reach * barrier.reach)
+                energy += (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
+                          (double)barrier_energy(&barrier, real_sqrt(closest.square));
+        }
+    }
+    return energy;
+}
+
+double REAL_NAME(surface_contact_energy)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return 0;
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    for (size_t i = lists.first; i < lists.end; i++)
+        it->energies[i] = list_energy(system, i);
+    worker_barrier(worker);
+    double energy = 0;
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        energy += it->energies[i];
+    worker_barrier(worker);
+    return energy;
+}

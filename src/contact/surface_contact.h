@@ -1,0 +1,59 @@
+// Contact between the surfaces of bodies: of nodes with triangles, and of edges with edges, by a
+// barrier force that begins before they touch (distance.h), and by cutting the motion of a step
+// where it would let surfaces pass through each other. Functions with a worker argument are called
+// by all workers together. Numeric.
+#ifndef TAUT_CONTACT_SURFACE_CONTACT_H
+#define TAUT_CONTACT_SURFACE_CONTACT_H
+
+#include "contact/surface_report.h"
+#include "kernels/kernels.h"
+
+// The sum of the weights of a node in all its contacts (distance.h) that the critical step allows
+// for, and for which `stiffness: auto` chooses the stiffness. A node of a cloth that lies on
+// another one has 2 to 8.
+enum { SURFACE_WEIGHTS = 16 };
+
+// Makes system->surface_contact if the scene has contact.
+taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_scene *scene,
+                                            taut_error *error);
+void REAL_NAME(surface_contact_free)(struct system *system);
+uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system);
+
+// Whether any triangles of surfaces that may touch cross each other, if they have no common node;
+// the first such pair. By one worker. *no_memory: this is not known.
+bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_crossing *found,
+                                        bool *no_memory);
+
+// `stiffness: auto`: sets the stiffness of the barrier of every body so that contacts of the weight
+// SURFACE_WEIGHTS at every node add at most `square` (1/s2) to the largest eigenvalue of M^-1 K.
+void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square);
+
+// The positions of nodes have changed in another way than by a step.
+void REAL_NAME(surface_contact_moved)(struct system *system);
+
+// Finds what touches in this evaluation of the forces, and the forces. Ends with a barrier.
+void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
+                                     const struct worker *worker);
+
+// Adds these forces to those of the nodes. Ends with a barrier if there are any.
+void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *worker);
+
+// The energy of the barriers in the present state, J; the same on every worker.
+double REAL_NAME(surface_contact_energy)(struct system *system, const struct worker *worker);
+
+// After the nodes have moved, before forces are evaluated again: whether the motion of the step has
+// to be cut, because nodes would pass through a surface or come nearer to it than a twentieth of
+// their distance. The same on every worker.
+bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worker *worker);
+
+// If so: cuts it. Every node that is cut keeps a part of its displacement, and its velocity changes
+// by what it loses, over the step. Ends with a barrier.
+void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
+
+struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system);
+
+// An upper bound of the stiffness of contacts at a node of a body along any direction, N/m, as long
+// as they have no greater weight than SURFACE_WEIGHTS.
+double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body);
+
+#endif

@@ -1,0 +1,163 @@
+// Triangles of surfaces that cross each other: contact can keep apart only what is apart. A test at
+// the start of a run, in double; `taut check-intersections` is exact.
+#include "contact/surface_lists.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+struct block_order {
+    double least[3], most[3];
+    size_t block;
+};
+
+static int compare_by_x(const void *a, const void *b)
+{
+    const struct block_order *one = a, *other = b;
+    if (one->least[0] != other->least[0])
+        return one->least[0] < other->least[0] ? -1 : 1;
+    return one->block < other->block ? -1 : one->block > other->block;
+}
+
+static vec3 node_of(const struct system *system, uint32_t node)
+{
+    return state_position(system->state, node);
+}
+
+static void find_boxes(const struct system *system, struct block_order *order)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    for (size_t b = 0; b < surfaces->block_count; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        order[b] = (struct block_order){
+            {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, b};
+        for (uint32_t i = 0; i < block->nodes; i++) {
+            const vec3 p = node_of(system, surfaces->nodes[block->first_node + i]);
+            const double at[3] = {p.x, p.y, p.z};
+            for (int axis = 0; axis < 3; axis++) {
+                order[b].least[axis] = fmin(order[b].least[axis], at[axis]);
+                order[b].most[axis] = fmax(order[b].most[axis], at[axis]);
+            }
+        }
+    }
+}
+
+// Six times the signed volume of a tetrahedron.
+static double side_of(vec3 a, vec3 b, vec3 c, vec3 p)
+{
+    const vec3 u = vec3_subtract(b, a), v = vec3_subtract(c, a), w = vec3_subtract(p, a);
+    return vec3_dot(vec3_cross(u, v), w);
+}
+
+// Whether the line from p to q passes through the inside of the triangle.
+static bool pierces(vec3 p, vec3 q, const vec3 t[3])
+{
+    const double at_p = side_of(t[0], t[1], t[2], p), at_q = side_of(t[0], t[1], t[2], q);
+    if (!(at_p * at_q < 0))
+        return false;
+    const double ab = side_of(p, q, t[0], t[1]), bc = side_of(p, q, t[1], t[2]),
+                 ca = side_of(p, q, t[2], t[0]);
+    return (ab > 0 && bc > 0 && ca > 0) || (ab < 0 && bc < 0 && ca < 0);
+}
+
+static bool triangles_cross(const vec3 a[3], const vec3 b[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (pierces(a[i], a[(i + 1) % 3], b) || pierces(b[i], b[(i + 1) % 3], a))
+            return true;
+    return false;
+}
+
+static void triangle_of(const struct system *system, const struct surface_block *block, int index,
+                        uint32_t nodes[3], vec3 corners[3])
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    const uint8_t *local = surfaces->triangles[block->first_triangle + (uint32_t)index];
+    for (int i = 0; i < 3; i++) {
+        nodes[i] = surfaces->nodes[block->first_node + local[i]];
+        corners[i] = node_of(system, nodes[i]);
+    }
+}
+
+static bool share_a_node(const uint32_t a[3], const uint32_t b[3])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if (a[i] == b[j])
+                return true;
+    return false;
+}
+
+static bool overlap(const vec3 a[3], const vec3 b[3])
+{
+    const double first[3][3] = {
+        {a[0].x, a[1].x, a[2].x}, {a[0].y, a[1].y, a[2].y}, {a[0].z, a[1].z, a[2].z}};
+    const double second[3][3] = {
+        {b[0].x, b[1].x, b[2].x}, {b[0].y, b[1].y, b[2].y}, {b[0].z, b[1].z, b[2].z}};
+    for (int axis = 0; axis < 3; axis++) {
+        const double *p = first[axis], *q = second[axis];
+        if (fmax(p[0], fmax(p[1], p[2])) < fmin(q[0], fmin(q[1], q[2])) ||
+            fmax(q[0], fmax(q[1], q[2])) < fmin(p[0], fmin(p[1], p[2])))
+            return false;
+    }
+    return true;
+}
+
+static bool blocks_cross(const struct system *system, size_t one, size_t other,
+                         struct surface_crossing *found)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    const struct surface_block *a = &surfaces->blocks[one], *b = &surfaces->blocks[other];
+    for (int i = 0; i < a->triangles; i++) {
+        uint32_t nodes[2][3];
+        vec3 corners[2][3];
+        triangle_of(system, a, i, nodes[0], corners[0]);
+        for (int j = one == other ? i + 1 : 0; j < b->triangles; j++) {
+            triangle_of(system, b, j, nodes[1], corners[1]);
+            if (share_a_node(nodes[0], nodes[1]) || !overlap(corners[0], corners[1]) ||
+                !triangles_cross(corners[0], corners[1]))
+                continue;
+            *found = (struct surface_crossing){{a->body, b->body}, {{0}}};
+            for (int k = 0; k < 3; k++) {
+                found->nodes[0][k] = nodes[0][k];
+                found->nodes[1][k] = nodes[1][k];
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool boxes_overlap(const struct block_order *a, const struct block_order *b)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (a->most[axis] < b->least[axis] || b->most[axis] < a->least[axis])
+            return false;
+    return true;
+}
+
+bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_crossing *found,
+                                        bool *no_memory)
+{
+    const struct surface_contact *it = system->surface_contact;
+    *no_memory = false;
+    if (!it || it->surfaces.block_count == 0)
+        return false;
+    const size_t count = it->surfaces.block_count;
+    struct block_order *order = memory_allocate(NULL, count, sizeof *order);
+    *no_memory = !order;
+    if (!order)
+        return false;
+    find_boxes(system, order);
+    qsort(order, count, sizeof *order, compare_by_x);
+    bool crosses = false;
+    for (size_t i = 0; i < count && !crosses; i++)
+        for (size_t j = i; j < count && order[j].least[0] <= order[i].most[0] && !crosses; j++) {
+            const uint32_t a = it->surfaces.blocks[order[i].block].body,
+                           b = it->surfaces.blocks[order[j].block].body;
+            crosses = it->enabled[a * it->body_count + b] && boxes_overlap(&order[i], &order[j]) &&
+                      blocks_cross(system, order[i].block, order[j].block, found);
+        }
+    memory_release(NULL, order, count, sizeof *order);
+    return crosses;
+}

@@ -1,0 +1,182 @@
+// What contact between surfaces keeps from step to step, for the files of this folder:
+// surface_contact.c makes lists of candidates and forces, surface_limit.c cuts the motion of a step.
+// Numeric.
+#ifndef TAUT_CONTACT_SURFACE_LISTS_H
+#define TAUT_CONTACT_SURFACE_LISTS_H
+
+#include <math.h>
+
+#include "contact/broad_phase.h"
+#include "contact/distance.h"
+#include "contact/surface_contact.h"
+#include "contact/surfaces.h"
+
+// Coordinates or forces of the nodes of a block, by axis.
+typedef real block_reals[3][SURFACE_NODES];
+
+// Forces on the second block of pairs that touch, in the order of the pairs of a list.
+struct passed_forces {
+    block_reals *forces;
+    uint32_t *blocks;
+    size_t count, capacity;
+};
+
+// A box of displacements, least and most by axis, m.
+struct displacements {
+    real least[3], most[3];
+};
+
+// Nodes of one body.
+struct contact_chunk {
+    size_t body;
+    struct range nodes;
+};
+
+struct surface_contact {
+    struct surfaces surfaces;
+    struct broad_phase *broad;
+    struct broad_phase_rules rules;
+    // By body; `enabled` by pair of bodies.
+    size_t body_count;
+    bool *wanted, *enabled;
+    double *half_thickness; // m
+    double *radius, *apart; // m (broad_phase.h)
+
+    // Lists are complete as long as no two bodies have moved relative to each other by more than
+    // their skins since `list_x`, `list_y`, `list_z`, the positions for which they were made.
+    bool lists_due, lists_due_next; // now; once the step has been cut
+    bool overshot;                  // in the step that is being cut, lists were not complete
+    double skin;                    // of a body, in units of half its thickness
+    uint64_t steps_listed;          // steps since then
+    real *list_x, *list_y, *list_z;
+    real *old_x, *old_y, *old_z; // the same before, of a step for which lists were not complete
+    struct contact_chunk *chunks;
+    size_t chunk_count;
+    struct displacements *chunk_boxes;
+    struct displacements *moved; // by body, since then
+    double *clear; // by pair of bodies: m, beyond the reach of the lists, at that time
+
+    uint8_t *listed;    // by block: whether it is in a list
+    float **least;      // by list and pair: m, the least distance at the start of the step
+    bool start_known;   // `least` and `start` are those of the present step
+    block_reals *start; // positions at the start of the step
+    block_reals *now;   // in the present evaluation; `start` itself with one evaluation a step
+    struct displacements *steps; // by block: of the present step
+
+    // Forces of an evaluation.
+    block_reals *own;
+    uint8_t *touched, *receives;       // by block: has forces; owns nodes of blocks that have
+    struct passed_forces *passed;      // by list
+    size_t *incoming_start, *incoming; // by block: its passed forces, list after list
+    size_t incoming_capacity;
+    uint32_t *owner;      // by entry of surfaces.nodes: that of the node's own block
+    uint32_t *halo_start; // by entry: those of other blocks with this node, ascending
+    uint32_t *halo;
+    size_t halo_count;
+    double *energies; // by list, J
+    bool pushes;
+    atomic_bool failed;             // memory ran out
+    atomic_bool may_pass;           // in the step that has just been made
+    uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
+};
+
+static inline struct barrier barrier_between(const struct system *system, uint32_t a, uint32_t b)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const double *stiffness = system->state->surface_stiffness;
+    const double thickness = it->half_thickness[a] + it->half_thickness[b];
+    return (struct barrier){(real)(1.5 * thickness), (real)(0.5 * thickness),
+                            (real)fmin(stiffness[a], stiffness[b])};
+}
+
+static inline struct point block_point(const block_reals positions, int node)
+{
+    return (struct point){positions[0][node], positions[1][node], positions[2][node]};
+}
+
+// The position of a node as blocks have it: from the origin of the state.
+static inline struct point state_point(const struct state *s, size_t node)
+{
+    return (struct point){s->x[node] + real_low(s->x_low, node),
+                          s->y[node] + real_low(s->y_low, node),
+                          s->z[node] + real_low(s->z_low, node)};
+}
+
+// ---- The candidates of a pair of blocks, one after the other
+
+// Nodes 0 and 1 .. 3, or 0, 1 and 2, 3: `side` 0 is the first block of the pair.
+struct candidate {
+    bool edges;
+    bool bare; // edges of surfaces without triangles
+    int side[4], local[4];
+};
+
+struct candidate_walk {
+    const struct surfaces *surfaces;
+    const struct surface_block *blocks[2];
+    const uint16_t *code;
+    int group, left[3];
+};
+
+static inline struct candidate_walk candidates_of(const struct surface_contact *it,
+                                                  const struct pair_list *list,
+                                                  const struct block_pair *pair)
+{
+    return (struct candidate_walk){&it->surfaces,
+                                   {&it->surfaces.blocks[pair->a], &it->surfaces.blocks[pair->b]},
+                                   list->codes + pair->first_code,
+                                   0,
+                                   {pair->counts[0], pair->counts[1], pair->counts[2]}};
+}
+
+static inline bool candidate_next(struct candidate_walk *walk, struct candidate *found)
+{
+    while (walk->group < 3 && walk->left[walk->group] == 0)
+        walk->group++;
+    if (walk->group == 3)
+        return false;
+    const int code = *walk->code++;
+    walk->left[walk->group]--;
+    if (walk->group == 2) {
+        const uint8_t *first = walk->surfaces->edges[walk->blocks[0]->first_edge + (code >> 6)];
+        const uint8_t *second = walk->surfaces->edges[walk->blocks[1]->first_edge + (code & 63)];
+        *found =
+            (struct candidate){true,
+                               walk->blocks[0]->triangles == 0 && walk->blocks[1]->triangles == 0,
+                               {0, 0, 1, 1},
+                               {first[0], first[1], second[0], second[1]}};
+        return true;
+    }
+    const int of_node = walk->group, of_triangle = 1 - of_node;
+    const uint8_t *corners =
+        walk->surfaces->triangles[walk->blocks[of_triangle]->first_triangle + (code & 31)];
+    *found = (struct candidate){false,
+                                false,
+                                {of_node, of_triangle, of_triangle, of_triangle},
+                                {code >> 5, corners[0], corners[1], corners[2]}};
+    return true;
+}
+
+// The closest points of the four nodes of a candidate; `parallel` as in distance.h, 1 where the
+// contact has its full weight.
+static inline struct closest closest_of(const struct candidate *it, const struct point p[4],
+                                        real *parallel)
+{
+    struct closest found;
+    if (it->edges)
+        found = closest_on_edges(p[0], p[1], p[2], p[3], it->bare, parallel);
+    else
+        found = closest_on_triangle(p[0], p[1], p[2], p[3]);
+    if (!it->edges || it->bare)
+        *parallel = 1;
+    return found;
+}
+
+// Lists that are complete for the present positions. Ends with a barrier.
+void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker);
+
+// Sets moved and lists_due_next for the present positions; true if lists were not complete for this
+// step. The same on every worker.
+bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker);
+
+#endif

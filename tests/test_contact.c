@@ -1,0 +1,633 @@
+// Contact between surfaces: energy and forces against brute force over all pairs, momentum and
+// energy of colliding bodies, no crossings (counted by the exact checker), the same bits on every
+// machine and after a checkpoint, and the energy budget where the motion of steps is cut.
+#include "physics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intersections/intersections.h"
+#include "topology/topology.h"
+
+// ---- Brute force: every node with every triangle, every edge with every edge, in double
+
+// The closest point of a triangle by its features: the plane, then edges and corners.
+static vec3 closest_on(vec3 p, const vec3 t[3])
+{
+    const vec3 u = vec3_subtract(t[1], t[0]), v = vec3_subtract(t[2], t[0]);
+    const vec3 n = vec3_cross(u, v), w = vec3_subtract(p, t[0]);
+    const double nn = vec3_dot(n, n);
+    const double b = vec3_dot(vec3_cross(w, v), n) / nn, c = vec3_dot(vec3_cross(u, w), n) / nn;
+    if (b >= 0 && c >= 0 && b + c <= 1)
+        return vec3_add(t[0], vec3_add(vec3_scale(b, u), vec3_scale(c, v)));
+    vec3 best = t[0];
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        const vec3 e = vec3_subtract(t[(i + 1) % 3], t[i]);
+        const double part = vec3_dot(vec3_subtract(p, t[i]), e) / vec3_dot(e, e);
+        const vec3 q = vec3_add(t[i], vec3_scale(fmax(0, fmin(1, part)), e));
+        const double length = vec3_length(vec3_subtract(p, q));
+        if (length < least) {
+            least = length;
+            best = q;
+        }
+    }
+    return best;
+}
+
+// The distance of two edges: of the lines if it lies inside of both, otherwise of an end.
+static double distance_of_edges(const vec3 a[2], const vec3 b[2])
+{
+    const vec3 u = vec3_subtract(a[1], a[0]), v = vec3_subtract(b[1], b[0]);
+    const vec3 n = vec3_cross(u, v), w = vec3_subtract(b[0], a[0]);
+    const double nn = vec3_dot(n, n);
+    double least = INFINITY;
+    if (nn > 0) {
+        const double s = vec3_dot(vec3_cross(w, v), n) / nn, t = vec3_dot(vec3_cross(w, u), n) / nn;
+        if (s >= 0 && s <= 1 && t >= 0 && t <= 1)
+            least = fabs(vec3_dot(w, n)) / sqrt(nn);
+    }
+    for (int i = 0; i < 2; i++) {
+        const double s = fmax(0, fmin(1, vec3_dot(vec3_subtract(b[i], a[0]), u) / vec3_dot(u, u)));
+        const double t = fmax(0, fmin(1, vec3_dot(vec3_subtract(a[i], b[0]), v) / vec3_dot(v, v)));
+        least = fmin(least, vec3_length(vec3_subtract(b[i], vec3_add(a[0], vec3_scale(s, u)))));
+        least = fmin(least, vec3_length(vec3_subtract(a[i], vec3_add(b[0], vec3_scale(t, v)))));
+    }
+    return least;
+}
+
+static double weight_of_edges(const vec3 a[2], const vec3 b[2])
+{
+    const vec3 u = vec3_subtract(a[1], a[0]), v = vec3_subtract(b[1], b[0]);
+    const vec3 n = vec3_cross(u, v);
+    const double x = vec3_dot(n, n) / (vec3_dot(u, u) * vec3_dot(v, v)) / 1e-3;
+    return x < 1 ? x * (2 - x) : 1;
+}
+
+static double barrier_of(double distance, double thickness, double stiffness)
+{
+    const double g0 = thickness / 2, g = distance - thickness;
+    if (g >= g0)
+        return 0;
+    if (g >= 0)
+        return 2 * stiffness / (3 * g0) * pow(g0 - g, 3);
+    return stiffness * (2.0 / 3 * g0 * g0 - 2 * g0 * g + 2 * g * g);
+}
+
+// The triangles, edges and nodes of all bodies that have faces.
+struct everything {
+    uint32_t (*triangles)[3], (*edges)[2];
+    size_t triangle_count, edge_count;
+    uint32_t *bodies; // of nodes
+    uint64_t nodes;
+};
+
+static bool has_edge(const struct everything *all, uint32_t a, uint32_t b)
+{
+    for (size_t e = 0; e < all->edge_count; e++)
+        if ((all->edges[e][0] == a && all->edges[e][1] == b) ||
+            (all->edges[e][0] == b && all->edges[e][1] == a))
+            return true;
+    return false;
+}
+
+static struct everything everything_of(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    struct everything all = {.nodes = topology->node_count};
+    all.triangles = calloc(topology->face_count, sizeof *all.triangles);
+    all.edges = calloc(3 * topology->face_count, sizeof *all.edges);
+    all.bodies = calloc(topology->node_count, sizeof *all.bodies);
+    assert_true(all.triangles && all.edges && all.bodies);
+    for (uint64_t i = 0; i < topology->node_count; i++)
+        all.bodies[i] =
+            (uint32_t)topology_body_of_node(topology, topology_internal_node(topology, i));
+    for (uint64_t f = 0; f < topology->face_count; f++) {
+        const struct face face = topology_face(topology, f);
+        for (int i = 0; i < 3; i++)
+            all.triangles[f][i] = (uint32_t)topology_builder_node(topology, face.nodes[i]);
+        for (int i = 0; i < 3; i++) {
+            const uint32_t a = all.triangles[f][i], b = all.triangles[f][(i + 1) % 3];
+            if (!has_edge(&all, a, b)) {
+                all.edges[all.edge_count][0] = a;
+                all.edges[all.edge_count++][1] = b;
+            }
+        }
+    }
+    all.triangle_count = (size_t)topology->face_count;
+    return all;
+}
+
+static void free_everything(struct everything *all)
+{
+    free(all->triangles);
+    free(all->edges);
+    free(all->bodies);
+}
+
+static vec3 at(const double *positions, uint32_t node)
+{
+    return vec3_make(positions[3 * node], positions[3 * node + 1], positions[3 * node + 2]);
+}
+
+static double node_distance(const double *positions, uint32_t node, const uint32_t triangle[3])
+{
+    const vec3 t[3] = {at(positions, triangle[0]), at(positions, triangle[1]),
+                       at(positions, triangle[2])};
+    const vec3 p = at(positions, node);
+    return vec3_length(vec3_subtract(p, closest_on(p, t)));
+}
+
+static void edges_of(const double *positions, const uint32_t one[2], const uint32_t other[2],
+                     vec3 a[2], vec3 b[2])
+{
+    for (int i = 0; i < 2; i++) {
+        a[i] = at(positions, one[i]);
+        b[i] = at(positions, other[i]);
+    }
+}
+
+// The energy of all contacts, J, and their number. `built`: positions as built.
+static double brute_energy(const struct everything *all, const double *built,
+                           const double *positions, double thickness, double stiffness,
+                           size_t *touching)
+{
+    double energy = 0;
+    *touching = 0;
+    for (uint32_t node = 0; node < all->nodes; node++)
+        for (size_t t = 0; t < all->triangle_count; t++) {
+            const uint32_t *c = all->triangles[t];
+            if (c[0] == node || c[1] == node || c[2] == node)
+                continue;
+            const double more = barrier_of(node_distance(positions, node, c), thickness, stiffness);
+            if (more == 0 || (all->bodies[c[0]] == all->bodies[node] &&
+                              node_distance(built, node, c) < 1.5 * thickness))
+                continue;
+            energy += more;
+            ++*touching;
+        }
+    for (size_t e = 0; e < all->edge_count; e++)
+        for (size_t f = e + 1; f < all->edge_count; f++) {
+            const uint32_t *one = all->edges[e], *other = all->edges[f];
+            if (one[0] == other[0] || one[0] == other[1] || one[1] == other[0] ||
+                one[1] == other[1])
+                continue;
+            vec3 a[2], b[2];
+            edges_of(positions, one, other, a, b);
+            const double more = barrier_of(distance_of_edges(a, b), thickness, stiffness);
+            const double weight = more > 0 ? weight_of_edges(a, b) : 0;
+            if (more == 0)
+                continue;
+            edges_of(built, one, other, a, b);
+            if (all->bodies[one[0]] == all->bodies[other[0]] &&
+                distance_of_edges(a, b) < 1.5 * thickness)
+                continue;
+            energy += weight * more;
+            ++*touching;
+        }
+    return energy;
+}
+
+// ---- Scenes
+
+// A curtain that folds onto a sphere and the floor, and onto itself.
+#define CURTAIN                                                                                    \
+    "environment: {gravity: [0, -9.81, 0], air_drag: 1e-5}\n"                                      \
+    "%s"                                                                                           \
+    "bodies:\n"                                                                                    \
+    "- {name: curtain, type: cloth, origin: [-0.5, 0.05, 0], u: [1, 0, 0], v: [0, 1, 0.05],\n"     \
+    "   nodes: [17, 17], mass: 0.3, damping: 0.05,\n"                                              \
+    "   springs: {structural: {stiffness: 300}, shear: {stiffness: 200}}}\n"                       \
+    "colliders:\n"                                                                                 \
+    "- {type: plane, stiffness: 500, friction: 0.1}\n"                                             \
+    "- {type: sphere, center: [0.1, 0.35, 0.2], radius: 0.15, stiffness: 500, friction: 0.1}\n"
+
+static taut_solver *curtain_of(const char *precision, const char *integrator, const char *contact,
+                               const struct solver_options *options)
+{
+    return solver_from(scene_of("precision: %s\n"
+                                "simulation: {integrator: %s, dt: 2e-4, steps: 1}\n" CURTAIN,
+                                precision, integrator, contact),
+                       options);
+}
+
+#define CONTACT "contact: {thickness: 0.02, stiffness: 200}\n"
+
+// Two balls, side by side, and a sheet of which they leave one by one.
+#define BALLS                                                                                      \
+    "contact: {thickness: 0.004, stiffness: 100}\n"                                                \
+    "bodies:\n"                                                                                    \
+    "- {name: left, type: sphere, center: [-0.06, 0, 0], radius: 0.05, subdivisions: 2,\n"         \
+    "   mass: 0.05, velocity: [2, 0, 0],\n"                                                        \
+    "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"                           \
+    "- {name: right, type: sphere, center: [0.06, 0.01, 0.005], radius: 0.05, subdivisions: 2,\n"  \
+    "   mass: 0.05, velocity: [-2, 0, 0],\n"                                                       \
+    "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"
+
+static taut_solver *balls_of(const char *integrator, double dt)
+{
+    return solver_of("precision: double\nsimulation: {integrator: %s, dt: " NUM
+                     ", steps: 1}\n" BALLS,
+                     integrator, dt);
+}
+
+// ---- Energy, forces
+
+static void check_energy(taut_solver *solver, const struct everything *all, const double *built,
+                         double tolerance, size_t *touching)
+{
+    double *positions = all_positions(solver);
+    const double expected = brute_energy(all, built, positions, 0.02, 200, touching);
+    free(positions);
+    assert_near(energy_of(solver).contact, expected, tolerance * expected + 1e-12);
+}
+
+// A sheet that stands on another one, all of whose nodes are held, and folds down onto itself; a
+// ball falls onto it.
+#define FOLD                                                                                       \
+    "environment: {gravity: [0, -9.81, 0]}\n"                                                      \
+    "contact: {thickness: 0.02, stiffness: 200}\n"                                                 \
+    "bodies:\n"                                                                                    \
+    "- {name: sheet, type: cloth, origin: [-0.15, 0.03, 0], u: [0.3, 0, 0], v: [0, 0.5, 0.04],\n"  \
+    "   nodes: [7, 11], mass: 0.1, damping: 0.05,\n"                                               \
+    "   springs: {structural: {stiffness: 300}, shear: {stiffness: 200}}}\n"                       \
+    "- {name: floor, type: cloth, origin: [-0.4, 0, 0.4], u: [0.8, 0, 0], v: [0, 0, -0.8],\n"      \
+    "   nodes: [9, 8], mass: 0.5, stiffness: 100,\n"                                               \
+    "   pins: [{box: [[-1, -1, -1], [1, 1, 1]]}]}\n"                                               \
+    "- {name: ball, type: sphere, center: [0.01, 0.35, 0.12], radius: 0.06, subdivisions: 1,\n"    \
+    "   mass: 0.05, velocity: [0, -3, 0], damping: 0.02,\n"                                        \
+    "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"
+
+static void test_energy_is_that_of_brute_force(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        taut_solver *solver = solver_of("precision: %s\n"
+                                        "simulation: {dt: 1e-4, steps: 1}\n" FOLD,
+                                        precision ? "double" : "single");
+        struct everything all = everything_of(solver);
+        double *built = all_positions(solver);
+        size_t most = 0;
+        for (int i = 0; i < (quick() ? 8 : 20); i++) {
+            size_t touching;
+            advance(solver, 300);
+            check_energy(solver, &all, built, precision ? 1e-9 : 2e-3, &touching);
+            most = touching > most ? touching : most;
+        }
+        assert_true(most > 40);
+        free(built);
+        free_everything(&all);
+        taut_solver_destroy(solver);
+    }
+}
+
+// A sheet close to a ball, at rest: the force is minus the slope of the energy of brute force.
+static void test_forces_are_the_slope_of_the_energy(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "precision: double\nsimulation: {dt: 1e-4, steps: 1}\n"
+        "%s"
+        "bodies:\n"
+        "- {name: sheet, type: cloth, origin: [-0.2, 0, -0.2], u: [0.4, 0, 0], v: [0, 0.01, 0.4],\n"
+        "   nodes: [8, 7], mass: 0.1, springs: {structural: {stiffness: 300}}}\n"
+        "- {name: ball, type: sphere, center: [0.013, 0.078, 0.007], radius: 0.06,\n"
+        "   subdivisions: 2, mass: 0.02, springs: {edges: {stiffness: 300}}}\n";
+    taut_solver *solver = solver_of(text, CONTACT), *without = solver_of(text, "");
+    struct everything all = everything_of(solver);
+    double *built = all_positions(solver), *forces = all_forces(solver),
+           *others = all_forces(without);
+    size_t touching, pushed = 0;
+    (void)brute_energy(&all, built, built, 0.02, 200, &touching);
+    assert_true(touching > 20);
+    double *moved = malloc(3 * all.nodes * sizeof *moved);
+    assert_non_null(moved);
+    double largest = 0;
+    for (uint64_t i = 0; i < 3 * all.nodes; i++)
+        largest = fmax(largest, fabs(forces[i] - others[i]));
+    assert_true(largest > 0.1);
+    for (uint64_t i = 0; i < 3 * all.nodes; i++) {
+        if (forces[i] == others[i])
+            continue;
+        const double h = 1e-6;
+        double energies[2];
+        for (int side = 0; side < 2; side++) {
+            memcpy(moved, built, 3 * all.nodes * sizeof *moved);
+            moved[i] += side ? h : -h;
+            energies[side] = brute_energy(&all, built, moved, 0.02, 200, &touching);
+        }
+        assert_near(forces[i] - others[i], -(energies[1] - energies[0]) / (2 * h), 1e-5 * largest);
+        pushed++;
+    }
+    assert_true(pushed > 40);
+    free(moved);
+    free(built);
+    free(forces);
+    free(others);
+    free_everything(&all);
+    taut_solver_destroy(solver);
+    taut_solver_destroy(without);
+}
+
+// ---- Collisions
+
+static vec3 momentum_of(taut_solver *solver, vec3 *angular)
+{
+    const struct topology *topology = solver_topology(solver);
+    vec3 sum = {0, 0, 0};
+    *angular = sum;
+    for (uint64_t i = 0; i < topology->node_count; i++) {
+        const double mass = topology_mass(topology, topology_internal_node(topology, i));
+        const vec3 p = vec3_scale(mass, velocity_of(solver, i));
+        sum = vec3_add(sum, p);
+        *angular = vec3_add(*angular, vec3_cross(position_of(solver, i), p));
+    }
+    return sum;
+}
+
+static void test_momentum_is_kept(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "rk4"};
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver = balls_of(integrators[i], 5e-5);
+        vec3 angular_before, angular;
+        const vec3 before = momentum_of(solver, &angular_before);
+        const double speed = velocity_of(solver, 0).x;
+        advance(solver, 800);
+        const vec3 after = momentum_of(solver, &angular);
+        assert_vector_near(after, before, 1e-12);
+        assert_vector_near(angular, angular_before, 1e-6);
+        assert_true(velocity_of(solver, 0).x < 0.5 * speed); // they have met
+        taut_solver_destroy(solver);
+    }
+}
+
+static void test_energy_error_falls_with_the_square_of_dt(void **state)
+{
+    (void)state;
+    double errors[3];
+    for (int i = 0; i < 3; i++) {
+        const double dt = 8e-5 / (1 << i);
+        taut_solver *solver = balls_of("velocity_verlet", dt);
+        const double before = energy_of(solver).total;
+        advance(solver, (uint64_t)round(0.04 / dt));
+        errors[i] = fabs(energy_of(solver).total - before);
+        taut_solver_destroy(solver);
+    }
+    assert_true(errors[0] > 3.5 * errors[1]);
+    assert_true(errors[1] > 3.5 * errors[2]);
+    assert_true(errors[2] > 0);
+}
+
+// ---- Nothing passes through anything
+
+static uint64_t crossings_of(taut_solver *solver, const struct everything *all)
+{
+    double *positions = all_positions(solver);
+    uint32_t *bodies = malloc(all->triangle_count * sizeof *bodies);
+    assert_non_null(bodies);
+    for (size_t t = 0; t < all->triangle_count; t++)
+        bodies[t] = all->bodies[all->triangles[t][0]];
+    const struct intersection_surface surface = {.positions = positions,
+                                                 .node_count = all->nodes,
+                                                 .triangles = (const uint32_t(*)[3])all->triangles,
+                                                 .bodies = bodies,
+                                                 .triangle_count = all->triangle_count};
+    const struct intersection_options options = {.threads = 1};
+    struct intersections found;
+    assert_int_equal(intersections_find(&surface, &options, &found, NULL), TAUT_OK);
+    const uint64_t count = found.counts[INTERSECTION_CROSSING] +
+                           found.counts[INTERSECTION_OVERLAPPING] +
+                           found.counts[INTERSECTION_TOUCHING];
+    intersections_free(&found);
+    free(positions);
+    free(bodies);
+    return count;
+}
+
+static uint64_t crossings_in_run(taut_solver *solver, int frames, uint64_t apart)
+{
+    struct everything all = everything_of(solver);
+    uint64_t crossings = 0;
+    for (int i = 0; i < frames; i++) {
+        advance(solver, apart);
+        crossings += crossings_of(solver, &all);
+    }
+    free_everything(&all);
+    taut_solver_destroy(solver);
+    return crossings;
+}
+
+static void test_a_curtain_does_not_pass_through_itself(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    const int frames = quick() ? 20 : 40;
+    assert_true(crossings_in_run(curtain_of("double", "symplectic_euler", "", NULL), frames, 100) >
+                0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(crossings_in_run(curtain_of(precisions[i], "symplectic_euler",
+                                                     "contact: {thickness: 0.02}\n", NULL),
+                                          frames, 100),
+                         0);
+}
+
+// A fast ball against a sheet whose edges are held: steps are so large, and surfaces so thin, that
+// the barrier alone cannot stop it.
+#define BULLET                                                                                     \
+    "contact: {thickness: 0.001}\n"                                                                \
+    "bodies:\n"                                                                                    \
+    "- {name: sheet, type: cloth, origin: [-0.2, 0, 0.2], u: [0.4, 0, 0], v: [0, 0, -0.4],\n"      \
+    "   nodes: [13, 13], mass: 0.2, pins: [edges], damping: 0.02,\n"                               \
+    "   springs: {structural: {stiffness: 300}, shear: {stiffness: 200}}}\n"                       \
+    "- {name: ball, type: sphere, center: [0, 0.08, 0.01], radius: 0.05, subdivisions: 2,\n"       \
+    "   mass: 0.05, velocity: [0, " NUM ", 0], damping: 0.02,\n"                                   \
+    "   springs: {edges: {stiffness: 1000}, second: {stiffness: 1000}}}\n"
+
+static taut_solver *bullet_of(const char *precision, const char *integrator, double speed,
+                              double dt)
+{
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    return solver_from(scene_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM
+                                ", steps: 1}\n" BULLET,
+                                precision, integrator, dt, -speed),
+                       &options);
+}
+
+static void test_a_fast_ball_is_stopped(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "verlet",
+                                              "rk4"};
+    static const double speeds[] = {30, 100};
+    for (int i = 0; i < 4; i++)
+        for (int s = 0; s < 2; s++)
+            for (int precision = 0; precision < 2; precision++) {
+                taut_solver *solver =
+                    bullet_of(precision ? "double" : "single", integrators[i], speeds[s], 1e-4);
+                struct everything all = everything_of(solver);
+                for (int frame = 0; frame < 20; frame++) {
+                    advance(solver, 5);
+                    assert_int_equal(crossings_of(solver, &all), 0);
+                }
+                const struct surface_cuts cuts = solver_surface_cuts(solver);
+                assert_int_equal(cuts.unresolved, 0);
+                assert_true(cuts.steps > 0);
+                assert_true(work_of(solver).truncation > 0);
+                free_everything(&all);
+                taut_solver_destroy(solver);
+            }
+}
+
+static void test_the_budget_counts_what_is_cut(void **state)
+{
+    (void)state;
+    double before = 0, residuals[2];
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solver = bullet_of("double", "symplectic_euler", 10, i ? 1e-5 : 4e-5);
+        before = energy_of(solver).total;
+        advance(solver, i ? 1200 : 300);
+        residuals[i] = fabs(residual_of(solver, before));
+        assert_true(work_of(solver).truncation > 0.01 * before);
+        taut_solver_destroy(solver);
+    }
+    assert_true(residuals[0] < 0.01 * before);
+    assert_true(residuals[1] < 0.01 * before);
+}
+
+// ---- The same bits
+
+static uint64_t hash_of_curtain(const void *precision, const struct solver_options *options)
+{
+    taut_solver *solver =
+        curtain_of(precision, "velocity_verlet", "contact: {thickness: 0.02}\n", options);
+    advance(solver, quick() ? 900 : 1500);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_bits_do_not_depend_on_the_machine(void **state)
+{
+    (void)state;
+    assert_same_hashes(hash_of_curtain, "single");
+    assert_same_hashes(hash_of_curtain, "double");
+}
+
+static void test_a_restored_run_continues_to_the_bit(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "verlet",
+                                              "rk4"};
+    for (int i = 0; i < 4; i++) {
+        taut_scene *scene =
+            scene_of("simulation: {integrator: %s, dt: 1e-4, steps: 4000}\n" FOLD, integrators[i]);
+        const taut_config config = {.threads = 1};
+        taut_solver *solver, *next;
+        void *bytes;
+        size_t count;
+        assert_int_equal(taut_solver_create(scene, &config, &solver, NULL), TAUT_OK);
+        advance(solver, 777);
+        assert_int_equal(taut_solver_save_memory(solver, &bytes, &count, NULL), TAUT_OK);
+        assert_int_equal(taut_solver_restore_memory(scene, bytes, count, &config, &next, NULL),
+                         TAUT_OK);
+        assert_true(energy_of(solver).contact > 0);
+        advance(solver, 600);
+        advance(next, 600);
+        assert_int_equal(taut_solver_hash(solver), taut_solver_hash(next));
+        free(bytes);
+        taut_solver_destroy(solver);
+        taut_solver_destroy(next);
+        taut_scene_destroy(scene);
+    }
+}
+
+// ---- What takes part
+
+static double contact_energy_of(const char *contact)
+{
+    taut_solver *solver = solver_of(
+        "precision: double\nsimulation: {dt: 1e-4, steps: 1}\n%s"
+        "bodies:\n"
+        "- {name: a, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [5, 5], mass: 0.1,\n"
+        "   stiffness: 100}\n"
+        "- {name: b, type: cloth, origin: [0, 0.011, 0], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+        "   nodes: [4, 4], mass: 0.1, stiffness: 100}\n",
+        contact);
+    const double energy = energy_of(solver).contact;
+    taut_solver_destroy(solver);
+    return energy;
+}
+
+static void test_pairs_may_be_left_out(void **state)
+{
+    (void)state;
+    assert_true(contact_energy_of("contact: {thickness: 0.01, stiffness: 50}\n") > 0);
+    assert_near(contact_energy_of("contact: {thickness: 0.01, stiffness: 50, between: false}\n"), 0,
+                0);
+    assert_near(contact_energy_of("contact: {thickness: 0.01, stiffness: 50,\n"
+                                  "  pairs: [{bodies: [b, a], enabled: false}]}\n"),
+                0, 0);
+    assert_true(contact_energy_of("contact: {thickness: 0.01, stiffness: 50, between: false,\n"
+                                  "  pairs: [{bodies: [a, b]}]}\n") > 0);
+    assert_near(contact_energy_of("contact: {thickness: 0.005, stiffness: 50}\n"), 0, 0);
+}
+
+// `stiffness: auto` leaves half of the critical step.
+static void test_automatic_stiffness_halves_the_critical_step(void **state)
+{
+    (void)state;
+    static const char *const contacts[] = {"", "contact: {thickness: 0.01}\n"};
+    double steps[2];
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solver = solver_of(
+            "precision: double\nsimulation: {dt: auto, steps: 1}\n%s"
+            "bodies:\n"
+            "- {name: a, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [9, 9], mass: 0.1,\n"
+            "   stiffness: 100}\n",
+            contacts[i]);
+        steps[i] = taut_solver_dt(solver);
+        taut_solver_destroy(solver);
+    }
+    assert_near(steps[1] / steps[0], 0.5, 1e-3);
+}
+
+static void test_crossing_surfaces_are_refused(void **state)
+{
+    (void)state;
+    taut_scene *scene = scene_of(
+        "simulation: {dt: 1e-4, steps: 1}\ncontact: {thickness: 0.01}\n"
+        "bodies:\n"
+        "- {name: a, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [5, 5], mass: 0.1,\n"
+        "   stiffness: 100}\n"
+        "- {name: b, type: cloth, origin: [0.05, -0.2, 0.17], u: [0.4, 0, 0], v: [0, 0.4, 0],\n"
+        "   nodes: [4, 4], mass: 0.1, stiffness: 100}\n");
+    const taut_config config = {.threads = 1};
+    taut_solver *solver;
+    taut_error error;
+    assert_int_equal(taut_solver_create(scene, &config, &solver, &error), TAUT_ERROR_SCENE);
+    assert_non_null(strstr(error.text, "surfaces cross at the start"));
+    assert_null(solver);
+    taut_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_energy_is_that_of_brute_force),
+        cmocka_unit_test(test_forces_are_the_slope_of_the_energy),
+        cmocka_unit_test(test_momentum_is_kept),
+        cmocka_unit_test(test_energy_error_falls_with_the_square_of_dt),
+        cmocka_unit_test(test_a_curtain_does_not_pass_through_itself),
+        cmocka_unit_test(test_a_fast_ball_is_stopped),
+        cmocka_unit_test(test_the_budget_counts_what_is_cut),
+        cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
+        cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
+        cmocka_unit_test(test_pairs_may_be_left_out),
+        cmocka_unit_test(test_automatic_stiffness_halves_the_critical_step),
+        cmocka_unit_test(test_crossing_surfaces_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
