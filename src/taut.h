@@ -389,6 +389,8 @@ typedef struct taut_contact {
     double absorption;  // N s/m, at least 0; for response penalty
     double restitution; // in [0, 1]; for response project
     double keep;        // in [0, 1]; for response project
+    // At least 0, static not less than kinetic; 0 for colliders without friction_coefficient.
+    double friction_static, friction_kinetic;
 } taut_contact;
 
 // For a collider, by its index in the scene's list of colliders.

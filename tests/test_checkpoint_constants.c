@@ -114,7 +114,11 @@ static taut_status set_contact(taut_solver *solver, int second, taut_error *erro
 {
     taut_status status = TAUT_OK;
     for (size_t c = 0; status == TAUT_OK && c < 3; c++) {
-        const taut_contact contact = {second ? 80 : 120, 0.3, 0.04, second ? 0.7 : 0.4, 0.6};
+        const taut_contact contact = {.stiffness = second ? 80 : 120,
+                                      .friction = 0.3,
+                                      .absorption = 0.04,
+                                      .restitution = second ? 0.7 : 0.4,
+                                      .keep = 0.6};
         status = taut_solver_set_contact(solver, c, &contact, error);
     }
     return status;

@@ -40,7 +40,7 @@ PUBLIC = {
     "springs": {"springs.h", "tangent.h", "plan.h"},
     "faces": {"faces.h", "tangent.h", "plan.h"},
     "elements": {"elements.h"},
-    "contact": {"contact.h", "tangent.h", "constraints.h", "surface_contact.h",
+    "contact": {"contact.h", "tangent.h", "constraints.h", "friction.h", "surface_contact.h",
                 "surface_report.h"},
     "forces": {"forces.h", "tangent.h"},
     "integrate": {"integrate.h", "implicit.h", "constraints.h", "mouse_spring.h"},

@@ -293,7 +293,7 @@ static void test_single_masses(void **state)
 static void test_colliders(void **state)
 {
     (void)state;
-    assert_int_equal(scene->collider_count, 4);
+    assert_int_equal(scene->collider_count, 5);
     const struct scene_collider *plane = &scene->colliders[0];
     assert_int_equal(plane->type, COLLIDER_PLANE);
     assert_int_equal(plane->response, RESPONSE_PENALTY);
@@ -318,6 +318,9 @@ static void test_colliders(void **state)
     expect_vector(scene->colliders[3].normal, 0, 1, 0);
     assert_false(scene->colliders[3].blocks_drives);
     assert_true(scene->colliders[3].keep == 1);
+    assert_false(scene->colliders[3].coulomb.present);
+    assert_true(scene->colliders[4].coulomb.static_coefficient == 0.5);
+    assert_true(scene->colliders[4].coulomb.kinetic_coefficient == 0.25);
 }
 
 static void test_output(void **state)
@@ -379,8 +382,8 @@ static void test_every_key_is_in_a_scene(void **state)
 {
     (void)state;
     static const char *const names[] = {"full", "materials", "implicit", "xpbd", "contact"};
-    static char texts[4][8192];
-    for (size_t i = 0; i < 4; i++) {
+    static char texts[sizeof names / sizeof *names][8192];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = text_format("%s/full/%s.yaml", TAUT_TEST_DATA, names[i]);
         struct diagnostics diagnostics = {0};
         taut_scene *sound = scene_read_file(path, NULL, 0, &diagnostics);
@@ -398,7 +401,7 @@ static void test_every_key_is_in_a_scene(void **state)
         const struct schema_table *table = schema_table_at(t);
         for (size_t k = 0; k < table->count; k++) {
             bool found = false;
-            for (size_t i = 0; i < 4; i++)
+            for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 found |= has_key(texts[i], table->keys[k].name);
             if (!found)
                 fail_msg("no scene of tests/data/full has the key '%s' of %s", table->keys[k].name,

@@ -115,7 +115,8 @@ static bool depends_on_velocity(const taut_solver *solver)
         if (topology->materials[i].damping != 0)
             return true;
     for (size_t c = 0; c < topology->collider_count; c++)
-        if (topology->colliders[c].friction != 0 || topology->colliders[c].absorption != 0)
+        if (topology->colliders[c].friction != 0 || topology->colliders[c].coulomb.present ||
+            topology->colliders[c].absorption != 0)
             return true;
     return false;
 }

@@ -24,26 +24,35 @@ int REAL_NAME(collider_contacts_within)(const struct system *system, size_t coll
                                         vec3 position, double slack, struct contact contacts[6]);
 
 // The action of a penalty collider on a node: k p n - c_t v_t, and on approach - c_n (v.n) n (NeHe
-// lesson 40); and the power taken by friction and absorption.
+// lesson 40); and the power taken by friction and absorption. Instead of c_t v_t the collider may
+// have Coulomb friction (friction.h).
 struct contact_action {
     vec3 force;              // N
-    double power_dissipated; // W
+    double power_dissipated; // W; without that of sliding, which friction_update measures
 };
 
-static inline struct contact_action contact_action(const struct scene_collider *collider,
+struct contact_motion {
+    vec3 sliding;        // m/s, of the node along the surface
+    double approach;     // m/s, below 0 if the node approaches
+    double normal_force; // N, not negative in a contact
+};
+
+static inline struct contact_motion contact_motion(const struct scene_collider *collider,
                                                    const struct contact *contact, vec3 velocity)
 {
     vec3 relative = vec3_subtract(velocity, contact->surface_velocity);
     double approach = vec3_dot(relative, contact->normal);
-    vec3 sliding = vec3_subtract(relative, vec3_scale(approach, contact->normal));
     double absorbed = approach < 0 ? collider->absorption * approach : 0;
-    double normal_force = collider->stiffness * contact->depth - absorbed;
-    return (struct contact_action){
-        .force = vec3_subtract(vec3_scale(normal_force, contact->normal),
-                               vec3_scale(collider->friction, sliding)),
-        .power_dissipated = collider->friction * vec3_dot(sliding, sliding) + absorbed * approach,
+    return (struct contact_motion){
+        .sliding = vec3_subtract(relative, vec3_scale(approach, contact->normal)),
+        .approach = approach,
+        .normal_force = collider->stiffness * contact->depth - absorbed,
     };
 }
+
+struct contact_action REAL_NAME(contact_action)(const struct system *system,
+                                                const struct scene_collider *collider, size_t node,
+                                                const struct contact *contact);
 
 // Calls `visit` for each contact of these nodes with penalty colliders; for one node in the order
 // of the colliders.
@@ -99,6 +108,17 @@ void REAL_NAME(colliders_changed)(struct system *system);
 
 // Stores what the projection needs of the start of a step, once all velocities are known.
 void REAL_NAME(colliders_store)(struct system *system, double time, const struct worker *worker);
+
+// Friction with memory (friction.h): changes the memory at the end of a step, when nodes and spheres
+// are where the next step begins. Adds what sliding has dissipated in the step to the energy budget.
+// Begins and ends with a barrier; nothing if no collider has friction_coefficient.
+void REAL_NAME(friction_update)(struct system *system, const struct worker *worker);
+
+// Contacts that are there at the start of a run begin without stretch.
+void REAL_NAME(friction_start)(struct system *system, double time, const struct worker *worker);
+
+// Called before a sphere is placed elsewhere between two steps: what touches it does not slide.
+void REAL_NAME(friction_follow_sphere)(struct system *system, size_t collider, vec3 centre);
 
 // Determines which surfaces nodes touch at the start of a run.
 void REAL_NAME(colliders_start)(struct system *system, double time, const struct worker *worker);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "contact/culling.h"
+#include "contact/friction.h"
 #include "state/reading.h"
 
 // ---- Every contact
@@ -80,12 +81,35 @@ void REAL_NAME(contacts_find)(struct system *system, double time, const struct w
     atomic_store_explicit(&all->found, found, memory_order_relaxed);
 }
 
+struct contact_action REAL_NAME(contact_action)(const struct system *system,
+                                                const struct scene_collider *collider, size_t node,
+                                                const struct contact *contact)
+{
+    const struct contact_motion motion =
+        contact_motion(collider, contact, node_velocity(system->state, node));
+    const vec3 normal_force = vec3_scale(motion.normal_force, contact->normal);
+    const double absorbed = motion.approach < 0 ? collider->absorption * motion.approach : 0;
+    if (collider->coulomb.present) {
+        const struct friction_action friction =
+            friction_action(system, collider, node, contact, &motion);
+        return (struct contact_action){
+            .force = vec3_add(normal_force, friction.force),
+            .power_dissipated = friction.power_dissipated + absorbed * motion.approach,
+        };
+    }
+    return (struct contact_action){
+        .force = vec3_subtract(normal_force, vec3_scale(collider->friction, motion.sliding)),
+        .power_dissipated = collider->friction * vec3_dot(motion.sliding, motion.sliding) +
+                            absorbed * motion.approach,
+    };
+}
+
 static void add_force(const struct system *system, const struct scene_collider *collider,
                       size_t node, const struct contact *contact, void *unused)
 {
     (void)unused;
     const struct state *s = system->state;
-    vec3 force = contact_action(collider, contact, node_velocity(s, node)).force;
+    vec3 force = REAL_NAME(contact_action)(system, collider, node, contact).force;
     s->fx[node] += (real)force.x;
     s->fy[node] += (real)force.y;
     s->fz[node] += (real)force.z;
@@ -102,8 +126,8 @@ static void add_block(struct system *system, double time, struct range nodes)
         if (!find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near))
             continue;
         const int count = REAL_NAME(surface_touch_list)(&surface, &box, 0, walls);
-        const bool side_by_side = system->kernels->touch_forces && box.reach <= (double)REAL_HUGE &&
-                                  !state_is_mixed(system->state);
+        const bool side_by_side = system->kernels->touch_forces && !surface.it->coulomb.present &&
+                                  box.reach <= (double)REAL_HUGE && !state_is_mixed(system->state);
         for (int word = 0; word < BLOCK_WORDS; word++) {
             const struct range some = word_nodes(nodes, word);
             if (!side_by_side || bit_count(near[word]) < TOUCH_MIN)

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "contact/contact.h"
+#include "contact/friction.h"
 #include "state/reading.h"
 
 taut_status REAL_NAME(contact_tangent_make)(struct system *system, struct contact_tangent *tangent,
@@ -45,11 +46,20 @@ uint64_t REAL_NAME(contact_tangent_bytes)(const struct contact_tangent *tangent)
 }
 
 // The stiffness across the normal of a contact. On a sphere the normal turns about the centre: -k p
-// / r, with r the distance of the node from the centre; 0 on flat surfaces.
+// / r, with r the distance of the node from the centre; 0 on flat surfaces. A contact with Coulomb
+// friction counts as one that holds, whether it slides or not: it may hold in the next step.
 static double stiffness_across(const struct scene_collider *collider, const struct contact *contact,
                                double from_centre)
 {
-    return from_centre > 0 ? -collider->stiffness * contact->depth / from_centre : 0;
+    const double curved = from_centre > 0 ? -collider->stiffness * contact->depth / from_centre : 0;
+    return collider->coulomb.present ? curved + friction_stiffness(collider) : curved;
+}
+
+static double damping_across(const struct system *system, const struct scene_collider *collider,
+                             size_t node)
+{
+    return collider->coulomb.present ? friction_damping(system, collider, node)
+                                     : collider->friction;
 }
 
 static double damping_along(const struct scene_collider *collider, const struct contact *contact,
@@ -59,14 +69,17 @@ static double damping_along(const struct scene_collider *collider, const struct 
     return vec3_dot(relative, contact->normal) < 0 ? collider->absorption : 0;
 }
 
-static void add_contact(struct contact_blocks *blocks, const struct scene_collider *collider,
-                        const struct contact *contact, vec3 velocity, double from_centre)
+static void add_contact(const struct system *system, struct contact_blocks *blocks,
+                        const struct scene_collider *collider, size_t node,
+                        const struct contact *contact, double from_centre)
 {
+    const vec3 velocity = node_velocity(system->state, node);
     const vec3 n = contact->normal;
     block_add(blocks->stiffness, (real)n.x, (real)n.y, (real)n.z, (real)collider->stiffness,
               (real)stiffness_across(collider, contact, from_centre));
     block_add(blocks->damping, (real)n.x, (real)n.y, (real)n.z,
-              (real)damping_along(collider, contact, velocity), (real)collider->friction);
+              (real)damping_along(collider, contact, velocity),
+              (real)damping_across(system, collider, node));
 }
 
 static void add_block(double block[3][3], vec3 normal, double along, double across)
@@ -95,7 +108,7 @@ void REAL_NAME(contact_blocks_of)(const struct system *system, double time, size
             add_block(stiffness, contacts[i].normal, collider->stiffness,
                       stiffness_across(collider, &contacts[i], from_centre));
             add_block(damping, contacts[i].normal, damping_along(collider, &contacts[i], velocity),
-                      collider->friction);
+                      damping_across(system, collider, node));
         }
     }
 }
@@ -111,7 +124,7 @@ static void visit_contact(const struct system *system, const struct scene_collid
     if (!tangent->touching[node])
         memset(blocks, 0, sizeof *blocks);
     tangent->touching[node] = 1;
-    add_contact(blocks, collider, contact, node_velocity(s, node),
+    add_contact(system, blocks, collider, node, contact,
                 curved ? s->collider_radius[number] - contact->depth : 0);
 }
 

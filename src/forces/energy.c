@@ -1,4 +1,5 @@
 // Energies of a state by kind, in double, as sums over fixed chunks added in order.
+#include "contact/friction.h"
 #include "forces/forces.h"
 #include "state/reading.h"
 
@@ -7,8 +8,11 @@ enum node_energy { NODE_KINETIC, NODE_GRAVITY, NODE_CONTACT };
 static void add_contact_energy(const struct system *system, const struct scene_collider *collider,
                                size_t node, const struct contact *contact, void *energy)
 {
-    (void)system, (void)node;
     *(double *)energy += 0.5 * collider->stiffness * contact->depth * contact->depth;
+    if (!collider->coulomb.present)
+        return;
+    const vec3 stretch = friction_stretch(system, collider, node, contact);
+    *(double *)energy += 0.5 * friction_stiffness(collider) * vec3_dot(stretch, stretch);
 }
 
 static double kinetic_of(const struct system *system, size_t i, double mass)

@@ -24,13 +24,12 @@ enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_KICKS, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the budget fit a sum");
 
 // Friction and absorption of penalty colliders take power; a moving sphere adds power, as a drive
-// does.
+// does. The heat of Coulomb friction is an amount per step (contact/friction.c).
 static void contact_power(const struct system *system, const struct scene_collider *collider,
                           size_t node, const struct contact *contact, void *to)
 {
     double *sums = to;
-    struct contact_action action =
-        contact_action(collider, contact, node_velocity(system->state, node));
+    const struct contact_action action = REAL_NAME(contact_action)(system, collider, node, contact);
     sums[WORK_FRICTION] += action.power_dissipated;
     sums[WORK_DRIVES] += vec3_dot(action.force, contact->surface_velocity);
 }

@@ -11,9 +11,11 @@ static void evaluate_and_move(struct system *system, enum sweep_finish finish,
     REAL_NAME(forces_move)(system, now, finish, worker);
     if (now.powers)
         REAL_NAME(work_record)(system, now, false, worker);
-    if (!gas_has_collapsed(system))
-        REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
+    if (gas_has_collapsed(system))
+        return;
+    REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     REAL_NAME(limit_motion)(system, worker);
+    REAL_NAME(friction_update)(system, worker);
 }
 
 static void evaluate_at_start(struct system *system, const struct worker *worker)
@@ -78,6 +80,7 @@ void REAL_NAME(explicit_euler)(struct system *system, const struct worker *worke
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     REAL_NAME(limit_motion)(system, worker);
+    REAL_NAME(friction_update)(system, worker);
 }
 
 // v += h a; x += h_x v with the new v (Rociek and Rusztowicz: dt_a and dt_v).
@@ -106,4 +109,5 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     REAL_NAME(limit_motion)(system, worker);
+    REAL_NAME(friction_update)(system, worker);
 }

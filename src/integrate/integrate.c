@@ -30,6 +30,7 @@ struct state_needs REAL_NAME(integrator_needs)(enum integrator integrator, bool 
         .low_previous_velocities =
             mixed && (integrator == INTEGRATOR_BDF2 || integrator == INTEGRATOR_XPBD),
         .projections = projections,
+        .frictions = friction_slots(topology->colliders, topology->collider_count),
         .base_positions = start || integrator == INTEGRATOR_VERLET,
         .base_velocities = start || integrator == INTEGRATOR_XPBD,
         .slopes = integrator == INTEGRATOR_RK4,

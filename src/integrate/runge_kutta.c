@@ -90,6 +90,7 @@ static void midpoint_in_loops(struct system *system, const struct worker *worker
     from_start(system, h, true, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
     REAL_NAME(limit_motion)(system, worker);
+    REAL_NAME(friction_update)(system, worker);
 }
 
 // Adds weight times (v, a) of the stage just evaluated to the sums of slopes; the first stage sets
@@ -155,6 +156,7 @@ static void rk4_in_loops(struct system *system, const struct worker *worker)
     apply_slopes(system, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
     REAL_NAME(limit_motion)(system, worker);
+    REAL_NAME(friction_update)(system, worker);
 }
 
 // ---- Stages in the sweep
@@ -215,6 +217,7 @@ void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
     sweep_stage(system, h / 2, SWEEP_MIDPOINT_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
     REAL_NAME(limit_motion)(system, worker);
+    REAL_NAME(friction_update)(system, worker);
 }
 
 void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
@@ -234,4 +237,5 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
     sweep_stage(system, h, SWEEP_RK4_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
     REAL_NAME(limit_motion)(system, worker);
+    REAL_NAME(friction_update)(system, worker);
 }

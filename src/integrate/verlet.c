@@ -261,6 +261,8 @@ void REAL_NAME(velocity_verlet)(struct system *system, const struct worker *work
     }
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     REAL_NAME(limit_motion)(system, worker);
+    // Before the half kick, which may be part of the next step's sweep.
+    REAL_NAME(friction_update)(system, worker);
     if (may_lack_half_kick(system)) {
         half_kick_is_due(system, worker);
         return;
@@ -294,6 +296,7 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
         REAL_NAME(limit_motion)(system, worker);
         backward_velocities(system, worker);
     }
+    REAL_NAME(friction_update)(system, worker);
     if (may_lack_half_kick(system)) {
         half_kick_is_due(system, worker);
         return;

@@ -262,7 +262,7 @@ static bool same_collider(const struct scene_collider *a, const struct scene_col
            same_vector(a->normal, b->normal) && same_vector(a->centre, b->centre) &&
            same_vector(a->velocity, b->velocity) && a->radius == b->radius &&
            same_vector(a->min, b->min) && same_vector(a->max, b->max) &&
-           a->blocks_drives == b->blocks_drives;
+           a->blocks_drives == b->blocks_drives && a->coulomb.present == b->coulomb.present;
 }
 
 // Compares all but velocity and factors.
@@ -409,12 +409,19 @@ static taut_status set_collider(taut_solver *solver, size_t number,
                                 const struct scene_collider *before,
                                 const struct scene_collider *after, taut_error *error)
 {
+    const struct scene_friction *old = &before->coulomb, *coulomb = &after->coulomb;
     if (before->stiffness == after->stiffness && before->friction == after->friction &&
         before->absorption == after->absorption && before->restitution == after->restitution &&
-        before->keep == after->keep)
+        before->keep == after->keep && old->static_coefficient == coulomb->static_coefficient &&
+        old->kinetic_coefficient == coulomb->kinetic_coefficient)
         return TAUT_OK;
-    const taut_contact contact = {after->stiffness, after->friction, after->absorption,
-                                  after->restitution, after->keep};
+    const taut_contact contact = {after->stiffness,
+                                  after->friction,
+                                  after->absorption,
+                                  after->restitution,
+                                  after->keep,
+                                  coulomb->static_coefficient,
+                                  coulomb->kinetic_coefficient};
     return taut_solver_set_contact(solver, number, &contact, error);
 }
 

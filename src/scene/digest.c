@@ -85,6 +85,10 @@ static void add_collider(struct hash *hash, const struct scene_collider *collide
     ADD(hash, collider->restitution);
     ADD(hash, collider->keep);
     add_flag(hash, collider->blocks_drives);
+    if (!collider->coulomb.present)
+        return;
+    ADD(hash, collider->coulomb.static_coefficient);
+    ADD(hash, collider->coulomb.kinetic_coefficient);
 }
 
 // Only where there is contact, so that other scenes keep their digests.

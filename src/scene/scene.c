@@ -26,6 +26,11 @@ bool integrator_is_implicit(enum integrator integrator)
            integrator == INTEGRATOR_BDF2;
 }
 
+bool integrator_has_friction(enum integrator integrator)
+{
+    return !integrator_is_implicit(integrator) && integrator != INTEGRATOR_XPBD;
+}
+
 const char *precision_name(enum precision precision)
 {
     return precision_names[precision];

@@ -346,16 +346,24 @@ struct scene_body {
 enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM };
 enum collider_response { RESPONSE_PENALTY, RESPONSE_PROJECT };
 
+// Coulomb friction with memory, of penalty colliders (contact/friction.h).
+struct scene_friction {
+    bool present; // the other members are 0 if not
+    double static_coefficient, kinetic_coefficient;
+    size_t first_slot; // of the memory of its contacts, among those of all colliders
+};
+
 struct scene_collider {
     enum collider_type type;
     enum collider_response response; // default penalty
     vec3 point, normal;              // plane; normal has unit length after reading
     vec3 centre, velocity;           // sphere
     double radius;
-    vec3 min, max;      // room
-    double stiffness;   // N/m
-    double friction;    // c_t, N s/m; for either response
-    double absorption;  // c_n, N s/m
+    vec3 min, max;     // room
+    double stiffness;  // N/m
+    double friction;   // c_t, N s/m; for either response
+    double absorption; // c_n, N s/m
+    struct scene_friction coulomb;
     double restitution; // project: fraction of the approach speed that is returned; default 0
     double keep;        // project: factor of the tangential velocity at an impact; default 1
     bool blocks_drives; // planes
@@ -378,6 +386,27 @@ struct scene_contact {
     size_t pair_count;
     mark at;
 };
+
+// The slots of the memory of friction that each node has for a collider, of which it touches at most
+// that many surfaces at once: of the walls of a room, one of each pair.
+static inline size_t collider_friction_slots(const struct scene_collider *collider)
+{
+    return !collider->coulomb.present ? 0 : collider->type == COLLIDER_ROOM ? 3 : 1;
+}
+
+static inline size_t friction_slots(const struct scene_collider *colliders, size_t count)
+{
+    size_t slots = 0;
+    for (size_t c = 0; c < count; c++)
+        slots += collider_friction_slots(&colliders[c]);
+    return slots;
+}
+
+// Bytes of the memory of friction of each node.
+static inline double friction_bytes(const struct scene_collider *colliders, size_t count)
+{
+    return (double)(sizeof(vec3) + sizeof(double) + 1) * (double)friction_slots(colliders, count);
+}
 
 struct scene_probe {
     size_t body;
@@ -454,6 +483,9 @@ const char *integrator_name(enum integrator integrator);
 
 // Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
+
+// Whether penalty colliders can have friction_coefficient: the explicit ones.
+bool integrator_has_friction(enum integrator integrator);
 
 // "single", ...
 const char *precision_name(enum precision precision);

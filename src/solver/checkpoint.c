@@ -71,6 +71,7 @@ static const struct node_array {
     [CHECKPOINT_##name] = {offsetof(struct state, name), offsetof(struct checkpoint, name)},
 #define LIST_springs(name)
 #define LIST_touches(name)
+#define LIST_frictions(name)
 #define LIST_multipliers(name)
 #define LIST_slots(name)
 #define LIST_bodies(name)
@@ -457,6 +458,42 @@ static void restore_touching(struct system *system, const struct checkpoint *che
     }
 }
 
+// ---- The memory of friction
+
+static void save_friction(const struct system *system, struct checkpoint *checkpoint)
+{
+    const struct state *s = system->state;
+    for (uint64_t at = 0; at < checkpoint->frictions; at++) {
+        const uint64_t first = at - at % s->nodes;
+        const uint64_t from = first + topology_internal_node(system->topology, at - first);
+        checkpoint->friction_anchor[at] = s->friction_anchor[from];
+        checkpoint->friction_stretch[at] = s->friction_stretch[from];
+        checkpoint->friction_flags[at] = s->friction_flags[from];
+    }
+}
+
+// For colliders that are new or have another shape, what friction_start has found stays.
+static void restore_friction(struct system *system, const struct checkpoint *checkpoint)
+{
+    const struct state *s = system->state;
+    const struct topology *topology = system->topology, *before = checkpoint->topology;
+    for (size_t c = 0; c < topology->collider_count && c < (size_t)checkpoint->colliders; c++) {
+        const struct scene_collider *to = &topology->colliders[c], *from = &before->colliders[c];
+        if (!to->coulomb.present || !from->coulomb.present || from->type != to->type)
+            continue;
+        for (uint64_t i = 0; i < collider_friction_slots(to) * s->nodes; i++) {
+            const uint64_t saved = from->coulomb.first_slot * s->nodes + i;
+            const uint64_t at = to->coulomb.first_slot * s->nodes + i - i % s->nodes +
+                                topology_internal_node(topology, i % s->nodes);
+            s->friction_anchor[at] = checkpoint->friction_anchor[saved];
+            s->friction_stretch[at] = checkpoint->friction_stretch[saved];
+            s->friction_flags[at] = checkpoint->friction_flags[saved];
+        }
+    }
+    for (uint64_t block = 0; s->block_friction && block < s->contact_blocks; block++)
+        s->block_friction[block] = 1; // at worst its flags are looked through once
+}
+
 void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                                 const struct worker *worker)
 {
@@ -472,12 +509,13 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     checkpoint->frame.fields = FRAME_NODES;
     checkpoint->frame.step = s->step;
 
-    // By what the length of an array counts: springs and touches are saved below.
+    // By what the length of an array counts: springs, touches and friction are saved below.
 #define SAVE_nodes(name)     save_array(system, checkpoint, CHECKPOINT_##name);
 #define SAVE_motions(name)   SAVE_ITEMS(name, s->motions)
 #define SAVE_colliders(name) SAVE_ITEMS(name, s->colliders)
 #define SAVE_springs(name)
 #define SAVE_touches(name)
+#define SAVE_frictions(name)
 #define SAVE_multipliers(name)
 #define SAVE_slots(name)
 #define SAVE_bodies(name) SAVE_ITEMS(name, s->bodies)
@@ -497,6 +535,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     save_targets(system, checkpoint);
     save_mouse_spring(system, checkpoint);
     save_touching(system, checkpoint);
+    save_friction(system, checkpoint);
 
     checkpoint->previous_state_from = s->previous_state_from;
     checkpoint->forces_current = s->forces_current;
@@ -616,7 +655,8 @@ static void restore_changed(struct system *system, struct checkpoint *checkpoint
      checkpoint->gas_since[b]);
 }
 
-// Every array that the list keeps, as it is; springs and touches are restored elsewhere.
+// Every array that the list keeps, as it is; springs, touches and friction are
+// restored elsewhere.
 static void restore_arrays(struct system *system, const struct checkpoint *checkpoint)
 {
     struct state *s = system->state;
@@ -626,6 +666,7 @@ static void restore_arrays(struct system *system, const struct checkpoint *check
 #define RESTORE_bodies(name)    RESTORE_ITEMS(name, s->bodies)
 #define RESTORE_springs(name)
 #define RESTORE_touches(name)
+#define RESTORE_frictions(name)
 #define RESTORE_multipliers(name)
 #define RESTORE_slots(name)
 #define RESTORE_contact_blocks(name)
@@ -729,8 +770,11 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
         REAL_NAME(surface_contact_moved)(system);
     worker_barrier(worker);
     REAL_NAME(colliders_start)(system, step_time(system, system->state->step), worker);
-    if (worker->index == 0)
+    REAL_NAME(friction_start)(system, step_time(system, system->state->step), worker);
+    if (worker->index == 0) {
         restore_touching(system, checkpoint);
+        restore_friction(system, checkpoint);
+    }
     worker_barrier(worker);
     // For a step that starts with known forces.
     REAL_NAME(surface_contact_find)(system, REAL_NAME(evaluation_now)(system), worker);

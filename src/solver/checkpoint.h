@@ -58,6 +58,7 @@ enum checkpoint_field {
 #define IS_FIELD_nodes          true
 #define IS_FIELD_springs        false
 #define IS_FIELD_touches        false
+#define IS_FIELD_frictions      false
 #define IS_FIELD_multipliers    false
 #define IS_FIELD_slots          false
 #define IS_FIELD_bodies         false
@@ -99,9 +100,10 @@ struct checkpoint {
     const struct topology *topology; // of the solver that it is from: whose motions and colliders
     enum integrator integrator;
     struct frame frame; // positions, velocities and the step
-    // Lengths: `springs` counts numbers of the uncut scene, `touches` nodes of every collider; of
-    // the others no array is kept.
-    uint64_t nodes, triples, springs, bodies, motions, colliders, touches, targets, loss_chunks;
+    // Lengths: `springs` counts numbers of the uncut scene, `touches` nodes of every collider,
+    // `frictions` nodes of every slot; of the others no array is kept.
+    uint64_t nodes, triples, springs, bodies, motions, colliders, touches, frictions, targets,
+        loss_chunks;
     uint64_t multipliers, slots, contact_blocks;
     // The numbers in the uncut scene of each solver's springs; NULL: their own.
     const uint32_t *from_springs, *to_springs;
@@ -126,7 +128,7 @@ struct checkpoint {
     struct energy_budget work;
     struct implicit_statistics implicit_statistics;
     // Those of the state: of nodes and springs (m, where they yielded, else 0) by the builders'
-    // numbers, of what nodes touch collider by collider.
+    // numbers, of what nodes touch collider by collider, of friction slot by slot.
 #define DECLARE(type, name, length, condition, kept) SAVED_##type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE

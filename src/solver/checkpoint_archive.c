@@ -162,6 +162,8 @@ static double *component(vec3 *vector, uint64_t axis)
     X(contact_friction, topology->collider_count, &topology->colliders[i].friction, value >= 0)    \
     X(contact_absorption, topology->collider_count, &topology->colliders[i].absorption,            \
       value >= 0)                                                                                  \
+    X(contact_static, FRICTIONS, &topology->colliders[i].coulomb.static_coefficient, value >= 0)   \
+    X(contact_kinetic, FRICTIONS, &topology->colliders[i].coulomb.kinetic_coefficient, value >= 0) \
     X(contact_restitution, topology->collider_count, &topology->colliders[i].restitution,          \
       value >= 0 && value <= 1)                                                                    \
     X(contact_keep, topology->collider_count, &topology->colliders[i].keep,                        \
@@ -175,6 +177,10 @@ static double *component(vec3 *vector, uint64_t axis)
 #define GAS    topology->bodies[i].pressure
 #define WIND   topology->environment.wind
 #define MODULI topology->moduli[i]
+// Scenes without friction_coefficient have none of these items.
+#define FRICTIONS                                                                                  \
+    (friction_slots(topology->colliders, topology->collider_count) > 0 ? topology->collider_count  \
+                                                                       : 0)
 
 enum constant {
 #define ENUMERATE(name, count, address, possible) CONSTANT_##name,

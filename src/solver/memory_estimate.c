@@ -572,7 +572,8 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     const bool weights = scene->simulation.dt_auto && totals.off_grid > 0; // of its bound
     estimate->copy =
         (copy_bytes_a_node(&keeps, totals.real) + weights * totals.real) * totals.nodes +
-        (double)scene->collider_count * totals.nodes +
+        ((double)scene->collider_count + friction_bytes(scene->colliders, scene->collider_count)) *
+            totals.nodes +
         ((totals.yields ? sizeof(double) : 0) + totals.breaks) * totals.springs;
     estimate->making = memory_use.most;
     estimate->solver = memory_use.now;

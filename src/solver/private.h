@@ -52,13 +52,13 @@ taut_status check_precision(const taut_solver *solver, const double *values, siz
 struct checkpoint_conditions {
     bool forces; // of the last step, of integrators that start with them
     bool previous_positions, previous_velocities; // of the previous step
-    bool correction, touching;
+    bool correction, touching, friction;
     bool normals; // of wind law node, with which the energy budget evaluates those forces
     // Precision mixed: both parts of numbers, which do not fit into one number in double.
     bool low_positions, low_velocities, low_previous, low_previous_velocities;
 };
 
-// `touching` is left to the caller.
+// `touching` and `friction` are left to the caller.
 struct checkpoint_conditions checkpoint_conditions(enum precision precision,
                                                    enum integrator integrator,
                                                    const struct scene_environment *environment);

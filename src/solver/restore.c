@@ -43,6 +43,8 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
     struct checkpoint_conditions keeps =
         checkpoint_conditions(precision, integrator, &topology->environment);
     keeps.touching = topology->collider_count > 0;
+    const size_t slots = friction_slots(topology->colliders, topology->collider_count);
+    keeps.friction = slots > 0;
     checkpoint->topology = topology;
     checkpoint->integrator = integrator;
     checkpoint->nodes = topology->node_count;
@@ -52,6 +54,7 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
     checkpoint->motions = topology->motion_count;
     checkpoint->colliders = topology->collider_count;
     checkpoint->touches = topology->node_count * topology->collider_count;
+    checkpoint->frictions = topology->node_count * slots;
     checkpoint->targets = topology->kinematic_count;
     // Of this plan, and of any other one of the same springs.
     const uint64_t fragile = plan_fragile_total(plan);
@@ -227,7 +230,9 @@ double checkpoint_fixed_bytes(const taut_solver *solver)
     const double springs = (topology->any_yields ? sizeof(double) : 0) + topology->any_breaks;
     const double target = sizeof(uint64_t) + 2 * sizeof(vec3);
     return springs * (double)topology->spring_count + target * (double)topology->kinematic_count +
-           (double)(topology->node_count * topology->collider_count);
+           (double)(topology->node_count * topology->collider_count) +
+           friction_bytes(topology->colliders, topology->collider_count) *
+               (double)topology->node_count;
 }
 
 double solver_checkpoint_bytes(const taut_solver *solver)

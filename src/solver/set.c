@@ -731,8 +731,34 @@ taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
     if (status != TAUT_OK)
         return status;
     const struct scene_collider *it = &solver->topology->colliders[collider];
-    *contact =
-        (taut_contact){it->stiffness, it->friction, it->absorption, it->restitution, it->keep};
+    *contact = (taut_contact){it->stiffness,
+                              it->friction,
+                              it->absorption,
+                              it->restitution,
+                              it->keep,
+                              it->coulomb.static_coefficient,
+                              it->coulomb.kinetic_coefficient};
+    return TAUT_OK;
+}
+
+// Whether a collider has Coulomb friction is part of the scene: its contacts have memory.
+static taut_status check_friction(const struct scene_collider *it, size_t collider,
+                                  const taut_contact *contact, taut_error *error)
+{
+    if (!it->coulomb.present && contact->friction_static + contact->friction_kinetic > 0)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "collider %zu has no 'friction_coefficient' in the scene: its coefficients "
+                    "stay 0",
+                    collider);
+    if (it->coulomb.present && contact->friction > 0)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "collider %zu has 'friction_coefficient': its viscous friction stays 0",
+                    collider);
+    if (contact->friction_static < contact->friction_kinetic)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "friction_kinetic must be at most friction_static, but it is %g and "
+                    "friction_static is %g",
+                    contact->friction_kinetic, contact->friction_static);
     return TAUT_OK;
 }
 
@@ -748,22 +774,29 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
         {"absorption", contact->absorption, 0, INFINITY, false},
         {"restitution", contact->restitution, 0, 1, false},
         {"keep", contact->keep, 0, 1, false},
+        {"friction_static", contact->friction_static, 0, INFINITY, false},
+        {"friction_kinetic", contact->friction_kinetic, 0, INFINITY, false},
     };
     status = check_members("a collider", members, sizeof members / sizeof members[0], error);
     if (status != TAUT_OK)
         return status;
-    const double values[] = {contact->stiffness, contact->friction, contact->absorption,
-                             contact->restitution, contact->keep};
-    status = check_precision(solver, values, 5, true, error);
+    const double values[] = {contact->stiffness,       contact->friction, contact->absorption,
+                             contact->restitution,     contact->keep,     contact->friction_static,
+                             contact->friction_kinetic};
+    struct scene_collider *it = &solver->topology->colliders[collider];
+    status = check_precision(solver, values, 7, true, error);
+    if (status == TAUT_OK)
+        status = check_friction(it, collider, contact, error);
     if (status != TAUT_OK)
         return status;
-    struct scene_collider *it = &solver->topology->colliders[collider];
     struct scene_collider value = *it;
     value.stiffness = contact->stiffness;
     value.friction = contact->friction;
     value.absorption = contact->absorption;
     value.restitution = contact->restitution;
     value.keep = contact->keep;
+    value.coulomb.static_coefficient = contact->friction_static;
+    value.coulomb.kinetic_coefficient = contact->friction_kinetic;
     return write_value(solver, it, &value, sizeof value, error);
 }
 

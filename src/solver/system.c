@@ -89,13 +89,15 @@ static bool allocate_contacts(struct system *system)
     contacts->blocks = (size_t)system->state->contact_blocks;
     contacts->near = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->near);
     contacts->work = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->work);
+    contacts->friction_heat =
+        memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->friction_heat);
     contacts->moved = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->moved);
     contacts->boxes = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->boxes);
     contacts->boxes_known =
         memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->boxes_known);
     contacts->clear = memory_allocate(system->allocator, contacts->blocks, sizeof *contacts->clear);
     return contacts->near && contacts->moved && contacts->work && contacts->boxes &&
-           contacts->boxes_known && contacts->clear;
+           contacts->boxes_known && contacts->clear && contacts->friction_heat;
 }
 
 static bool allocate_scratch(struct system *system)
@@ -150,6 +152,8 @@ static void free_system(struct system *system)
                    sizeof *system->contacts.boxes_known);
     memory_release(system->allocator, system->contacts.clear, system->contacts.blocks,
                    sizeof *system->contacts.clear);
+    memory_release(system->allocator, system->contacts.friction_heat, system->contacts.blocks,
+                   sizeof *system->contacts.friction_heat);
     memory_release(system->allocator, system->contacts.work, system->contacts.blocks,
                    sizeof *system->contacts.work);
     memory_release(system->allocator, system, 1, sizeof *system);
@@ -243,6 +247,7 @@ static void start(struct system *system, const struct worker *worker)
                chunk_count((size_t)plan_fragile_total(system->plan)) *
                    sizeof *system->fragile_losses);
     REAL_NAME(colliders_start)(system, 0, worker);
+    REAL_NAME(friction_start)(system, 0, worker);
     taut_energy energy = {0};
     REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
     if (worker->index == 0)
@@ -415,6 +420,7 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
 {
     REAL_NAME(divergence_allow_sphere)(system, collider, centre, radius);
     struct state *s = system->state;
+    REAL_NAME(friction_follow_sphere)(system, collider, centre);
     s->collider_centre[collider] = centre;
     s->collider_velocity[collider] = velocity;
     s->collider_since[collider] = step_time(system, s->step);

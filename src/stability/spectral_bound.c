@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "contact/contact.h"
 #include "contact/surface_contact.h"
+#include "contact/friction.h"
 #include "elements/elements.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
@@ -833,12 +834,36 @@ static void find_around(struct spectral_bound *bound)
         if (it->response != RESPONSE_PENALTY)
             continue;
         bool plane = it->type == COLLIDER_PLANE;
+        const double holds = it->coulomb.present ? friction_stiffness(it) : 0;
+        const double stiffness =
+            it->type == COLLIDER_ROOM ? it->stiffness + 2 * holds : fmax(it->stiffness, holds);
         double most = it->type == COLLIDER_ROOM ? it->absorption + 2 * it->friction
                                                 : fmax(it->absorption, it->friction);
-        add_around(bound->around_stiffness, plane ? it->normal : any, it->stiffness,
-                   plane ? 0 : it->stiffness);
+        add_around(bound->around_stiffness, plane ? it->normal : any,
+                   plane ? it->stiffness : stiffness, plane ? holds : stiffness);
         add_around(bound->around_damping, plane ? it->normal : any, plane ? it->absorption : most,
                    plane ? it->friction : most);
+    }
+}
+
+// Adds the dampers of Coulomb friction, which depend on the mass of the node.
+static void add_friction_damping(const struct system *system, struct bound_blocks *blocks)
+{
+    const struct topology *topology = system->topology;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *it = &topology->colliders[c];
+        if (!it->coulomb.present)
+            continue;
+        const vec3 any = {0, 0, 0};
+        const bool plane = it->type == COLLIDER_PLANE;
+        for (size_t i = 0; i < blocks->count; i++) {
+            const double each = friction_damping(system, it, blocks->first + i);
+            const double all = it->type == COLLIDER_ROOM ? 2 * each : each;
+            real block[BLOCK_WIDTH] = {0};
+            add_around(block, plane ? it->normal : any, plane ? 0 : all, all);
+            for (int element = 0; element < BLOCK_WIDTH; element++)
+                blocks->damping[element][i] += block[element];
+        }
     }
 }
 
@@ -919,6 +944,19 @@ void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct
     worker_barrier(worker);
 }
 
+// 1/s, the trace of all dampers of Coulomb friction over the mass of a node.
+static double friction_rate(const struct system *system, double mass)
+{
+    double sum = 0;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        const struct scene_collider *it = &system->topology->colliders[c];
+        if (it->coulomb.present)
+            sum += (it->type == COLLIDER_ROOM ? 6 : 3) * 2 * FRICTION_DAMPING *
+                   sqrt(friction_stiffness(it) / mass);
+    }
+    return sum;
+}
+
 // The trace of each block, which bounds its eigenvalues.
 bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double *stiffness,
                                      double *damping)
@@ -944,7 +982,8 @@ bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double 
             c += 4 * (double)material->damping;
         }
         *stiffness = fmax(*stiffness, k / body->node_mass);
-        *damping = fmax(*damping, c / body->node_mass + 3 * body->mass_drag);
+        *damping = fmax(*damping, c / body->node_mass + 3 * body->mass_drag +
+                                      friction_rate(system, body->node_mass));
     }
     return true;
 }
@@ -992,6 +1031,7 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
         add_mass_drag(system, blocks);
     if (system->surface_contact)
         add_surface_contact(system, blocks);
+    add_friction_damping(system, blocks);
     for (int element = 0; negative && element < BLOCK_WIDTH; element++)
         memset(blocks->negative[element], 0, count * sizeof(real));
     struct row_target target = {system, blocks, negative};

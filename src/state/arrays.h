@@ -99,6 +99,13 @@
     X(real, z0_low, nodes, needs.low_previous, keeps.low_previous)                                  \
     X(real, vx0_low, nodes, needs.low_previous_velocities, keeps.low_previous_velocities)           \
     X(real, vy0_low, nodes, needs.low_previous_velocities, keeps.low_previous_velocities)           \
-    X(real, vz0_low, nodes, needs.low_previous_velocities, keeps.low_previous_velocities)
+    X(real, vz0_low, nodes, needs.low_previous_velocities, keeps.low_previous_velocities)           \
+    /* friction on penalty colliders (contact/friction.h), slot after slot: the point at which the \
+     * spring of a contact is not stretched (m; of a sphere from its centre), its stretch at the   \
+     * end of the last step (m), and flags; whether any node of a block has any flag */            \
+    X(vec3, friction_anchor, frictions, needs.frictions > 0, keeps.friction)                        \
+    X(double, friction_stretch, frictions, needs.frictions > 0, keeps.friction)                     \
+    X(uint8_t, friction_flags, frictions, needs.frictions > 0, keeps.friction)                      \
+    X(uint8_t, block_friction, contact_blocks, needs.frictions > 0, false)
 
 #endif

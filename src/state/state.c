@@ -172,7 +172,7 @@ static void start_springs(struct state *state, const struct topology *topology,
 }
 
 static void set_lengths(struct state *state, const struct topology *topology,
-                        const struct plan_counts *counts, size_t projections)
+                        const struct plan_counts *counts, struct state_needs needs)
 {
     state->nodes = topology->node_count;
     state->springs = counts->state_springs;
@@ -181,7 +181,8 @@ static void set_lengths(struct state *state, const struct topology *topology,
     state->bodies = topology->body_count;
     state->motions = topology->motion_count;
     state->colliders = topology->collider_count;
-    state->touches = topology->node_count * projections;
+    state->touches = topology->node_count * needs.projections;
+    state->frictions = topology->node_count * needs.frictions;
     state->contact_blocks = (topology->node_count + CONTACT_BLOCK - 1) / CONTACT_BLOCK;
 }
 
@@ -190,7 +191,7 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
 {
     struct state lengths = {0};
     const struct state *state = &lengths;
-    set_lengths(&lengths, topology, counts, needs.projections);
+    set_lengths(&lengths, topology, counts, needs);
     uint64_t bytes = sizeof *state;
 #define ADD_BYTES(type, name, length, condition, kept)                                             \
     if (condition)                                                                                 \
@@ -210,7 +211,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
         return fail_memory(error, "the state");
     state->allocator = allocator;
     const struct plan_counts counts = plan_counts(topology, plan);
-    set_lengths(state, topology, &counts, needs.projections);
+    set_lengths(state, topology, &counts, needs);
     if (!allocate_arrays(state, topology, needs)) {
         state_free(state);
         return fail_memory(error, "the state");

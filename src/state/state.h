@@ -31,6 +31,7 @@ struct state_needs {
     bool base_positions, base_velocities, slopes, normals, power, gradients, multipliers;
     bool restitution;   // some projecting collider has restitution
     size_t projections; // projecting colliders
+    size_t frictions;   // slots of the memory of friction of each node
     // precision mixed
     bool low_positions, low_velocities, low_previous, low_previous_velocities;
 };
@@ -41,7 +42,7 @@ enum { CONTACT_BLOCK = 1024 };
 struct state {
     const taut_allocator *allocator;
     uint64_t nodes, springs, multipliers, slots, bodies, motions, colliders;
-    uint64_t touches, contact_blocks;
+    uint64_t touches, frictions, contact_blocks;
     uint64_t step;                // steps done
     uint64_t previous_state_from; // the step from which on bdf2 has a valid previous state
     bool forces_current; // fx, fy, fz are the forces at x and v (and may be used by the next step)

@@ -77,7 +77,8 @@ struct contacts {
     // J of a projection: taken by friction, added by moving spheres, and the work of surfaces
     // within an implicit step.
     double (*work)[3];
-    atomic_bool found; // some block may touch a penalty collider in the present evaluation
+    double *friction_heat; // J, of sliding contacts in the last step
+    atomic_bool found;     // some block may touch a penalty collider in the present evaluation
     struct contact_constraints *constraints; // contact/constraints.h; NULL: never any
 };
 

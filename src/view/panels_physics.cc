@@ -491,16 +491,56 @@ static void draw_body(struct view *view, const taut_scene *scene, size_t number,
     }
 }
 
+// One slider for both coefficients if the scene gives one number, otherwise one for each.
+static void draw_friction(struct view *view, const struct scene_friction *friction,
+                          const char *collider)
+{
+    char path[FIELD_PATH_SIZE];
+    double of_static = friction->static_coefficient, of_kinetic = friction->kinetic_coefficient;
+    const bool same = of_static == of_kinetic;
+    field_path(path, "%s.friction_coefficient", collider);
+    struct field field = {.path = path,
+                          .label = same ? "friction coefficient" : "static friction",
+                          .meaning = "Coulomb friction: the largest force along the surface over "
+                                     "the normal force.",
+                          .most = 2,
+                          .flags = FIELD_SENDS_NOTHING};
+    if (field_numbers(view, field, &of_static, 1)) {
+        if (same)
+            field_send(view, path, "%.9g", of_static);
+        else
+            field_send(view, path, "{static: %.9g, kinetic: %.9g}", of_static,
+                       fmin(of_static, of_kinetic));
+    }
+    if (same)
+        return;
+    char key[FIELD_PATH_SIZE];
+    field_path(key, "%s.kinetic", path);
+    field.path = key;
+    field.label = "kinetic friction";
+    field.meaning = "Coulomb friction of a contact that slides.";
+    if (field_numbers(view, field, &of_kinetic, 1))
+        field_send(view, path, "{static: %.9g, kinetic: %.9g}", fmax(of_static, of_kinetic),
+                   of_kinetic);
+}
+
 static void draw_collider(struct view *view, const struct scene_collider *collider, size_t number)
 {
     static const char *const of_projection[] = {"response", "stiffness", "absorption", "keep",
                                                 nullptr};
     static const char *const of_penalty[] = {"response", "restitution", "keep", nullptr};
+    static const char *const of_coulomb[] = {"response", "restitution", "keep", "friction",
+                                             nullptr};
     char path[FIELD_PATH_SIZE];
     bool projects = collider->response == RESPONSE_PROJECT;
     field_path(path, "colliders.%zu", number);
-    fields_of_table(view, &schema_collider, collider, path, projects ? of_projection : of_penalty,
+    fields_of_table(view, &schema_collider, collider, path,
+                    projects                    ? of_projection
+                    : collider->coulomb.present ? of_coulomb
+                                                : of_penalty,
                     0);
+    if (collider->coulomb.present)
+        draw_friction(view, &collider->coulomb, path);
     if (!projects)
         return;
     char key[FIELD_PATH_SIZE];

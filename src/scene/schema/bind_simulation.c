@@ -342,6 +342,55 @@ static void check_response(struct binder *binder, const struct bound *bound,
     }
     bound_refuse_unless(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
     bound_refuse_unless(binder, bound, "absorption", "response", "is only for 'response: penalty'");
+    bound_refuse_unless(binder, bound, "friction_coefficient", "response",
+                        "is only for 'response: penalty'");
+}
+
+// A number, or a mapping of both coefficients.
+static bool bind_coefficients(struct binder *binder, const struct dom_value *value,
+                              struct scene_friction *friction)
+{
+    static const struct value_range range = RANGE_NOT_NEGATIVE;
+    struct schema_part part = {&schema_friction, friction, false};
+    struct bound bound;
+    if (value->node->kind != DOM_MAPPING) {
+        double both = 0;
+        if (!value_number(binder, value, "friction_coefficient", &range, &both))
+            return false;
+        friction->static_coefficient = friction->kinetic_coefficient = both;
+        return true;
+    }
+    if (!bind_mapping(binder, value, schema_friction.what, &part, 1, false, &bound) ||
+        !bound_is_valid(&bound, "static") || !bound_is_valid(&bound, "kinetic"))
+        return false;
+    const struct dom_pair *kinetic = bound_find(&bound, "kinetic");
+    if (!kinetic || !bound_find(&bound, "static"))
+        return false;
+    if (friction->static_coefficient < friction->kinetic_coefficient) {
+        bind_report(binder, kinetic->value.at, NULL,
+                    "'kinetic' must be at most 'static', but it is %g and 'static' is %g",
+                    friction->kinetic_coefficient, friction->static_coefficient);
+        return false;
+    }
+    return true;
+}
+
+static void bind_friction(struct binder *binder, const struct bound *bound,
+                          struct scene_collider *collider)
+{
+    struct scene_friction given = {.present = true};
+    if (collider->response == RESPONSE_PENALTY)
+        bound_exclusive(binder, bound, "friction", "friction_coefficient", true);
+    const struct dom_pair *pair = bound_find(bound, "friction_coefficient");
+    if (!pair || !bind_coefficients(binder, &pair->value, &given))
+        return;
+    const enum integrator integrator = binder->scene->simulation.integrator;
+    if (binder->integrator_known && !integrator_has_friction(integrator))
+        bind_report(binder, given_at(pair), NULL,
+                    "'friction_coefficient' is not for the integrator %s, only for "
+                    "explicit_euler, symplectic_euler, verlet, velocity_verlet, midpoint and rk4",
+                    integrator_name(integrator));
+    collider->coulomb = given;
 }
 
 static void check_room(struct binder *binder, const struct bound *bound,
@@ -382,6 +431,7 @@ static void bind_collider(struct binder *binder, const struct dom_value *value, 
     parts[1].table = &schema_collider_shapes[given];
     bind_mapping(binder, value, schema_collider_shapes[given].what, parts, 2, false, &bound);
     check_response(binder, &bound, &what, collider);
+    bind_friction(binder, &bound, collider);
     if (collider->type == COLLIDER_ROOM)
         check_room(binder, &bound, collider);
 }
@@ -398,6 +448,8 @@ void bind_colliders(struct binder *binder, const struct dom_value *value)
         return;
     }
     scene->collider_count = count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         bind_collider(binder, &value->node->items[i], i, &scene->colliders[i]);
+        scene->colliders[i].coulomb.first_slot = friction_slots(scene->colliders, i);
+    }
 }

@@ -1174,6 +1174,12 @@ static const struct schema_key collider_keys[] = {
      .initial = "0",
      .meaning =
          "The viscous friction: F = −friction · v along the surface, while a node is in contact."},
+    {.name = "friction_coefficient",
+     .shown = "number ≥ 0, or mapping",
+     .absent = "no such friction",
+     .meaning = "Coulomb friction with memory: a number for both coefficients, or a mapping, see "
+                "*friction* below; only with `penalty`, without `friction`, and with an explicit "
+                "integrator."},
     {.name = "absorption",
      .type = VALUE_NUMBER,
      .offset = FIELD(absorption),
@@ -1198,6 +1204,26 @@ static const struct schema_key collider_keys[] = {
                 "`project`."},
 };
 SCHEMA_TABLE(schema_collider, "collider", "a collider", collider_keys);
+#undef FIELD
+
+#define FIELD(name) offsetof(struct scene_friction, name)
+static const struct schema_key friction_keys[] = {
+    {.name = "static",
+     .type = VALUE_NUMBER,
+     .offset = FIELD(static_coefficient),
+     .range = RANGE_NOT_NEGATIVE,
+     .required = true,
+     .meaning = "The coefficient up to which a contact holds; not less than `kinetic`."},
+    {.name = "kinetic",
+     .type = VALUE_NUMBER,
+     .offset = FIELD(kinetic_coefficient),
+     .range = RANGE_NOT_NEGATIVE,
+     .required = true,
+     .meaning = "The coefficient of a contact that slides."},
+};
+SCHEMA_TABLE(schema_friction, "friction", "'friction_coefficient'", friction_keys);
+#undef FIELD
+#define FIELD(name) offsetof(struct scene_collider, name)
 
 static const struct schema_key plane_keys[] = {
     {.name = "point",

@@ -105,6 +105,7 @@ extern const struct schema_table schema_contact;
 extern const struct schema_table schema_contact_pair;
 extern const struct schema_table schema_body_contact;
 extern const struct schema_table schema_collider; // struct scene_collider, every type
+extern const struct schema_table schema_friction; // struct scene_friction
 enum { COLLIDER_TYPE_COUNT = 3 };
 extern const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT];
 

@@ -32,6 +32,7 @@ static const struct schema_table *const listed[] = {
     &schema_contact_pair,
     &schema_body_contact,
     &schema_collider,
+    &schema_friction,
     &schema_collider_shapes[COLLIDER_PLANE],
     &schema_collider_shapes[COLLIDER_SPHERE],
     &schema_collider_shapes[COLLIDER_ROOM],
