@@ -10,6 +10,8 @@
 #ifndef TAUT_SPRINGS_GRID_PLAN_H
 #define TAUT_SPRINGS_GRID_PLAN_H
 
+#include <assert.h>
+
 #include "topology/topology.h"
 
 struct plan_tiling {
@@ -39,6 +41,7 @@ static inline uint64_t tiling_tile_count(const struct plan_tiling *tiling)
 // The rows and layers of a tile. Tiles differ by at most one row and one layer.
 static inline struct plan_tile tiling_tile(const struct plan_tiling *tiling, uint64_t tile)
 {
+    assert(tiling->tiles_y > 0 && tiling->tiles_z > 0);
     if (tiling->tiles_y == 1 && tiling->tiles_z == 1) // divisions take long beside a small grid
         return (struct plan_tile){.j1 = tiling->ny, .k1 = tiling->nz};
     uint64_t ty = tile % tiling->tiles_y, tz = tile / tiling->tiles_y;

@@ -2,6 +2,7 @@
 // (plan.h).
 #include "springs/listed/plan.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -268,6 +269,7 @@ taut_status plan_set_make(const struct elements *elements, const struct set_opti
     if (options->reference) {
         reference_set(set);
     } else {
+        assert(set->order); // only the reference plan keeps the order of the elements
         taut_status status = coloured_set(elements, options, tile_count, set, error);
         if (status != TAUT_OK)
             return status;

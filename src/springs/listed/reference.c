@@ -2,6 +2,8 @@
 // (docs/numerics.md). Every other kernel is tested against them.
 #include "springs/listed/reference.h"
 
+#include <assert.h>
+
 #include "springs/law.h"
 
 // F_a = -k (L - L0) u - c (w.u) u   (axial)   or   -k (L - L0) u - c w   (full);  F_b = -F_a.
@@ -179,6 +181,7 @@ void REAL_NAME(reference_constraints)(const struct system *system, const void *a
             continue;
         const struct spring_constants *material =
             &constants->material[spring_material_number(constants, i)];
+        assert(material);
         if (material != known)
             law = constraint_law_of(material, pass->step);
         known = material;
