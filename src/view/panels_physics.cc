@@ -373,9 +373,9 @@ static void draw_named(struct view *view, const struct schema_table *table, cons
         char path[FIELD_PATH_SIZE];
         if (!key)
             continue;
-        const double *given = (const double *)((const char *)record + key->offset);
         const int count = key->type == VALUE_PAIR ? 2 : 1;
-        double values[2] = {given[0], count > 1 ? given[1] : 0};
+        double values[2] = {0, 0};
+        memcpy(values, (const char *)record + key->offset, (size_t)count * sizeof *values);
         field_path(path, "%s.%s", prefix, key->name);
         const struct field field = {.path = path,
                                     .meaning = key->meaning,
