@@ -36,8 +36,11 @@ def threads(taut, scene, variables, *options):
 
 def masks(taut, scene, variables, wanted):
     """The affinity masks of the threads of a run. Threads are bound some time after they start, so
-    they have ten seconds to match `wanted`."""
+    they have ten seconds to match `wanted`. The thread sanitizer has a thread of its own, the first
+    that is started, which is left out."""
     count = len(wanted)
+    with open(taut, "rb") as file:
+        own = 1 if b"__tsan_init" in file.read() else 0
     process = subprocess.Popen([taut, "run", "--no-output", "--quiet", "--threads", str(count), scene],
                                env=environment(variables), stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
@@ -50,7 +53,8 @@ def masks(taut, scene, variables, wanted):
                 if time.monotonic() > complete + 0.3:
                     break
             found = {}
-            for task in os.listdir(folder):
+            tasks = sorted(os.listdir(folder), key=lambda task: (int(task) != process.pid, int(task)))
+            for task in tasks[:1] + tasks[1 + own:]:
                 try:
                     found[task] = frozenset(os.sched_getaffinity(int(task)))
                 except OSError:  # the thread has just ended
