@@ -496,7 +496,7 @@ static double damping_of(const void *context, const double *x)
         const double c = (double)view.material->damping;
         for (size_t i = 0; i < (size_t)view.count && c > 0; i++) {
             const size_t ends[2] = {view.a + i, view.b + i};
-            double u[3], w[3] = {0}, along = 0, square = 0;
+            double u[3] = {0}, w[3] = {0}, along = 0, square = 0;
             if (view_is_broken(&view, i) || direct_spring(it, view.material, ends[0], ends[1],
                                                           view_rest_length(&view, i), u) < 0)
                 continue;
@@ -561,7 +561,7 @@ static void add_dense_spring(struct quadratic *it, const struct spring_constants
                              size_t a, size_t b, real rest)
 {
     const size_t n = (size_t)it->dense.size;
-    double u[3];
+    double u[3] = {0};
     const double length = direct_spring(it, material, a, b, rest, u);
     if (length < 0)
         return;
