@@ -316,6 +316,7 @@ static const struct sample *measured_sample(size_t s)
 
 static void assert_same_work(const struct work_done *a, const struct work_done *b, const char *name)
 {
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the bits of its numbers
     if (memcmp(a, b, sizeof *a) != 0)
         fail_msg("%s: the energy budget has other bits", name);
 }

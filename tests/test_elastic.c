@@ -217,7 +217,8 @@ static double tip_of_bar(int cells)
                   "          elastic: {young: 1.0e8, density: 1000}, pins: [left]}]\n",
                   10 * cells + 1, cells + 1, cells + 1, 0.08 / cells);
     advance(solver, 8);
-    const uint64_t row = (uint64_t)(10 * cells + 1), rows = (uint64_t)((cells + 1) * (cells + 1));
+    const uint64_t across = (uint64_t)cells + 1, row = 10 * (uint64_t)cells + 1;
+    const uint64_t rows = across * across;
     double sum = 0;
     for (uint64_t r = 0; r < rows; r++)
         sum += position_of(solver, row * r + row - 1).y - position_of(solver, row * r).y;
