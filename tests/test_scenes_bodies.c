@@ -7,6 +7,29 @@
 
 // ---- Quads and cloths
 
+// Its layers lie on each other on the floor, and none has passed through another one (tests of
+// contact count crossings).
+static void test_a_curtain_lies_in_layers(void **context)
+{
+    (void)context;
+    taut_solver *solver = scene_open("curtain", NULL, NULL);
+    double least = INFINITY, most = -INFINITY, farthest = 0;
+    advance_to(solver, quick() ? 0.1 : 1.5);
+    for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+        const vec3 p = position_in_body(solver, "curtain", node);
+        least = fmin(least, p.y);
+        most = fmax(most, p.y);
+        farthest = fmax(farthest, fabs(p.x) + fabs(p.z));
+    }
+    assert_true(least > -0.01);
+    assert_true(farthest < 2);
+    if (!quick()) {
+        assert_true(most < 0.55); // the top of the ball, and a few layers
+        assert_true(energy_of(solver).contact > 1e-5);
+    }
+    taut_solver_destroy(solver);
+}
+
 static void test_quad_without_diagonals_folds(void **context)
 {
     (void)context;
@@ -322,6 +345,7 @@ static void test_large_jelly_falls_as_one(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_curtain_lies_in_layers),
         cmocka_unit_test(test_quad_without_diagonals_folds),
         cmocka_unit_test(test_cloths_with_more_kinds_of_springs_sag_less),
         cmocka_unit_test(test_scarf_stretches_on_the_bias),

@@ -446,6 +446,7 @@ static void adapt_skin(struct surface_contact *it)
 static bool mark_listed(struct surface_contact *it)
 {
     memset(it->listed, 0, it->surfaces.block_count);
+    it->candidates = 0;
     for (size_t i = 0; i < it->broad->list_count; i++) {
         const struct pair_list *list = &it->broad->lists[i];
         float *least = list->pair_count ? realloc(it->least[i], list->pair_count * sizeof *least)
@@ -453,6 +454,7 @@ static bool mark_listed(struct surface_contact *it)
         if (!least && list->pair_count)
             return false;
         it->least[i] = least;
+        it->candidates += list->code_count;
         for (size_t p = 0; p < list->pair_count; p++)
             it->listed[list->pairs[p].a] = it->listed[list->pairs[p].b] = 1;
     }
@@ -693,6 +695,14 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         return;
     const bool at_start = is_at_start(system, evaluation);
     REAL_NAME(surface_lists_prepare)(system, worker);
+    if (it->candidates == 0) {
+        if (worker->index == 0) {
+            it->pushes = false;
+            atomic_store_explicit(&system->surfaces_push, false, memory_order_relaxed);
+        }
+        worker_barrier(worker);
+        return;
+    }
     copy_blocks(system, at_start ? it->start : it->now, worker);
     if (at_start && it->now != it->start) {
         const struct range share = worker_share(worker, it->surfaces.block_count, 1);

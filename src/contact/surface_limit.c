@@ -83,7 +83,7 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
     if (worker->index == 0)
         atomic_store(&it->may_pass, false);
     const bool overshot = REAL_NAME(surface_lists_check)(system, worker);
-    if (!overshot) {
+    if (!overshot && it->candidates > 0) {
         const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
         const struct range lists = worker_share(worker, it->broad->list_count, 1);
         for (size_t b = blocks.first; b < blocks.end; b++)

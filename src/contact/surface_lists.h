@@ -56,6 +56,7 @@ struct surface_contact {
     struct displacements *moved; // by body, since then
     double *clear; // by pair of bodies: m, beyond the reach of the lists, at that time
 
+    size_t candidates;  // in all lists
     uint8_t *listed;    // by block: whether it is in a list
     float **least;      // by list and pair: m, the least distance at the start of the step
     bool start_known;   // `least` and `start` are those of the present step

@@ -464,6 +464,18 @@ static double constraints_bytes_of(const struct totals *totals)
                : 0;
 }
 
+// contact/surface_lists.h: of nodes positions as built and two earlier ones, of a triangle the
+// surfaces, boxes and buffers of blocks, and lists of 20 candidates: as measured for a cloth in layers.
+// Lists depend on the state, so this is a typical amount.
+static double contact_bytes_of(const struct totals *totals)
+{
+    const double candidates = 20, blocks = 7 * totals->real + 10;
+    return totals->scene->contact.present
+               ? totals->nodes * (24 + 6 * totals->real) +
+                     totals->faces * (blocks + 2 * candidates + 1.5 * totals->real)
+               : 0;
+}
+
 static double implicit_bytes_of(const struct totals *totals)
 {
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
@@ -559,6 +571,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     if (totals.packs) // plan_release_build_data
         release(&memory_use, sizeof(uint32_t[PACKED_LANES]) * totals.columns +
                                  (totals.planned > 0 ? ring_bytes * totals.ringed : 0));
+    allocate(&memory_use, contact_bytes_of(&totals));
     allocate_briefly(&memory_use, bound_bytes_of(&totals));
     allocate(&memory_use, implicit_bytes_of(&totals)); // touched by the first step
     if (scene->simulation.integrator == INTEGRATOR_XPBD)
