@@ -400,17 +400,20 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
     struct surface_contact *it = system->surface_contact;
     find_boxes(system, false, worker);
     if (worker->index == 0) {
-        double most = 0; // of the skin
+        double most = 0, needed = 0; // of the skin; in units of half the thickness
         for (size_t a = 0; a < it->body_count; a++)
-            for (size_t b = a; b < it->body_count; b++)
-                if (touch_each_other(it, a, b))
-                    most = fmax(most, relative_displacement(&it->moved[a], &it->moved[b]) /
-                                          skin_between(it, a, b));
+            for (size_t b = a; b < it->body_count; b++) {
+                if (!touch_each_other(it, a, b))
+                    continue;
+                const double moved = relative_displacement(&it->moved[a], &it->moved[b]);
+                most = fmax(most, moved / skin_between(it, a, b));
+                needed = fmax(needed, moved / (it->half_thickness[a] + it->half_thickness[b]));
+            }
         // The other half is for the next step.
         it->lists_due_next = it->lists_due || !(most <= 0.5);
         it->overshot = most > 1 && isfinite(most);
         if (it->overshot)
-            it->skin = fmin(SKIN_MAX, it->skin * 2 * most);
+            it->skin = fmin(SKIN_MAX, fmax(it->skin, 2 * needed));
         it->steps_listed++;
     }
     worker_barrier(worker);
@@ -694,8 +697,9 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     if (!it)
         return;
     const bool at_start = is_at_start(system, evaluation);
-    REAL_NAME(surface_lists_prepare)(system, worker);
-    if (it->candidates == 0) {
+    if (!it->paused)
+        REAL_NAME(surface_lists_prepare)(system, worker);
+    if (it->paused || it->candidates == 0) {
         if (worker->index == 0) {
             it->pushes = false;
             atomic_store_explicit(&system->surfaces_push, false, memory_order_relaxed);
@@ -732,6 +736,15 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     for (size_t b = blocks.first; b < blocks.end; b++)
         add_passed(it, b);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
+void REAL_NAME(surface_contact_pause)(struct system *system, bool pauses,
+                                      const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0)
+        system->surface_contact->paused = pauses;
+    worker_barrier(worker);
 }
 
 // ---- The forces on nodes

@@ -35,6 +35,11 @@ void REAL_NAME(surface_contact_moved)(struct system *system);
 void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
                                      const struct worker *worker);
 
+// While it is paused, evaluations of the forces find no contact, and leave everything that the cutting
+// of the step needs. Ends with a barrier.
+void REAL_NAME(surface_contact_pause)(struct system *system, bool pauses,
+                                      const struct worker *worker);
+
 // Adds these forces to those of the nodes. Ends with a barrier if there are any.
 void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *worker);
 

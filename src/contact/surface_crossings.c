@@ -49,21 +49,37 @@ static double side_of(vec3 a, vec3 b, vec3 c, vec3 p)
     return vec3_dot(vec3_cross(u, v), w);
 }
 
-// Whether the line from p to q passes through the inside of the triangle.
-static bool pierces(vec3 p, vec3 q, const vec3 t[3])
+// Whether the line from p to q passes through the inside of the triangle. Volumes below `rounded`
+// are rounding errors: triangles of a flat surface are in one plane only up to those.
+static bool pierces(vec3 p, vec3 q, const vec3 t[3], double rounded)
 {
     const double at_p = side_of(t[0], t[1], t[2], p), at_q = side_of(t[0], t[1], t[2], q);
-    if (!(at_p * at_q < 0))
+    if (!(fmin(at_p, at_q) < -rounded && fmax(at_p, at_q) > rounded))
         return false;
     const double ab = side_of(p, q, t[0], t[1]), bc = side_of(p, q, t[1], t[2]),
                  ca = side_of(p, q, t[2], t[0]);
-    return (ab > 0 && bc > 0 && ca > 0) || (ab < 0 && bc < 0 && ca < 0);
+    return (ab > rounded && bc > rounded && ca > rounded) ||
+           (ab < -rounded && bc < -rounded && ca < -rounded);
 }
 
-static bool triangles_cross(const vec3 a[3], const vec3 b[3])
+// Six times the volume by which coordinates rounded to `epsilon` of the largest one change a
+// tetrahedron of four of the corners.
+static double rounding_of(const vec3 a[3], const vec3 b[3], double epsilon)
 {
+    double largest = 0, edge = 0;
+    const vec3 all[6] = {a[0], a[1], a[2], b[0], b[1], b[2]};
+    for (int i = 0; i < 6; i++) {
+        largest = fmax(largest, fmax(fabs(all[i].x), fmax(fabs(all[i].y), fabs(all[i].z))));
+        edge = fmax(edge, vec3_length(vec3_subtract(all[i], all[0])));
+    }
+    return 8 * epsilon * largest * edge * edge;
+}
+
+static bool triangles_cross(const vec3 a[3], const vec3 b[3], double epsilon)
+{
+    const double rounded = rounding_of(a, b, epsilon);
     for (int i = 0; i < 3; i++)
-        if (pierces(a[i], a[(i + 1) % 3], b) || pierces(b[i], b[(i + 1) % 3], a))
+        if (pierces(a[i], a[(i + 1) % 3], b, rounded) || pierces(b[i], b[(i + 1) % 3], a, rounded))
             return true;
     return false;
 }
@@ -115,7 +131,7 @@ static bool blocks_cross(const struct system *system, size_t one, size_t other,
         for (int j = one == other ? i + 1 : 0; j < b->triangles; j++) {
             triangle_of(system, b, j, nodes[1], corners[1]);
             if (share_a_node(nodes[0], nodes[1]) || !overlap(corners[0], corners[1]) ||
-                !triangles_cross(corners[0], corners[1]))
+                !triangles_cross(corners[0], corners[1], state_epsilon(system->state)))
                 continue;
             *found = (struct surface_crossing){{a->body, b->body}, {{0}}};
             for (int k = 0; k < 3; k++) {

@@ -107,8 +107,7 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
 // A candidate during the step: its nodes, where they were and how far they have moved.
 struct crossing {
     uint32_t nodes[4];
-    vec3 start[4], moved[4];
-    double weights[4];
+    vec3 start[4], moved[4], velocity[4];
     vec3 normal;
     double distance;
 };
@@ -128,82 +127,154 @@ static struct point start_of(const struct system *system, size_t block, int loca
     return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
 }
 
+// The velocity with which a node has made its step. Verlet has it as a difference of positions, too.
+static vec3 step_velocity(const struct state *s, size_t i)
+{
+    return vec3_make((double)s->vx[i] + (double)real_low(s->vx_low, i),
+                     (double)s->vy[i] + (double)real_low(s->vy_low, i),
+                     (double)s->vz[i] + (double)real_low(s->vz_low, i));
+}
+
+static void put_step_velocity(struct system *system, size_t i, vec3 velocity)
+{
+    struct state *s = system->state;
+    state_put_velocity(s, i, velocity);
+    if (system->settings.integrator != INTEGRATOR_VERLET)
+        return;
+    const vec3 before = vec3_subtract(vec3_subtract(state_position(s, i), s->origin),
+                                      vec3_scale(system->settings.dt, velocity));
+    real_split(s->x0, s->x0_low, i, before.x);
+    real_split(s->y0, s->y0_low, i, before.y);
+    real_split(s->z0, s->z0_low, i, before.z);
+}
+
+// ---- The plane between two sides, in double: with long edges and a distance near the rounding of
+// coordinates, a direction in single precision would be wrong by more than the distance
+
+static double within(double part)
+{
+    return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+static void keep_nearest(vec3 apart, vec3 *nearest)
+{
+    if (vec3_dot(apart, apart) < vec3_dot(*nearest, *nearest))
+        *nearest = apart;
+}
+
+// From the nearest point of the line a b to p.
+static vec3 from_line(vec3 p, vec3 a, vec3 b)
+{
+    const vec3 along = vec3_subtract(b, a), to = vec3_subtract(p, a);
+    const double square = vec3_dot(along, along);
+    const double part = square > 0 ? within(vec3_dot(along, to) / square) : 0;
+    return vec3_subtract(to, vec3_scale(part, along));
+}
+
+static vec3 between_node_and_triangle(const vec3 p[4])
+{
+    const vec3 u = vec3_subtract(p[2], p[1]), v = vec3_subtract(p[3], p[1]);
+    const vec3 normal = vec3_cross(u, v), to = vec3_subtract(p[0], p[1]);
+    const double square = vec3_dot(normal, normal);
+    const double by_u = vec3_dot(vec3_cross(to, v), normal),
+                 by_v = vec3_dot(vec3_cross(u, to), normal);
+    if (square > 0 && by_u >= 0 && by_v >= 0 && by_u + by_v <= square)
+        return vec3_scale(vec3_dot(to, normal) / square, normal);
+    vec3 nearest = from_line(p[0], p[1], p[2]);
+    keep_nearest(from_line(p[0], p[2], p[3]), &nearest);
+    keep_nearest(from_line(p[0], p[3], p[1]), &nearest);
+    return nearest;
+}
+
+static vec3 between_edges(const vec3 p[4])
+{
+    const vec3 u = vec3_subtract(p[1], p[0]), v = vec3_subtract(p[3], p[2]);
+    const vec3 normal = vec3_cross(u, v), to = vec3_subtract(p[2], p[0]);
+    const double square = vec3_dot(normal, normal);
+    const double by_u = vec3_dot(vec3_cross(to, v), normal),
+                 by_v = vec3_dot(vec3_cross(to, u), normal);
+    if (square > 0 && by_u >= 0 && by_u <= square && by_v >= 0 && by_v <= square)
+        return vec3_scale(-vec3_dot(to, normal) / square, normal);
+    vec3 nearest = from_line(p[0], p[2], p[3]);
+    keep_nearest(from_line(p[1], p[2], p[3]), &nearest);
+    keep_nearest(vec3_scale(-1, from_line(p[2], p[0], p[1])), &nearest);
+    keep_nearest(vec3_scale(-1, from_line(p[3], p[0], p[1])), &nearest);
+    return nearest;
+}
+
 static void find_crossing(const struct system *system, const struct block_pair *pair,
                           const struct candidate *found, struct crossing *it)
 {
     const struct surface_contact *contact = system->surface_contact;
     const uint32_t blocks[2] = {pair->a, pair->b};
-    struct point start[4];
     for (int i = 0; i < 4; i++) {
         const uint32_t block = blocks[found->side[i]];
         const struct surface_block *of = &contact->surfaces.blocks[block];
         it->nodes[i] = contact->surfaces.nodes[of->first_node + (uint32_t)found->local[i]];
-        start[i] = start_of(system, block, found->local[i], it->nodes[i]);
-        it->start[i] = vec3_of(start[i]);
+        it->start[i] = vec3_of(start_of(system, block, found->local[i], it->nodes[i]));
         it->moved[i] =
             vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), it->start[i]);
+        it->velocity[i] = step_velocity(system->state, it->nodes[i]);
     }
-    real parallel;
-    const struct closest closest = closest_of(found, start, &parallel);
-    it->distance = sqrt((double)closest.square);
-    it->normal = it->distance > 0 ? vec3_scale(1 / it->distance, vec3_of(closest.apart))
-                                  : vec3_make(0, 0, 0);
-    for (int i = 0; i < 4; i++)
-        it->weights[i] = (double)closest.weights[i];
+    const vec3 apart =
+        found->edges ? between_edges(it->start) : between_node_and_triangle(it->start);
+    it->distance = vec3_length(apart);
+    it->normal = it->distance > 0 ? vec3_scale(1 / it->distance, apart) : vec3_make(0, 0, 0);
 }
 
-// How far the plane moves with the candidate: as the centre of mass of its nodes does, so that a
-// common factor of their displacements relative to it keeps their momentum and takes energy; with a
-// side that has a prescribed motion as that one. It is at rest if candidates are not cut together.
-static vec3 plane_displacement(const struct system *system, const struct crossing *it, int split,
-                               bool together)
+// How a candidate moves as a whole: displacement and velocity of the centre of mass of its nodes, so
+// that a common factor of what they have relative to it keeps momentum and takes energy; or those of
+// its nodes with a prescribed motion, which nothing cuts. At rest if candidates are not cut together.
+struct common_motion {
+    vec3 moved, velocity;
+};
+
+static struct common_motion common_motion(const struct system *system, const struct crossing *it,
+                                          bool together)
 {
     const real *inverse_mass = system->constants->inverse_mass;
-    vec3 sum[2] = {{0, 0, 0}, {0, 0, 0}}, prescribed[2] = {{0, 0, 0}, {0, 0, 0}};
-    double mass[2] = {0, 0};
+    struct common_motion sums[2] = {{{0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}};
+    double weights[2] = {0, 0}; // of nodes that are free, and of those that are not
     for (int i = 0; i < 4; i++) {
-        const int side = i >= split;
         const double inverse = (double)inverse_mass[it->nodes[i]];
-        prescribed[side] =
-            vec3_add(prescribed[side], vec3_scale(1.0 / (side ? 4 - split : split), it->moved[i]));
-        if (inverse > 0) {
-            sum[side] = vec3_add(sum[side], vec3_scale(1 / inverse, it->moved[i]));
-            mass[side] += 1 / inverse;
-        }
+        const double weight = inverse > 0 ? 1 / inverse : 1;
+        struct common_motion *sum = &sums[inverse == 0];
+        sum->moved = vec3_add(sum->moved, vec3_scale(weight, it->moved[i]));
+        sum->velocity = vec3_add(sum->velocity, vec3_scale(weight, it->velocity[i]));
+        weights[inverse == 0] += weight;
     }
-    if ((mass[0] == 0) != (mass[1] == 0))
-        return mass[0] == 0 ? prescribed[0] : prescribed[1];
-    if (!together || mass[0] == 0)
-        return vec3_make(0, 0, 0);
-    return vec3_scale(1 / (mass[0] + mass[1]), vec3_add(sum[0], sum[1]));
+    const int which = weights[1] > 0;
+    if (!which && !together)
+        return (struct common_motion){{0, 0, 0}, {0, 0, 0}};
+    return (struct common_motion){vec3_scale(1 / weights[which], sums[which].moved),
+                                  vec3_scale(1 / weights[which], sums[which].velocity)};
 }
 
-static void set_displacement(struct system *system, const struct crossing *it, int i, vec3 moved)
+// Leaves a part of what a node has moved relative to the candidate, and of its velocity: along the
+// normal, or in every direction.
+static void keep_part(struct system *system, const struct crossing *it, int i,
+                      struct common_motion with, double part, bool normal_only)
 {
-    struct state *s = system->state;
     const uint32_t node = it->nodes[i];
-    const vec3 change = vec3_subtract(moved, it->moved[i]);
-    const vec3 faster = vec3_scale(1 / system->settings.position_step, change);
-    state_put(s, node, vec3_add(state_position(s, node), change));
-    const vec3 velocity = vec3_make((double)s->vx[node] + (double)real_low(s->vx_low, node),
-                                    (double)s->vy[node] + (double)real_low(s->vy_low, node),
-                                    (double)s->vz[node] + (double)real_low(s->vz_low, node));
-    state_put_velocity(s, node, vec3_add(velocity, faster));
+    vec3 lost = vec3_subtract(it->moved[i], with.moved),
+         slower = vec3_subtract(it->velocity[i], with.velocity);
+    if (normal_only) {
+        lost = vec3_scale(vec3_dot(lost, it->normal), it->normal);
+        slower = vec3_scale(vec3_dot(slower, it->normal), it->normal);
+    }
+    state_put(system->state, node,
+              vec3_subtract(state_position(system->state, node), vec3_scale(1 - part, lost)));
+    put_step_velocity(system, node, vec3_subtract(it->velocity[i], vec3_scale(1 - part, slower)));
 }
 
-// Cuts the nodes of a candidate at its plane; false if none had to be cut.
-static bool cut_candidate(struct system *system, const struct block_pair *pair,
-                          const struct candidate *found, bool together)
+// The part of the motion relative to a plane which moves with `with` that leaves every node on its
+// side, with some distance; 1: all of it. *stuck: a node with a prescribed motion passes the plane.
+static double allowed_part(const struct system *system, const struct crossing *it, int split,
+                           struct common_motion with, double floor, bool *stuck)
 {
-    struct crossing it;
-    find_crossing(system, pair, found, &it);
-    const int split = found->edges ? 2 : 1;
-    const vec3 with = plane_displacement(system, &it, split, together);
-    vec3 relative[4];
     double first = INFINITY, second = -INFINITY; // heights along the normal at the start
     for (int i = 0; i < 4; i++) {
-        const double height = vec3_dot(it.normal, it.start[i]);
-        relative[i] = vec3_subtract(it.moved[i], with);
+        const double height = vec3_dot(it->normal, it->start[i]);
         if (i < split)
             first = fmin(first, height);
         else
@@ -211,28 +282,49 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
     }
     // Both sides are convex, so that no point of either is nearer to the plane than these.
     const double middle = (first + second) / 2, half = fmax(0, first - second) / 2;
-    const double floor = LEAST * thickness_between(system->surface_contact, pair);
     const double keep = fmax(MARGIN * half, floor) / 2;
     double part = 1;
     for (int i = 0; i < 4; i++) {
         const double sign = i < split ? 1 : -1;
-        const double height = fmax(0, sign * (vec3_dot(it.normal, it.start[i]) - middle));
-        const double approach = -sign * vec3_dot(it.normal, relative[i]);
-        // Nodes with a prescribed motion stay where it puts them.
-        if (approach > height - keep / 2 && approach > 0 &&
-            system->constants->inverse_mass[it.nodes[i]] != 0)
+        const double height = fmax(0, sign * (vec3_dot(it->normal, it->start[i]) - middle));
+        const vec3 relative = vec3_subtract(it->moved[i], with.moved);
+        const double approach = -sign * vec3_dot(it->normal, relative);
+        if (!(approach > height - keep / 2 && approach > 0))
+            continue;
+        if (system->constants->inverse_mass[it->nodes[i]] == 0)
+            *stuck = true;
+        else
             part = fmin(part, fmax(0, height - keep) / approach);
+    }
+    return part;
+}
+
+// Cuts the nodes of a candidate at its plane; false if none had to be cut. A plane at rest is tried
+// only where one that moves is passed: either keeps the sides apart.
+static bool cut_candidate(struct system *system, const struct block_pair *pair,
+                          const struct candidate *found, bool together, bool *stuck)
+{
+    struct crossing it;
+    find_crossing(system, pair, found, &it);
+    const int split = found->edges ? 2 : 1;
+    const double floor = LEAST * thickness_between(system->surface_contact, pair);
+    struct common_motion with = common_motion(system, &it, true);
+    double part = allowed_part(system, &it, split, with, floor, stuck);
+    if (part < 1 && !together) {
+        with = common_motion(system, &it, false);
+        part = allowed_part(system, &it, split, with, floor, stuck);
     }
     for (int i = 0; i < 4 && part < 1; i++)
         if (system->constants->inverse_mass[it.nodes[i]] != 0)
-            set_displacement(system, &it, i, vec3_add(with, vec3_scale(part, relative[i])));
+            keep_part(system, &it, i, with, part, together);
     return part < 1;
 }
 
-static bool cut_all(struct system *system, bool together)
+static bool cut_all(struct system *system, bool together, bool *stuck)
 {
     const struct surface_contact *it = system->surface_contact;
     bool cut = false;
+    *stuck = false;
     for (size_t b = 0; b < it->surfaces.block_count; b++)
         if (it->listed[b] && !it->overshot)
             find_step(system, b);
@@ -244,7 +336,7 @@ static bool cut_all(struct system *system, bool together)
             struct candidate_walk walk = candidates_of(it, list, &list->pairs[p]);
             struct candidate found;
             while (candidate_next(&walk, &found))
-                cut |= cut_candidate(system, &list->pairs[p], &found, together);
+                cut |= cut_candidate(system, &list->pairs[p], &found, together, stuck);
         }
     }
     return cut;
@@ -265,13 +357,13 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     }
     if (worker->index == 0) {
         int round = 0;
-        bool cut = false;
-        while (round < ROUNDS && cut_all(system, round < ROUNDS_TOGETHER)) {
+        bool cut = false, stuck = false;
+        while (round < ROUNDS && cut_all(system, round < ROUNDS_TOGETHER, &stuck)) {
             cut = true;
             round++;
         }
         it->cut_steps += cut;
-        it->unresolved += round == ROUNDS;
+        it->unresolved += round == ROUNDS || stuck;
         it->lists_due |= it->lists_due_next;
         if (it->overshot)
             it->lists_due = true;

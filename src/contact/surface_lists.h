@@ -75,7 +75,7 @@ struct surface_contact {
     uint32_t *halo;
     size_t halo_count;
     double *energies; // by list, J
-    bool pushes;
+    bool pushes, paused;
     atomic_bool failed;             // memory ran out
     atomic_bool may_pass;           // in the step that has just been made
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough

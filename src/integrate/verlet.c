@@ -293,8 +293,8 @@ void REAL_NAME(verlet)(struct system *system, const struct worker *worker)
         }
         advance_positions(system, worker);
         REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
-        REAL_NAME(limit_motion)(system, worker);
         backward_velocities(system, worker);
+        REAL_NAME(limit_motion)(system, worker);
     }
     REAL_NAME(friction_update)(system, worker);
     if (may_lack_half_kick(system)) {
