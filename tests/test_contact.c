@@ -292,7 +292,7 @@ static void test_forces_are_the_slope_of_the_energy(void **state)
         "bodies:\n"
         "- {name: sheet, type: cloth, origin: [-0.2, 0, -0.2], u: [0.4, 0, 0], v: [0, 0.01, 0.4],\n"
         "   nodes: [8, 7], mass: 0.1, springs: {structural: {stiffness: 300}}}\n"
-        "- {name: ball, type: sphere, center: [0.013, 0.078, 0.007], radius: 0.06,\n"
+        "- {name: ball, type: sphere, center: [0.013, 0.108, 0.007], radius: 0.09,\n"
         "   subdivisions: 2, mass: 0.02, springs: {edges: {stiffness: 300}}}\n";
     taut_solver *solver = solver_of(text, CONTACT), *without = solver_of(text, "");
     struct everything all = everything_of(solver);
@@ -639,23 +639,41 @@ static void test_automatic_stiffness_halves_the_critical_step(void **state)
     assert_near(steps[1] / steps[0], 0.5, 1e-3);
 }
 
-static void test_crossing_surfaces_are_refused(void **state)
+// A sheet of 5 x 5 nodes, and another body.
+static void assert_refused(double thickness, const char *other, const char *message)
 {
-    (void)state;
     taut_scene *scene = scene_of(
-        "simulation: {dt: 1e-4, steps: 1}\ncontact: {thickness: 0.01}\n"
+        "simulation: {dt: 1e-4, steps: 1}\ncontact: {thickness: " NUM "}\n"
         "bodies:\n"
         "- {name: a, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [5, 5], mass: 0.1,\n"
         "   stiffness: 100}\n"
-        "- {name: b, type: cloth, origin: [0.05, -0.2, 0.17], u: [0.4, 0, 0], v: [0, 0.4, 0],\n"
-        "   nodes: [4, 4], mass: 0.1, stiffness: 100}\n");
+        "- {name: b, mass: 0.1, stiffness: 100, %s}\n",
+        thickness, other);
     const taut_config config = {.threads = 1};
     taut_solver *solver;
     taut_error error;
     assert_int_equal(taut_solver_create(scene, &config, &solver, &error), TAUT_ERROR_SCENE);
-    assert_non_null(strstr(error.text, "surfaces cross at the start"));
+    if (!strstr(error.text, message))
+        fail_msg("'%s' instead of '%s'", error.text, message);
     assert_null(solver);
     taut_scene_destroy(scene);
+}
+
+static void test_surfaces_that_cannot_be_kept_apart_are_refused(void **state)
+{
+    (void)state;
+    assert_refused(0.01,
+                   "type: cloth, origin: [0.05, -0.2, 0.17], u: [0.4, 0, 0], v: [0, 0.4, 0], "
+                   "nodes: [4, 4]",
+                   "surfaces cross at the start: the triangle of nodes");
+    assert_refused(0.01, "type: rope, from: [0.13, -0.47, 0.16], to: [0.13, 0.53, 0.16], nodes: 6",
+                   "surfaces cross at the start: the edge of nodes 2, 3 of body 'b'");
+    assert_refused(0.01,
+                   "type: cloth, origin: [0, 0.0004, 0], u: [0.4, 0, 0], v: [0, 0, 0.4], "
+                   "nodes: [5, 5]",
+                   "surfaces are nearer at the start than a twentieth of their thickness");
+    assert_refused(0.2, "type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 3",
+                   "the thickness of contact of body 'a', 0.2 m, is larger than its edges");
 }
 
 int main(void)
@@ -673,7 +691,7 @@ int main(void)
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
         cmocka_unit_test(test_pairs_may_be_left_out),
         cmocka_unit_test(test_automatic_stiffness_halves_the_critical_step),
-        cmocka_unit_test(test_crossing_surfaces_are_refused),
+        cmocka_unit_test(test_surfaces_that_cannot_be_kept_apart_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

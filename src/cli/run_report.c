@@ -138,6 +138,12 @@ static int balance_order(const struct run *run)
     const struct scene_simulation *simulation = &run->scene->simulation;
     if (simulation->keep_velocity != 1 && depends_on_relative_velocity(solver))
         return 1;
+    // The memory of friction changes, and motion is cut, once a step.
+    for (size_t c = 0; c < run->scene->collider_count; c++)
+        if (run->scene->colliders[c].coulomb.present)
+            return 1;
+    if (solver_surface_cuts(solver).steps > 0)
+        return 1;
     switch (solver_integrator(solver)) {
     case INTEGRATOR_VERLET:
         return depends_on_velocity(solver) || simulation->keep_velocity != 1 ? 1 : 2;

@@ -287,7 +287,6 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
     if (!system->surface_contact)
         return;
     system->surface_contact->lists_due = true;
-    system->surface_contact->start_known = false;
 }
 
 // ---- Displacements since the lists were made
@@ -496,7 +495,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     if (worker->index == 0) {
         if (!complete || !mark_listed(it))
             memory_has_run_out(system);
-        it->lists_due = it->start_known = false;
+        it->lists_due = false;
         it->steps_listed = 0;
     }
     worker_barrier(worker);
@@ -723,8 +722,6 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
             atomic_store(&it->failed, true);
     worker_barrier(worker);
     if (worker->index == 0) {
-        if (at_start)
-            it->start_known = true;
         if (atomic_load(&it->failed) || !sort_passed(it))
             memory_has_run_out(system);
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;

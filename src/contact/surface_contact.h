@@ -19,10 +19,18 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
 void REAL_NAME(surface_contact_free)(struct system *system);
 uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system);
 
-// Whether any triangles of surfaces that may touch cross each other, if they have no common node;
-// the first such pair. By one worker. *no_memory: this is not known.
-bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_crossing *found,
+// Whether any triangles of surfaces that may touch cross each other, or edges without triangles cross
+// a triangle, if they have no common node; the first such pair. By one worker. *no_memory: this is
+// not known.
+bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_parts *found,
                                         bool *no_memory);
+
+// The nearest parts of surfaces that may touch, and their distance over the thickness; INFINITY:
+// none are near. For the positions for which the lists were made, by one worker.
+double REAL_NAME(surface_contact_nearest)(const struct system *system, struct surface_parts *found);
+
+// The mean length of the edges of a body's surface as built, m; INFINITY if it has none.
+double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body);
 
 // `stiffness: auto`: sets the stiffness of the barrier of every body so that contacts of the weight
 // SURFACE_WEIGHTS at every node add at most `square` (1/s2) to the largest eigenvalue of M^-1 K.

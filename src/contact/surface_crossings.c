@@ -1,4 +1,4 @@
-// Triangles of surfaces that cross each other: contact can keep apart only what is apart. A test at
+// Surfaces that cross each other, or are too near: contact can keep apart only what is apart. Tests at
 // the start of a run, in double; `taut check-intersections` is exact.
 #include "contact/surface_lists.h"
 
@@ -119,11 +119,51 @@ static bool overlap(const vec3 a[3], const vec3 b[3])
     return true;
 }
 
+static void report(const struct surface_block *a, const struct surface_block *b, int count,
+                   const uint32_t first[3], const uint32_t second[3], struct surface_parts *found)
+{
+    *found = (struct surface_parts){{a->body, b->body}, {count, 3}, {{0}}};
+    for (int k = 0; k < 3; k++) {
+        found->nodes[0][k] = first[k];
+        found->nodes[1][k] = second[k];
+    }
+}
+
+// An edge that is no side of a triangle, as of a rope.
+static bool edge_pierces(const struct system *system, const struct surface_block *a, int edge,
+                         const struct surface_block *b, struct surface_parts *found)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    const uint8_t *local = surfaces->edges[a->first_edge + (uint32_t)edge];
+    uint32_t nodes[2][3];
+    vec3 corners[2][3];
+    for (int i = 0; i < 3; i++) {
+        nodes[0][i] = surfaces->nodes[a->first_node + local[i > 0]];
+        corners[0][i] = node_of(system, nodes[0][i]);
+    }
+    for (int j = 0; j < b->triangles; j++) {
+        triangle_of(system, b, j, nodes[1], corners[1]);
+        const double rounded = rounding_of(corners[0], corners[1], state_epsilon(system->state));
+        if (share_a_node(nodes[0], nodes[1]) ||
+            !pierces(corners[0][0], corners[0][1], corners[1], rounded))
+            continue;
+        report(a, b, 2, nodes[0], nodes[1], found);
+        return true;
+    }
+    return false;
+}
+
 static bool blocks_cross(const struct system *system, size_t one, size_t other,
-                         struct surface_crossing *found)
+                         struct surface_parts *found)
 {
     const struct surfaces *surfaces = &system->surface_contact->surfaces;
     const struct surface_block *a = &surfaces->blocks[one], *b = &surfaces->blocks[other];
+    for (int e = 0; a->triangles == 0 && e < a->edges; e++)
+        if (edge_pierces(system, a, e, b, found))
+            return true;
+    for (int e = 0; b->triangles == 0 && e < b->edges; e++)
+        if (edge_pierces(system, b, e, a, found))
+            return true;
     for (int i = 0; i < a->triangles; i++) {
         uint32_t nodes[2][3];
         vec3 corners[2][3];
@@ -133,11 +173,7 @@ static bool blocks_cross(const struct system *system, size_t one, size_t other,
             if (share_a_node(nodes[0], nodes[1]) || !overlap(corners[0], corners[1]) ||
                 !triangles_cross(corners[0], corners[1], state_epsilon(system->state)))
                 continue;
-            *found = (struct surface_crossing){{a->body, b->body}, {{0}}};
-            for (int k = 0; k < 3; k++) {
-                found->nodes[0][k] = nodes[0][k];
-                found->nodes[1][k] = nodes[1][k];
-            }
+            report(a, b, 3, nodes[0], nodes[1], found);
             return true;
         }
     }
@@ -152,7 +188,7 @@ static bool boxes_overlap(const struct block_order *a, const struct block_order 
     return true;
 }
 
-bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_crossing *found,
+bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_parts *found,
                                         bool *no_memory)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -176,4 +212,64 @@ bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_cr
         }
     memory_release(NULL, order, count, sizeof *order);
     return crosses;
+}
+
+double REAL_NAME(surface_contact_nearest)(const struct system *system, struct surface_parts *found)
+{
+    const struct surface_contact *it = system->surface_contact;
+    double nearest = INFINITY;
+    for (size_t i = 0; it && i < it->broad->list_count; i++)
+        for (size_t p = 0; p < it->broad->lists[i].pair_count; p++) {
+            const struct block_pair *pair = &it->broad->lists[i].pairs[p];
+            const struct surface_block *const blocks[2] = {&it->surfaces.blocks[pair->a],
+                                                           &it->surfaces.blocks[pair->b]};
+            const double thickness =
+                it->half_thickness[blocks[0]->body] + it->half_thickness[blocks[1]->body];
+            struct candidate_walk walk = candidates_of(it, &it->broad->lists[i], pair);
+            struct candidate candidate;
+            while (candidate_next(&walk, &candidate)) {
+                uint32_t nodes[4];
+                struct point at[4];
+                for (int k = 0; k < 4; k++) {
+                    nodes[k] = it->surfaces.nodes[blocks[candidate.side[k]]->first_node +
+                                                  (uint32_t)candidate.local[k]];
+                    at[k] = state_point(system->state, nodes[k]);
+                }
+                real parallel;
+                const double distance =
+                    sqrt((double)closest_of(&candidate, at, &parallel).square) / thickness;
+                if (!(distance < nearest))
+                    continue;
+                nearest = distance;
+                const int count = candidate.edges ? 2 : 1;
+                *found = (struct surface_parts){
+                    {blocks[candidate.side[0]]->body, blocks[candidate.side[3]]->body},
+                    {count, 4 - count},
+                    {{0}}};
+                for (int k = 0; k < 4; k++)
+                    found->nodes[k >= count][k >= count ? k - count : k] = nodes[k];
+            }
+        }
+    return nearest;
+}
+
+double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    double sum = 0;
+    uint64_t count = 0;
+    for (size_t b = 0; b < surfaces->block_count; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        if (block->body != body)
+            continue;
+        for (uint32_t e = 0; e < block->edges; e++) {
+            const uint8_t *ends = surfaces->edges[block->first_edge + e];
+            const double *p = system->topology->built[surfaces->nodes[block->first_node + ends[0]]],
+                         *q = system->topology->built[surfaces->nodes[block->first_node + ends[1]]];
+            sum += sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) +
+                        (p[2] - q[2]) * (p[2] - q[2]));
+            count++;
+        }
+    }
+    return count > 0 ? sum / (double)count : INFINITY;
 }

@@ -59,7 +59,6 @@ struct surface_contact {
     size_t candidates;  // in all lists
     uint8_t *listed;    // by block: whether it is in a list
     float **least;      // by list and pair: m, the least distance at the start of the step
-    bool start_known;   // `least` and `start` are those of the present step
     block_reals *start; // positions at the start of the step
     block_reals *now;   // in the present evaluation; `start` itself with one evaluation a step
     struct displacements *steps; // by block: of the present step

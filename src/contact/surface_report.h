@@ -5,9 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Two triangles that cross, in the present state, by the bodies' numbers of faces.
-struct surface_crossing {
+// Two parts of surfaces, with their nodes: triangles, edges (two nodes) or single nodes.
+struct surface_parts {
     size_t bodies[2];
+    int counts[2];        // of nodes
     uint32_t nodes[2][3]; // internal numbers
 };
 

@@ -279,6 +279,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         status = dt_choose(solver, scene, wanted, error);
     if (status == TAUT_OK)
         solver_work(solver, start, solver);
+    if (status == TAUT_OK && !wanted->planned)
+        status = dt_refuse_touching(solver, scene, wanted->diagnostics, error);
     if (status == TAUT_OK && !wanted->tolerant)
         dt_warn_of_rounding(solver, scene, wanted->diagnostics);
     return status;

@@ -363,36 +363,84 @@ static taut_status choose_contact(taut_solver *solver, const taut_scene *scene,
     return TAUT_OK;
 }
 
-// Surfaces that cross at the start cannot be kept apart.
-static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene,
-                                    struct diagnostics *diagnostics, taut_error *error)
+// "the edge of nodes 3, 4 of body 'rope'"
+static void describe_part(const taut_solver *solver, const struct surface_parts *parts, int side,
+                          char *text, size_t size)
 {
-    struct surface_crossing found;
-    bool no_memory = false;
-    const bool crosses = scene->contact.present &&
-                         solver->functions->surface_crossing(solver->system, &found, &no_memory);
-    if (no_memory)
-        return fail_memory(error, "contact");
-    if (!crosses)
-        return TAUT_OK;
+    static const char *const names[] = {"node", "the edge of nodes", "the triangle of nodes"};
     const struct topology *topology = solver->topology;
-    unsigned long long nodes[2][3];
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < 3; i++)
-            nodes[side][i] = topology_builder_node(topology, found.nodes[side][i]) -
-                             topology->bodies[found.bodies[side]].first_node;
-    char text[400];
-    snprintf(
-        text, sizeof text,
-        "surfaces cross at the start: the triangle of nodes %llu, %llu, %llu of body '%s' and "
-        "that of nodes %llu, %llu, %llu of body '%s'; move the bodies apart, or leave the pair "
-        "out with 'contact: {pairs: [{bodies: [%s, %s], enabled: false}]}'",
-        nodes[0][0], nodes[0][1], nodes[0][2], topology->bodies[found.bodies[0]].name, nodes[1][0],
-        nodes[1][1], nodes[1][2], topology->bodies[found.bodies[1]].name,
-        topology->bodies[found.bodies[0]].name, topology->bodies[found.bodies[1]].name);
+    const struct topology_body *body = &topology->bodies[parts->bodies[side]];
+    int length = snprintf(text, size, "%s", names[parts->counts[side] - 1]);
+    for (int i = 0; i < parts->counts[side]; i++)
+        length +=
+            snprintf(text + length, size - (size_t)length, "%s %llu", i > 0 ? "," : "",
+                     (unsigned long long)(topology_builder_node(topology, parts->nodes[side][i]) -
+                                          body->first_node));
+    snprintf(text + length, size - (size_t)length, " of body '%.60s'", body->name);
+}
+
+static taut_status refuse_parts(const taut_solver *solver, const taut_scene *scene,
+                                struct diagnostics *diagnostics, const struct surface_parts *parts,
+                                const char *what, taut_error *error)
+{
+    char first[200], second[200], text[700];
+    describe_part(solver, parts, 0, first, sizeof first);
+    describe_part(solver, parts, 1, second, sizeof second);
+    snprintf(text, sizeof text,
+             "%s: %s and %s; move the bodies apart, or leave the pair out with 'contact: {pairs: "
+             "[{bodies: [%.60s, %.60s], enabled: false}]}'",
+             what, first, second, solver->topology->bodies[parts->bodies[0]].name,
+             solver->topology->bodies[parts->bodies[1]].name);
     if (diagnostics)
         scene_report(scene, diagnostics, scene->contact.at, "%s", text);
     return fail(error, TAUT_ERROR_SCENE, "%s", text);
+}
+
+// Surfaces that cross at the start cannot be kept apart, and a thickness beyond the length of edges
+// leaves out the body's own pairs and reaches across whole bodies.
+static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics, taut_error *error)
+{
+    struct surface_parts found;
+    bool no_memory = false;
+    if (!scene->contact.present)
+        return TAUT_OK;
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const struct scene_body_contact *own = &scene->bodies[b].contact;
+        const double thickness = own->thickness > 0 ? own->thickness : scene->contact.thickness;
+        const double edge = solver->functions->surface_edge(solver->system, b);
+        char text[300];
+        if (thickness <= edge)
+            continue;
+        snprintf(text, sizeof text,
+                 "the thickness of contact of body '%.60s', %g m, is larger than its edges, which "
+                 "are %.3g m long on average: use less, at best a tenth to a half of it",
+                 scene->bodies[b].name, thickness, edge);
+        if (diagnostics)
+            scene_report(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at, "%s",
+                         text);
+        return fail(error, TAUT_ERROR_SCENE, "%s", text);
+    }
+    const bool crosses = solver->functions->surface_crossing(solver->system, &found, &no_memory);
+    if (no_memory)
+        return fail_memory(error, "contact");
+    return crosses ? refuse_parts(solver, scene, diagnostics, &found, "surfaces cross at the start",
+                                  error)
+                   : TAUT_OK;
+}
+
+taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
+                               struct diagnostics *diagnostics, taut_error *error)
+{
+    // Below this the cutting of steps (numerics.md) has no room to let them slide.
+    const double least = 0.05;
+    struct surface_parts found;
+    if (!scene->contact.present ||
+        !(solver->functions->surface_nearest(solver->system, &found) < least))
+        return TAUT_OK;
+    return refuse_parts(solver, scene, diagnostics, &found,
+                        "surfaces are nearer at the start than a twentieth of their thickness",
+                        error);
 }
 
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,

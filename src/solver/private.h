@@ -88,6 +88,10 @@ double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
                       const struct solver_options *wanted, taut_error *error);
 
+// An error if surfaces that may touch almost do so at the start. The solver has been started.
+taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
+                               struct diagnostics *diagnostics, taut_error *error);
+
 // Warns in `diagnostics` if dt is so small that single precision rounds away what nodes move in a
 // step. The solver has been started.
 void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
