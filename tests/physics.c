@@ -351,3 +351,24 @@ const char *physics_file(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
     return path;
 }
+
+void *failing_allocate(void *context, size_t bytes, size_t alignment)
+{
+    struct failing *it = context;
+    it->calls++;
+    if (it->countdown == 0)
+        return NULL;
+    it->countdown--;
+    it->held++;
+    it->bytes += bytes;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void failing_release(void *context, void *block, size_t bytes)
+{
+    struct failing *it = context;
+    assert_true(it->held > 0 && it->bytes >= bytes);
+    it->held--;
+    it->bytes -= bytes; // releases pass the requested size, so the sum returns to 0
+    free(block);
+}

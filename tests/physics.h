@@ -89,6 +89,15 @@ struct work_done work_of(taut_solver *solver);
 // explain.
 double residual_of(taut_solver *solver, double start);
 
+// An allocator whose allocations fail after a number of them, and which counts what is held.
+struct failing {
+    uint64_t countdown; // allocations that still succeed
+    uint64_t calls, held;
+    size_t bytes;
+};
+void *failing_allocate(void *context, size_t bytes, size_t alignment);
+void failing_release(void *context, void *block, size_t bytes);
+
 // Moves a node of a double precision solver; the history that some integrators keep is not changed.
 void put(taut_solver *solver, uint64_t node, vec3 position);
 void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity);

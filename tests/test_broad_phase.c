@@ -537,30 +537,6 @@ static void test_nothing(void **state)
 
 // ---- Failing allocations
 
-struct failing {
-    uint64_t countdown, held, bytes;
-};
-
-static void *allocate(void *context, size_t bytes, size_t alignment)
-{
-    struct failing *it = context;
-    if (it->countdown == 0)
-        return NULL;
-    it->countdown--;
-    it->held++;
-    it->bytes += bytes;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void release(void *context, void *block, size_t bytes)
-{
-    struct failing *it = context;
-    assert_true(it->held > 0 && it->bytes >= bytes);
-    it->held--;
-    it->bytes -= bytes;
-    free(block);
-}
-
 // Whichever allocation fails, the search says so on all workers, and nothing is left behind. The
 // allocator counts without protection: it is used by one thread at a time.
 static void test_every_allocation_may_fail(void **state)
@@ -570,7 +546,7 @@ static void test_every_allocation_may_fail(void **state)
     move_nodes(&scene, 0.5, 0.05, 0, 8);
     set_reach(&scene, 0.01);
     struct failing memory;
-    const taut_allocator allocator = {allocate, release, &memory};
+    const taut_allocator allocator = {failing_allocate, failing_release, &memory};
     for (int threads = 1; threads <= 4; threads += 3) {
         uint64_t n = 0;
         for (bool found = false; !found; n++) {

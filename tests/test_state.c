@@ -172,37 +172,10 @@ static void test_copies_of_frames(void **unused)
 
 // ---- Allocations that fail
 
-struct failing {
-    uint64_t countdown; // allocations that still succeed
-    uint64_t calls, held;
-    size_t bytes;
-};
-
-static void *allocate(void *context, size_t bytes, size_t alignment)
-{
-    struct failing *it = context;
-    it->calls++;
-    if (it->countdown == 0)
-        return NULL;
-    it->countdown--;
-    it->held++;
-    it->bytes += bytes;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void release(void *context, void *block, size_t bytes)
-{
-    struct failing *it = context;
-    assert_true(it->held > 0 && it->bytes >= bytes);
-    it->held--;
-    it->bytes -= bytes; // releases pass the requested size, so the sum returns to 0
-    free(block);
-}
-
 static taut_status create_with(const taut_scene *scene, struct failing *memory,
                                taut_solver **solver, taut_error *error)
 {
-    const taut_allocator allocator = {allocate, release, memory};
+    const taut_allocator allocator = {failing_allocate, failing_release, memory};
     taut_config config;
     taut_config_default(&config);
     config.threads = 1;

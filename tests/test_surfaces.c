@@ -491,35 +491,11 @@ static void test_blocks_are_compact(void **state)
 
 // ---- Failing allocations
 
-struct failing {
-    uint64_t countdown, held, bytes;
-};
-
-static void *allocate(void *context, size_t bytes, size_t alignment)
-{
-    struct failing *it = context;
-    if (it->countdown == 0)
-        return NULL;
-    it->countdown--;
-    it->held++;
-    it->bytes += bytes;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void release(void *context, void *block, size_t bytes)
-{
-    struct failing *it = context;
-    assert_true(it->held > 0 && it->bytes >= bytes);
-    it->held--;
-    it->bytes -= bytes;
-    free(block);
-}
-
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
     struct failing memory;
-    const taut_allocator allocator = {allocate, release, &memory};
+    const taut_allocator allocator = {failing_allocate, failing_release, &memory};
     const bool wanted[4] = {true, true, true, true};
     const uint64_t ends[][2] = {{20, 21}};
     for (int i = 0; i < 3; i++) {

@@ -7,6 +7,7 @@
 #ifndef TAUT_CONTACT_CULLING_H
 #define TAUT_CONTACT_CULLING_H
 
+#include "base/bits.h"
 #include "contact/shapes.h"
 
 // ---- Bounding boxes
@@ -106,26 +107,6 @@ static inline bool find_near_collider(const struct system *system, size_t collid
     *surface = surface_at(system, collider, time);
     return REAL_NAME(surface_is_near_box)(surface, box, slack) &&
            REAL_NAME(find_near)(system, surface, box, slack, nodes, near);
-}
-
-static inline int lowest_bit(uint64_t bits)
-{
-#if defined(__GNUC__)
-    return __builtin_ctzll(bits);
-#else
-    int bit = 0;
-    while (!(bits >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
-
-static inline int bit_count(uint64_t bits)
-{
-    int count = 0;
-    for (; bits != 0; bits &= bits - 1)
-        count++;
-    return count;
 }
 
 // The nodes of a word of a block.

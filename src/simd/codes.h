@@ -10,7 +10,6 @@
 //   wide_index_from(&bytes, i)     byte number i of the table
 //   real_table_make(p)             a table of 32 reals
 //   wide_lookup(&reals, i)         real number i of the table
-//   lowest_bit(bits)               the number of the lowest bit that is set; there must be one
 //   bytes_equal(p, count, byte)    bits of the bytes that are equal to it; count is 32 or 64
 //   reals_pack(to, from, bits, count)   the reals from[l] for every bit l < count that is set, in
 //                                  order; WIDE_LANES more may be written
@@ -27,21 +26,10 @@
 
 #include <stdbool.h>
 
+#include "base/bits.h"
 #include "simd/wide.h"
 
 enum { CODES_SLACK = 16 };
-
-static inline int lowest_bit(uint64_t bits)
-{
-#if defined(__GNUC__)
-    return __builtin_ctzll(bits);
-#else
-    int bit = 0;
-    while (!(bits >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
 
 #if TAUT_WIDE_ISA == 4
 

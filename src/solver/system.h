@@ -97,8 +97,7 @@ struct system_functions {
     struct scale (*scale)(const struct system *system);
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*choose_contact)(struct system *system, double square); // contact/surface_contact.h
-    bool (*surface_crossing)(struct system *system, struct surface_parts *found,
-                             bool *no_memory);
+    bool (*surface_crossing)(struct system *system, struct surface_parts *found, bool *no_memory);
     double (*surface_nearest)(const struct system *system, struct surface_parts *found);
     double (*surface_edge)(const struct system *system, size_t body);
     struct surface_cuts (*surface_cuts)(const struct system *system);

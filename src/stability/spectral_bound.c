@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "contact/contact.h"
-#include "contact/surface_contact.h"
 #include "contact/friction.h"
+#include "contact/surface_contact.h"
 #include "elements/elements.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
