@@ -589,6 +589,35 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
     }
 }
 
+// ---- Memory
+
+// Lists grow during a run; where that fails, the run ends with the error, and no sooner.
+static void test_a_run_ends_where_memory_runs_out(void **state)
+{
+    (void)state;
+    taut_scene *scene = scene_of("simulation: {dt: 1e-4, steps: 4000}\n" FOLD);
+    struct failing memory = {.countdown = 1000000};
+    const taut_allocator allocator = {failing_allocate, failing_release, &memory};
+    taut_config config;
+    taut_config_default(&config);
+    config.threads = 2;
+    config.allocator = &allocator;
+    taut_solver *solver;
+    taut_error error = {0};
+    assert_int_equal(taut_solver_create(scene, &config, &solver, &error), TAUT_OK);
+    advance(solver, 300);
+    memory.countdown = 0;
+    const uint64_t calls = memory.calls;
+    taut_status status = TAUT_OK;
+    for (int i = 0; i < 37 && status == TAUT_OK; i++)
+        status = taut_solver_step(solver, 100, &error);
+    assert_int_equal(status, TAUT_ERROR_MEMORY);
+    assert_true(memory.calls > calls);
+    taut_solver_destroy(solver);
+    assert_int_equal(memory.held, 0);
+    taut_scene_destroy(scene);
+}
+
 // ---- What takes part
 
 static double contact_energy_of(const char *contact)
@@ -689,6 +718,7 @@ int main(void)
         cmocka_unit_test(test_the_budget_counts_what_is_cut),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
+        cmocka_unit_test(test_a_run_ends_where_memory_runs_out),
         cmocka_unit_test(test_pairs_may_be_left_out),
         cmocka_unit_test(test_automatic_stiffness_halves_the_critical_step),
         cmocka_unit_test(test_surfaces_that_cannot_be_kept_apart_are_refused),

@@ -78,6 +78,8 @@ static bool find_owners(struct surface_contact *it, size_t nodes, const taut_all
         return false;
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
+        for (uint32_t i = 0; i < block->nodes; i++)
+            it->entry_blocks[block->first_node + i] = (uint32_t)b;
         for (uint32_t i = 0; i < block->own_nodes; i++)
             own_entry[surfaces->nodes[block->first_node + i]] = block->first_node + i;
     }
@@ -126,7 +128,8 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
         !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
         !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->least, lists) ||
         !ALLOCATE(it->passed, lists) || !ALLOCATE(it->energies, lists) ||
-        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->halo_start, entries + 1))
+        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->entry_blocks, entries) ||
+        !ALLOCATE(it->halo_start, entries + 1))
         return false;
     if (stages)
         return ALLOCATE(it->now, blocks);
@@ -226,6 +229,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->receives, blocks);
     RELEASE(it->incoming_start, blocks + 1);
     RELEASE(it->owner, entries);
+    RELEASE(it->entry_blocks, entries);
     RELEASE(it->halo_start, entries + 1);
     RELEASE(it->halo, it->halo_count);
     REAL_NAME(broad_phase_free)(it->broad);
@@ -247,7 +251,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     bytes += nodes * 6 * sizeof(real);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
                        sizeof(size_t) + 3);
-    bytes += entries * 2 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
+    bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
     for (size_t i = 0; i < it->broad->list_count; i++)
         bytes += it->broad->lists[i].pair_count * sizeof(float) +
                  it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
@@ -290,20 +294,6 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
 }
 
 // ---- Displacements since the lists were made
-
-static void include(struct displacements *box, const real value[3])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        box->least[axis] = value[axis] < box->least[axis] ? value[axis] : box->least[axis];
-        box->most[axis] = value[axis] > box->most[axis] ? value[axis] : box->most[axis];
-    }
-}
-
-static struct displacements no_displacements(void)
-{
-    const real far = REAL_HUGE;
-    return (struct displacements){{far, far, far}, {-far, -far, -far}};
-}
 
 // The least and the most of a - b (of a, without b); side by side, so that compilers vectorise it.
 static void find_span(const real *a, const real *b, struct range nodes, real *least, real *most)
@@ -353,22 +343,9 @@ static void find_boxes(struct system *system, bool positions, const struct worke
     for (size_t b = 0; b < it->body_count; b++)
         it->moved[b] = no_displacements();
     for (size_t i = 0; i < it->chunk_count; i++) {
-        include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].least);
-        include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].most);
+        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].least);
+        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].most);
     }
-}
-
-// How far two points, one in each box, may be displaced relative to each other.
-static double relative_displacement(const struct displacements *a, const struct displacements *b)
-{
-    double square = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double one = (double)a->most[axis] - (double)b->least[axis],
-                     other = (double)b->most[axis] - (double)a->least[axis];
-        const double most = fmax(fabs(one), fabs(other));
-        square += most * most;
-    }
-    return sqrt(square);
 }
 
 static double distance_of_boxes(const struct displacements *a, const struct displacements *b)
@@ -385,7 +362,7 @@ static double distance_of_boxes(const struct displacements *a, const struct disp
 // The displacement of two bodies relative to each other up to which lists are complete.
 static double skin_between(const struct surface_contact *it, size_t a, size_t b)
 {
-    const double skin = it->skin * (it->half_thickness[a] + it->half_thickness[b]);
+    const double skin = it->skin * thickness_between(it, a, b);
     return fmax(skin, it->clear[a * it->body_count + b]);
 }
 
@@ -406,7 +383,7 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
                     continue;
                 const double moved = relative_displacement(&it->moved[a], &it->moved[b]);
                 most = fmax(most, moved / skin_between(it, a, b));
-                needed = fmax(needed, moved / (it->half_thickness[a] + it->half_thickness[b]));
+                needed = fmax(needed, moved / thickness_between(it, a, b));
             }
         // The other half is for the next step.
         it->lists_due_next = it->lists_due || !(most <= 0.5);
@@ -427,7 +404,7 @@ static void find_clearances(struct surface_contact *it)
     const size_t bodies = it->body_count;
     for (size_t a = 0; a < bodies; a++)
         for (size_t b = 0; b < bodies; b++) {
-            const double reach = 1.5 * (it->half_thickness[a] + it->half_thickness[b]);
+            const double reach = 1.5 * thickness_between(it, a, b);
             const double apart =
                 a == b ? 0 : distance_of_boxes(&it->moved[a], &it->moved[b]) - reach;
             it->clear[a * bodies + b] = touch_each_other(it, a, b) ? 0.999 * apart : INFINITY;
@@ -463,8 +440,14 @@ static bool mark_listed(struct surface_contact *it)
     return true;
 }
 
+// Ends the run. Until then there is no contact: what could not be allocated is not read.
 static void memory_has_run_out(struct system *system)
 {
+    struct surface_contact *it = system->surface_contact;
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        it->broad->lists[i].pair_count = 0;
+    it->candidates = 0;
+    it->pushes = false;
     if (system->fault.code != TAUT_OK)
         return;
     system->fault = (struct fault){.code = TAUT_ERROR_MEMORY, .step = system->state->step};
@@ -722,9 +705,9 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
             atomic_store(&it->failed, true);
     worker_barrier(worker);
     if (worker->index == 0) {
-        if (atomic_load(&it->failed) || !sort_passed(it))
-            memory_has_run_out(system);
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
+        if (atomic_exchange(&it->failed, false) || !sort_passed(it))
+            memory_has_run_out(system);
         atomic_store_explicit(&system->surfaces_push, it->pushes, memory_order_relaxed);
     }
     worker_barrier(worker);
@@ -746,19 +729,6 @@ void REAL_NAME(surface_contact_pause)(struct system *system, bool pauses,
 
 // ---- The forces on nodes
 
-static size_t block_of_entry(const struct surfaces *surfaces, uint32_t entry)
-{
-    size_t low = 0, high = surfaces->block_count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (surfaces->blocks[middle].first_node <= entry)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void add_to_nodes(struct system *system, size_t b)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -771,7 +741,7 @@ static void add_to_nodes(struct system *system, size_t b)
         for (int axis = 0; it->touched[b] && axis < 3; axis++)
             sum[axis] = it->own[b][axis][i];
         for (uint32_t h = it->halo_start[entry]; h < it->halo_start[entry + 1]; h++) {
-            const size_t other = block_of_entry(&it->surfaces, it->halo[h]);
+            const size_t other = it->entry_blocks[it->halo[h]];
             const uint32_t local = it->halo[h] - it->surfaces.blocks[other].first_node;
             for (int axis = 0; it->touched[other] && axis < 3; axis++)
                 sum[axis] += it->own[other][axis][local];
@@ -795,7 +765,7 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
             const struct surface_block *block = &it->surfaces.blocks[b];
             it->receives[b] |= it->touched[b];
             for (uint32_t i = block->own_nodes; it->touched[b] && i < block->nodes; i++)
-                it->receives[block_of_entry(&it->surfaces, it->owner[block->first_node + i])] = 1;
+                it->receives[it->entry_blocks[it->owner[block->first_node + i]]] = 1;
         }
     worker_barrier(worker);
     for (size_t b = blocks.first; b < blocks.end; b++)
@@ -812,17 +782,17 @@ static double list_energy(const struct system *system, size_t index)
     const struct pair_list *list = &it->broad->lists[index];
     double energy = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
-        const struct surface_block *const blocks[2] = {&it->surfaces.blocks[list->pairs[p].a],
-                                                       &it->surfaces.blocks[list->pairs[p].b]};
-        const struct barrier barrier = barrier_between(system, blocks[0]->body, blocks[1]->body);
+        const struct barrier barrier =
+            barrier_between(system, it->surfaces.blocks[list->pairs[p].a].body,
+                            it->surfaces.blocks[list->pairs[p].b].body);
         struct candidate_walk walk = candidates_of(it, list, &list->pairs[p]);
         struct candidate found;
         while (candidate_next(&walk, &found)) {
+            uint32_t nodes[4];
             struct point at[4];
+            candidate_nodes(&walk, &found, nodes);
             for (int i = 0; i < 4; i++)
-                at[i] = state_point(system->state,
-                                    it->surfaces.nodes[blocks[found.side[i]]->first_node +
-                                                       (uint32_t)found.local[i]]);
+                at[i] = state_point(system->state, nodes[i]);
             real parallel, slope;
             const struct closest closest = closest_of(&found, at, &parallel);
             if (closest.square < barrier.reach * barrier.reach)

@@ -223,18 +223,15 @@ double REAL_NAME(surface_contact_nearest)(const struct system *system, struct su
             const struct block_pair *pair = &it->broad->lists[i].pairs[p];
             const struct surface_block *const blocks[2] = {&it->surfaces.blocks[pair->a],
                                                            &it->surfaces.blocks[pair->b]};
-            const double thickness =
-                it->half_thickness[blocks[0]->body] + it->half_thickness[blocks[1]->body];
+            const double thickness = thickness_between(it, blocks[0]->body, blocks[1]->body);
             struct candidate_walk walk = candidates_of(it, &it->broad->lists[i], pair);
             struct candidate candidate;
             while (candidate_next(&walk, &candidate)) {
                 uint32_t nodes[4];
                 struct point at[4];
-                for (int k = 0; k < 4; k++) {
-                    nodes[k] = it->surfaces.nodes[blocks[candidate.side[k]]->first_node +
-                                                  (uint32_t)candidate.local[k]];
+                candidate_nodes(&walk, &candidate, nodes);
+                for (int k = 0; k < 4; k++)
                     at[k] = state_point(system->state, nodes[k]);
-                }
                 real parallel;
                 const double distance =
                     sqrt((double)closest_of(&candidate, at, &parallel).square) / thickness;

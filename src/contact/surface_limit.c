@@ -3,10 +3,11 @@
 // midway between its closest points, at right angles to the line between them. As long as every node
 // stays on its side of that plane, which may move, the two cannot cross.
 //
-// Displacements are cut relative to the mean displacement of the candidate, so that bodies that move
-// together are not slowed; what one candidate cuts may be too much for another, so this is repeated.
-// If it does not end soon, displacements are cut relative to planes at rest, which always ends: the
-// start of the step satisfies all of them.
+// Displacements are cut along the line between the closest points, relative to the centre of mass of
+// the candidate, so that bodies that move together are not slowed and momentum is kept; what one
+// candidate cuts may be too much for another, so this is repeated. If it does not end soon, candidates
+// that are still passed are cut in every direction at planes at rest, which always ends: the start of
+// the step satisfies all of them.
 #include "contact/surface_lists.h"
 
 #include <string.h>
@@ -24,28 +25,20 @@ static void find_step(const struct system *system, size_t b)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct surface_block *block = &it->surfaces.blocks[b];
-    struct displacements *step = &it->steps[b];
-    for (int axis = 0; axis < 3; axis++) {
-        step->least[axis] = REAL_HUGE;
-        step->most[axis] = -REAL_HUGE;
-    }
+    it->steps[b] = no_displacements();
     for (uint32_t i = 0; i < block->nodes; i++) {
         const struct point now =
             state_point(system->state, it->surfaces.nodes[block->first_node + i]);
         const struct point d = point_difference(now, block_point(it->start[b], (int)i));
-        const real by_axis[3] = {d.x, d.y, d.z};
-        for (int axis = 0; axis < 3; axis++) {
-            step->least[axis] =
-                by_axis[axis] < step->least[axis] ? by_axis[axis] : step->least[axis];
-            step->most[axis] = by_axis[axis] > step->most[axis] ? by_axis[axis] : step->most[axis];
-        }
+        displacements_include(&it->steps[b], (const real[3]){d.x, d.y, d.z});
     }
 }
 
-static double thickness_between(const struct surface_contact *it, const struct block_pair *pair)
+// The distance, m, below which the sides of a pair are not brought.
+static double least_distance(const struct surface_contact *it, const struct block_pair *pair)
 {
-    return it->half_thickness[it->surfaces.blocks[pair->a].body] +
-           it->half_thickness[it->surfaces.blocks[pair->b].body];
+    return LEAST * thickness_between(it, it->surfaces.blocks[pair->a].body,
+                                     it->surfaces.blocks[pair->b].body);
 }
 
 // Whether two nodes of the blocks may have moved relative to each other by as much as would use up
@@ -53,17 +46,11 @@ static double thickness_between(const struct surface_contact *it, const struct b
 static bool pair_may_pass(const struct surface_contact *it, const struct block_pair *pair,
                           float least)
 {
-    const struct displacements *a = &it->steps[pair->a], *b = &it->steps[pair->b];
-    double square = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double most = fmax(fabs((double)a->most[axis] - (double)b->least[axis]),
-                                 fabs((double)b->most[axis] - (double)a->least[axis]));
-        square += most * most;
-    }
+    const double moved = relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
     // Each of the two sides may use half of the distance.
-    const double floor = LEAST * thickness_between(it, pair);
+    const double floor = least_distance(it, pair);
     const double allowed = fmin((1 - MARGIN) * (double)least, (double)least - floor) / 2;
-    return !(allowed > 0 && square < allowed * allowed);
+    return !(allowed > 0 && moved < allowed);
 }
 
 static bool list_may_pass(const struct surface_contact *it, size_t index)
@@ -307,7 +294,7 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
     struct crossing it;
     find_crossing(system, pair, found, &it);
     const int split = found->edges ? 2 : 1;
-    const double floor = LEAST * thickness_between(system->surface_contact, pair);
+    const double floor = least_distance(system->surface_contact, pair);
     struct common_motion with = common_motion(system, &it, true);
     double part = allowed_part(system, &it, split, with, floor, stuck);
     if (part < 1 && !together) {

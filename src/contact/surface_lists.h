@@ -69,8 +69,9 @@ struct surface_contact {
     struct passed_forces *passed;      // by list
     size_t *incoming_start, *incoming; // by block: its passed forces, list after list
     size_t incoming_capacity;
-    uint32_t *owner;      // by entry of surfaces.nodes: that of the node's own block
-    uint32_t *halo_start; // by entry: those of other blocks with this node, ascending
+    uint32_t *owner;        // by entry of surfaces.nodes: that of the node's own block
+    uint32_t *entry_blocks; // by entry: the block that it is of
+    uint32_t *halo_start;   // by entry: those of other blocks with this node, ascending
     uint32_t *halo;
     size_t halo_count;
     double *energies; // by list, J
@@ -80,11 +81,48 @@ struct surface_contact {
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
 };
 
+// ---- Displacements
+
+static inline struct displacements no_displacements(void)
+{
+    const real far = REAL_HUGE;
+    return (struct displacements){{far, far, far}, {-far, -far, -far}};
+}
+
+static inline void displacements_include(struct displacements *box, const real value[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        box->least[axis] = value[axis] < box->least[axis] ? value[axis] : box->least[axis];
+        box->most[axis] = value[axis] > box->most[axis] ? value[axis] : box->most[axis];
+    }
+}
+
+// How far two points, one in each box, may be displaced relative to each other.
+static inline double relative_displacement(const struct displacements *a,
+                                           const struct displacements *b)
+{
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double one = (double)a->most[axis] - (double)b->least[axis],
+                     other = (double)b->most[axis] - (double)a->least[axis];
+        const double most = fmax(fabs(one), fabs(other));
+        square += most * most;
+    }
+    return sqrt(square);
+}
+
+// ---- Two bodies
+
+// m, of two bodies, or of one with itself.
+static inline double thickness_between(const struct surface_contact *it, size_t a, size_t b)
+{
+    return it->half_thickness[a] + it->half_thickness[b];
+}
+
 static inline struct barrier barrier_between(const struct system *system, uint32_t a, uint32_t b)
 {
-    const struct surface_contact *it = system->surface_contact;
     const double *stiffness = system->state->surface_stiffness;
-    const double thickness = it->half_thickness[a] + it->half_thickness[b];
+    const double thickness = thickness_between(system->surface_contact, a, b);
     return (struct barrier){(real)(1.5 * thickness), (real)(0.5 * thickness),
                             (real)fmin(stiffness[a], stiffness[b])};
 }
@@ -155,6 +193,15 @@ static inline bool candidate_next(struct candidate_walk *walk, struct candidate 
                                 {of_node, of_triangle, of_triangle, of_triangle},
                                 {code >> 5, corners[0], corners[1], corners[2]}};
     return true;
+}
+
+// The nodes of a candidate, by internal numbers.
+static inline void candidate_nodes(const struct candidate_walk *walk, const struct candidate *it,
+                                   uint32_t nodes[4])
+{
+    for (int i = 0; i < 4; i++)
+        nodes[i] =
+            walk->surfaces->nodes[walk->blocks[it->side[i]]->first_node + (uint32_t)it->local[i]];
 }
 
 // The closest points of the four nodes of a candidate; `parallel` as in distance.h, 1 where the

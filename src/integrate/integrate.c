@@ -273,10 +273,10 @@ static void sum_force_powers(const struct system *system, const void *unused, st
 // of symplectic Euler and of Verlet's methods belong to the middle of the step, so that h/2 F.v is
 // added. Without that term the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force
 // presses a node on a surface, in the same direction in every step. Contact itself is left out of F.
-static double energy_of_motion(struct system *system, const struct worker *worker)
+static taut_energy energy_of_motion(struct system *system, const struct worker *worker)
 {
     struct evaluation end = REAL_NAME(evaluation_at_end)(system);
-    const double energy = energy_at(system, end.time, worker).total;
+    taut_energy energy = energy_at(system, end.time, worker);
     const enum integrator integrator = system->settings.integrator;
     if (integrator != INTEGRATOR_SYMPLECTIC_EULER && integrator != INTEGRATOR_VERLET &&
         integrator != INTEGRATOR_VELOCITY_VERLET)
@@ -291,7 +291,8 @@ static double energy_of_motion(struct system *system, const struct worker *worke
     if (worker->index == 0)
         system->fault = found;
     worker_barrier(worker);
-    return energy + system->settings.dt / 2 * powers[0];
+    energy.total += system->settings.dt / 2 * powers[0];
+    return energy;
 }
 
 void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
@@ -300,19 +301,16 @@ void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
         !REAL_NAME(surface_contact_passes)(system, worker))
         return;
     const bool counts_work = system->settings.keep_energy_budget;
-    double before = 0, after = 0, kinetic = 0;
-    if (counts_work) {
-        kinetic = REAL_NAME(kinetic_energy)(system, worker);
+    taut_energy before = {0};
+    if (counts_work)
         before = energy_of_motion(system, worker);
-    }
     REAL_NAME(surface_contact_cut)(system, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (counts_work) {
-        const double left = REAL_NAME(kinetic_energy)(system, worker);
-        after = energy_of_motion(system, worker);
+        const taut_energy after = energy_of_motion(system, worker);
         if (worker->index == 0) {
-            system->work.done[WORK_TRUNCATION] += before - after;
-            REAL_NAME(work_note_loss)(system, kinetic, kinetic - left);
+            system->work.done[WORK_TRUNCATION] += before.total - after.total;
+            REAL_NAME(work_note_loss)(system, before.kinetic, before.kinetic - after.kinetic);
         }
     }
     worker_barrier(worker);
