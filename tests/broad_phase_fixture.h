@@ -39,7 +39,8 @@ struct search_result {
     uint64_t bytes; // of the broad phase
 };
 
-// Asserts that the lists are in the order that broad_phase.h describes. Searches twice, the first
+// Asserts that the lists are in the order that broad_phase.h describes, and that kernels choose the
+// nearer ones of their candidates. Searches twice, the first
 // time for other positions.
 struct search_result search_f32(const struct search *search);
 struct search_result search_f64(const struct search *search);

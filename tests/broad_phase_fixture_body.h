@@ -5,6 +5,8 @@
 
 #include "base/hash.h"
 #include "contact/broad_phase.h"
+#include "contact/candidates.h"
+#include "contact/distance.h"
 
 struct team_work {
     struct broad_phase *broad;
@@ -84,9 +86,96 @@ static struct candidate candidate_of(const struct surfaces *surfaces, const stru
                               b->first_triangle + (uint32_t)(code & 31)};
 }
 
+static struct point node_at(const struct broad_phase *broad, uint32_t block, int node)
+{
+    const real(*x)[SURFACE_NODES] = (const real(*)[SURFACE_NODES])broad->positions[block];
+    return (struct point){x[0][node], x[1][node], x[2][node]};
+}
+
+// The square of the distance of a candidate, by one candidate at a time.
+static double square_of(const struct broad_phase *broad, const struct block_pair *pair, int group,
+                        uint16_t code)
+{
+    const struct surfaces *surfaces = broad->surfaces;
+    const uint32_t one = group == 1 ? pair->b : pair->a, other = group == 1 ? pair->a : pair->b;
+    if (group == 2) {
+        const uint8_t *e = surfaces->edges[surfaces->blocks[one].first_edge + (code >> 6)];
+        const uint8_t *f = surfaces->edges[surfaces->blocks[other].first_edge + (code & 63)];
+        real parallel;
+        return (double)closest_on_edges(node_at(broad, one, e[0]), node_at(broad, one, e[1]),
+                                        node_at(broad, other, f[0]), node_at(broad, other, f[1]),
+                                        false, &parallel)
+            .square;
+    }
+    const uint8_t *t = surfaces->triangles[surfaces->blocks[other].first_triangle + (code & 31)];
+    return (double)closest_on_triangle(node_at(broad, one, code >> 5), node_at(broad, other, t[0]),
+                                       node_at(broad, other, t[1]), node_at(broad, other, t[2]))
+        .square;
+}
+
+// What kernels have chosen; `extra` is farther than the limit, which may be so where the distance of
+// slivers and of nearly parallel edges, found for one at a time, is too large.
+struct choice {
+    size_t kept, extra;
+};
+
+// The candidates of a pair nearer than about the mean of their distances, in their order, and the
+// least distance of all.
+static void check_nearer(const struct broad_phase *broad, const struct pair_list *list,
+                         const struct block_pair *pair, struct choice *choice, struct hash *hash)
+{
+    const uint16_t *codes = list->codes + pair->first_code;
+    const int count = pair->counts[0] + pair->counts[1] + pair->counts[2];
+    double *squares = calloc((size_t)count + 1, sizeof *squares), least = HUGE_VAL, mean = 0;
+    assert_non_null(squares);
+    for (int group = 0, i = 0; group < 3; group++)
+        for (int k = 0; k < pair->counts[group]; k++, i++) {
+            squares[i] = square_of(broad, pair, group, codes[i]);
+            least = fmin(least, squares[i]);
+            mean += squares[i] / count;
+        }
+    const struct listed_pair listed = {(const real(*)[SURFACE_NODES])broad->positions[pair->a],
+                                       (const real(*)[SURFACE_NODES])broad->positions[pair->b],
+                                       &broad->corners[pair->a],
+                                       &broad->corners[pair->b],
+                                       codes,
+                                       pair->counts,
+                                       (real)mean};
+    struct candidate_codes near;
+    const double found = (double)broad->kernels->candidates_nearer(&listed, &near);
+    const double rounded = 1e-4 * (mean + least);
+    if (!isfinite(mean)) {
+        free(squares);
+        return;
+    }
+    if (!(found <= least + rounded))
+        fail_msg("least square %g instead of %g", found, least);
+    choice->kept++;
+    choice->extra += found < least - rounded;
+    const uint16_t *kept = near.codes;
+    for (int group = 0, i = 0; group < 3; group++) {
+        const uint16_t *end = kept + near.counts[group];
+        for (int k = 0; k < pair->counts[group]; k++, i++) {
+            const bool is_kept = kept < end && *kept == codes[i];
+            kept += is_kept;
+            if (!is_kept && squares[i] < mean - rounded)
+                fail_msg("a candidate of group %d with the square %g, of %g", group, squares[i],
+                         mean);
+            choice->kept += is_kept;
+            choice->extra += is_kept && squares[i] > mean + rounded;
+        }
+        assert_true(kept == end); // nothing else, and in order
+    }
+    hash_add(hash, near.counts, sizeof near.counts);
+    hash_add(hash, near.codes, (size_t)(kept - near.codes) * sizeof *kept);
+    hash_add(hash, &found, sizeof found);
+    free(squares);
+}
+
 static void read_lists(const struct broad_phase *broad, struct search_result *result)
 {
     struct hash hash;
+    struct choice choice = {0};
     size_t capacity = 0;
     hash_begin(&hash);
     for (size_t l = 0; l < broad->list_count; l++)
@@ -115,10 +204,12 @@ static void read_lists(const struct broad_phase *broad, struct search_result *re
             hash_add(&hash, &pair->a, sizeof pair->a);
             hash_add(&hash, &pair->b, sizeof pair->b);
             hash_add(&hash, pair->counts, sizeof pair->counts);
+            check_nearer(broad, list, pair, &choice, &hash);
         }
         assert_int_equal(at, list->code_count);
         hash_add(&hash, list->codes, list->code_count * sizeof *list->codes);
     }
+    assert_true(choice.extra <= choice.kept / 10);
     result->hash = hash_end(&hash);
     if (result->count > 0)
         qsort(result->items, result->count, sizeof *result->items, compare_candidates);

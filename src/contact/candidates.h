@@ -49,6 +49,14 @@ struct candidate_pair {
     real apart_square;
 };
 
+// A pair with its candidates, for the present positions of the nodes of both blocks.
+struct listed_pair {
+    const real (*x_a)[SURFACE_NODES], (*x_b)[SURFACE_NODES];
+    const struct block_corners *a, *b;
+    const uint16_t *codes, *counts; // counts of the three groups
+    real square;                    // of a distance
+};
+
 // Those of a pair (struct block_pair in broad_phase.h).
 struct candidate_codes {
     uint16_t counts[3];

@@ -271,6 +271,70 @@ static uint16_t *filter_edges(uint16_t *first, const uint16_t *end,
     return kept;
 }
 
+// The next codes: those from `at` on, or a copy in `tail`, in which the first one is repeated beyond
+// the end.
+WIDE_INLINE const uint16_t *next_codes(const uint16_t *at, const uint16_t *end,
+                                       uint16_t tail[WIDE_LANES + CODES_SLACK])
+{
+    if (end - at >= WIDE_LANES)
+        return at;
+    for (int i = 0; i < WIDE_LANES; i++)
+        tail[i] = at[i < end - at ? i : 0];
+    return tail;
+}
+
+// Appends the nodes and triangles of the codes that are at most the root of `limit` apart, and lowers
+// *least to the least square of a distance.
+static uint16_t *nearer_points(uint16_t *to, const uint16_t *first, const uint16_t *end,
+                               const real (*points)[SURFACE_NODES],
+                               const real (*corners)[SURFACE_NODES], const struct block_corners *of,
+                               real limit, wide *least)
+{
+    const struct point_table p = point_table_make(points), x = point_table_make(corners);
+    const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
+    const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
+    const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
+    uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
+    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
+        const uint16_t *codes = next_codes(at, end, tail);
+        const wide_index t = wide_index_below(codes, TRIANGLE_BITS);
+        const wide square = point_triangle_square(
+            point_at(&p, wide_index_above(codes, TRIANGLE_BITS)),
+            point_at(&x, wide_index_from(&a, t)), point_at(&x, wide_index_from(&b, t)),
+            point_at(&x, wide_index_from(&c, t)));
+        *least = wide_min(square, *least);
+        const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
+        to = codes_keep(to, codes, lanes_before(at, end) & near);
+    }
+    return to;
+}
+
+// The same for edges.
+static uint16_t *nearer_edges(uint16_t *to, const uint16_t *first, const uint16_t *end,
+                              const real (*x_a)[SURFACE_NODES], const real (*x_b)[SURFACE_NODES],
+                              const struct block_corners *a, const struct block_corners *b,
+                              real limit, wide *least)
+{
+    const struct point_table in_a = point_table_make(x_a), in_b = point_table_make(x_b);
+    const byte_table p1 = byte_table_make(a->edges[0], SURFACE_EDGES);
+    const byte_table q1 = byte_table_make(a->edges[1], SURFACE_EDGES);
+    const byte_table p2 = byte_table_make(b->edges[0], SURFACE_EDGES);
+    const byte_table q2 = byte_table_make(b->edges[1], SURFACE_EDGES);
+    uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
+    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
+        const uint16_t *codes = next_codes(at, end, tail);
+        const wide_index e = wide_index_above(codes, EDGE_BITS),
+                         f = wide_index_below(codes, EDGE_BITS);
+        const wide square = edges_square(
+            point_at(&in_a, wide_index_from(&p1, e)), point_at(&in_a, wide_index_from(&q1, e)),
+            point_at(&in_b, wide_index_from(&p2, f)), point_at(&in_b, wide_index_from(&q2, f)));
+        *least = wide_min(square, *least);
+        const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
+        to = codes_keep(to, codes, lanes_before(at, end) & near);
+    }
+    return to;
+}
+
 // The boxes of the triangles or edges of a block that are near the other block, and their numbers.
 struct packed_boxes {
     real rows[6][SURFACE_EDGES + WIDE_LANES];
@@ -418,4 +482,25 @@ static void candidates_find(const struct candidate_pair *pair, struct candidate_
     first = end;
     end = find_edges(pair, first);
     result->counts[2] = (uint16_t)(end - first);
+}
+
+static real candidates_nearer(const struct listed_pair *pair, struct candidate_codes *result)
+{
+    wide least = wide_set(REAL_HUGE);
+    const uint16_t *at = pair->codes;
+    uint16_t *first = result->codes;
+    uint16_t *end = nearer_points(first, at, at + pair->counts[0], pair->x_a, pair->x_b, pair->b,
+                                  pair->square, &least);
+    result->counts[0] = (uint16_t)(end - first);
+    at += pair->counts[0];
+    first = end;
+    end = nearer_points(first, at, at + pair->counts[1], pair->x_b, pair->x_a, pair->a,
+                        pair->square, &least);
+    result->counts[1] = (uint16_t)(end - first);
+    at += pair->counts[1];
+    first = end;
+    end = nearer_edges(first, at, at + pair->counts[2], pair->x_a, pair->x_b, pair->a, pair->b,
+                       pair->square, &least);
+    result->counts[2] = (uint16_t)(end - first);
+    return -wide_greatest(wide_subtract(wide_set(0), least));
 }

@@ -8,6 +8,7 @@
 // receives what the blocks around it have for it, in the order of the blocks. Only pairs that touch
 // contribute, so that the bits depend neither on the number of threads nor on when the lists were
 // made.
+#include "contact/candidates.h"
 #include "contact/surface_lists.h"
 
 #include <stdlib.h>
@@ -385,8 +386,10 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
                 most = fmax(most, moved / skin_between(it, a, b));
                 needed = fmax(needed, moved / thickness_between(it, a, b));
             }
-        // The other half is for the next step.
-        it->lists_due_next = it->lists_due || !(most <= 0.5);
+        // Lists are made again when the next steps might need more than the skin.
+        const double step = fmax(most - it->skin_used, 0);
+        it->skin_used = most;
+        it->lists_due_next = it->lists_due || !(most + 4 * step <= 0.96);
         it->overshot = most > 1 && isfinite(most);
         if (it->overshot)
             it->skin = fmin(SKIN_MAX, fmax(it->skin, 2 * needed));
@@ -411,14 +414,19 @@ static void find_clearances(struct surface_contact *it)
         }
 }
 
-// Skins that last a few steps only cost more than wider ones.
+// The wider the skin, the more candidates there are in every step, and the longer lists last: what
+// both cost should be equal. Making lists costs as much as 16 candidates of a step for each triangle
+// and edge, and 3 for each candidate. Counts, not times: lists are the same in every run.
 static void adapt_skin(struct surface_contact *it)
 {
-    if (it->overshot)
+    if (it->overshot || it->steps_listed == 0)
         return;
-    if (it->steps_listed > 0 && it->steps_listed < 3)
+    const double parts = (double)(it->surfaces.triangle_count + it->surfaces.edge_count);
+    const double making = 16 * parts + 3 * (double)it->candidates;
+    const double using = (double)it->steps_listed * (double)it->candidates;
+    if (using < making / 1.5)
         it->skin = fmin(SKIN_MAX, 1.5 * it->skin);
-    else if (it->steps_listed > 12)
+    else if (using > 1.5 * making)
         it->skin = fmax(SKIN_MIN, it->skin / 1.5);
 }
 
@@ -480,6 +488,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
             memory_has_run_out(system);
         it->lists_due = false;
         it->steps_listed = 0;
+        it->skin_used = 0;
     }
     worker_barrier(worker);
 }
@@ -531,9 +540,9 @@ static void add_turning_force(const struct point p[4], real factor, block_reals 
     add_force(*to[3], local[3], 1, on_e);
 }
 
-// The forces of one candidate on nodes of the first and of the second block. Returns the square of
-// the distance; `touches` is set if there is a force.
-static real add_candidate(const struct candidate *found, const struct barrier *barrier,
+// The forces of one candidate on nodes of the first and of the second block; `touches` is set if
+// there is one.
+static void add_candidate(const struct candidate *found, const struct barrier *barrier,
                           const block_reals *const at[2], block_reals *const to[2], bool *touches)
 {
     struct point p[4];
@@ -545,7 +554,7 @@ static real add_candidate(const struct candidate *found, const struct barrier *b
     real parallel;
     const struct closest closest = closest_of(found, p, &parallel);
     if (!(closest.square < barrier->reach * barrier->reach) || closest.square == 0)
-        return closest.square;
+        return;
     real slope = 0;
     const real weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1;
     const real distance = real_sqrt(closest.square);
@@ -557,7 +566,6 @@ static real add_candidate(const struct candidate *found, const struct barrier *b
     if (slope > 0)
         add_turning_force(p, -barrier_energy(barrier, distance) * slope, forces, found->local);
     *touches = true;
-    return closest.square;
 }
 
 // The forces on the second block of a pair, to be added later; false without memory.
@@ -580,37 +588,61 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
+// The squares of distances by which kernels choose the candidates that may touch: beyond this they
+// do not, by more than rounding can tell.
+static const real NEAR = (real)1.02;
+
+// The candidates of a pair that may touch, and the least distance of all of them, m.
+static real find_near(const struct surface_contact *it, const struct pair_list *list,
+                      const struct block_pair *pair, const struct barrier *barrier,
+                      struct candidate_codes *near)
+{
+    const struct listed_pair listed = {
+        .x_a = (const real(*)[SURFACE_NODES])it->now[pair->a],
+        .x_b = (const real(*)[SURFACE_NODES])it->now[pair->b],
+        .a = &it->broad->corners[pair->a],
+        .b = &it->broad->corners[pair->b],
+        .codes = list->codes + pair->first_code,
+        .counts = pair->counts,
+        .square = NEAR * barrier->reach * barrier->reach,
+    };
+    return real_sqrt(it->broad->kernels->candidates_nearer(&listed, near));
+}
+
 static bool add_list(const struct system *system, size_t index, bool at_start)
 {
     struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
     struct passed_forces *passed = &it->passed[index];
     uint32_t block = UINT32_MAX;
+    struct candidate_codes near;
     passed->count = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct block_pair *pair = &list->pairs[p];
         const bool self = pair->a == pair->b;
-        block_reals others;
         if (pair->a != block) {
             block = pair->a;
             memset(it->own[block], 0, sizeof it->own[block]);
         }
-        if (!self)
-            memset(others, 0, sizeof others);
         const struct barrier barrier = barrier_between(system, it->surfaces.blocks[pair->a].body,
                                                        it->surfaces.blocks[pair->b].body);
+        const real least = find_near(it, list, pair, &barrier, &near);
+        if (at_start)
+            it->least[index][p] = (float)least;
+
+        if (near.counts[0] + near.counts[1] + near.counts[2] == 0)
+            continue;
+
+        block_reals others;
         const block_reals *const at[2] = {&it->now[pair->a], &it->now[pair->b]};
         block_reals *const to[2] = {&it->own[block], self ? &it->own[block] : &others};
-        struct candidate_walk walk = candidates_of(it, list, pair);
+        struct candidate_walk walk = candidates_of(it, pair, near.codes, near.counts);
         struct candidate found;
-        real least = REAL_HUGE;
         bool touches = false;
-        while (candidate_next(&walk, &found)) {
-            const real square = add_candidate(&found, &barrier, at, to, &touches);
-            least = square < least ? square : least;
-        }
-        if (at_start)
-            it->least[index][p] = (float)real_sqrt(least);
+        if (!self)
+            memset(others, 0, sizeof others);
+        while (candidate_next(&walk, &found))
+            add_candidate(&found, &barrier, at, to, &touches);
         if (!touches)
             continue;
         it->touched[block] = 1;
@@ -785,7 +817,7 @@ static double list_energy(const struct system *system, size_t index)
         const struct barrier barrier =
             barrier_between(system, it->surfaces.blocks[list->pairs[p].a].body,
                             it->surfaces.blocks[list->pairs[p].b].body);
-        struct candidate_walk walk = candidates_of(it, list, &list->pairs[p]);
+        struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
         struct candidate found;
         while (candidate_next(&walk, &found)) {
             uint32_t nodes[4];

@@ -11,7 +11,8 @@ struct block_order {
     size_t block;
 };
 
-static int compare_by_x(const void *a, const void *b)
+// By the first coordinate of their boxes, which find_boxes has made that of the longest axis.
+static int compare_first(const void *a, const void *b)
 {
     const struct block_order *one = a, *other = b;
     if (one->least[0] != other->least[0])
@@ -24,10 +25,40 @@ static vec3 node_of(const struct system *system, uint32_t node)
     return state_position(system->state, node);
 }
 
+// Coordinates are finite: unlike fmin and fmax, these are a single instruction.
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double extent(const struct block_order *order, size_t count, int axis)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t b = 0; b < count; b++) {
+        least = lesser(least, order[b].least[axis]);
+        most = greater(most, order[b].most[axis]);
+    }
+    return most - least;
+}
+
+static void exchange(double *a, double *b)
+{
+    const double first = *a;
+    *a = *b;
+    *b = first;
+}
+
+// The boxes of all blocks, along whose longest axis few overlap: it is put first.
 static void find_boxes(const struct system *system, struct block_order *order)
 {
     const struct surfaces *surfaces = &system->surface_contact->surfaces;
-    for (size_t b = 0; b < surfaces->block_count; b++) {
+    const size_t count = surfaces->block_count;
+    for (size_t b = 0; b < count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
         order[b] = (struct block_order){
             {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, b};
@@ -35,10 +66,18 @@ static void find_boxes(const struct system *system, struct block_order *order)
             const vec3 p = node_of(system, surfaces->nodes[block->first_node + i]);
             const double at[3] = {p.x, p.y, p.z};
             for (int axis = 0; axis < 3; axis++) {
-                order[b].least[axis] = fmin(order[b].least[axis], at[axis]);
-                order[b].most[axis] = fmax(order[b].most[axis], at[axis]);
+                order[b].least[axis] = lesser(order[b].least[axis], at[axis]);
+                order[b].most[axis] = greater(order[b].most[axis], at[axis]);
             }
         }
+    }
+    int longest = 0;
+    for (int axis = 1; axis < 3; axis++)
+        if (extent(order, count, axis) > extent(order, count, longest))
+            longest = axis;
+    for (size_t b = 0; b < count; b++) {
+        exchange(&order[b].least[0], &order[b].least[longest]);
+        exchange(&order[b].most[0], &order[b].most[longest]);
     }
 }
 
@@ -54,7 +93,7 @@ static double side_of(vec3 a, vec3 b, vec3 c, vec3 p)
 static bool pierces(vec3 p, vec3 q, const vec3 t[3], double rounded)
 {
     const double at_p = side_of(t[0], t[1], t[2], p), at_q = side_of(t[0], t[1], t[2], q);
-    if (!(fmin(at_p, at_q) < -rounded && fmax(at_p, at_q) > rounded))
+    if (!(lesser(at_p, at_q) < -rounded && greater(at_p, at_q) > rounded))
         return false;
     const double ab = side_of(p, q, t[0], t[1]), bc = side_of(p, q, t[1], t[2]),
                  ca = side_of(p, q, t[2], t[0]);
@@ -66,13 +105,15 @@ static bool pierces(vec3 p, vec3 q, const vec3 t[3], double rounded)
 // tetrahedron of four of the corners.
 static double rounding_of(const vec3 a[3], const vec3 b[3], double epsilon)
 {
-    double largest = 0, edge = 0;
+    double largest = 0, edge_square = 0;
     const vec3 all[6] = {a[0], a[1], a[2], b[0], b[1], b[2]};
     for (int i = 0; i < 6; i++) {
-        largest = fmax(largest, fmax(fabs(all[i].x), fmax(fabs(all[i].y), fabs(all[i].z))));
-        edge = fmax(edge, vec3_length(vec3_subtract(all[i], all[0])));
+        largest =
+            greater(largest, greater(fabs(all[i].x), greater(fabs(all[i].y), fabs(all[i].z))));
+        const vec3 along = vec3_subtract(all[i], all[0]);
+        edge_square = greater(edge_square, vec3_dot(along, along));
     }
-    return 8 * epsilon * largest * edge * edge;
+    return 8 * epsilon * largest * edge_square;
 }
 
 static bool triangles_cross(const vec3 a[3], const vec3 b[3], double epsilon)
@@ -104,18 +145,51 @@ static bool share_a_node(const uint32_t a[3], const uint32_t b[3])
     return false;
 }
 
-static bool overlap(const vec3 a[3], const vec3 b[3])
+// The triangles of a block, with their boxes in rows, and the box of all: least x, y, z, most x, y,
+// z.
+struct block_triangles {
+    int count;
+    uint32_t nodes[SURFACE_TRIANGLES][3];
+    vec3 corners[SURFACE_TRIANGLES][3];
+    double boxes[6][SURFACE_TRIANGLES], box[6];
+};
+
+static void triangles_of(const struct system *system, const struct surface_block *block,
+                         struct block_triangles *result)
 {
-    const double first[3][3] = {
-        {a[0].x, a[1].x, a[2].x}, {a[0].y, a[1].y, a[2].y}, {a[0].z, a[1].z, a[2].z}};
-    const double second[3][3] = {
-        {b[0].x, b[1].x, b[2].x}, {b[0].y, b[1].y, b[2].y}, {b[0].z, b[1].z, b[2].z}};
-    for (int axis = 0; axis < 3; axis++) {
-        const double *p = first[axis], *q = second[axis];
-        if (fmax(p[0], fmax(p[1], p[2])) < fmin(q[0], fmin(q[1], q[2])) ||
-            fmax(q[0], fmax(q[1], q[2])) < fmin(p[0], fmin(p[1], p[2])))
-            return false;
+    result->count = block->triangles;
+    for (int row = 0; row < 6; row++)
+        result->box[row] = row < 3 ? INFINITY : -INFINITY;
+    for (int t = 0; t < result->count; t++) {
+        triangle_of(system, block, t, result->nodes[t], result->corners[t]);
+        const vec3 *c = result->corners[t];
+        const double by_axis[3][3] = {
+            {c[0].x, c[1].x, c[2].x}, {c[0].y, c[1].y, c[2].y}, {c[0].z, c[1].z, c[2].z}};
+        for (int axis = 0; axis < 3; axis++) {
+            const double *at = by_axis[axis];
+            result->boxes[axis][t] = lesser(at[0], lesser(at[1], at[2]));
+            result->boxes[axis + 3][t] = greater(at[0], greater(at[1], at[2]));
+            result->box[axis] = lesser(result->box[axis], result->boxes[axis][t]);
+            result->box[axis + 3] = greater(result->box[axis + 3], result->boxes[axis + 3][t]);
+        }
     }
+}
+
+// overlaps[j]: whether the box of triangle i of `a` and that of triangle j of `b` have a point in
+// common. Returns false if none has.
+static bool find_overlaps(const struct block_triangles *a, int i, const struct block_triangles *b,
+                          uint8_t overlaps[SURFACE_TRIANGLES])
+{
+    double box[6];
+    for (int row = 0; row < 6; row++)
+        box[row] = a->boxes[row][i];
+    for (int axis = 0; axis < 3; axis++)
+        if (b->box[axis] > box[axis + 3] || box[axis] > b->box[axis + 3])
+            return false;
+    for (int j = 0; j < b->count; j++)
+        overlaps[j] = (uint8_t)((b->boxes[0][j] <= box[3]) & (b->boxes[1][j] <= box[4]) &
+                                (b->boxes[2][j] <= box[5]) & (box[0] <= b->boxes[3][j]) &
+                                (box[1] <= b->boxes[4][j]) & (box[2] <= b->boxes[5][j]));
     return true;
 }
 
@@ -153,31 +227,48 @@ static bool edge_pierces(const struct system *system, const struct surface_block
     return false;
 }
 
-static bool blocks_cross(const struct system *system, size_t one, size_t other,
+static bool triangles_of_blocks_cross(const struct system *system, size_t one,
+                                      const struct block_triangles *first, size_t other,
+                                      struct surface_parts *found)
+{
+    const struct surface_block *blocks = system->surface_contact->surfaces.blocks;
+    struct block_triangles of_other;
+    const struct block_triangles *second = first;
+    if (other != one) {
+        triangles_of(system, &blocks[other], &of_other);
+        second = &of_other;
+    }
+    const double epsilon = state_epsilon(system->state);
+    for (int i = 0; i < first->count; i++) {
+        uint8_t overlaps[SURFACE_TRIANGLES];
+        if (!find_overlaps(first, i, second, overlaps))
+            continue;
+        for (int j = one == other ? i + 1 : 0; j < second->count; j++) {
+            if (!overlaps[j] || share_a_node(first->nodes[i], second->nodes[j]) ||
+                !triangles_cross(first->corners[i], second->corners[j], epsilon))
+                continue;
+            report(&blocks[one], &blocks[other], 3, first->nodes[i], second->nodes[j], found);
+            return true;
+        }
+    }
+    return false;
+}
+
+// `first`: the triangles of block `one`.
+static bool blocks_cross(const struct system *system, size_t one,
+                         const struct block_triangles *first, size_t other,
                          struct surface_parts *found)
 {
-    const struct surfaces *surfaces = &system->surface_contact->surfaces;
-    const struct surface_block *a = &surfaces->blocks[one], *b = &surfaces->blocks[other];
+    const struct surface_block *blocks = system->surface_contact->surfaces.blocks;
+    const struct surface_block *a = &blocks[one], *b = &blocks[other];
     for (int e = 0; a->triangles == 0 && e < a->edges; e++)
         if (edge_pierces(system, a, e, b, found))
             return true;
     for (int e = 0; b->triangles == 0 && e < b->edges; e++)
         if (edge_pierces(system, b, e, a, found))
             return true;
-    for (int i = 0; i < a->triangles; i++) {
-        uint32_t nodes[2][3];
-        vec3 corners[2][3];
-        triangle_of(system, a, i, nodes[0], corners[0]);
-        for (int j = one == other ? i + 1 : 0; j < b->triangles; j++) {
-            triangle_of(system, b, j, nodes[1], corners[1]);
-            if (share_a_node(nodes[0], nodes[1]) || !overlap(corners[0], corners[1]) ||
-                !triangles_cross(corners[0], corners[1], state_epsilon(system->state)))
-                continue;
-            report(a, b, 3, nodes[0], nodes[1], found);
-            return true;
-        }
-    }
-    return false;
+    return a->triangles > 0 && b->triangles > 0 &&
+           triangles_of_blocks_cross(system, one, first, other, found);
 }
 
 static bool boxes_overlap(const struct block_order *a, const struct block_order *b)
@@ -201,15 +292,18 @@ bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_pa
     if (!order)
         return false;
     find_boxes(system, order);
-    qsort(order, count, sizeof *order, compare_by_x);
+    qsort(order, count, sizeof *order, compare_first);
     bool crosses = false;
-    for (size_t i = 0; i < count && !crosses; i++)
+    for (size_t i = 0; i < count && !crosses; i++) {
+        struct block_triangles triangles;
+        triangles_of(system, &it->surfaces.blocks[order[i].block], &triangles);
         for (size_t j = i; j < count && order[j].least[0] <= order[i].most[0] && !crosses; j++) {
             const uint32_t a = it->surfaces.blocks[order[i].block].body,
                            b = it->surfaces.blocks[order[j].block].body;
             crosses = it->enabled[a * it->body_count + b] && boxes_overlap(&order[i], &order[j]) &&
-                      blocks_cross(system, order[i].block, order[j].block, found);
+                      blocks_cross(system, order[i].block, &triangles, order[j].block, found);
         }
+    }
     memory_release(NULL, order, count, sizeof *order);
     return crosses;
 }
@@ -224,7 +318,7 @@ double REAL_NAME(surface_contact_nearest)(const struct system *system, struct su
             const struct surface_block *const blocks[2] = {&it->surfaces.blocks[pair->a],
                                                            &it->surfaces.blocks[pair->b]};
             const double thickness = thickness_between(it, blocks[0]->body, blocks[1]->body);
-            struct candidate_walk walk = candidates_of(it, &it->broad->lists[i], pair);
+            struct candidate_walk walk = listed_candidates(it, &it->broad->lists[i], pair);
             struct candidate candidate;
             while (candidate_next(&walk, &candidate)) {
                 uint32_t nodes[4];

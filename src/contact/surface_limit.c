@@ -320,7 +320,7 @@ static bool cut_all(struct system *system, bool together, bool *stuck)
         for (size_t p = 0; p < list->pair_count; p++) {
             if (!it->overshot && !pair_may_pass(it, &list->pairs[p], it->least[i][p]))
                 continue;
-            struct candidate_walk walk = candidates_of(it, list, &list->pairs[p]);
+            struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
             struct candidate found;
             while (candidate_next(&walk, &found))
                 cut |= cut_candidate(system, &list->pairs[p], &found, together, stuck);

@@ -47,6 +47,7 @@ struct surface_contact {
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool overshot;                  // in the step that is being cut, lists were not complete
     double skin;                    // of a body, in units of half its thickness
+    double skin_used;               // the part of it by which bodies have moved
     uint64_t steps_listed;          // steps since then
     real *list_x, *list_y, *list_z;
     real *old_x, *old_y, *old_z; // the same before, of a step for which lists were not complete
@@ -156,15 +157,24 @@ struct candidate_walk {
     int group, left[3];
 };
 
+// Of codes in the order of a list.
 static inline struct candidate_walk candidates_of(const struct surface_contact *it,
-                                                  const struct pair_list *list,
-                                                  const struct block_pair *pair)
+                                                  const struct block_pair *pair,
+                                                  const uint16_t *codes, const uint16_t counts[3])
 {
     return (struct candidate_walk){&it->surfaces,
                                    {&it->surfaces.blocks[pair->a], &it->surfaces.blocks[pair->b]},
-                                   list->codes + pair->first_code,
+                                   codes,
                                    0,
-                                   {pair->counts[0], pair->counts[1], pair->counts[2]}};
+                                   {counts[0], counts[1], counts[2]}};
+}
+
+// Of all of the pair.
+static inline struct candidate_walk listed_candidates(const struct surface_contact *it,
+                                                      const struct pair_list *list,
+                                                      const struct block_pair *pair)
+{
+    return candidates_of(it, pair, list->codes + pair->first_code, pair->counts);
 }
 
 static inline bool candidate_next(struct candidate_walk *walk, struct candidate *found)

@@ -16,6 +16,7 @@ struct candidate_codes;
 struct candidate_pair;
 struct constraint_row;
 struct elements_body;
+struct listed_pair;
 struct line_bundle;
 struct pass_range;
 struct strain_limits;
@@ -306,6 +307,9 @@ struct kernels {
     uint64_t (*boxes_meeting)(const real *const rows[6], int count, const real box[6]);
     // The candidates of a pair of blocks.
     void (*candidates)(const struct candidate_pair *pair, struct candidate_codes *result);
+    // Those of a pair that are at most as far apart as its limit, or by rounding a little farther;
+    // returns the square of the least distance of all of its candidates.
+    real (*candidates_nearer)(const struct listed_pair *pair, struct candidate_codes *result);
 };
 
 // The plain loops with which every other kernel is compared. Only the kernels of nodes are set in
