@@ -8,6 +8,7 @@
 #include "bench/model.h"
 #include "bench/subject.h"
 #include "cli/signals.h"
+#include "contact/surface_lists.h"
 #include "forces/forces.h"
 #include "forces/tangent.h"
 #include "solver/internals.h"
@@ -309,6 +310,57 @@ void benchmark_tangent(struct bench_state *state, const void *context)
     }
     memory_release(NULL, numbers, (size_t)nodes, 6 * sizeof *numbers);
     REAL_NAME(tangent_free)(products.tangent);
+}
+
+// ---- Contact of surfaces
+
+static void make_lists(void *context, const struct worker *worker)
+{
+    struct system *system = solver_system(context);
+    if (worker->index == 0)
+        REAL_NAME(surface_contact_moved)(system);
+    REAL_NAME(surface_lists_prepare)(system, worker); // begins with a barrier
+}
+
+static void find_contacts(void *context, const struct worker *worker)
+{
+    const struct evaluation evaluation = {.gas_step = 1};
+    struct system *system = solver_system(context);
+    REAL_NAME(surface_contact_find)(system, evaluation, worker);
+    REAL_NAME(surface_contact_add)(system, worker);
+}
+
+static void measure_contact(struct bench_state *state, const struct subject *subject,
+                            void (*work)(void *context, const struct worker *worker), bool touching)
+{
+    taut_error error = {0};
+    taut_solver *solver = subject_solver(subject, &error);
+    if (!solver) {
+        bench_fail(state, error.text);
+        return;
+    }
+    solver_work(solver, make_lists, solver);
+    solver_work(solver, work, solver);
+    while (keep_running(state)) {
+        const double begin = clock_seconds();
+        solver_work(solver, work, solver);
+        bench_seconds(state, clock_seconds() - begin);
+    }
+    const struct surface_counts counts = solver_surface_counts(solver);
+    bench_value(state, "triangles", (double)counts.triangles);
+    bench_rate(state, "candidates/s", (double)counts.candidates);
+    if (touching)
+        bench_rate(state, "touching/s", (double)counts.touching);
+}
+
+void benchmark_contact_lists(struct bench_state *state, const void *context)
+{
+    measure_contact(state, context, make_lists, false);
+}
+
+void benchmark_contact_forces(struct bench_state *state, const void *context)
+{
+    measure_contact(state, context, find_contacts, true);
 }
 
 // ---- Set-up

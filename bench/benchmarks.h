@@ -29,6 +29,11 @@ void benchmark_volume(struct bench_state *state, const void *subject);
 // Products with the tangent of the forces, in single precision.
 void benchmark_tangent(struct bench_state *state, const void *subject);
 
+// Contact of surfaces, in single precision: making the lists of candidates, and the contacts and
+// forces of an evaluation. Counters: triangles, candidates/s (of lists; of forces with touching/s).
+void benchmark_contact_lists(struct bench_state *state, const void *subject);
+void benchmark_contact_forces(struct bench_state *state, const void *subject);
+
 // Making the plan of a topology; and creating a solver from a scene that has been read.
 void benchmark_plan(struct bench_state *state, const void *subject);
 void benchmark_setup(struct bench_state *state, const void *subject);

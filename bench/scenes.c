@@ -16,6 +16,8 @@ const struct bench_scene bench_scenes[BENCH_SCENES] = {
     {"cloth", BENCH_CLOTH, true, 1560000, 0},
     {"cloth-wind", BENCH_CLOTH, true, 1560000, BENCH_WIND | BENCH_EXTRA | BENCH_NO_PLAIN},
     {"cloth-collider", BENCH_CLOTH, true, 1560000, BENCH_COLLIDER | BENCH_EXTRA | BENCH_NO_PLAIN},
+    {"cloth-contact", BENCH_CLOTH, true, 1560000, BENCH_CONTACT | BENCH_EXTRA | BENCH_NO_PLAIN},
+    {"layers", BENCH_LAYERS, true, 3000000, BENCH_CONTACT | BENCH_EXTRA | BENCH_NO_PLAIN},
     {"cloth-undamped", BENCH_CLOTH, false, 1560000, 0},
     {"cloth-large", BENCH_CLOTH, true, 12600000, BENCH_EXTRA | BENCH_NO_PLAIN},
     {"jelly26", BENCH_JELLY_26, true, 3737448, 0},
@@ -220,6 +222,31 @@ static char *cloth_text(const struct bench_scene *scene, uint64_t springs)
                        damping, damping);
 }
 
+// Layers of cells of 2 mm, 1.2 mm apart, where the thickness of 1 mm makes them touch; each is turned
+// a little, so that edges are not parallel.
+static char *layers_text(const struct bench_scene *scene, uint64_t springs)
+{
+    enum { LAYERS = 10 };
+    static const double CELL = 0.002, GAP = 0.0012, TURN = 0.1; // m, m, radians
+    const uint64_t side = at_least_two(sqrt((double)springs / 6 / LAYERS));
+    const double length = CELL * (double)(side - 1);
+    char *text = text_format(HEAD, "0.000002");
+    for (int layer = 0; layer < LAYERS && text; layer++) {
+        const double c = length * cos(TURN * layer), s = length * sin(TURN * layer);
+        char *more = text_format(
+            "%s  - {name: layer-%d, type: cloth, origin: [%.17g, %.17g, %.17g],\n"
+            "     u: [%.17g, 0, %.17g], v: [%.17g, 0, %.17g], nodes: [%" PRIu64 ", %" PRIu64 "],\n"
+            "     node_mass: 0.0000008, damping: %s,\n"
+            "     springs: {structural: {stiffness: 400}, shear: {stiffness: 400},\n"
+            "               bend: {stiffness: 40}}}\n",
+            text, layer, -(c - s) / 2, GAP * layer, -(s + c) / 2, c, s, -s, c, side, side,
+            scene->damped ? "0.00001" : "0");
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
 static uint64_t lattice_side(uint64_t springs, int per_node)
 {
     return at_least_two(cbrt((double)springs / per_node));
@@ -274,6 +301,8 @@ static char *scene_text(const struct bench_scene *scene, uint64_t springs)
         return jelly_text(scene, springs);
     case BENCH_BALL:
         return ball_text(scene, springs);
+    case BENCH_LAYERS:
+        return layers_text(scene, springs);
     default:
         return network_text(scene);
     }
@@ -287,7 +316,7 @@ const struct bench_scene *bench_scene_find(const char *name)
     return NULL;
 }
 
-// Adds what the text of a shape lacks: wind, a ball without gas, a collider.
+// Adds what the text of a shape lacks: wind, a ball without gas.
 static void apply_traits(const struct bench_scene *scene, taut_scene *made)
 {
     if (scene->traits & BENCH_WIND)
@@ -309,8 +338,12 @@ taut_scene *bench_scene_make(const struct bench_scene *scene, uint64_t springs,
     char *body = scene_text(scene, springs);
     const char *collider = "colliders:\n"
                            "  - {type: sphere, center: [0, -1000, 0], radius: 1, stiffness: 400}\n";
-    char *text =
-        body ? text_format("%s%s", body, scene->traits & BENCH_COLLIDER ? collider : "") : NULL;
+    const char *contact = scene->shape == BENCH_LAYERS
+                              ? "contact: {thickness: 0.001, stiffness: 100}\n"
+                              : "contact: {thickness: 0.002, stiffness: 100}\n";
+    char *text = body ? text_format("%s%s%s", body, scene->traits & BENCH_COLLIDER ? collider : "",
+                                    scene->traits & BENCH_CONTACT ? contact : "")
+                      : NULL;
     free(body);
     if (!text) {
         fail_memory(error, "the scene");

@@ -14,6 +14,7 @@ enum bench_shape {
     BENCH_BALL,     // an icosphere with gas: 3 springs per node
     BENCH_NETWORK,  // the nodes and springs of BENCH_JELLY_26 as plain lists, in its order
     BENCH_SHUFFLED, // the same, nodes renumbered and springs reordered at random
+    BENCH_LAYERS,   // ten cloths on top of each other, with contact
 };
 
 enum bench_trait {
@@ -23,6 +24,7 @@ enum bench_trait {
     BENCH_NO_PLAIN = 8,  // not measured on the reference kernel, but compared with other scenes
     BENCH_HOLES = 16,    // a network with a tenth of its springs left out at random
     BENCH_COLLIDER = 32, // a sphere collider without contacts
+    BENCH_CONTACT = 64,  // contact of surfaces
 };
 
 struct bench_scene {
@@ -33,7 +35,7 @@ struct bench_scene {
     unsigned traits;
 };
 
-enum { BENCH_SCENES = 20 };
+enum { BENCH_SCENES = 22 };
 extern const struct bench_scene bench_scenes[BENCH_SCENES];
 
 // The scene of that name; NULL if there is none.

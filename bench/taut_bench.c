@@ -143,6 +143,11 @@ static bool add_stages(struct registry *registry, struct subject subject, bool s
         if (single)
             added = added && add_kernels(registry, "volume", benchmark_volume, subject, size);
     }
+    if (single && subject.scene && subject.scene->traits & BENCH_CONTACT) {
+        added = added &&
+                add_kernels(registry, "contact_lists", benchmark_contact_lists, subject, size) &&
+                add_kernels(registry, "contact_forces", benchmark_contact_forces, subject, size);
+    }
     if (cloth || ball) {
         struct subject windy = subject;
         windy.stage = STAGE_WIND;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "contact/barrier.h"
 #include "contact/broad_phase.h"
 #include "contact/candidates.h"
-#include "contact/distance.h"
 
 struct team_work {
     struct broad_phase *broad;
@@ -92,25 +92,88 @@ static struct point node_at(const struct broad_phase *broad, uint32_t block, int
     return (struct point){x[0][node], x[1][node], x[2][node]};
 }
 
+// The nodes of a candidate, and the forces on those of the first and second block of its pair.
+static struct contact_nodes nodes_of_code(const struct broad_phase *broad,
+                                          const struct block_pair *pair, int group, uint16_t code,
+                                          block_reals *on[2])
+{
+    const struct surfaces *surfaces = broad->surfaces;
+    const int sides[2] = {group == 1, group != 1};
+    const uint32_t blocks[2] = {sides[0] ? pair->b : pair->a, sides[1] ? pair->b : pair->a};
+    const struct surface_block *one = &surfaces->blocks[blocks[0]],
+                               *other = &surfaces->blocks[blocks[1]];
+    const int split = group == 2 ? 2 : 1;
+    struct contact_nodes nodes;
+    const uint8_t *first = &(uint8_t){(uint8_t)(code >> 5)};
+    const uint8_t *second;
+    if (group == 2) {
+        first = surfaces->edges[one->first_edge + (code >> 6)];
+        second = surfaces->edges[other->first_edge + (code & 63)];
+    } else {
+        second = surfaces->triangles[other->first_triangle + (code & 31)];
+    }
+    for (int i = 0; i < 4; i++) {
+        const int which = i >= split;
+        nodes.local[i] = which ? second[i - split] : first[i];
+        nodes.at[i] = node_at(broad, blocks[which], nodes.local[i]);
+        nodes.forces[i] = on[sides[which]];
+    }
+    return nodes;
+}
+
+static struct closest closest_of(const struct contact_nodes *nodes, int group, bool bare,
+                                 real *parallel)
+{
+    const struct point *p = nodes->at;
+    *parallel = 1;
+    if (group < 2)
+        return closest_on_triangle(p[0], p[1], p[2], p[3]);
+    const struct closest found = closest_on_edges(p[0], p[1], p[2], p[3], bare, parallel);
+    *parallel = bare ? 1 : *parallel;
+    return found;
+}
+
 // The square of the distance of a candidate, by one candidate at a time.
 static double square_of(const struct broad_phase *broad, const struct block_pair *pair, int group,
                         uint16_t code)
 {
-    const struct surfaces *surfaces = broad->surfaces;
-    const uint32_t one = group == 1 ? pair->b : pair->a, other = group == 1 ? pair->a : pair->b;
-    if (group == 2) {
-        const uint8_t *e = surfaces->edges[surfaces->blocks[one].first_edge + (code >> 6)];
-        const uint8_t *f = surfaces->edges[surfaces->blocks[other].first_edge + (code & 63)];
-        real parallel;
-        return (double)closest_on_edges(node_at(broad, one, e[0]), node_at(broad, one, e[1]),
-                                        node_at(broad, other, f[0]), node_at(broad, other, f[1]),
-                                        false, &parallel)
-            .square;
-    }
-    const uint8_t *t = surfaces->triangles[surfaces->blocks[other].first_triangle + (code & 31)];
-    return (double)closest_on_triangle(node_at(broad, one, code >> 5), node_at(broad, other, t[0]),
-                                       node_at(broad, other, t[1]), node_at(broad, other, t[2]))
-        .square;
+    block_reals *none[2] = {NULL, NULL};
+    const struct contact_nodes nodes = nodes_of_code(broad, pair, group, code, none);
+    real parallel;
+    return (double)closest_of(&nodes, group, false, &parallel).square;
+}
+
+// Forces of kernels are those of one candidate at a time, to the bit.
+static void check_forces(const struct broad_phase *broad, const struct listed_pair *listed,
+                         const struct block_pair *pair, double square)
+{
+    const real reach = (real)sqrt(square);
+    const struct barrier barrier = {reach, reach / 3, 10};
+    block_reals wanted[2] = {{{0}}}, found[2] = {{{0}}};
+    const int last = pair->a != pair->b;
+    block_reals *on[2] = {&wanted[0], &wanted[last]};
+    bool touches = false;
+    real least = REAL_HUGE;
+    for (int group = 0, i = 0; group < 3; group++)
+        for (int k = 0; k < pair->counts[group]; k++, i++) {
+            const struct contact_nodes nodes =
+                nodes_of_code(broad, pair, group, listed->codes[i], on);
+            real parallel;
+            const struct closest closest = closest_of(&nodes, group, listed->bare, &parallel);
+            least = closest.square < least ? closest.square : least;
+            touches |= add_barrier_force(&nodes, &closest, parallel, &barrier);
+        }
+    real least_found;
+    assert_int_equal(
+        broad->kernels->barrier_forces(listed, &barrier, found[0], found[last], &least_found),
+        touches);
+    assert_true(least_found <= least);
+    for (int block = 0; block <= last; block++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int node = 0; node < SURFACE_NODES; node++)
+                if (found[block][axis][node] != wanted[block][axis][node])
+                    fail_msg("a force of %.9g instead of %.9g", (double)found[block][axis][node],
+                             (double)wanted[block][axis][node]);
 }
 
 // What kernels have chosen; `extra` is farther than the limit, which may be so where the distance of
@@ -134,13 +197,17 @@ static void check_nearer(const struct broad_phase *broad, const struct pair_list
             least = fmin(least, squares[i]);
             mean += squares[i] / count;
         }
-    const struct listed_pair listed = {(const real(*)[SURFACE_NODES])broad->positions[pair->a],
-                                       (const real(*)[SURFACE_NODES])broad->positions[pair->b],
-                                       &broad->corners[pair->a],
-                                       &broad->corners[pair->b],
-                                       codes,
-                                       pair->counts,
-                                       (real)mean};
+    const struct listed_pair listed = {
+        .x_a = (const real(*)[SURFACE_NODES])broad->positions[pair->a],
+        .x_b = (const real(*)[SURFACE_NODES])broad->positions[pair->b],
+        .a = &broad->corners[pair->a],
+        .b = &broad->corners[pair->b],
+        .codes = codes,
+        .counts = pair->counts,
+        .bare = broad->surfaces->blocks[pair->a].triangles == 0 &&
+                broad->surfaces->blocks[pair->b].triangles == 0,
+        .square = (real)mean,
+    };
     struct candidate_codes near;
     const double found = (double)broad->kernels->candidates_nearer(&listed, &near);
     const double rounded = 1e-4 * (mean + least);
@@ -170,6 +237,7 @@ static void check_nearer(const struct broad_phase *broad, const struct pair_list
     hash_add(hash, near.codes, (size_t)(kept - near.codes) * sizeof *kept);
     hash_add(hash, &found, sizeof found);
     free(squares);
+    check_forces(broad, &listed, pair, mean);
 }
 
 static void read_lists(const struct broad_phase *broad, struct search_result *result)

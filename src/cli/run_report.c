@@ -770,7 +770,11 @@ static void write_contact(struct json *json, const struct run *run)
     const struct surface_cuts cuts = solver_surface_cuts(run->solver);
     if (!run->scene->contact.present)
         return;
+    const struct surface_counts counts = solver_surface_counts(run->solver);
     json_open_object(json, "surface_contact");
+    json_count(json, "triangles", counts.triangles);
+    json_count(json, "candidates", counts.candidates);
+    json_count(json, "touching", counts.touching);
     json_count(json, "cut_steps", cuts.steps);
     json_count(json, "unresolved_steps", cuts.unresolved);
     json_close_object(json);

@@ -54,6 +54,7 @@ struct listed_pair {
     const real (*x_a)[SURFACE_NODES], (*x_b)[SURFACE_NODES];
     const struct block_corners *a, *b;
     const uint16_t *codes, *counts; // counts of the three groups
+    bool bare;                      // no triangles in either block
     real square;                    // of a distance
 };
 

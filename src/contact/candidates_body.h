@@ -132,7 +132,7 @@ WIDE_INLINE struct wide_point point_less(struct wide_point a, wide t, struct wid
                                wide_subtract(a.z, wide_multiply(t, b.z))};
 }
 
-WIDE_INLINE wide point_dot(struct wide_point a, struct wide_point b)
+WIDE_INLINE wide wide_dot(struct wide_point a, struct wide_point b)
 {
     return wide_add(wide_add(wide_multiply(a.x, b.x), wide_multiply(a.y, b.y)),
                     wide_multiply(a.z, b.z));
@@ -157,16 +157,15 @@ WIDE_INLINE wide point_triangle_square(struct wide_point p, struct wide_point a,
 {
     const struct wide_point ab = point_minus(b, a), ac = point_minus(c, a), ap = point_minus(p, a);
     const struct wide_point bc = point_minus(c, b), bp = point_minus(p, b);
-    const wide bb = point_dot(ab, ab), cc = point_dot(ac, ac), cb = point_dot(ab, ac);
-    const wide b_p = point_dot(ab, ap), c_p = point_dot(ac, ap);
+    const wide bb = wide_dot(ab, ab), cc = wide_dot(ac, ac), cb = wide_dot(ab, ac);
+    const wide b_p = wide_dot(ab, ap), c_p = wide_dot(ac, ap);
 
     const struct wide_point from_ab = point_less(ap, part_of_one(b_p, bb), ab);
     const struct wide_point from_ac = point_less(ap, part_of_one(c_p, cc), ac);
     const struct wide_point from_bc =
-        point_less(bp, part_of_one(point_dot(bc, bp), point_dot(bc, bc)), bc);
-    const wide outside =
-        wide_min(point_dot(from_ab, from_ab),
-                 wide_min(point_dot(from_ac, from_ac), point_dot(from_bc, from_bc)));
+        point_less(bp, part_of_one(wide_dot(bc, bp), wide_dot(bc, bc)), bc);
+    const wide outside = wide_min(wide_dot(from_ab, from_ab),
+                                  wide_min(wide_dot(from_ac, from_ac), wide_dot(from_bc, from_bc)));
 
     const wide zero = wide_set(0);
     const wide v = cross_product(cc, b_p, cb, c_p), w = cross_product(bb, c_p, cb, b_p);
@@ -176,7 +175,7 @@ WIDE_INLINE wide point_triangle_square(struct wide_point p, struct wide_point a,
     wide_mask inside = wide_mask_and(wide_at_most(zero, v), wide_at_most(zero, w));
     inside = wide_mask_and(inside, wide_at_most(wide_add(v, w), whole));
     inside = wide_mask_and(inside, wide_positive(whole));
-    return wide_blend(inside, wide_min(outside, point_dot(q, q)), outside);
+    return wide_blend(inside, wide_min(outside, wide_dot(q, q)), outside);
 }
 
 // Scalar products of edges u and w and of the difference r of their first ends.
@@ -192,7 +191,7 @@ WIDE_INLINE wide edges_square_from(wide s, struct wide_point u, struct wide_poin
     const wide from_t = part_of_one(wide_subtract(wide_multiply(dot->uw, t), dot->ur), dot->uu);
     const struct wide_point d =
         point_less(point_less(r, wide_subtract(wide_set(0), from_t), u), t, w);
-    return point_dot(d, d);
+    return wide_dot(d, d);
 }
 
 // The squares of the distances of edges p1 q1 and p2 q2, which may be degenerate (Ericson,
@@ -202,8 +201,8 @@ WIDE_INLINE wide edges_square(struct wide_point p1, struct wide_point q1, struct
 {
     const struct wide_point u = point_minus(q1, p1), w = point_minus(q2, p2);
     const struct wide_point r = point_minus(p1, p2);
-    const struct edge_products dot = {point_dot(u, u), point_dot(w, w), point_dot(u, w),
-                                      point_dot(u, r), point_dot(w, r)};
+    const struct edge_products dot = {wide_dot(u, u), wide_dot(w, w), wide_dot(u, w),
+                                      wide_dot(u, r), wide_dot(w, r)};
     const wide product = wide_multiply(dot.uu, dot.ww);
     const wide whole = wide_subtract(product, wide_multiply(dot.uw, dot.uw));
     const wide s = part_of_one(cross_product(dot.uw, dot.wr, dot.ww, dot.ur), whole);

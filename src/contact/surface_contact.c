@@ -512,62 +512,6 @@ static void copy_blocks(struct system *system, block_reals *to, const struct wor
     worker_barrier(worker);
 }
 
-static void add_force(block_reals forces, int node, real weight, struct point force)
-{
-    forces[0][node] += weight * force.x;
-    forces[1][node] += weight * force.y;
-    forces[2][node] += weight * force.z;
-}
-
-// The force of the weight of two edges, which changes as they turn: -psi dm/dx.
-static void add_turning_force(const struct point p[4], real factor, block_reals *to[4],
-                              const int local[4])
-{
-    const struct point d = point_difference(p[1], p[0]), e = point_difference(p[3], p[2]);
-    const real dd = point_dot(d, d), ee = point_dot(e, e), de = point_dot(d, e);
-    if (!(dd > 0 && ee > 0))
-        return;
-    // The square of the sine is 1 - (d.e)^2 / (d.d e.e); factor is -psi times the slope of m.
-    const real common = 2 * de / (dd * ee) * factor, by_d = common * de / dd,
-               by_e = common * de / ee;
-    const struct point on_d = {by_d * d.x - common * e.x, by_d * d.y - common * e.y,
-                               by_d * d.z - common * e.z};
-    const struct point on_e = {by_e * e.x - common * d.x, by_e * e.y - common * d.y,
-                               by_e * e.z - common * d.z};
-    add_force(*to[0], local[0], -1, on_d);
-    add_force(*to[1], local[1], 1, on_d);
-    add_force(*to[2], local[2], -1, on_e);
-    add_force(*to[3], local[3], 1, on_e);
-}
-
-// The forces of one candidate on nodes of the first and of the second block; `touches` is set if
-// there is one.
-static void add_candidate(const struct candidate *found, const struct barrier *barrier,
-                          const block_reals *const at[2], block_reals *const to[2], bool *touches)
-{
-    struct point p[4];
-    block_reals *forces[4];
-    for (int i = 0; i < 4; i++) {
-        p[i] = block_point(*at[found->side[i]], found->local[i]);
-        forces[i] = to[found->side[i]];
-    }
-    real parallel;
-    const struct closest closest = closest_of(found, p, &parallel);
-    if (!(closest.square < barrier->reach * barrier->reach) || closest.square == 0)
-        return;
-    real slope = 0;
-    const real weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1;
-    const real distance = real_sqrt(closest.square);
-    const real scale = weight * barrier_force(barrier, distance) / distance;
-    const struct point force = {scale * closest.apart.x, scale * closest.apart.y,
-                                scale * closest.apart.z};
-    for (int i = 0; i < 4; i++)
-        add_force(*forces[i], found->local[i], closest.weights[i], force);
-    if (slope > 0)
-        add_turning_force(p, -barrier_energy(barrier, distance) * slope, forces, found->local);
-    *touches = true;
-}
-
 // The forces on the second block of a pair, to be added later; false without memory.
 static bool pass_forces(struct passed_forces *passed, uint32_t block, const block_reals forces)
 {
@@ -588,61 +532,40 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
-// The squares of distances by which kernels choose the candidates that may touch: beyond this they
-// do not, by more than rounding can tell.
-static const real NEAR = (real)1.02;
-
-// The candidates of a pair that may touch, and the least distance of all of them, m.
-static real find_near(const struct surface_contact *it, const struct pair_list *list,
-                      const struct block_pair *pair, const struct barrier *barrier,
-                      struct candidate_codes *near)
-{
-    const struct listed_pair listed = {
-        .x_a = (const real(*)[SURFACE_NODES])it->now[pair->a],
-        .x_b = (const real(*)[SURFACE_NODES])it->now[pair->b],
-        .a = &it->broad->corners[pair->a],
-        .b = &it->broad->corners[pair->b],
-        .codes = list->codes + pair->first_code,
-        .counts = pair->counts,
-        .square = NEAR * barrier->reach * barrier->reach,
-    };
-    return real_sqrt(it->broad->kernels->candidates_nearer(&listed, near));
-}
-
 static bool add_list(const struct system *system, size_t index, bool at_start)
 {
     struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
+    const struct surface_block *blocks = it->surfaces.blocks;
     struct passed_forces *passed = &it->passed[index];
     uint32_t block = UINT32_MAX;
-    struct candidate_codes near;
     passed->count = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct block_pair *pair = &list->pairs[p];
         const bool self = pair->a == pair->b;
+        block_reals others;
         if (pair->a != block) {
             block = pair->a;
             memset(it->own[block], 0, sizeof it->own[block]);
         }
-        const struct barrier barrier = barrier_between(system, it->surfaces.blocks[pair->a].body,
-                                                       it->surfaces.blocks[pair->b].body);
-        const real least = find_near(it, list, pair, &barrier, &near);
-        if (at_start)
-            it->least[index][p] = (float)least;
-
-        if (near.counts[0] + near.counts[1] + near.counts[2] == 0)
-            continue;
-
-        block_reals others;
-        const block_reals *const at[2] = {&it->now[pair->a], &it->now[pair->b]};
-        block_reals *const to[2] = {&it->own[block], self ? &it->own[block] : &others};
-        struct candidate_walk walk = candidates_of(it, pair, near.codes, near.counts);
-        struct candidate found;
-        bool touches = false;
         if (!self)
             memset(others, 0, sizeof others);
-        while (candidate_next(&walk, &found))
-            add_candidate(&found, &barrier, at, to, &touches);
+        const struct barrier barrier =
+            barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
+        const struct listed_pair listed = {
+            .x_a = (const real(*)[SURFACE_NODES])it->now[pair->a],
+            .x_b = (const real(*)[SURFACE_NODES])it->now[pair->b],
+            .a = &it->broad->corners[pair->a],
+            .b = &it->broad->corners[pair->b],
+            .codes = list->codes + pair->first_code,
+            .counts = pair->counts,
+            .bare = blocks[pair->a].triangles == 0 && blocks[pair->b].triangles == 0,
+        };
+        real least;
+        const bool touches = it->broad->kernels->barrier_forces(
+            &listed, &barrier, it->own[block], self ? it->own[block] : others, &least);
+        if (at_start)
+            it->least[index][p] = (float)real_sqrt(least);
         if (!touches)
             continue;
         it->touched[block] = 1;
@@ -808,7 +731,8 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
 
 // ---- Energy
 
-static double list_energy(const struct system *system, size_t index)
+// J, and the number of candidates that touch.
+static double list_energy(const struct system *system, size_t index, uint64_t *touching)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
@@ -827,9 +751,11 @@ static double list_energy(const struct system *system, size_t index)
                 at[i] = state_point(system->state, nodes[i]);
             real parallel, slope;
             const struct closest closest = closest_of(&found, at, &parallel);
-            if (closest.square < barrier.reach * barrier.reach)
-                energy += (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
-                          (double)barrier_energy(&barrier, real_sqrt(closest.square));
+            if (!(closest.square < barrier.reach * barrier.reach))
+                continue;
+            *touching += 1;
+            energy += (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
+                      (double)barrier_energy(&barrier, real_sqrt(closest.square));
         }
     }
     return energy;
@@ -842,12 +768,30 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
         return 0;
     REAL_NAME(surface_lists_prepare)(system, worker);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    uint64_t touching = 0;
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = list_energy(system, i);
+        it->energies[i] = list_energy(system, i, &touching);
     worker_barrier(worker);
     double energy = 0;
     for (size_t i = 0; i < it->broad->list_count; i++)
         energy += it->energies[i];
     worker_barrier(worker);
     return energy;
+}
+
+// ---- Counts
+
+struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return (struct surface_counts){0};
+    struct surface_counts counts = {
+        .blocks = it->surfaces.block_count,
+        .triangles = it->surfaces.triangle_count,
+        .candidates = it->candidates,
+    };
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        (void)list_energy(system, i, &counts.touching);
+    return counts;
 }

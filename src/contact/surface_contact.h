@@ -65,6 +65,9 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
 
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system);
 
+// By one worker; all 0 without contact.
+struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *system);
+
 // An upper bound of the stiffness of contacts at a node of a body along any direction, N/m, as long
 // as they have no greater weight than SURFACE_WEIGHTS.
 double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body);

@@ -6,13 +6,10 @@
 
 #include <math.h>
 
+#include "contact/barrier.h"
 #include "contact/broad_phase.h"
-#include "contact/distance.h"
 #include "contact/surface_contact.h"
 #include "contact/surfaces.h"
-
-// Coordinates or forces of the nodes of a block, by axis.
-typedef real block_reals[3][SURFACE_NODES];
 
 // Forces on the second block of pairs that touch, in the order of the pairs of a list.
 struct passed_forces {

@@ -18,4 +18,9 @@ struct surface_cuts {
     uint64_t steps, unresolved;
 };
 
+// Sizes of contact: candidates in the present lists, and those of them that touch now.
+struct surface_counts {
+    uint64_t blocks, triangles, candidates, touching;
+};
+
 #endif

@@ -10,6 +10,7 @@
 #include "state/system.h"
 
 // Defined by the modules of the kernels.
+struct barrier;
 struct candidate_block;
 struct candidate_boxes;
 struct candidate_codes;
@@ -310,6 +311,10 @@ struct kernels {
     // Those of a pair that are at most as far apart as its limit, or by rounding a little farther;
     // returns the square of the least distance of all of its candidates.
     real (*candidates_nearer)(const struct listed_pair *pair, struct candidate_codes *result);
+    // Adds the forces of those that touch to those on the nodes of both blocks (the same for one
+    // block). Returns whether any touch; *least: the square of the least distance.
+    bool (*barrier_forces)(const struct listed_pair *pair, const struct barrier *barrier,
+                           real (*on_a)[32], real (*on_b)[32], real *least);
 };
 
 // The plain loops with which every other kernel is compared. Only the kernels of nodes are set in

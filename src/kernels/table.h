@@ -18,6 +18,7 @@
 #include "contact/near_body.h"
 #include "contact/touch_body.h"
 #include "contact/candidates_body.h"
+#include "contact/barrier_body.h" // uses that
 #include "forces/node_sums_body.h"
 
 extern const struct kernels KERNELS_TABLE;
@@ -55,4 +56,5 @@ const struct kernels KERNELS_TABLE = {
     .boxes_meeting = boxes_meeting,
     .candidates = candidates_find,
     .candidates_nearer = candidates_nearer,
+    .barrier_forces = barrier_forces,
 };

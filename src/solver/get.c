@@ -196,6 +196,11 @@ struct surface_cuts solver_surface_cuts(const taut_solver *solver)
     return solver->functions->surface_cuts(solver->system);
 }
 
+struct surface_counts solver_surface_counts(const taut_solver *solver)
+{
+    return solver->functions->surface_counts(solver->system);
+}
+
 double solver_body_volume(const taut_solver *solver, size_t body)
 {
     return solver->functions->volume(solver->system, body);

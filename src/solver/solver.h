@@ -170,6 +170,9 @@ const struct implicit_statistics *solver_implicit_statistics(const taut_solver *
 // How often contact of surfaces has cut the motion of a step, in this solver.
 struct surface_cuts solver_surface_cuts(const taut_solver *solver);
 
+// Triangles, candidates and contacts of surfaces at present.
+struct surface_counts solver_surface_counts(const taut_solver *solver);
+
 // Allocates a frame (state/frame.h) of this solver with arrays for `fields`. Names and counts of
 // the bodies are always included; lists are filled here, once.
 taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,

@@ -1,0 +1,265 @@
+// The forces of contact between two blocks of surfaces: the closest points of all candidates of a
+// pair, and the barrier of those that touch. kernels/table.h compiles this for each instruction set.
+//
+// Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added to
+// nodes candidate by candidate in the order of the list, so that the bits do not depend on the number
+// of lanes. Edges that are nearly parallel, and those without triangles, need more cases and are
+// rare: barrier.h computes them, in their turn.
+#include "contact/barrier.h"
+#include "contact/candidates.h"
+#include "kernels/kernels.h"
+
+// The closest points of a register of candidates, and the forces on their nodes.
+struct wide_contact {
+    wide weights[4];
+    struct wide_point apart;
+    wide square;
+};
+
+// What becomes of the candidates of a pair.
+struct barrier_work {
+    const struct listed_pair *pair;
+    const struct barrier *barrier;
+    wide least; // square of a distance
+    bool touches;
+};
+
+// a / b within [0, 1], 0 where b is not positive, as part_of in distance.h.
+WIDE_INLINE wide part_where(wide a, wide b)
+{
+    const wide zero = wide_set(0), one = wide_set(1);
+    const wide part = wide_blend(wide_positive(b), wide_divide(a, b), zero);
+    const wide low = wide_blend(wide_at_most(zero, part), part, zero);
+    return wide_blend(wide_at_most(low, one), low, one);
+}
+
+// closest_on_triangle of distance.h.
+WIDE_INLINE struct wide_contact closest_points_on_triangles(struct wide_point p,
+                                                            struct wide_point a,
+                                                            struct wide_point b,
+                                                            struct wide_point c)
+{
+    const wide zero = wide_set(0), one = wide_set(1);
+    const struct wide_point ab = point_minus(b, a), ac = point_minus(c, a);
+    const struct wide_point bc = point_minus(c, b), ap = point_minus(p, a), bp = point_minus(p, b);
+    const wide bb = wide_dot(ab, ab), cc = wide_dot(ac, ac), cb = wide_dot(ab, ac);
+    const wide along_b = wide_dot(ab, ap), along_c = wide_dot(ac, ap);
+    const wide whole = cross_product(bb, cc, cb, cb);
+    const wide v = cross_product(cc, along_b, cb, along_c);
+    const wide w = cross_product(bb, along_c, cb, along_b);
+    wide_mask inside = wide_mask_and(wide_at_most(zero, v), wide_at_most(zero, w));
+    inside = wide_mask_and(inside, wide_at_most(wide_add(v, w), whole));
+    inside = wide_mask_and(inside, wide_positive(whole));
+
+    // The nearest of the sides.
+    const wide on_ab = part_where(along_b, bb), on_ac = part_where(along_c, cc);
+    const wide on_bc = part_where(wide_dot(bc, bp), wide_dot(bc, bc));
+    const struct wide_point from_ab = point_less(ap, on_ab, ab),
+                            from_ac = point_less(ap, on_ac, ac);
+    const struct wide_point from_bc = point_less(bp, on_bc, bc);
+    wide least = wide_dot(from_ab, from_ab);
+    const wide square_ac = wide_dot(from_ac, from_ac), square_bc = wide_dot(from_bc, from_bc);
+    const wide_mask keeps_ab = wide_at_most(least, square_ac);
+    wide side_v = wide_blend(keeps_ab, on_ab, zero), side_w = wide_blend(keeps_ab, zero, on_ac);
+    least = wide_blend(keeps_ab, least, square_ac);
+    const wide_mask keeps = wide_at_most(least, square_bc);
+    side_v = wide_blend(keeps, side_v, wide_subtract(one, on_bc));
+    side_w = wide_blend(keeps, side_w, on_bc);
+
+    struct wide_contact found;
+    const wide at_v = wide_blend(inside, wide_divide(v, whole), side_v);
+    const wide at_w = wide_blend(inside, wide_divide(w, whole), side_w);
+    found.apart = point_less(point_less(ap, at_v, ab), at_w, ac);
+    found.square = wide_dot(found.apart, found.apart);
+    found.weights[0] = one;
+    found.weights[1] = wide_subtract(wide_add(at_v, at_w), one);
+    found.weights[2] = wide_subtract(zero, at_v);
+    found.weights[3] = wide_subtract(zero, at_w);
+    return found;
+}
+
+// closest_on_edges of distance.h for edges that are not nearly parallel; *parallel: bits of the lanes
+// that are.
+WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, struct wide_point p1,
+                                                        struct wide_point q, struct wide_point q1,
+                                                        unsigned *parallel)
+{
+    const wide zero = wide_set(0), one = wide_set(1);
+    const struct wide_point d = point_minus(p1, p), e = point_minus(q1, q), r = point_minus(p, q);
+    const wide dd = wide_dot(d, d), ee = wide_dot(e, e), de = wide_dot(d, e);
+    const wide along_p = wide_dot(d, r), along_q = wide_dot(e, r);
+    const wide product = wide_multiply(dd, ee);
+    const wide whole = wide_subtract(product, wide_multiply(de, de));
+    const wide sine =
+        wide_blend(wide_positive(product), wide_divide(whole, product), zero); // its square
+    *parallel = ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine));
+    const wide first = part_where(cross_product(de, along_q, along_p, ee), whole);
+    const wide t = part_where(wide_add(wide_multiply(de, first), along_q), ee);
+    const wide s = part_where(wide_subtract(wide_multiply(de, t), along_p), dd);
+
+    struct wide_contact found;
+    found.apart = point_less(point_less(r, wide_subtract(zero, s), d), t, e);
+    found.square = wide_dot(found.apart, found.apart);
+    found.weights[0] = wide_subtract(one, s);
+    found.weights[1] = s;
+    found.weights[2] = wide_subtract(t, one);
+    found.weights[3] = wide_subtract(zero, t);
+    return found;
+}
+
+// The force of the barrier over the distance, as in barrier.h.
+WIDE_INLINE wide barrier_scale(const struct barrier *barrier, wide distance)
+{
+    const real k = barrier->stiffness, depth = barrier->depth;
+    const wide s = wide_subtract(wide_set(barrier->reach), distance);
+    const wide more = wide_subtract(s, wide_set(depth));
+    const wide deep = wide_add(wide_set(2 * k * depth), wide_multiply(wide_set(4 * k), more));
+    const wide cubic = wide_multiply(wide_multiply(wide_set(2 * k / depth), s), s);
+    return wide_divide(wide_blend(wide_positive(more), deep, cubic), distance);
+}
+
+// The forces on each of the four nodes of the lanes, by node and axis.
+struct lane_forces {
+    real of[4][3][WIDE_LANES];
+};
+
+// Returns the bits of the lanes that touch.
+WIDE_INLINE unsigned forces_of_lanes(const struct wide_contact *found,
+                                     const struct barrier *barrier, unsigned lanes,
+                                     struct lane_forces *forces)
+{
+    const wide reach = wide_set(barrier->reach * barrier->reach);
+    const unsigned touching = lanes & ~wide_mask_bits(wide_at_most(reach, found->square)) &
+                              wide_mask_bits(wide_positive(found->square));
+    if (touching == 0)
+        return 0;
+    const wide scale = barrier_scale(barrier, wide_sqrt(found->square));
+    const wide x = wide_multiply(scale, found->apart.x), y = wide_multiply(scale, found->apart.y),
+               z = wide_multiply(scale, found->apart.z);
+    for (int i = 0; i < 4; i++) {
+        wide_store(forces->of[i][0], wide_multiply(found->weights[i], x));
+        wide_store(forces->of[i][1], wide_multiply(found->weights[i], y));
+        wide_store(forces->of[i][2], wide_multiply(found->weights[i], z));
+    }
+    return touching;
+}
+
+WIDE_INLINE void add_lane(const struct lane_forces *forces, int lane, int i,
+                          real (*on)[SURFACE_NODES], int node)
+{
+    on[0][node] += forces->of[i][0][lane];
+    on[1][node] += forces->of[i][1][lane];
+    on[2][node] += forces->of[i][2][lane];
+}
+
+static struct point point_of(const real (*x)[SURFACE_NODES], int node)
+{
+    return (struct point){x[0][node], x[1][node], x[2][node]};
+}
+
+// Nodes of the block with `points`, and triangles of the other one.
+static void push_points(struct barrier_work *work, const uint16_t *first, const uint16_t *end,
+                        const real (*points)[SURFACE_NODES], const real (*corners)[SURFACE_NODES],
+                        const struct block_corners *of, real (*on_points)[SURFACE_NODES],
+                        real (*on_corners)[SURFACE_NODES])
+{
+    const struct point_table p = point_table_make(points), x = point_table_make(corners);
+    const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
+    const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
+    const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
+    uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
+    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
+        const uint16_t *codes = next_codes(at, end, tail);
+        const wide_index t = wide_index_below(codes, TRIANGLE_BITS);
+        const struct wide_contact found = closest_points_on_triangles(
+            point_at(&p, wide_index_above(codes, TRIANGLE_BITS)),
+            point_at(&x, wide_index_from(&a, t)), point_at(&x, wide_index_from(&b, t)),
+            point_at(&x, wide_index_from(&c, t)));
+        work->least = wide_min(found.square, work->least);
+        struct lane_forces forces;
+        unsigned touching = forces_of_lanes(&found, work->barrier, lanes_before(at, end), &forces);
+        work->touches |= touching != 0;
+        for (; touching; touching &= touching - 1) {
+            const int lane = lowest_bit(touching);
+            const int triangle = codes[lane] & (SURFACE_TRIANGLES - 1);
+            add_lane(&forces, lane, 0, on_points, codes[lane] >> TRIANGLE_BITS);
+            for (int corner = 0; corner < 3; corner++)
+                add_lane(&forces, lane, corner + 1, on_corners, of->triangles[corner][triangle]);
+        }
+    }
+}
+
+// Two edges that are nearly parallel or without triangles.
+static real push_two_edges(struct barrier_work *work, const int nodes[4],
+                           real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
+{
+    const struct listed_pair *pair = work->pair;
+    struct contact_nodes contact;
+    for (int i = 0; i < 4; i++) {
+        contact.at[i] = point_of(i < 2 ? pair->x_a : pair->x_b, nodes[i]);
+        contact.forces[i] = (block_reals *)(i < 2 ? on_a : on_b);
+        contact.local[i] = nodes[i];
+    }
+    real parallel;
+    const struct closest closest = closest_on_edges(contact.at[0], contact.at[1], contact.at[2],
+                                                    contact.at[3], pair->bare, &parallel);
+    work->touches |=
+        add_barrier_force(&contact, &closest, pair->bare ? 1 : parallel, work->barrier);
+    return closest.square;
+}
+
+static void push_edges(struct barrier_work *work, const uint16_t *first, const uint16_t *end,
+                       real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
+{
+    const struct listed_pair *pair = work->pair;
+    const struct point_table in_a = point_table_make(pair->x_a), in_b = point_table_make(pair->x_b);
+    const byte_table p1 = byte_table_make(pair->a->edges[0], SURFACE_EDGES);
+    const byte_table q1 = byte_table_make(pair->a->edges[1], SURFACE_EDGES);
+    const byte_table p2 = byte_table_make(pair->b->edges[0], SURFACE_EDGES);
+    const byte_table q2 = byte_table_make(pair->b->edges[1], SURFACE_EDGES);
+    uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
+    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
+        const uint16_t *codes = next_codes(at, end, tail);
+        const wide_index e = wide_index_above(codes, EDGE_BITS),
+                         f = wide_index_below(codes, EDGE_BITS);
+        unsigned parallel;
+        const struct wide_contact found = closest_points_on_edges(
+            point_at(&in_a, wide_index_from(&p1, e)), point_at(&in_a, wide_index_from(&q1, e)),
+            point_at(&in_b, wide_index_from(&p2, f)), point_at(&in_b, wide_index_from(&q2, f)),
+            &parallel);
+        const unsigned lanes = lanes_before(at, end);
+        const unsigned alone = lanes & (pair->bare ? ~0U : parallel);
+        struct lane_forces forces;
+        unsigned touching = forces_of_lanes(&found, work->barrier, lanes & ~alone, &forces);
+        work->touches |= touching != 0;
+        // In all lanes these are points of both edges, so that none is nearer than they can be.
+        work->least = wide_min(found.square, work->least);
+        for (touching |= alone; touching; touching &= touching - 1) {
+            const int lane = lowest_bit(touching);
+            const int edge_a = codes[lane] >> EDGE_BITS, edge_b = codes[lane] & (SURFACE_EDGES - 1);
+            const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
+                                  pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
+            if (alone >> lane & 1) {
+                const real square = push_two_edges(work, nodes, on_a, on_b);
+                work->least = wide_min(wide_set(square), work->least);
+                continue;
+            }
+            for (int i = 0; i < 4; i++)
+                add_lane(&forces, lane, i, i < 2 ? on_a : on_b, nodes[i]);
+        }
+    }
+}
+
+static bool barrier_forces(const struct listed_pair *pair, const struct barrier *barrier,
+                           real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES], real *least)
+{
+    struct barrier_work work = {pair, barrier, wide_set(REAL_HUGE), false};
+    const uint16_t *at = pair->codes;
+    push_points(&work, at, at + pair->counts[0], pair->x_a, pair->x_b, pair->b, on_a, on_b);
+    at += pair->counts[0];
+    push_points(&work, at, at + pair->counts[1], pair->x_b, pair->x_a, pair->a, on_b, on_a);
+    at += pair->counts[1];
+    push_edges(&work, at, at + pair->counts[2], on_a, on_b);
+    *least = -wide_greatest(wide_subtract(wide_set(0), work.least));
+    return work.touches;
+}
