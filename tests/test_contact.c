@@ -705,6 +705,90 @@ static void test_surfaces_that_cannot_be_kept_apart_are_refused(void **state)
                    "the thickness of contact of body 'a', 0.2 m, is larger than its edges");
 }
 
+// ---- existing: relax
+
+#define RELAX                                                                                      \
+    "precision: %s\nsimulation: {dt: 1e-4, steps: 1}\n"                                            \
+    "contact: {thickness: 0.003, stiffness: 10, existing: %s}\n"                                   \
+    "bodies:\n"                                                                                    \
+    "- {name: far, type: cloth, origin: [3, 0, 0], u: [0.1, 0, 0], v: [0, 0, 0.1], nodes: [4, "    \
+    "4],\n"                                                                                        \
+    "   mass: 0.1, stiffness: 100, velocity: [1, 2, 3]}\n"
+
+// Bodies that cross each other: balls, a ball and a sheet, jellies, three sheets of which two are the
+// same, a rope through a sheet.
+static const char *const tangles[] = {
+    "- {name: a, type: sphere, center: [-0.04, 0, 0], radius: 0.05, subdivisions: 2, mass: 0.05,\n"
+    "   springs: {edges: {stiffness: 300}}}\n"
+    "- {name: b, type: sphere, center: [0.04, 0.01, 0.005], radius: 0.05, subdivisions: 2,\n"
+    "   mass: 0.05, springs: {edges: {stiffness: 300}}}\n",
+    "- {name: a, type: cloth, origin: [-0.2, 0, -0.2], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+    "   nodes: [21, 21], mass: 0.1, stiffness: 300, pins: [0, 20, 420, 440]}\n"
+    "- {name: b, type: sphere, center: [0.013, 0.02, 0.007], radius: 0.05, subdivisions: 2,\n"
+    "   mass: 0.05, springs: {edges: {stiffness: 300}}}\n",
+    "- {name: a, type: lattice, nodes: [6, 6, 6], spacing: 0.02, mass: 0.5, stiffness: 300}\n"
+    "- {name: b, type: lattice, origin: [0.08, 0.03, 0.011], nodes: [6, 6, 6], spacing: 0.02,\n"
+    "   mass: 0.5, rotate: [0, 20, 10], stiffness: 300}\n",
+    "- {name: a, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [11, 11], mass: 0.1,\n"
+    "   stiffness: 300}\n"
+    "- {name: b, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [11, 11], mass: 0.1,\n"
+    "   stiffness: 300}\n"
+    "- {name: c, type: cloth, origin: [0, -0.02, 0], u: [0.4, 0.04, 0], v: [0, 0, 0.4],\n"
+    "   nodes: [11, 11], mass: 0.1, stiffness: 300}\n",
+    "- {name: a, type: cloth, origin: [-0.2, 0, -0.2], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+    "   nodes: [11, 11], mass: 0.1, stiffness: 300}\n"
+    "- {name: b, type: rope, from: [0.013, 0.3, 0.007], to: [0.02, -0.06, 0.01], nodes: 19,\n"
+    "   mass: 0.02, stiffness: 300}\n",
+};
+
+// They are refused; `relax` separates them, leaves the body that is far from them as it was, and
+// gives the same bits on three threads. Nothing crosses in the steps that follow.
+static void test_crossing_surfaces_are_separated(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof tangles / sizeof *tangles; i++)
+        for (int single = 0; single < 2; single++) {
+            const char *precision = single ? "single" : "double";
+            char text[3000];
+            snprintf(text, sizeof text, RELAX "%s", precision, "refuse", tangles[i]);
+            taut_scene *scene = scene_of("%s", text);
+            taut_solver *solver;
+            assert_int_equal(taut_solver_create(scene, NULL, &solver, NULL), TAUT_ERROR_SCENE);
+            taut_scene_destroy(scene);
+            snprintf(text, sizeof text, RELAX "%s", precision, "relax", tangles[i]);
+            struct solver_options options = {.config.threads = 3};
+            taut_solver *threaded = solver_from(scene_of("%s", text), &options);
+            solver = solver_of("%s", text);
+            assert_true(solver_surface_relaxed(solver).crossings > 0);
+            assert_true(solver_surface_relaxed(solver).farthest < 0.1);
+            assert_int_equal(taut_solver_hash(solver), taut_solver_hash(threaded));
+            taut_solver_destroy(threaded);
+            double *positions = all_positions(solver);
+            assert_near(positions[0], 3, 0);
+            assert_near(positions[3 * 15 + 2], 0.1, 1e-8);
+            free(positions);
+            assert_int_equal(crossings_in_run(solver, 10, 20), 0);
+        }
+}
+
+// A sheet and a ball that are held on both sides of each other.
+static void test_what_relax_cannot_separate_is_refused(void **state)
+{
+    (void)state;
+    taut_scene *scene = scene_of(RELAX "%s", "double", "relax",
+                                 "- {name: a, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+                                 "   nodes: [5, 5], mass: 0.1, stiffness: 300,\n"
+                                 "   pins: [{box: [[-1, -1, -1], [1, 1, 1]]}]}\n"
+                                 "- {name: b, type: rope, from: [0.13, -0.2, 0.16],\n"
+                                 "   to: [0.13, 0.2, 0.16], nodes: 5, mass: 0.1, stiffness: 100,\n"
+                                 "   pins: [0, 1, 2, 3, 4]}\n");
+    taut_solver *solver;
+    taut_error error;
+    assert_int_equal(taut_solver_create(scene, NULL, &solver, &error), TAUT_ERROR_SCENE);
+    assert_non_null(strstr(error.text, "'existing: relax' found no way to separate them"));
+    taut_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -722,6 +806,8 @@ int main(void)
         cmocka_unit_test(test_pairs_may_be_left_out),
         cmocka_unit_test(test_automatic_stiffness_halves_the_critical_step),
         cmocka_unit_test(test_surfaces_that_cannot_be_kept_apart_are_refused),
+        cmocka_unit_test(test_crossing_surfaces_are_separated),
+        cmocka_unit_test(test_what_relax_cannot_separate_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

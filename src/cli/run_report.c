@@ -777,6 +777,14 @@ static void write_contact(struct json *json, const struct run *run)
     json_count(json, "touching", counts.touching);
     json_count(json, "cut_steps", cuts.steps);
     json_count(json, "unresolved_steps", cuts.unresolved);
+    if (run->scene->contact.existing == EXISTING_RELAX) {
+        const struct surface_relaxed relaxed = solver_surface_relaxed(run->solver);
+        json_open_object(json, "relaxed");
+        json_count(json, "crossing_pairs", relaxed.crossings);
+        json_count(json, "rounds", relaxed.rounds);
+        json_number(json, "farthest", relaxed.farthest);
+        json_close_object(json);
+    }
     json_close_object(json);
 }
 

@@ -29,6 +29,11 @@ bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_pa
 // none are near. For the positions for which the lists were made, by one worker.
 double REAL_NAME(surface_contact_nearest)(const struct system *system, struct surface_parts *found);
 
+// Moves nodes until surfaces neither cross nor are nearer than their thickness, as far as that is
+// possible: surface_contact_crosses and surface_contact_nearest report what is left.
+void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_relaxed *result,
+                                      const struct worker *worker);
+
 // The mean length of the edges of a body's surface as built, m; INFINITY if it has none.
 double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body);
 

@@ -193,19 +193,29 @@ static bool find_overlaps(const struct block_triangles *a, int i, const struct b
     return true;
 }
 
-static void report(const struct surface_block *a, const struct surface_block *b, int count,
-                   const uint32_t first[3], const uint32_t second[3], struct surface_parts *found)
+// Whom each crossing is reported to.
+struct report {
+    crossing_visitor *visit;
+    void *context;
+};
+
+// False to end the search.
+static bool report_parts(const struct report *report, const struct surface_block *a,
+                         const struct surface_block *b, int count, const uint32_t first[3],
+                         const uint32_t second[3])
 {
-    *found = (struct surface_parts){{a->body, b->body}, {count, 3}, {{0}}};
+    struct surface_parts found = {{a->body, b->body}, {count, 3}, {{0}}};
     for (int k = 0; k < 3; k++) {
-        found->nodes[0][k] = first[k];
-        found->nodes[1][k] = second[k];
+        found.nodes[0][k] = first[k];
+        found.nodes[1][k] = second[k];
     }
+    return report->visit(report->context, &found);
 }
 
-// An edge that is no side of a triangle, as of a rope.
-static bool edge_pierces(const struct system *system, const struct surface_block *a, int edge,
-                         const struct surface_block *b, struct surface_parts *found)
+// An edge that is no side of a triangle, as of a rope, and the triangles of block b. These functions
+// return false to end the search.
+static bool visit_edge(const struct system *system, const struct surface_block *a, int edge,
+                       const struct surface_block *b, const struct report *report)
 {
     const struct surfaces *surfaces = &system->surface_contact->surfaces;
     const uint8_t *local = surfaces->edges[a->first_edge + (uint32_t)edge];
@@ -221,15 +231,15 @@ static bool edge_pierces(const struct system *system, const struct surface_block
         if (share_a_node(nodes[0], nodes[1]) ||
             !pierces(corners[0][0], corners[0][1], corners[1], rounded))
             continue;
-        report(a, b, 2, nodes[0], nodes[1], found);
-        return true;
+        if (!report_parts(report, a, b, 2, nodes[0], nodes[1]))
+            return false;
     }
-    return false;
+    return true;
 }
 
-static bool triangles_of_blocks_cross(const struct system *system, size_t one,
-                                      const struct block_triangles *first, size_t other,
-                                      struct surface_parts *found)
+static bool visit_triangles(const struct system *system, size_t one,
+                            const struct block_triangles *first, size_t other,
+                            const struct report *report)
 {
     const struct surface_block *blocks = system->surface_contact->surfaces.blocks;
     struct block_triangles of_other;
@@ -247,28 +257,29 @@ static bool triangles_of_blocks_cross(const struct system *system, size_t one,
             if (!overlaps[j] || share_a_node(first->nodes[i], second->nodes[j]) ||
                 !triangles_cross(first->corners[i], second->corners[j], epsilon))
                 continue;
-            report(&blocks[one], &blocks[other], 3, first->nodes[i], second->nodes[j], found);
-            return true;
+            if (!report_parts(report, &blocks[one], &blocks[other], 3, first->nodes[i],
+                              second->nodes[j]))
+                return false;
         }
     }
-    return false;
+    return true;
 }
 
 // `first`: the triangles of block `one`.
-static bool blocks_cross(const struct system *system, size_t one,
+static bool visit_blocks(const struct system *system, size_t one,
                          const struct block_triangles *first, size_t other,
-                         struct surface_parts *found)
+                         const struct report *report)
 {
     const struct surface_block *blocks = system->surface_contact->surfaces.blocks;
     const struct surface_block *a = &blocks[one], *b = &blocks[other];
     for (int e = 0; a->triangles == 0 && e < a->edges; e++)
-        if (edge_pierces(system, a, e, b, found))
-            return true;
+        if (!visit_edge(system, a, e, b, report))
+            return false;
     for (int e = 0; b->triangles == 0 && e < b->edges; e++)
-        if (edge_pierces(system, b, e, a, found))
-            return true;
-    return a->triangles > 0 && b->triangles > 0 &&
-           triangles_of_blocks_cross(system, one, first, other, found);
+        if (!visit_edge(system, b, e, a, report))
+            return false;
+    return a->triangles == 0 || b->triangles == 0 ||
+           visit_triangles(system, one, first, other, report);
 }
 
 static bool boxes_overlap(const struct block_order *a, const struct block_order *b)
@@ -279,33 +290,53 @@ static bool boxes_overlap(const struct block_order *a, const struct block_order 
     return true;
 }
 
-bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_parts *found,
-                                        bool *no_memory)
+bool REAL_NAME(surface_crossings_visit)(const struct system *system, crossing_visitor *visit,
+                                        void *context)
 {
     const struct surface_contact *it = system->surface_contact;
-    *no_memory = false;
     if (!it || it->surfaces.block_count == 0)
-        return false;
+        return true;
     const size_t count = it->surfaces.block_count;
+    const struct report report = {visit, context};
     struct block_order *order = memory_allocate(NULL, count, sizeof *order);
-    *no_memory = !order;
     if (!order)
         return false;
     find_boxes(system, order);
     qsort(order, count, sizeof *order, compare_first);
-    bool crosses = false;
-    for (size_t i = 0; i < count && !crosses; i++) {
+    bool more = true;
+    for (size_t i = 0; i < count && more; i++) {
         struct block_triangles triangles;
         triangles_of(system, &it->surfaces.blocks[order[i].block], &triangles);
-        for (size_t j = i; j < count && order[j].least[0] <= order[i].most[0] && !crosses; j++) {
+        for (size_t j = i; j < count && order[j].least[0] <= order[i].most[0] && more; j++) {
             const uint32_t a = it->surfaces.blocks[order[i].block].body,
                            b = it->surfaces.blocks[order[j].block].body;
-            crosses = it->enabled[a * it->body_count + b] && boxes_overlap(&order[i], &order[j]) &&
-                      blocks_cross(system, order[i].block, &triangles, order[j].block, found);
+            if (it->enabled[a * it->body_count + b] && boxes_overlap(&order[i], &order[j]))
+                more = visit_blocks(system, order[i].block, &triangles, order[j].block, &report);
         }
     }
     memory_release(NULL, order, count, sizeof *order);
-    return crosses;
+    return true;
+}
+
+struct first_crossing {
+    struct surface_parts *found;
+    bool any;
+};
+
+static bool keep_first(void *context, const struct surface_parts *parts)
+{
+    struct first_crossing *first = context;
+    *first->found = *parts;
+    first->any = true;
+    return false;
+}
+
+bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_parts *found,
+                                        bool *no_memory)
+{
+    struct first_crossing first = {found, false};
+    *no_memory = !REAL_NAME(surface_crossings_visit)(system, keep_first, &first);
+    return first.any;
 }
 
 double REAL_NAME(surface_contact_nearest)(const struct system *system, struct surface_parts *found)

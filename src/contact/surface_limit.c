@@ -135,8 +135,7 @@ static void put_step_velocity(struct system *system, size_t i, vec3 velocity)
     real_split(s->z0, s->z0_low, i, before.z);
 }
 
-// ---- The plane between two sides, in double: with long edges and a distance near the rounding of
-// coordinates, a direction in single precision would be wrong by more than the distance
+// ---- The plane between two sides
 
 static double within(double part)
 {
@@ -158,7 +157,7 @@ static vec3 from_line(vec3 p, vec3 a, vec3 b)
     return vec3_subtract(to, vec3_scale(part, along));
 }
 
-static vec3 between_node_and_triangle(const vec3 p[4])
+vec3 REAL_NAME(between_node_and_triangle)(const vec3 p[4])
 {
     const vec3 u = vec3_subtract(p[2], p[1]), v = vec3_subtract(p[3], p[1]);
     const vec3 normal = vec3_cross(u, v), to = vec3_subtract(p[0], p[1]);
@@ -173,7 +172,7 @@ static vec3 between_node_and_triangle(const vec3 p[4])
     return nearest;
 }
 
-static vec3 between_edges(const vec3 p[4])
+vec3 REAL_NAME(between_edges)(const vec3 p[4])
 {
     const vec3 u = vec3_subtract(p[1], p[0]), v = vec3_subtract(p[3], p[2]);
     const vec3 normal = vec3_cross(u, v), to = vec3_subtract(p[2], p[0]);
@@ -203,8 +202,8 @@ static void find_crossing(const struct system *system, const struct block_pair *
             vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), it->start[i]);
         it->velocity[i] = step_velocity(system->state, it->nodes[i]);
     }
-    const vec3 apart =
-        found->edges ? between_edges(it->start) : between_node_and_triangle(it->start);
+    const vec3 apart = found->edges ? REAL_NAME(between_edges)(it->start)
+                                    : REAL_NAME(between_node_and_triangle)(it->start);
     it->distance = vec3_length(apart);
     it->normal = it->distance > 0 ? vec3_scale(1 / it->distance, apart) : vec3_make(0, 0, 0);
 }

@@ -226,6 +226,21 @@ static inline struct closest closest_of(const struct candidate *it, const struct
     return found;
 }
 
+// Receives two triangles that cross, or an edge without triangles and a triangle that it passes
+// through; returns false to end the search.
+typedef bool crossing_visitor(void *context, const struct surface_parts *parts);
+
+// Visits all such pairs of surfaces that may touch, without a common node, in double and by one
+// worker. False: no memory.
+bool REAL_NAME(surface_crossings_visit)(const struct system *system, crossing_visitor *visit,
+                                        void *context);
+
+// From the second side of a candidate to the first, between their closest points: of a node and a
+// triangle, and of two edges. In double: with long edges and a distance near the rounding of
+// coordinates, a direction in single precision would be wrong by more than the distance.
+vec3 REAL_NAME(between_node_and_triangle)(const vec3 p[4]);
+vec3 REAL_NAME(between_edges)(const vec3 p[4]);
+
 // Lists that are complete for the present positions. Ends with a barrier.
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker);
 

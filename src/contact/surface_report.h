@@ -2,6 +2,7 @@
 #ifndef TAUT_CONTACT_SURFACE_REPORT_H
 #define TAUT_CONTACT_SURFACE_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,14 @@ struct surface_parts {
 // to keep surfaces apart.
 struct surface_cuts {
     uint64_t steps, unresolved;
+};
+
+// What `existing: relax` has done: the pairs that crossed, and how far a node has moved at most.
+struct surface_relaxed {
+    uint64_t crossings, rounds;
+    double farthest; // m
+    bool no_memory;
+    bool ends; // used while it works
 };
 
 // Sizes of contact: candidates in the present lists, and those of them that touch now.

@@ -376,6 +376,8 @@ struct scene_contact_pair {
     bool enabled;
 };
 
+enum contact_existing { EXISTING_REFUSE, EXISTING_RELAX };
+
 struct scene_contact {
     bool present;
     bool self, between;               // bodies with themselves, and with each other
@@ -384,6 +386,7 @@ struct scene_contact {
     double stiffness;                 // N/m; valid unless stiffness_auto
     struct scene_contact_pair *pairs; // exceptions; later ones count
     size_t pair_count;
+    enum contact_existing existing; // surfaces that cross at the start
     mark at;
 };
 

@@ -383,22 +383,32 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
                                 struct diagnostics *diagnostics, const struct surface_parts *parts,
                                 const char *what, taut_error *error)
 {
-    char first[200], second[200], text[700];
+    const bool relaxes = scene->contact.existing == EXISTING_RELAX;
+    char first[200], second[200], text[900];
     describe_part(solver, parts, 0, first, sizeof first);
     describe_part(solver, parts, 1, second, sizeof second);
     snprintf(text, sizeof text,
-             "%s: %s and %s; move the bodies apart, or leave the pair out with 'contact: {pairs: "
-             "[{bodies: [%.60s, %.60s], enabled: false}]}'",
-             what, first, second, solver->topology->bodies[parts->bodies[0]].name,
+             "%s%s: %s and %s; move the bodies apart, %sor leave the pair out with 'contact: "
+             "{pairs: [{bodies: [%.60s, %.60s], enabled: false}]}'",
+             what, relaxes ? ", and 'existing: relax' found no way to separate them" : "", first,
+             second, relaxes ? "" : "separate them with 'contact: {existing: relax}', ",
+             solver->topology->bodies[parts->bodies[0]].name,
              solver->topology->bodies[parts->bodies[1]].name);
     if (diagnostics)
         scene_report(scene, diagnostics, scene->contact.at, "%s", text);
     return fail(error, TAUT_ERROR_SCENE, "%s", text);
 }
 
+static void relax(void *context, const struct worker *worker)
+{
+    taut_solver *solver = context;
+    solver->functions->surface_relax(solver->system, &solver->relaxed, worker);
+}
+
 // Surfaces that cross at the start cannot be kept apart, and a thickness beyond the length of edges
 // leaves out the body's own pairs and reaches across whole bodies.
 static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene,
+                                    const struct solver_options *wanted,
                                     struct diagnostics *diagnostics, taut_error *error)
 {
     struct surface_parts found;
@@ -421,6 +431,11 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
                          text);
         return fail(error, TAUT_ERROR_SCENE, "%s", text);
     }
+    // A run that is continued has positions of its own.
+    if (scene->contact.existing == EXISTING_RELAX && !wanted->planned)
+        solver_work(solver, relax, solver);
+    if (solver->relaxed.no_memory)
+        return fail_memory(error, "contact");
     const bool crosses = solver->functions->surface_crossing(solver->system, &found, &no_memory);
     if (no_memory)
         return fail_memory(error, "contact");
@@ -459,7 +474,7 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
     solver->position_step = simulation->position_step;
     if (!simulation->dt_auto && simulation->position_step > 0)
         solver->position_ratio = simulation->position_step / simulation->dt;
-    taut_status status = refuse_crossings(solver, scene, diagnostics, error);
+    taut_status status = refuse_crossings(solver, scene, wanted, diagnostics, error);
     if (status == TAUT_OK)
         status = choose_contact(solver, scene, diagnostics, error);
     if (status != TAUT_OK)

@@ -201,6 +201,11 @@ struct surface_counts solver_surface_counts(const taut_solver *solver)
     return solver->functions->surface_counts(solver->system);
 }
 
+struct surface_relaxed solver_surface_relaxed(const taut_solver *solver)
+{
+    return solver->relaxed;
+}
+
 double solver_body_volume(const taut_solver *solver, size_t body)
 {
     return solver->functions->volume(solver->system, body);

@@ -173,6 +173,9 @@ struct surface_cuts solver_surface_cuts(const taut_solver *solver);
 // Triangles, candidates and contacts of surfaces at present.
 struct surface_counts solver_surface_counts(const taut_solver *solver);
 
+// What `existing: relax` of contact has done when the solver was created.
+struct surface_relaxed solver_surface_relaxed(const taut_solver *solver);
+
 // Allocates a frame (state/frame.h) of this solver with arrays for `fields`. Names and counts of
 // the bodies are always included; lists are filled here, once.
 taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,

@@ -522,6 +522,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .choose_contact = REAL_NAME(surface_contact_choose_stiffness),
     .surface_crossing = REAL_NAME(surface_contact_crosses),
     .surface_nearest = REAL_NAME(surface_contact_nearest),
+    .surface_relax = REAL_NAME(surface_contact_relax),
     .surface_edge = REAL_NAME(surface_contact_edge),
     .surface_cuts = REAL_NAME(surface_contact_cuts),
     .surface_counts = REAL_NAME(surface_contact_counts),

@@ -99,6 +99,8 @@ struct system_functions {
     void (*choose_contact)(struct system *system, double square); // contact/surface_contact.h
     bool (*surface_crossing)(struct system *system, struct surface_parts *found, bool *no_memory);
     double (*surface_nearest)(const struct system *system, struct surface_parts *found);
+    void (*surface_relax)(struct system *system, struct surface_relaxed *result,
+                          const struct worker *worker);
     double (*surface_edge)(const struct system *system, size_t body);
     struct surface_cuts (*surface_cuts)(const struct system *system);
     struct surface_counts (*surface_counts)(const struct system *system);

@@ -1073,6 +1073,8 @@ const struct schema_table schema_shapes[BODY_TYPE_COUNT] = {
 
 // ---- Contact of surfaces
 
+static const char *const existing_names[] = {"refuse", "relax", NULL};
+
 #define FIELD(name) offsetof(struct scene_contact, name)
 static const struct schema_key contact_keys[] = {
     {.name = "self",
@@ -1104,6 +1106,13 @@ static const struct schema_key contact_keys[] = {
      .shown = "list of pairs",
      .absent = "none",
      .meaning = "Exceptions for pairs of bodies."},
+    {.name = "existing",
+     .type = VALUE_NAME,
+     .names = existing_names,
+     .offset = FIELD(existing),
+     .initial = "refuse",
+     .meaning = "Surfaces that cross or nearly touch at the start: an error, or nodes are moved until "
+                "they are apart."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_contact, "contact", "'contact'", contact_keys);

@@ -1,0 +1,547 @@
+// `existing: relax`: separates surfaces that cross each other, or are nearer than their thickness,
+// before a run begins. Positions change, velocities and rest lengths do not.
+//
+// Crossing surfaces have a curve in common. They are moved so that it gets shorter, until it is gone
+// (Volino and Magnenat-Thalmann 2006, resolving surface collisions through intersection contour
+// minimization): this needs no inside, so that open surfaces come apart, too. First whole bodies are
+// moved; what then still crosses is moved node by node, and after each such move springs and edges get
+// back the lengths that they had. Once nothing crosses, surfaces that are too near move apart by less
+// than half the distance to what is near, which lets nothing cross.
+//
+// Edges without triangles (ropes) have a point in common with a triangle: they are drawn back on the
+// side of the nearer end.
+#include "contact/surface_lists.h"
+
+#include "base/memory.h"
+#include "springs/springs.h"
+
+enum { ROUNDS = 4000, LENGTH_SWEEPS = 3 };
+
+// Of the mean length of edges: how far a crossing moves its parts in one round, at first and at most.
+static const double STEP = 0.05, STEP_MAX = 0.4;
+// If there are no fewer crossings for so many rounds, steps become larger by this factor; if there
+// are none for so many times as many, there is no way.
+enum { PATIENCE = 40, PATIENCE_TIMES = 20 };
+static const double STEP_GROWTH = 1.3;
+// Of the distance to what is near: how far a node may move in one round while nothing crosses.
+static const double SAFE_PART = 0.4;
+// Of the thickness: the distance at which a pair is left alone.
+static const double ENOUGH = 0.9;
+
+// A body as a whole.
+struct whole {
+    double mass;       // kg; INFINITY if a node is kinematic
+    vec3 centre;       // m
+    vec3 shorter, out; // the directions that shorten curves; and from the other bodies, summed
+    uint64_t count;
+};
+
+struct relaxation {
+    struct system *system;
+    size_t nodes;
+    struct whole *bodies;
+    bool whole;      // bodies are moved, not nodes
+    vec3 *moves;     // by node: m, the sum of its moves in this round
+    uint32_t *parts; // by node: how many
+    double *nearest; // by node: m, the distance to what is near
+    vec3 *start;     // by node: m, before
+    double *lengths; // of springs, as springs_walk visits them, then of the edges of surfaces; m
+    double step, step_max; // m
+    uint64_t crossings, fewest, rounds_since;
+    bool no_memory;
+};
+
+static double inverse_mass_of(const struct relaxation *it, size_t node)
+{
+    return (double)it->system->constants->inverse_mass[node];
+}
+
+static vec3 position_of(const struct relaxation *it, size_t node)
+{
+    return state_position(it->system->state, node);
+}
+
+static void add_move(struct relaxation *it, size_t node, vec3 move)
+{
+    it->moves[node] = vec3_add(it->moves[node], move);
+    it->parts[node]++;
+}
+
+// ---- Crossings
+
+// Where an edge passes through a triangle: the part of the edge from its first node, and the weights
+// of the corners.
+struct piercing {
+    uint32_t nodes[5]; // the edge, the triangle
+    vec3 edge, normal; // of unit length
+    vec3 point;
+    double along, corners[3], first_height; // m, of the edge's first node over the triangle
+};
+
+static bool find_piercing(const struct relaxation *it, uint32_t p, uint32_t q,
+                          const uint32_t triangle[3], struct piercing *found)
+{
+    const vec3 from = position_of(it, p), to = position_of(it, q), a = position_of(it, triangle[0]);
+    const vec3 u = vec3_subtract(position_of(it, triangle[1]), a),
+               v = vec3_subtract(position_of(it, triangle[2]), a), n = vec3_cross(u, v);
+    const double area = vec3_length(n), length = vec3_length(vec3_subtract(to, from));
+    if (!(area > 0 && length > 0))
+        return false;
+    const double at_p = vec3_dot(vec3_subtract(from, a), n) / area,
+                 at_q = vec3_dot(vec3_subtract(to, a), n) / area;
+    if (at_p == at_q || (at_p > 0) == (at_q > 0))
+        return false;
+    *found = (struct piercing){.nodes = {p, q, triangle[0], triangle[1], triangle[2]},
+                               .edge = vec3_scale(1 / length, vec3_subtract(to, from)),
+                               .normal = vec3_scale(1 / area, n),
+                               .along = at_p / (at_p - at_q),
+                               .first_height = at_p};
+    found->point = vec3_add(from, vec3_scale(found->along, vec3_subtract(to, from)));
+    const vec3 w = vec3_subtract(found->point, a);
+    const double by_u = vec3_dot(vec3_cross(w, v), n) / (area * area),
+                 by_v = vec3_dot(vec3_cross(u, w), n) / (area * area);
+    found->corners[0] = 1 - by_u - by_v;
+    found->corners[1] = by_u;
+    found->corners[2] = by_v;
+    return by_u >= 0 && by_v >= 0 && by_u + by_v <= 1;
+}
+
+// Moves the edge relative to the triangle by this much, each node by its part in the point where they
+// cross and by its mass.
+static void move_apart(struct relaxation *it, const struct piercing *at, vec3 move)
+{
+    const double weights[5] = {1 - at->along, at->along, -at->corners[0], -at->corners[1],
+                               -at->corners[2]};
+    double sum = 0;
+    for (int i = 0; i < 5; i++)
+        sum += weights[i] * weights[i] * inverse_mass_of(it, at->nodes[i]);
+    for (int i = 0; i < 5 && sum > 0; i++) {
+        const double inverse = inverse_mass_of(it, at->nodes[i]);
+        if (inverse > 0)
+            add_move(it, at->nodes[i], vec3_scale(weights[i] * inverse / sum, move));
+    }
+}
+
+// ---- Whole bodies
+
+static void find_wholes(struct relaxation *it)
+{
+    const struct topology *topology = it->system->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        struct whole *whole = &it->bodies[b];
+        *whole = (struct whole){.mass = 0};
+        for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
+            const double inverse = inverse_mass_of(it, (size_t)i);
+            whole->mass += inverse > 0 ? 1 / inverse : INFINITY;
+            whole->centre = vec3_add(whole->centre, position_of(it, (size_t)i));
+        }
+        whole->centre = vec3_scale(1 / (double)body->node_count, whole->centre);
+    }
+}
+
+// The part of a relative motion of two bodies that the first one makes.
+static double share_of(const struct whole *one, const struct whole *other)
+{
+    if (isinf(one->mass))
+        return 0;
+    return isinf(other->mass) ? 1 : other->mass / (one->mass + other->mass);
+}
+
+// One end of the curve of two bodies: as move_apart, for both of them.
+static void move_wholes(struct relaxation *it, const struct piercing *at, vec3 move)
+{
+    const struct topology *topology = it->system->topology;
+    struct whole *one = &it->bodies[topology_body_of_node(topology, at->nodes[0])],
+                 *other = &it->bodies[topology_body_of_node(topology, at->nodes[2])];
+    const vec3 between = vec3_subtract(one->centre, other->centre);
+    const vec3 out = vec3_scale(vec3_dot(between, at->normal) < 0 ? -1 : 1, at->normal);
+    const double part = share_of(one, other), rest = share_of(other, one);
+    one->shorter = vec3_add(one->shorter, vec3_scale(part, move));
+    one->out = vec3_add(one->out, vec3_scale(part, out));
+    other->shorter = vec3_subtract(other->shorter, vec3_scale(rest, move));
+    other->out = vec3_subtract(other->out, vec3_scale(rest, out));
+    one->count++;
+    other->count++;
+}
+
+// Where the curve passes from border to border no direction shortens it: out, then.
+static vec3 direction_of_whole(const struct whole *whole, double step)
+{
+    const bool shortens = vec3_length(whole->shorter) > 0.1 * step * (double)whole->count;
+    return shortens ? vec3_scale(1 / step, whole->shorter) : whole->out;
+}
+
+// Moves bodies by at most one step.
+static void apply_wholes(struct relaxation *it)
+{
+    const struct topology *topology = it->system->topology;
+    double longest = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        longest = fmax(longest, vec3_length(direction_of_whole(&it->bodies[b], it->step)));
+    for (size_t b = 0; b < topology->body_count && longest > 0; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        struct whole *whole = &it->bodies[b];
+        const vec3 move = vec3_scale(it->step / longest, direction_of_whole(whole, it->step));
+        const bool moves = vec3_length(move) > 0;
+        whole->centre = vec3_add(whole->centre, move);
+        for (uint64_t i = body->first_node; moves && i < body->first_node + body->node_count; i++)
+            state_put(it->system->state, (size_t)i, vec3_add(position_of(it, (size_t)i), move));
+    }
+}
+
+// ---- Ends of curves
+
+// The end of the curve moves by d - (d.N / e.N) e if the edge, of direction e, moves by d relative to
+// the triangle of normal N; so the curve, which begins there in this direction, gets shorter fastest
+// along direction - (e.direction / e.N) N.
+static void shorten(struct relaxation *it, const struct piercing *at, vec3 direction)
+{
+    const double slope = vec3_dot(at->edge, at->normal);
+    vec3 move = direction;
+    if (slope != 0)
+        move =
+            vec3_subtract(direction, vec3_scale(vec3_dot(at->edge, direction) / slope, at->normal));
+    const double length = vec3_length(move);
+    if (!(length > 0))
+        return;
+    move = vec3_scale(it->step / (length > 1 ? length : 1), move);
+    if (it->whole)
+        move_wholes(it, at, move);
+    else
+        move_apart(it, at, move);
+}
+
+// The nearer end of the edge goes back through the triangle.
+static void draw_back(struct relaxation *it, const struct piercing *at, bool first_end)
+{
+    const double side = (at->first_height > 0) == first_end ? 1 : -1;
+    move_apart(it, at, vec3_scale(-side * it->step, at->normal));
+}
+
+static void separate_triangles(struct relaxation *it, const struct surface_parts *parts)
+{
+    struct piercing found[6];
+    int count = 0;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 3; i++)
+            count += find_piercing(it, parts->nodes[side][i], parts->nodes[side][(i + 1) % 3],
+                                   parts->nodes[1 - side], &found[count]);
+    if (count == 2) {
+        const vec3 along = vec3_subtract(found[1].point, found[0].point);
+        const double length = vec3_length(along);
+        if (length > 0) {
+            shorten(it, &found[0], vec3_scale(1 / length, along));
+            shorten(it, &found[1], vec3_scale(-1 / length, along));
+            return;
+        }
+    }
+    for (int i = 0; i < count && !it->whole; i++)
+        draw_back(it, &found[i], found[i].along < 0.5);
+}
+
+// Whether the first end of a rope is nearer to its node `a` than the last one.
+static bool first_end_is_nearer(const struct topology *topology, uint32_t a)
+{
+    const struct topology_body *body = &topology->bodies[topology_body_of_node(topology, a)];
+    const uint64_t number = topology_builder_node(topology, a) - body->first_node;
+    return 2 * number < body->node_count;
+}
+
+static bool separate(void *context, const struct surface_parts *parts)
+{
+    struct relaxation *it = context;
+    if (it->whole &&
+        (parts->bodies[0] == parts->bodies[1] || parts->counts[0] == 2 ||
+         (isinf(it->bodies[parts->bodies[0]].mass) && isinf(it->bodies[parts->bodies[1]].mass))))
+        return true;
+    it->crossings++;
+    if (parts->counts[0] == 3) {
+        separate_triangles(it, parts);
+        return true;
+    }
+    struct piercing found;
+    const struct topology *topology = it->system->topology;
+    uint32_t p = parts->nodes[0][0], q = parts->nodes[0][1];
+    if (topology_builder_node(topology, p) > topology_builder_node(topology, q)) {
+        p = q;
+        q = parts->nodes[0][0];
+    }
+    if (find_piercing(it, p, q, parts->nodes[1], &found))
+        draw_back(it, &found, first_end_is_nearer(topology, p));
+    return true;
+}
+
+// ---- Lengths
+
+static void keep_length(struct relaxation *it, size_t a, size_t b, double *length, bool measure)
+{
+    const vec3 along = vec3_subtract(position_of(it, b), position_of(it, a));
+    const double now = vec3_length(along);
+    if (measure) {
+        *length = now;
+        return;
+    }
+    const double inverse_a = inverse_mass_of(it, a), inverse_b = inverse_mass_of(it, b);
+    const double sum = inverse_a + inverse_b;
+    if (!(sum > 0) || now == *length || now == 0)
+        return;
+    const vec3 change = vec3_scale((now - *length) / (now * sum), along);
+    if (inverse_a > 0)
+        state_put(it->system->state, a,
+                  vec3_add(position_of(it, a), vec3_scale(inverse_a, change)));
+    if (inverse_b > 0)
+        state_put(it->system->state, b,
+                  vec3_subtract(position_of(it, b), vec3_scale(inverse_b, change)));
+}
+
+// The springs, and the edges of surfaces, which may have no springs: their lengths are measured, or
+// restored as well as one sweep can.
+static void keep_lengths(struct relaxation *it, bool measure)
+{
+    const struct surfaces *surfaces = &it->system->surface_contact->surfaces;
+    struct spring_walk walk = springs_walk(it->system);
+    struct spring_view view;
+    size_t at = 0;
+    while (springs_next(&walk, &view))
+        for (uint64_t i = 0; i < view.count; i++)
+            keep_length(it, view.a + i, view.b + i, &it->lengths[at++], measure);
+    for (size_t b = 0; b < surfaces->block_count; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        for (uint32_t e = 0; e < block->edges; e++) {
+            const uint8_t *ends = surfaces->edges[block->first_edge + e];
+            keep_length(it, surfaces->nodes[block->first_node + ends[0]],
+                        surfaces->nodes[block->first_node + ends[1]], &it->lengths[at++], measure);
+        }
+    }
+}
+
+// ---- Surfaces that are too near
+
+// The direction from the second side to the first where they have a point in common: the normal of
+// the triangle, on the same side of both surfaces.
+static vec3 direction_of_touching(const uint32_t nodes[4], const vec3 p[4])
+{
+    const vec3 n = vec3_cross(vec3_subtract(p[2], p[1]), vec3_subtract(p[3], p[1]));
+    const double length = vec3_length(n);
+    if (length == 0)
+        return vec3_make(0, 0, 0);
+    const double largest = fabs(n.x) > fabs(n.y) ? (fabs(n.x) > fabs(n.z) ? n.x : n.z)
+                                                 : (fabs(n.y) > fabs(n.z) ? n.y : n.z);
+    const bool flips = (largest < 0) != (nodes[0] < nodes[1]);
+    return vec3_scale((flips ? -1 : 1) / length, n);
+}
+
+// Returns whether a candidate is too near.
+static bool push_candidate(struct relaxation *it, const struct candidate *candidate,
+                           const uint32_t nodes[4], double thickness)
+{
+    const int split = candidate->edges ? 2 : 1;
+    vec3 p[4];
+    for (int i = 0; i < 4; i++)
+        p[i] = position_of(it, nodes[i]);
+    const vec3 between =
+        candidate->edges ? REAL_NAME(between_edges)(p) : REAL_NAME(between_node_and_triangle)(p);
+    const double distance = vec3_length(between);
+    if (distance >= thickness)
+        return false;
+    vec3 normal = vec3_make(0, 0, 0);
+    if (distance > 0)
+        normal = vec3_scale(1 / distance, between);
+    else if (!candidate->edges)
+        normal = direction_of_touching(nodes, p);
+    double shares[2] = {0, 0}; // inverse masses
+    for (int i = 0; i < 4; i++) {
+        shares[i >= split] += inverse_mass_of(it, nodes[i]);
+        if (distance > 0)
+            it->nearest[nodes[i]] = fmin(it->nearest[nodes[i]], distance);
+    }
+    const double sum = shares[0] + shares[1];
+    for (int i = 0; i < 4 && sum > 0; i++)
+        if (inverse_mass_of(it, nodes[i]) > 0)
+            add_move(it, nodes[i],
+                     vec3_scale((i < split ? shares[0] : -shares[1]) / sum * (thickness - distance),
+                                normal));
+    return distance < ENOUGH * thickness;
+}
+
+static bool push_all(struct relaxation *it)
+{
+    const struct surface_contact *contact = it->system->surface_contact;
+    bool near = false;
+    for (size_t i = 0; i < it->nodes; i++)
+        it->nearest[i] = INFINITY;
+    for (size_t i = 0; i < contact->broad->list_count; i++) {
+        const struct pair_list *list = &contact->broad->lists[i];
+        for (size_t p = 0; p < list->pair_count; p++) {
+            const struct block_pair *pair = &list->pairs[p];
+            const double thickness =
+                thickness_between(contact, contact->surfaces.blocks[pair->a].body,
+                                  contact->surfaces.blocks[pair->b].body);
+            struct candidate_walk walk = listed_candidates(contact, list, pair);
+            struct candidate candidate;
+            while (candidate_next(&walk, &candidate)) {
+                uint32_t nodes[4];
+                candidate_nodes(&walk, &candidate, nodes);
+                near |= push_candidate(it, &candidate, nodes, thickness);
+            }
+        }
+    }
+    return near;
+}
+
+// ---- Rounds
+
+static void clear_moves(struct relaxation *it)
+{
+    for (size_t i = 0; i < it->nodes; i++) {
+        it->moves[i] = vec3_make(0, 0, 0);
+        it->parts[i] = 0;
+    }
+}
+
+// Every node moves by the mean of its moves; `safely`: so far at most that nothing can cross.
+static void apply_moves(struct relaxation *it, bool safely)
+{
+    for (size_t i = 0; i < it->nodes; i++) {
+        if (it->parts[i] == 0)
+            continue;
+        vec3 move = vec3_scale(1 / (double)it->parts[i], it->moves[i]);
+        const double length = vec3_length(move);
+        const double most = safely ? SAFE_PART * it->nearest[i] : INFINITY;
+        if (length > most)
+            move = vec3_scale(most / length, move);
+        state_put(it->system->state, i, vec3_add(position_of(it, i), move));
+    }
+}
+
+// One round against crossings; false if nothing crosses, or if there is no way.
+static bool untangle(struct relaxation *it)
+{
+    it->crossings = 0;
+    clear_moves(it);
+    for (size_t b = 0; b < it->system->topology->body_count; b++) {
+        it->bodies[b].shorter = it->bodies[b].out = vec3_make(0, 0, 0);
+        it->bodies[b].count = 0;
+    }
+    if (!REAL_NAME(surface_crossings_visit)(it->system, separate, it)) {
+        it->no_memory = true;
+        return false;
+    }
+    if (it->crossings == 0)
+        return false;
+    if (it->whole) {
+        apply_wholes(it);
+    } else {
+        apply_moves(it, false);
+        for (int sweep = 0; sweep < LENGTH_SWEEPS; sweep++)
+            keep_lengths(it, false);
+    }
+    if (it->crossings < it->fewest) {
+        it->fewest = it->crossings;
+        it->rounds_since = 0;
+    } else if (++it->rounds_since % PATIENCE == 0) {
+        it->step = fmin(it->step_max, STEP_GROWTH * it->step);
+    }
+    return it->rounds_since < PATIENCE * PATIENCE_TIMES;
+}
+
+static double shortest_edge(const struct system *system)
+{
+    double shortest = INFINITY;
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        if (system->surface_contact->wanted[b])
+            shortest = fmin(shortest, REAL_NAME(surface_contact_edge)(system, b));
+    return shortest;
+}
+
+static void begin_rounds(struct relaxation *it)
+{
+    const double edge = shortest_edge(it->system);
+    it->step = STEP * edge;
+    it->step_max = STEP_MAX * edge;
+    it->fewest = UINT64_MAX;
+    it->rounds_since = 0;
+}
+
+static bool relaxation_begin(struct relaxation *it)
+{
+    const struct system *system = it->system;
+    const taut_allocator *allocator = NULL;
+    const size_t nodes = (size_t)system->topology->node_count;
+    const size_t lengths =
+        (size_t)springs_count(system) + system->surface_contact->surfaces.edge_count;
+    it->nodes = nodes;
+    it->moves = memory_allocate(allocator, nodes, sizeof *it->moves);
+    it->parts = memory_allocate(allocator, nodes, sizeof *it->parts);
+    it->nearest = memory_allocate(allocator, nodes, sizeof *it->nearest);
+    it->start = memory_allocate(allocator, nodes, sizeof *it->start);
+    it->lengths = memory_allocate(allocator, lengths, sizeof *it->lengths);
+    it->bodies = memory_allocate(allocator, system->topology->body_count, sizeof *it->bodies);
+    if (!it->bodies || !it->moves || !it->parts || !it->nearest || !it->start || !it->lengths)
+        return false;
+    for (size_t i = 0; i < nodes; i++)
+        it->start[i] = position_of(it, i);
+    keep_lengths(it, true);
+    find_wholes(it);
+    begin_rounds(it);
+    return true;
+}
+
+static void relaxation_end(struct relaxation *it, struct surface_relaxed *result)
+{
+    const size_t lengths =
+        (size_t)springs_count(it->system) + it->system->surface_contact->surfaces.edge_count;
+    for (size_t i = 0; it->start && i < it->nodes; i++)
+        result->farthest =
+            fmax(result->farthest, vec3_length(vec3_subtract(position_of(it, i), it->start[i])));
+    memory_release(NULL, it->lengths, lengths, sizeof *it->lengths);
+    memory_release(NULL, it->start, it->nodes, sizeof *it->start);
+    memory_release(NULL, it->nearest, it->nodes, sizeof *it->nearest);
+    memory_release(NULL, it->parts, it->nodes, sizeof *it->parts);
+    memory_release(NULL, it->moves, it->nodes, sizeof *it->moves);
+    memory_release(NULL, it->bodies, it->system->topology->body_count, sizeof *it->bodies);
+}
+
+static void untangle_all(struct relaxation *it, struct surface_relaxed *result)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        it->whole = pass == 0;
+        begin_rounds(it);
+        while (untangle(it) && ++result->rounds < ROUNDS)
+            if (result->crossings == 0)
+                result->crossings = it->crossings;
+    }
+}
+
+void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_relaxed *result,
+                                      const struct worker *worker)
+{
+    struct surface_contact *contact = system->surface_contact;
+    struct relaxation it = {.system = system};
+    if (worker->index == 0) {
+        *result = (struct surface_relaxed){.no_memory = !relaxation_begin(&it)};
+        result->ends = result->no_memory;
+    }
+    worker_barrier(worker);
+    while (!result->ends) {
+        // Rounds against crossings until there are none, then one against what is too near.
+        if (worker->index == 0) {
+            untangle_all(&it, result);
+            contact->lists_due = true;
+        }
+        REAL_NAME(surface_lists_prepare)(system, worker);
+        if (worker->index == 0) {
+            clear_moves(&it);
+            result->no_memory = it.no_memory || system->fault.code != TAUT_OK;
+            const bool near = !result->no_memory && it.crossings == 0 && push_all(&it);
+            if (near)
+                apply_moves(&it, true);
+            result->ends = !near || ++result->rounds >= ROUNDS;
+            contact->lists_due = true;
+        }
+        worker_barrier(worker);
+    }
+    if (worker->index == 0)
+        relaxation_end(&it, result);
+}
