@@ -532,6 +532,25 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
+// A pair for the kernel, with the positions of the nodes of both blocks.
+static struct listed_pair listed_pair_of(const struct surface_contact *it,
+                                         const struct pair_list *list,
+                                         const struct block_pair *pair,
+                                         const real (*x_a)[SURFACE_NODES],
+                                         const real (*x_b)[SURFACE_NODES])
+{
+    const struct surface_block *blocks = it->surfaces.blocks;
+    return (struct listed_pair){
+        .x_a = x_a,
+        .x_b = x_b,
+        .a = &it->broad->corners[pair->a],
+        .b = &it->broad->corners[pair->b],
+        .codes = list->codes + pair->first_code,
+        .counts = pair->counts,
+        .bare = blocks[pair->a].triangles == 0 && blocks[pair->b].triangles == 0,
+    };
+}
+
 static bool add_list(const struct system *system, size_t index, bool at_start)
 {
     struct surface_contact *it = system->surface_contact;
@@ -552,15 +571,9 @@ static bool add_list(const struct system *system, size_t index, bool at_start)
             memset(others, 0, sizeof others);
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-        const struct listed_pair listed = {
-            .x_a = (const real(*)[SURFACE_NODES])it->now[pair->a],
-            .x_b = (const real(*)[SURFACE_NODES])it->now[pair->b],
-            .a = &it->broad->corners[pair->a],
-            .b = &it->broad->corners[pair->b],
-            .codes = list->codes + pair->first_code,
-            .counts = pair->counts,
-            .bare = blocks[pair->a].triangles == 0 && blocks[pair->b].triangles == 0,
-        };
+        const struct listed_pair listed =
+            listed_pair_of(it, list, pair, (const real(*)[SURFACE_NODES])it->now[pair->a],
+                           (const real(*)[SURFACE_NODES])it->now[pair->b]);
         real least;
         const bool touches = it->broad->kernels->barrier_forces(
             &listed, &barrier, it->own[block], self ? it->own[block] : others, &least);
@@ -731,32 +744,73 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
 
 // ---- Energy
 
-// J, and the number of candidates that touch.
+// The nodes of a block, where they are now.
+static void read_block(const struct system *system, uint32_t block, block_reals x)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    const struct surface_block *it = &surfaces->blocks[block];
+    for (uint32_t i = 0; i < SURFACE_NODES; i++) {
+        const uint32_t node = surfaces->nodes[it->first_node + (i < it->nodes ? i : 0)];
+        const struct point p = state_point(system->state, node);
+        x[0][i] = p.x;
+        x[1][i] = p.y;
+        x[2][i] = p.z;
+    }
+}
+
+// The energy of the candidates of a pair, J, and how many of them touch.
+static double pair_energy(const struct surface_contact *it, const struct pair_list *list,
+                          const struct block_pair *pair, const struct barrier *barrier,
+                          const block_reals *const x[2], uint64_t *touching)
+{
+    struct candidate_walk walk = listed_candidates(it, list, pair);
+    struct candidate found;
+    double energy = 0;
+    while (candidate_next(&walk, &found)) {
+        struct point at[4];
+        for (int i = 0; i < 4; i++)
+            at[i] = block_point(*x[found.side[i]], found.local[i]);
+        real parallel, slope;
+        const struct closest closest = closest_of(&found, at, &parallel);
+        if (!(closest.square < barrier->reach * barrier->reach))
+            continue;
+        *touching += 1;
+        energy += (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
+                  (double)barrier_energy(barrier, real_sqrt(closest.square));
+    }
+    return energy;
+}
+
+// J, and the number of candidates that touch. The kernel of the forces finds the pairs in which any
+// does: few of those that are listed.
 static double list_energy(const struct system *system, size_t index, uint64_t *touching)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
+    const struct surface_block *blocks = it->surfaces.blocks;
+    uint32_t block = UINT32_MAX;
+    block_reals x_a, x_b, unused = {{0}};
     double energy = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
+        const struct block_pair *pair = &list->pairs[p];
+        const bool self = pair->a == pair->b;
         const struct barrier barrier =
-            barrier_between(system, it->surfaces.blocks[list->pairs[p].a].body,
-                            it->surfaces.blocks[list->pairs[p].b].body);
-        struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
-        struct candidate found;
-        while (candidate_next(&walk, &found)) {
-            uint32_t nodes[4];
-            struct point at[4];
-            candidate_nodes(&walk, &found, nodes);
-            for (int i = 0; i < 4; i++)
-                at[i] = state_point(system->state, nodes[i]);
-            real parallel, slope;
-            const struct closest closest = closest_of(&found, at, &parallel);
-            if (!(closest.square < barrier.reach * barrier.reach))
-                continue;
-            *touching += 1;
-            energy += (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
-                      (double)barrier_energy(&barrier, real_sqrt(closest.square));
+            barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
+        if (pair->a != block) {
+            block = pair->a;
+            read_block(system, block, x_a);
         }
+        if (!self)
+            read_block(system, pair->b, x_b);
+        const block_reals *const x[2] = {(const block_reals *)&x_a,
+                                         (const block_reals *)(self ? &x_a : &x_b)};
+        const struct listed_pair listed =
+            listed_pair_of(it, list, pair, (const real(*)[SURFACE_NODES])(*x[0]),
+                           (const real(*)[SURFACE_NODES])(*x[1]));
+        real least;
+        (void)it->broad->kernels->barrier_forces(&listed, &barrier, unused, unused, &least);
+        if (least < barrier.reach * barrier.reach)
+            energy += pair_energy(it, list, pair, &barrier, x, touching);
     }
     return energy;
 }

@@ -53,42 +53,6 @@ static bool pair_may_pass(const struct surface_contact *it, const struct block_p
     return !(allowed > 0 && moved < allowed);
 }
 
-static bool list_may_pass(const struct surface_contact *it, size_t index)
-{
-    const struct pair_list *list = &it->broad->lists[index];
-    for (size_t p = 0; p < list->pair_count; p++)
-        if (pair_may_pass(it, &list->pairs[p], it->least[index][p]))
-            return true;
-    return false;
-}
-
-bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    if (!it)
-        return false;
-    if (worker->index == 0)
-        atomic_store(&it->may_pass, false);
-    const bool overshot = REAL_NAME(surface_lists_check)(system, worker);
-    if (!overshot && it->candidates > 0) {
-        const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
-        const struct range lists = worker_share(worker, it->broad->list_count, 1);
-        for (size_t b = blocks.first; b < blocks.end; b++)
-            if (it->listed[b])
-                find_step(system, b);
-        worker_barrier(worker);
-        for (size_t i = lists.first; i < lists.end; i++)
-            if (list_may_pass(it, i))
-                atomic_store(&it->may_pass, true);
-        worker_barrier(worker);
-    }
-    const bool passes = overshot || atomic_load(&it->may_pass);
-    worker_barrier(worker);
-    if (!passes && worker->index == 0)
-        it->lists_due = it->lists_due_next;
-    return passes;
-}
-
 // ---- Cutting
 
 // A candidate during the step: its nodes, where they were and how far they have moved.
@@ -304,6 +268,63 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
         if (system->constants->inverse_mass[it.nodes[i]] != 0)
             keep_part(system, &it, i, with, part, together);
     return part < 1;
+}
+
+// Whether a node of a candidate passes its plane, as cut_candidate finds it.
+static bool candidate_passes(const struct system *system, const struct block_pair *pair,
+                             const struct candidate *found)
+{
+    struct crossing it;
+    bool stuck = false;
+    find_crossing(system, pair, found, &it);
+    return allowed_part(system, &it, found->edges ? 2 : 1, common_motion(system, &it, true),
+                        least_distance(system->surface_contact, pair), &stuck) < 1 ||
+           stuck;
+}
+
+// Blocks show which pairs may pass, which in a cloth that turns are many; their candidates, whether
+// one does, so that a step is only cut, and its energy measured, where there is something to cut.
+static bool list_passes(const struct system *system, size_t index)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct pair_list *list = &it->broad->lists[index];
+    for (size_t p = 0; p < list->pair_count; p++) {
+        if (!pair_may_pass(it, &list->pairs[p], it->least[index][p]))
+            continue;
+        struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
+        struct candidate found;
+        while (candidate_next(&walk, &found))
+            if (candidate_passes(system, &list->pairs[p], &found))
+                return true;
+    }
+    return false;
+}
+
+bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return false;
+    if (worker->index == 0)
+        atomic_store(&it->passes, false);
+    const bool overshot = REAL_NAME(surface_lists_check)(system, worker);
+    if (!overshot && it->candidates > 0) {
+        const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+        const struct range lists = worker_share(worker, it->broad->list_count, 1);
+        for (size_t b = blocks.first; b < blocks.end; b++)
+            if (it->listed[b])
+                find_step(system, b);
+        worker_barrier(worker);
+        for (size_t i = lists.first; i < lists.end; i++)
+            if (list_passes(system, i))
+                atomic_store(&it->passes, true);
+        worker_barrier(worker);
+    }
+    const bool passes = overshot || atomic_load(&it->passes);
+    worker_barrier(worker);
+    if (!passes && worker->index == 0)
+        it->lists_due = it->lists_due_next;
+    return passes;
 }
 
 static bool cut_all(struct system *system, bool together, bool *stuck)

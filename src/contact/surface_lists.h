@@ -75,7 +75,7 @@ struct surface_contact {
     double *energies; // by list, J
     bool pushes, paused;
     atomic_bool failed;             // memory ran out
-    atomic_bool may_pass;           // in the step that has just been made
+    atomic_bool passes;             // in the step that has just been made
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
 };
 
