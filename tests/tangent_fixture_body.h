@@ -19,6 +19,11 @@ static void multiply(void *context, const struct worker *worker)
 {
     struct work *work = context;
     real k = (real)work->wanted.stiffness, c = (real)work->wanted.damping;
+    struct evaluation now = REAL_NAME(evaluation_now)(work->system);
+    // Surfaces have a tangent at a stage, which the positions here are taken for.
+    REAL_NAME(surface_contact_find)(work->system, now, worker);
+    now.time += work->system->settings.dt;
+    REAL_NAME(surface_contact_find)(work->system, now, worker);
     REAL_NAME(tangent_update)
     (work->tangent, work->wanted.definite ? TANGENT_DEFINITE : TANGENT_EXACT,
      REAL_NAME(evaluation_now)(work->system), worker);

@@ -27,26 +27,28 @@ struct info {
 // ---- The table.
 
 // Whether an integrator without a limit from springs may have a limit from forces that it treats
-// explicitly: xpbd from gas, from elements and from a wind that depends on velocities.
+// explicitly: xpbd from gas, from elements, from contact of surfaces, and from a wind that depends on
+// velocities.
 static bool has_explicit_forces(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);
     if (integrator != INTEGRATOR_XPBD)
         return topology_wind_damps_nodes(topology);
     return topology_wind_damps(topology) || topology_has_gas(topology) ||
-           topology_has_elements(topology);
+           topology_has_elements(topology) || topology->has_contact;
 }
 
 // Whether steps may gain energy when nodes hit a penalty collider, a one-sided spring, which turns
-// stiff springs. Not with xpbd, which solves these contacts as constraints, nor with the midpoint
-// method, whose energy is checked.
+// stiff springs. Not with xpbd, which solves these contacts as constraints, nor where the energy of
+// steps is checked: with the midpoint method, and with contact of surfaces.
 static bool gains_at_penalties(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);
     bool penalty = false;
     for (size_t c = 0; c < topology->collider_count; c++)
         penalty |= topology->colliders[c].response == RESPONSE_PENALTY;
-    return penalty && (integrator == INTEGRATOR_IMPLICIT_EULER || integrator == INTEGRATOR_BDF2);
+    return penalty && !topology->has_contact &&
+           (integrator == INTEGRATOR_IMPLICIT_EULER || integrator == INTEGRATOR_BDF2);
 }
 
 static void print_heading(const struct info *info)
@@ -408,7 +410,8 @@ static double greatest_rate(const struct topology *topology)
 static void print_substeps(const struct info *info)
 {
     const struct topology *topology = solver_topology(info->solver);
-    if (solver_integrator(info->solver) != INTEGRATOR_XPBD || !any_projects(topology))
+    if (solver_integrator(info->solver) != INTEGRATOR_XPBD ||
+        !(any_projects(topology) || topology->has_contact))
         return;
     const double least = ceil(taut_solver_dt(info->solver) * sqrt(greatest_rate(topology)));
     printf("\n  Impacts add no energy from %.0f substeps on; there %s %" PRIu64 ".\n",

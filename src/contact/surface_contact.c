@@ -10,6 +10,7 @@
 // made.
 #include "contact/candidates.h"
 #include "contact/surface_lists.h"
+#include "contact/surface_tangent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,9 +172,13 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         return status;
     it->chunk_count = chunks_of(topology, it, false);
     const enum integrator integrator = system->settings.integrator;
-    const bool stages = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4;
+    const bool implicit = integrator_is_implicit(integrator);
+    const bool stages =
+        integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 || implicit;
+    it->always_at_start = integrator == INTEGRATOR_XPBD;
     if (!ALLOCATE(it->chunks, it->chunk_count) || !ALLOCATE(it->chunk_boxes, it->chunk_count) ||
-        !allocate_blocks(it, stages, allocator) || !find_owners(it, nodes, allocator))
+        !allocate_blocks(it, stages, allocator) || !find_owners(it, nodes, allocator) ||
+        (implicit && !REAL_NAME(surface_rows_make)(it, nodes, allocator)))
         return fail_memory(error, "contact");
     (void)chunks_of(topology, it, true);
     return TAUT_OK;
@@ -205,6 +210,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     const size_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
     if (it->broad)
         release_lists(it, allocator);
+    REAL_NAME(surface_rows_free)(it, nodes, allocator);
     RELEASE(it->wanted, bodies);
     RELEASE(it->enabled, bodies * bodies);
     RELEASE(it->half_thickness, bodies);
@@ -249,7 +255,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     uint64_t bytes = surfaces_bytes(&it->surfaces) + REAL_NAME(broad_phase_bytes)(it->broad);
     bytes += bodies * (3 * sizeof(double) + sizeof(bool) + sizeof *it->moved) +
              bodies * bodies * (sizeof(bool) + sizeof(double));
-    bytes += nodes * 6 * sizeof(real);
+    bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
                        sizeof(size_t) + 3);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
@@ -325,6 +331,17 @@ static void find_span(const real *a, const real *b, struct range nodes, real *le
     }
 }
 
+// Of all chunks of each body.
+static void gather_boxes(struct surface_contact *it)
+{
+    for (size_t b = 0; b < it->body_count; b++)
+        it->moved[b] = no_displacements();
+    for (size_t i = 0; i < it->chunk_count; i++) {
+        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].least);
+        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].most);
+    }
+}
+
 // By body, of the displacements since the lists were made, or of the positions themselves. The
 // result is complete on worker 0 after the barrier at the end.
 static void find_boxes(struct system *system, bool positions, const struct worker *worker)
@@ -339,14 +356,8 @@ static void find_boxes(struct system *system, bool positions, const struct worke
             find_span(now[axis], positions ? NULL : then[axis], it->chunks[i].nodes,
                       &it->chunk_boxes[i].least[axis], &it->chunk_boxes[i].most[axis]);
     worker_barrier(worker);
-    if (worker->index != 0)
-        return;
-    for (size_t b = 0; b < it->body_count; b++)
-        it->moved[b] = no_displacements();
-    for (size_t i = 0; i < it->chunk_count; i++) {
-        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].least);
-        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].most);
-    }
+    if (worker->index == 0)
+        gather_boxes(it);
 }
 
 static double distance_of_boxes(const struct displacements *a, const struct displacements *b)
@@ -399,6 +410,67 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
     return it->overshot;
 }
 
+// Where nodes will be after `time` with their present velocities and gravity, from where they were
+// when the lists were made, or from where they are. By body, as find_boxes.
+static void find_expected(struct system *system, double time, bool from_lists,
+                          const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct state *s = system->state;
+    const vec3 gravity = system->topology->environment.gravity;
+    const real *const now[3] = {s->x, s->y, s->z}, *const speeds[3] = {s->vx, s->vy, s->vz};
+    const real *const then[3] = {it->list_x, it->list_y, it->list_z};
+    const double falls[3] = {time * gravity.x, time * gravity.y, time * gravity.z};
+    const struct range share = worker_share(worker, it->chunk_count, 1);
+    for (size_t i = share.first; i < share.end; i++) {
+        it->chunk_boxes[i] = no_displacements();
+        for (size_t node = it->chunks[i].nodes.first; node < it->chunks[i].nodes.end; node++) {
+            const double free = system->constants->inverse_mass[node] != 0;
+            real moved[3];
+            for (int axis = 0; axis < 3; axis++) {
+                const double step = time * ((double)speeds[axis][node] + free * falls[axis]);
+                const real so_far = from_lists ? now[axis][node] - then[axis][node] : 0;
+                moved[axis] = so_far + (real)step;
+            }
+            displacements_include(&it->chunk_boxes[i], moved);
+        }
+    }
+    worker_barrier(worker);
+    if (worker->index == 0)
+        gather_boxes(it);
+}
+
+// The greatest displacement of two bodies relative to each other, over their skin or over half of
+// their thickness.
+static double greatest_displacement(const struct surface_contact *it, bool of_skin)
+{
+    double most = 0;
+    for (size_t a = 0; a < it->body_count; a++)
+        for (size_t b = a; b < it->body_count; b++)
+            if (touch_each_other(it, a, b))
+                most = fmax(most,
+                            relative_displacement(&it->moved[a], &it->moved[b]) /
+                                (of_skin ? skin_between(it, a, b) : thickness_between(it, a, b)));
+    return most;
+}
+
+void REAL_NAME(surface_contact_expect)(struct system *system, double time,
+                                       const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const double margin = 1.5;
+    find_expected(system, time, true, worker);
+    if (worker->index == 0)
+        it->lists_due |= greatest_displacement(it, true) > 0.96;
+    worker_barrier(worker);
+    if (!it->lists_due)
+        return;
+    find_expected(system, time, false, worker);
+    if (worker->index == 0)
+        it->skin_least = fmin(SKIN_MAX, margin * greatest_displacement(it, false));
+    worker_barrier(worker);
+}
+
 // ---- Lists
 
 // How far bodies are from each other, beyond what the lists have found.
@@ -448,14 +520,15 @@ static bool mark_listed(struct surface_contact *it)
     return true;
 }
 
-// Ends the run. Until then there is no contact: what could not be allocated is not read.
-static void memory_has_run_out(struct system *system)
+void REAL_NAME(surface_memory_has_run_out)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     for (size_t i = 0; i < it->broad->list_count; i++)
         it->broad->lists[i].pair_count = 0;
     it->candidates = 0;
     it->pushes = false;
+    if (it->rows)
+        it->rows->count = 0;
     if (system->fault.code != TAUT_OK)
         return;
     system->fault = (struct fault){.code = TAUT_ERROR_MEMORY, .step = system->state->step};
@@ -471,6 +544,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     find_boxes(system, true, worker);
     if (worker->index == 0) {
         adapt_skin(it);
+        it->skin = fmax(it->skin, it->skin_least);
         find_clearances(it);
         for (size_t b = 0; b < it->body_count; b++)
             it->radius[b] = (1.5 + it->skin) * it->half_thickness[b];
@@ -485,7 +559,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     worker_barrier(worker);
     if (worker->index == 0) {
         if (!complete || !mark_listed(it))
-            memory_has_run_out(system);
+            REAL_NAME(surface_memory_has_run_out)(system);
         it->lists_due = false;
         it->steps_listed = 0;
         it->skin_used = 0;
@@ -640,24 +714,47 @@ static bool is_at_start(const struct system *system, struct evaluation evaluatio
     return evaluation.time == step_time(system, evaluation.gas_step - 1);
 }
 
+// At a stage of an implicit step, which has a tangent.
+static void find_at_stage(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const bool found = REAL_NAME(surface_rows_find)(system, worker);
+    if (worker->index == 0) {
+        if (!found) {
+            atomic_store(&it->failed, false);
+            REAL_NAME(surface_memory_has_run_out)(system);
+        }
+        it->pushes = it->rows->count > 0;
+        it->rows->present = true;
+        atomic_store_explicit(&system->surfaces_push, it->pushes, memory_order_relaxed);
+    }
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
 void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
                                      const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     if (!it)
         return;
-    const bool at_start = is_at_start(system, evaluation);
+    const bool at_start = it->always_at_start || is_at_start(system, evaluation);
     if (!it->paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
     if (it->paused || it->candidates == 0) {
         if (worker->index == 0) {
             it->pushes = false;
+            if (it->rows && !it->paused)
+                it->rows->count = 0;
             atomic_store_explicit(&system->surfaces_push, false, memory_order_relaxed);
         }
         worker_barrier(worker);
         return;
     }
     copy_blocks(system, at_start ? it->start : it->now, worker);
+    if (it->rows && !at_start) {
+        find_at_stage(system, worker);
+        return;
+    }
     if (at_start && it->now != it->start) {
         const struct range share = worker_share(worker, it->surfaces.block_count, 1);
         memcpy(it->now + share.first, it->start + share.first,
@@ -674,8 +771,10 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     worker_barrier(worker);
     if (worker->index == 0) {
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
+        if (it->rows)
+            it->rows->present = false;
         if (atomic_exchange(&it->failed, false) || !sort_passed(it))
-            memory_has_run_out(system);
+            REAL_NAME(surface_memory_has_run_out)(system);
         atomic_store_explicit(&system->surfaces_push, it->pushes, memory_order_relaxed);
     }
     worker_barrier(worker);
@@ -725,6 +824,10 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
     struct surface_contact *it = system->surface_contact;
     if (!it || !it->pushes)
         return;
+    if (it->rows && it->rows->present) {
+        REAL_NAME(surface_rows_add)(system, worker);
+        return;
+    }
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     memset(it->receives + blocks.first, 0, blocks.end - blocks.first);
     worker_barrier(worker);

@@ -8,11 +8,6 @@
 #include "contact/surface_report.h"
 #include "kernels/kernels.h"
 
-// The sum of the weights of a node in all its contacts (distance.h) that the critical step allows
-// for, and for which `stiffness: auto` chooses the stiffness. A node of a cloth that lies on
-// another one has 2 to 8.
-enum { SURFACE_WEIGHTS = 16 };
-
 // Makes system->surface_contact if the scene has contact.
 taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_scene *scene,
                                             taut_error *error);
@@ -44,6 +39,12 @@ void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double s
 // The positions of nodes have changed in another way than by a step.
 void REAL_NAME(surface_contact_moved)(struct system *system);
 
+// Before the first evaluation of a step that is longer than the lists may last: has them made for
+// nodes that go on with their velocities for that time, so that no stage of the step lacks
+// candidates. Ends with a barrier.
+void REAL_NAME(surface_contact_expect)(struct system *system, double time,
+                                       const struct worker *worker);
+
 // Finds what touches in this evaluation of the forces, and the forces. Ends with a barrier.
 void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
                                      const struct worker *worker);
@@ -67,6 +68,16 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
 // If so: cuts it. Every node that is cut keeps a part of its displacement, and its velocity changes
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
+
+// In the same place: the part of the motion of all nodes that no candidate forbids, relative to its
+// centre of mass or to nodes with a prescribed motion; 1: all of it, or not known. The same on every
+// worker; ends with a barrier. surface_contact_count_cut: such a step is one that has been cut.
+double REAL_NAME(surface_contact_part)(struct system *system, const struct worker *worker);
+void REAL_NAME(surface_contact_count_cut)(struct system *system);
+
+// Whether surfaces have passed through each other between the start of the step and the last
+// evaluation at a stage.
+bool REAL_NAME(surface_contact_crossed)(const struct system *system);
 
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system);
 

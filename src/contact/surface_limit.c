@@ -381,6 +381,52 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     worker_barrier(worker);
 }
 
+// ---- The part of an implicit step
+
+static double part_of_list(struct system *system, size_t index)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct pair_list *list = &it->broad->lists[index];
+    double part = 1;
+    for (size_t p = 0; p < list->pair_count; p++) {
+        if (!pair_may_pass(it, &list->pairs[p], it->least[index][p]))
+            continue;
+        const double floor = least_distance(it, &list->pairs[p]);
+        struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
+        struct candidate found;
+        while (candidate_next(&walk, &found)) {
+            struct crossing crossing;
+            bool stuck = false;
+            find_crossing(system, &list->pairs[p], &found, &crossing);
+            const struct common_motion with = common_motion(system, &crossing, true);
+            part = fmin(part,
+                        allowed_part(system, &crossing, found.edges ? 2 : 1, with, floor, &stuck));
+        }
+    }
+    return part;
+}
+
+double REAL_NAME(surface_contact_part)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    if (it->overshot)
+        return 1;
+    for (size_t i = lists.first; i < lists.end; i++)
+        it->energies[i] = part_of_list(system, i);
+    worker_barrier(worker);
+    double part = 1;
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        part = fmin(part, it->energies[i]);
+    worker_barrier(worker);
+    return part;
+}
+
+void REAL_NAME(surface_contact_count_cut)(struct system *system)
+{
+    system->surface_contact->cut_steps++;
+}
+
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;

@@ -44,6 +44,7 @@ struct surface_contact {
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool overshot;                  // in the step that is being cut, lists were not complete
     double skin;                    // of a body, in units of half its thickness
+    double skin_least;              // what the present step is expected to need of it
     double skin_used;               // the part of it by which bodies have moved
     uint64_t steps_listed;          // steps since then
     real *list_x, *list_y, *list_z;
@@ -74,6 +75,8 @@ struct surface_contact {
     size_t halo_count;
     double *energies; // by list, J
     bool pushes, paused;
+    bool always_at_start;           // every evaluation is at the start of what is cut (xpbd)
+    struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
     atomic_bool failed;             // memory ran out
     atomic_bool passes;             // in the step that has just been made
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
@@ -241,8 +244,34 @@ bool REAL_NAME(surface_crossings_visit)(const struct system *system, crossing_vi
 vec3 REAL_NAME(between_node_and_triangle)(const vec3 p[4]);
 vec3 REAL_NAME(between_edges)(const vec3 p[4]);
 
+// Whether the boxes of the two sides of a candidate are farther apart than that along some axis: most
+// candidates of lists with a wide skin are.
+static inline bool sides_are_apart(const struct candidate *it, const struct point p[4], real reach)
+{
+    const int split = it->edges ? 2 : 1;
+    real least[2][3], most[2][3];
+    for (int i = 0; i < 4; i++) {
+        const int side = i >= split;
+        const real at[3] = {p[i].x, p[i].y, p[i].z};
+        for (int axis = 0; axis < 3; axis++) {
+            const bool first = i == 0 || i == split;
+            least[side][axis] =
+                first || at[axis] < least[side][axis] ? at[axis] : least[side][axis];
+            most[side][axis] = first || at[axis] > most[side][axis] ? at[axis] : most[side][axis];
+        }
+    }
+    bool apart = false;
+    for (int axis = 0; axis < 3; axis++)
+        apart |= least[0][axis] - most[1][axis] > reach || least[1][axis] - most[0][axis] > reach;
+    return apart;
+}
+
 // Lists that are complete for the present positions. Ends with a barrier.
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker);
+
+// Ends the run. Until then there is no contact: what could not be allocated is not read. By one
+// worker.
+void REAL_NAME(surface_memory_has_run_out)(struct system *system);
 
 // Sets moved and lists_due_next for the present positions; true if lists were not complete for this
 // step. The same on every worker.

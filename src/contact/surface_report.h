@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The sum of the weights of a node in all its contacts (distance.h) that the critical step allows
+// for, and for which `stiffness: auto` chooses the stiffness. A node of a cloth that lies on
+// another one has 2 to 8.
+enum { SURFACE_WEIGHTS = 16 };
+
 // Two parts of surfaces, with their nodes: triangles, edges (two nodes) or single nodes.
 struct surface_parts {
     size_t bodies[2];

@@ -172,6 +172,7 @@ void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluati
     REAL_NAME(pressure_add)(system, evaluation, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
     REAL_NAME(elements_add)(system, true, false, worker);
+    REAL_NAME(surface_contact_add)(system, worker);
     struct finish_range range = {
         .first = (int64_t)share.first, .count = (long)(share.end - share.first), .loaded = true};
     if (range.count > 0)

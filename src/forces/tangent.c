@@ -132,13 +132,18 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
                               const struct worker *worker)
 {
     const struct spring_tangent *springs = &tangent->springs;
+    const bool surfaces = springs->kind == TANGENT_DEFINITE;
     REAL_NAME(face_tangent_prepare)(&tangent->faces, stiffness, damping, in, worker);
+    if (surfaces)
+        REAL_NAME(surface_tangent_prepare)(tangent->system, stiffness, in, worker);
     struct range range;
     while (worker_claim(worker, springs->item_count, 1, &range)) {
         const struct tangent_item *item = &springs->items[range.first];
         REAL_NAME(spring_tangent_apply)(springs, item, stiffness, damping, in, out);
         REAL_NAME(contact_tangent_apply)
         (&tangent->contacts, stiffness, damping, in, out, item->nodes);
+        if (surfaces)
+            REAL_NAME(surface_tangent_apply)(tangent->system, out, item->nodes);
         REAL_NAME(face_tangent_apply)(&tangent->faces, stiffness, out, item->nodes);
         add_drag(tangent, damping, in, out, item->nodes);
         clear_kinematic(tangent, out, item->nodes);
@@ -185,6 +190,8 @@ static void fill_blocks(const struct tangent *tangent, real stiffness, real damp
     }
     REAL_NAME(spring_tangent_blocks)(&tangent->springs, item, stiffness, damping, blocks);
     REAL_NAME(contact_tangent_blocks)(&tangent->contacts, stiffness, damping, blocks, nodes);
+    if (tangent->springs.kind == TANGENT_DEFINITE)
+        REAL_NAME(surface_tangent_blocks)(tangent->system, stiffness, blocks, nodes);
     REAL_NAME(face_tangent_blocks)(&tangent->faces, stiffness, damping, blocks, nodes);
 }
 

@@ -26,8 +26,10 @@
 
 taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error)
 {
-    const bool midpoint = system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
-    if (!system->settings.projects && !(midpoint && system->settings.penalises))
+    const bool implicit = integrator_is_implicit(system->settings.integrator),
+               midpoint = system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+    if (!system->settings.projects && !(implicit && system->surface_contact) &&
+        !(midpoint && system->settings.penalises))
         return TAUT_OK;
     struct contact_constraints *all = memory_allocate(system->allocator, 1, sizeof *all);
     if (!all)

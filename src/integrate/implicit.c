@@ -289,9 +289,13 @@ static bool begin(struct system *system, const struct worker *worker)
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(springs_break)(system, 0, worker);
     const bool budget = system->settings.keep_energy_budget;
+    if (system->surface_contact)
+        REAL_NAME(surface_contact_expect)(system, system->settings.dt, worker);
     if (budget)
         REAL_NAME(forces_evaluate_without_breaking)(system, now, worker);
-    else if (topology_has_gas(system->topology))
+    else if (system->surface_contact) // the sides of surfaces that the step starts from
+        REAL_NAME(surface_contact_find)(system, now, worker);
+    if (!budget && topology_has_gas(system->topology))
         REAL_NAME(volumes_measure)(system, now.time, false, worker);
     if (gas_has_collapsed(system))
         return false;
@@ -711,6 +715,19 @@ static bool gains_energy(struct system *system, struct stage_rule stage,
     return !(end->total <= most);
 }
 
+// Whether surfaces have passed through each other in the step: further systems push them back.
+static bool surfaces_cross(struct system *system, const struct worker *worker)
+{
+    const struct evaluation end = {step_time(system, system->state->step + 1),
+                                   system->state->step + 1, false};
+    if (!system->surface_contact)
+        return false;
+    REAL_NAME(surface_contact_find)(system, end, worker);
+    const bool cross = REAL_NAME(surface_contact_crossed)(system);
+    worker_barrier(worker); // all have read it
+    return cross;
+}
+
 // Solves further systems after the first one of a step of implicit Euler, until the energy of the
 // residual is a small part of the energy of the motion, so that the error of velocities is at most
 // a hundredth. Where the energy is `checked`, it stops as soon as no energy is gained, or at a
@@ -718,7 +735,7 @@ static bool gains_energy(struct system *system, struct stage_rule stage,
 static void solve_further(struct system *system, struct stage_rule stage,
                           const struct end_rule *rule, bool checked, const struct worker *worker)
 {
-    enum { SYSTEMS = 100 };
+    enum { SYSTEMS = 100, SYSTEMS_OF_CROSSING = 20 };
     const double part = 1e-4, part_of_checked = 1e-4, exact = checked ? 0.1 : 1e-3;
     const struct scene_implicit *wanted = &system->settings.implicit;
     const uint64_t most = wanted->newton > SYSTEMS ? wanted->newton : SYSTEMS;
@@ -730,13 +747,16 @@ static void solve_further(struct system *system, struct stage_rule stage,
         const double left = residual_energy(system, worker);
         if (left <= least)
             break;
+        // What a linear system leaves is missing from the momentum of bodies that collide.
+        const double goal = system->surface_contact ? 0 : sqrt(exact * fmin(left, enough));
         const struct constrained_result found =
-            solve_constrained(system, stage, rule, false, sqrt(exact * fmin(left, enough)), worker);
+            solve_constrained(system, stage, rule, false, goal, worker);
         apply_correction(system, stage, &found, found.same, worker);
         if (!checked || wanted->newton > 1)
             continue;
         REAL_NAME(constraints_finish)(system, rule, worker); // the work of moving surfaces
-        if (!gains_energy(system, stage, worker))
+        if (!gains_energy(system, stage, worker) &&
+            (i >= SYSTEMS_OF_CROSSING || !surfaces_cross(system, worker)))
             break;
     }
     REAL_NAME(constraints_finish)(system, rule, worker);
@@ -869,7 +889,7 @@ static void solve_without_gain(struct system *system, struct stage_rule stage,
     const struct end_rule rule = end_of_step(system, stage, start, speed, false);
     if (!continues) {
         solve_again(system, stage, &rule, worker);
-        if (!gains_energy(system, stage, worker))
+        if (!gains_energy(system, stage, worker) && !surfaces_cross(system, worker))
             return;
     }
     solve_further(system, stage, &rule, true, worker);
@@ -898,7 +918,7 @@ static void remove_energy_gain(struct system *system, struct stage_rule stage,
     if (same && !system->contacts.constraints->present && !may_be_inside(system, worker))
         return;
     ensure_start_energy(system, start, speed, worker);
-    const bool gains = gains_energy(system, stage, worker);
+    const bool gains = gains_energy(system, stage, worker) || surfaces_cross(system, worker);
     if (gains)
         solve_without_gain(system, stage, start, speed, worker);
     // With full Newton the last energy found may be that of an earlier system.
@@ -1018,4 +1038,76 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
     remove_energy_gain(system, stage, state_previous_positions(s), state_previous_velocities(s),
                        same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
+}
+
+// ---- The end of a step
+
+// x := x0 + part (x - x0), and v likewise, from the start of the step.
+static void keep_part(struct system *system, double part, struct split_vectors positions,
+                      struct split_vectors velocities, const struct worker *worker)
+{
+    struct state *s = system->state;
+    const struct split_vectors x = state_positions(s), v = state_velocities(s);
+    const struct range share = node_share(system, worker);
+    const real kept = (real)part;
+    for (size_t i = share.first; i < share.end; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        const struct split_difference way = split_subtract(x, positions, i);
+        const struct split_difference kick = split_subtract(v, velocities, i);
+        split_copy(x, positions, i);
+        split_add(x, i, kept * way.x, kept * way.y, kept * way.z);
+        split_copy(v, velocities, i);
+        split_add(v, i, kept * kick.x, kept * kick.y, kept * kick.z);
+    }
+    worker_barrier(worker);
+}
+
+// Where surfaces would pass through each other, the step ends before they do: a part of the
+// displacements and of the changes of velocity of all nodes is left, as if the step had been shorter.
+// Unlike the cutting of single nodes this stretches no spring, and stores no energy. Not where that
+// would stop the motion: these nodes are cut.
+static bool shorten(struct system *system, const struct worker *worker)
+{
+    const double least = 0.02;
+    if (!REAL_NAME(surface_contact_passes)(system, worker))
+        return false;
+    const double part = REAL_NAME(surface_contact_part)(system, worker);
+    if (!(part < 1 && part >= least))
+        return false;
+    const bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
+    const struct implicit *it = system->implicit;
+    const bool counts_work = system->settings.keep_energy_budget;
+    const struct evaluation end = {step_time(system, system->state->step + 1),
+                                   system->state->step + 1, false};
+    double before = 0;
+    if (counts_work)
+        before = REAL_NAME(energy_total)(system, end, worker);
+    keep_part(system, part, bdf2 ? state_previous_positions(system->state) : it->base,
+              bdf2 ? state_previous_velocities(system->state) : it->velocity, worker);
+    if (counts_work) {
+        const double after = REAL_NAME(energy_total)(system, end, worker);
+        if (worker->index == 0)
+            system->work.done[WORK_TRUNCATION] += before - after;
+    }
+    if (worker->index == 0) {
+        REAL_NAME(surface_contact_count_cut)(system);
+        system->state->forces_current = system->state->energy_current = false;
+    }
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    return true;
+}
+
+// A cut changes positions and velocities, which the step has not, so that the two states of bdf2 no
+// longer belong together; and the midpoint method would make nodes behind it bounce.
+void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker)
+{
+    if (!system->settings.cuts || gas_has_collapsed(system))
+        return;
+    const uint64_t before = REAL_NAME(surface_contact_cuts)(system).steps;
+    shorten(system, worker);
+    REAL_NAME(limit_motion)(system, worker);
+    if (worker->index == 0 && REAL_NAME(surface_contact_cuts)(system).steps > before)
+        system->state->previous_state_from = system->state->step + (is_midpoint(system) ? 2 : 1);
+    worker_barrier(worker);
 }

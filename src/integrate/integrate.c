@@ -273,9 +273,9 @@ static void sum_force_powers(const struct system *system, const void *unused, st
 // of symplectic Euler and of Verlet's methods belong to the middle of the step, so that h/2 F.v is
 // added. Without that term the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force
 // presses a node on a surface, in the same direction in every step. Contact itself is left out of F.
-static taut_energy energy_of_motion(struct system *system, const struct worker *worker)
+static taut_energy energy_of_motion(struct system *system, struct evaluation end,
+                                    const struct worker *worker)
 {
-    struct evaluation end = REAL_NAME(evaluation_at_end)(system);
     taut_energy energy = energy_at(system, end.time, worker);
     const enum integrator integrator = system->settings.integrator;
     if (integrator != INTEGRATOR_SYMPLECTIC_EULER && integrator != INTEGRATOR_VERLET &&
@@ -295,7 +295,8 @@ static taut_energy energy_of_motion(struct system *system, const struct worker *
     return energy;
 }
 
-void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
+void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
+                                   const struct worker *worker)
 {
     if (!system->settings.cuts || gas_has_collapsed(system) ||
         !REAL_NAME(surface_contact_passes)(system, worker))
@@ -303,17 +304,22 @@ void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
     const bool counts_work = system->settings.keep_energy_budget;
     taut_energy before = {0};
     if (counts_work)
-        before = energy_of_motion(system, worker);
+        before = energy_of_motion(system, end, worker);
     REAL_NAME(surface_contact_cut)(system, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (counts_work) {
-        const taut_energy after = energy_of_motion(system, worker);
+        const taut_energy after = energy_of_motion(system, end, worker);
         if (worker->index == 0) {
             system->work.done[WORK_TRUNCATION] += before.total - after.total;
             REAL_NAME(work_note_loss)(system, before.kinetic, before.kinetic - after.kinetic);
         }
     }
     worker_barrier(worker);
+}
+
+void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
+{
+    REAL_NAME(limit_motion_until)(system, REAL_NAME(evaluation_at_end)(system), worker);
 }
 
 static void keep_velocity_and_count(struct system *system, const struct worker *worker)
@@ -375,6 +381,8 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
         REAL_NAME(project)(system, end, worker);
     else if (projects)
         worker_barrier(worker);
+    if (integrator_is_implicit(system->settings.integrator))
+        REAL_NAME(implicit_finish)(system, worker);
     if (system->settings.keep_velocity != 1)
         keep_velocity_and_count(system, worker);
     // xpbd has done so already, unless velocities have changed since

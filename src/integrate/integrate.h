@@ -31,8 +31,14 @@ void REAL_NAME(integrator_complete)(struct system *system, const struct worker *
 void REAL_NAME(project)(struct system *system, double time, const struct worker *worker);
 
 // Cuts the motion of the step where surfaces would pass through each other, and its energy budget.
-// Called by explicit integrators as soon as the nodes have moved.
+// Called by explicit integrators as soon as the nodes have moved, by implicit ones at the end of a
+// step. limit_motion_until: of a substep of xpbd, up to that evaluation.
 void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker);
+void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
+                                   const struct worker *worker);
+
+// The same of an implicit step, after which the methods of order 2 start again.
+void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker);
 
 // Ends a step after the integrator: projection, keep_velocity; then the step is counted. Nothing if
 // gas had no volume at its start.

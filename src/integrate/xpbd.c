@@ -625,8 +625,10 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     const double end_time = evaluation.time + end;
     evaluation.time += begin;
     store_velocities(system, worker);
+    if (system->surface_contact)
+        REAL_NAME(surface_contact_find)(system, evaluation, worker);
     // Other forces than gravity and drag may act on nodes.
-    if (system->sweeps->loaded || system->elements) {
+    if (system->sweeps->loaded || system->elements || surfaces_push(system)) {
         REAL_NAME(forces_outside)(system, evaluation, worker);
         if (gas_has_collapsed(system)) // found by the first substep
             return;
@@ -656,6 +658,8 @@ static void substep(struct system *system, struct evaluation evaluation, int num
             worker_barrier(worker);
         }
     }
+    evaluation.time = end_time;
+    REAL_NAME(limit_motion_until)(system, evaluation, worker);
 }
 
 // Whether a node may reach a projecting surface within the step. The margin is four times its

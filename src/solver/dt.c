@@ -334,16 +334,49 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
 
 // contact.stiffness: auto. Of the largest eigenvalue without contact, contact adds three times as
 // much, which halves the critical step; with a given dt no more than it allows, if it allows any.
+static double explicit_contact(const taut_solver *solver, const taut_scene *scene, double own)
+{
+    const double limit = integrator_limit(solver->integrator), most = 3 * own, least = 0.2 * own;
+    if (scene->simulation.dt_auto || !(limit > 0))
+        return most;
+    return fmin(most, fmax(least, 0.8 * limit * limit / (solver->dt * solver->dt) - own));
+}
+
+// Implicit integrators have no critical step to keep. A contact of weight 1 at the lightest node gets
+// the stiffness `stiff` m / h^2, with which a step stops what falls onto a surface; and at least that
+// of explicit integrators, since stiff springs push as hard.
+static double implicit_contact(const taut_solver *solver, double own)
+{
+    const double stiff = 10;
+    return fmax(2 * SURFACE_WEIGHTS * stiff / (solver->dt * solver->dt), 3 * own);
+}
+
+// With xpbd contact is a force that changes once a substep, as are elements, which have used up a part
+// of what is stable.
+static double xpbd_contact(const taut_solver *solver, const taut_scene *scene,
+                           const struct critical_step *critical)
+{
+    const double substeps = (double)scene->simulation.substeps;
+    const double others = critical->dt[INTEGRATOR_XPBD] / substeps, step = solver->dt / substeps;
+    const double limit = integrator_limit(INTEGRATOR_SYMPLECTIC_EULER);
+    const double own = others > 0 ? limit * limit / (others * others) : 0;
+    if (scene->simulation.dt_auto)
+        return 3 * own;
+    return fmax(0.2 * limit * limit / (step * step) - own, 0.2 * own);
+}
+
 static taut_status choose_contact(taut_solver *solver, const taut_scene *scene,
                                   struct diagnostics *diagnostics, taut_error *error)
 {
+    const enum integrator integrator = solver->integrator;
+    const bool implicit = integrator_is_implicit(integrator), xpbd = integrator == INTEGRATOR_XPBD;
     if (!scene->contact.present || !scene->contact.stiffness_auto)
         return TAUT_OK;
     struct critical_step critical;
     taut_status status = solver_critical_step(solver, &critical, error);
     if (status != TAUT_OK)
         return status;
-    if (!(critical.omega > 0)) {
+    if (!(critical.omega > 0) && !implicit && !xpbd) {
         if (diagnostics)
             scene_report(
                 scene, diagnostics, scene->contact.at,
@@ -352,12 +385,9 @@ static taut_status choose_contact(taut_solver *solver, const taut_scene *scene,
                     "contact.stiffness: auto needs a spring at a free node");
     }
     const double own = critical.omega * critical.omega;
-    const double limit = integrator_limit(solver->integrator), most = 3 * own, least = 0.2 * own;
-    double square = most;
-    if (!scene->simulation.dt_auto && limit > 0 && isfinite(limit)) {
-        const double allowed = 0.8 * limit * limit / (solver->dt * solver->dt) - own;
-        square = fmin(most, fmax(least, allowed));
-    }
+    const double square = implicit ? implicit_contact(solver, own)
+                          : xpbd   ? xpbd_contact(solver, scene, &critical)
+                                   : explicit_contact(solver, scene, own);
     solver->functions->choose_contact(solver->system, square);
     solver->functions->release_critical(solver->system);
     return TAUT_OK;

@@ -459,7 +459,9 @@ static double constraints_bytes_of(const struct totals *totals)
 {
     const bool midpoint = totals->scene->simulation.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
     const double parts = totals->scene->precision == PRECISION_MIXED ? 6 : 0;
-    return totals->projects || (midpoint && totals->penalty)
+    const bool surfaces = totals->scene->contact.present &&
+                          integrator_is_implicit(totals->scene->simulation.integrator);
+    return totals->projects || surfaces || (midpoint && totals->penalty)
                ? totals->nodes * (136 + (18 + parts) * totals->real)
                : 0;
 }
@@ -470,10 +472,15 @@ static double constraints_bytes_of(const struct totals *totals)
 static double contact_bytes_of(const struct totals *totals)
 {
     const double candidates = 20, blocks = 7 * totals->real + 10;
-    return totals->scene->contact.present
-               ? totals->nodes * (24 + 6 * totals->real) +
-                     totals->faces * (blocks + 2 * candidates + 1.5 * totals->real)
-               : 0;
+    if (!totals->scene->contact.present)
+        return 0;
+    const double bytes = totals->nodes * (24 + 6 * totals->real) +
+                         totals->faces * (blocks + 2 * candidates + 1.5 * totals->real);
+    if (!integrator_is_implicit(totals->scene->simulation.integrator))
+        return bytes;
+    // surface_tangent.h: positions at stages, and a row for one of four triangles.
+    return bytes + 8 * totals->nodes +
+           totals->faces * (3 * totals->real + (56 + 25 * totals->real) / 4);
 }
 
 static double implicit_bytes_of(const struct totals *totals)

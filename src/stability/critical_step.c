@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/surface_contact.h"
 #include "contact/tangent.h"
 #include "elements/elements.h"
 #include "integrate/integrate.h"
@@ -210,7 +211,8 @@ static void add_friction(struct system *system, struct critical_step *result,
         result->followed *= share_by_node(system, rate, result->followed, worker);
 }
 
-// ---- Elements in xpbd, which are forces there, evaluated once per substep as by symplectic Euler
+// ---- Elements and contact of surfaces in xpbd, which are forces there, evaluated once per substep as
+// by symplectic Euler
 
 struct element_blocks {
     size_t first;
@@ -244,20 +246,38 @@ static bool any_softens(const struct system *system)
     return false;
 }
 
-// The step of xpbd that elements alone allow, INFINITY without elements: constraints can only damp
-// their oscillations; 0 if none is known. Every worker computes it.
-static double element_step(const struct system *system)
+static void add_surface_contact(const struct system *system, size_t end,
+                                struct element_blocks *blocks)
+{
+    for (size_t i = blocks->first; i < end;) {
+        const size_t b = topology_body_of_node(system->topology, i);
+        const struct topology_body *body = &system->topology->bodies[b];
+        const double stiffness = REAL_NAME(surface_contact_bound)(system, b);
+        const size_t last = (size_t)(body->first_node + body->node_count);
+        for (; i < end && i < last; i++)
+            for (int e = 0; e < 3; e++)
+                blocks->stiffness[i - blocks->first][e] += stiffness;
+    }
+}
+
+// The step of xpbd that these alone allow, INFINITY without any: constraints can only damp their
+// oscillations; 0 if none is known. Every worker computes it.
+static double explicit_part_step(const struct system *system)
 {
     const struct step_form form = {1, 2, 4, false};
     if (any_softens(system))
         return 0;
     const size_t count = (size_t)system->state->nodes;
+    const bool any = system->elements || system->surface_contact;
     double least = INFINITY;
-    for (size_t first = 0; system->elements && first < count; first += BOUND_NODES) {
+    for (size_t first = 0; any && first < count; first += BOUND_NODES) {
         struct element_blocks blocks = {.first = first};
         const size_t end = first + BOUND_NODES < count ? first + BOUND_NODES : count;
-        REAL_NAME(elements_visit_bounds)
+        if (system->elements)
+            REAL_NAME(elements_visit_bounds)
         (system, (struct range){first, end}, add_element_block, &blocks);
+        if (system->surface_contact)
+            add_surface_contact(system, end, &blocks);
         for (size_t i = first; i < end; i++) {
             const double inverse = (double)system->constants->inverse_mass[i];
             const double k = largest_of(blocks.stiffness[i - first]),
@@ -278,7 +298,7 @@ static double step_up_to(struct system *system, double most, const struct worker
     struct step_bounds bounds = {.dt = {most, most}, .slack = slack};
     bounds.count = integrator_forms(settings->integrator, &stepping, true, bounds.forms);
     if (settings->integrator == INTEGRATOR_XPBD)
-        return fmin(most, element_step(system));
+        return fmin(most, explicit_part_step(system));
     if (bounds.count == 0)
         return integrator_limit(settings->integrator) > 0 ? most : 0;
     if (rough_step(spectral_bound, &bounds) >= most)
@@ -569,7 +589,7 @@ static void find_bounds(struct system *system, struct critical_step *result,
     bounds.dt[bounds.count++] = INFINITY;
     REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
     share_out(&list, bounds.dt, result->dt);
-    result->dt[INTEGRATOR_XPBD] = element_step(system);
+    result->dt[INTEGRATOR_XPBD] = explicit_part_step(system);
     result->followed = result->dt[system->settings.integrator];
     const double slowest = bounds.dt[list.count];
     if (result->damping > 0)
@@ -1075,7 +1095,7 @@ static void compute_steps(struct system *system, enum critical_wanted wanted,
             if (list.users[f] >> i & 1)
                 result->exact[i] = exact[f];
     }
-    result->exact[INTEGRATOR_XPBD] = !system->elements;
+    result->exact[INTEGRATOR_XPBD] = !system->elements && !system->surface_contact;
     unsigned left = wanted_runge_kutta(system, wanted);
     if (left && !damped)
         compute_undamped(system, &ends, left, result);

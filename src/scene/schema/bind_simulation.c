@@ -301,13 +301,6 @@ void bind_contact(struct binder *binder, const struct dom_value *value)
     contact->present = true;
     contact->at = value->at;
     bind_contact_stiffness(binder, &bound);
-    const enum integrator integrator = binder->scene->simulation.integrator;
-    if (binder->integrator_known &&
-        (integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD))
-        bind_report(binder, value->at, NULL,
-                    "'contact' is not available with the integrator %s; use an explicit one, such "
-                    "as symplectic_euler",
-                    integrator_name(integrator));
     const struct dom_pair *pairs = bound_find(&bound, "pairs");
     size_t count;
     if (!pairs || !value_list(binder, &pairs->value, "pairs", "pairs", &count) || count == 0)

@@ -1,0 +1,506 @@
+// Contact between surfaces at the stages of an implicit step.
+//
+// A stage is evaluated at a guess, at which surfaces may have passed through each other: a step of
+// free fall is often longer than their thickness. The start of the step shows on which side of each
+// other they belong. Where a node has passed through a triangle since then, or an edge through an
+// edge, their distance counts as negative, and the barrier, which goes on below a distance of 0 as a
+// linear spring, pushes them back.
+//
+// The tangent of a contact is psi'' (w n) (w n)', with the weights w of its nodes and the direction
+// n between the closest points, which is positive semidefinite, and at most 4 kappa. Left out is
+// psi' times the second derivative of the distance, which is negative or couples the turning of the
+// surfaces: with it the matrix would not be definite (docs/numerics.md, contact of surfaces). Edges
+// that are nearly parallel have a weight, whose force turns them; its tangent is psi m'' across the
+// edges, as if they were turned about each other.
+#include "contact/surface_tangent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/tangent.h"
+#include "state/reading.h"
+
+// ---- Memory
+
+bool REAL_NAME(surface_rows_make)(struct surface_contact *contact, size_t nodes,
+                                  const taut_allocator *allocator)
+{
+    struct surface_rows *it = memory_allocate(allocator, 1, sizeof *it);
+    if (!it)
+        return false;
+    contact->rows = it;
+    it->lists = memory_allocate(allocator, contact->broad->list_count, sizeof *it->lists);
+    it->first = memory_allocate(allocator, nodes, sizeof *it->first);
+    it->counts = memory_allocate(allocator, nodes, sizeof *it->counts);
+    return it->lists && it->first && it->counts;
+}
+
+void REAL_NAME(surface_rows_free)(struct surface_contact *contact, size_t nodes,
+                                  const taut_allocator *allocator)
+{
+    struct surface_rows *it = contact->rows;
+    if (!it)
+        return;
+    for (size_t i = 0; it->lists && i < contact->broad->list_count; i++)
+        free(it->lists[i].rows);
+    memory_release(allocator, it->lists, contact->broad->list_count, sizeof *it->lists);
+    memory_release(allocator, it->first, nodes, sizeof *it->first);
+    memory_release(allocator, it->counts, nodes, sizeof *it->counts);
+    free(it->rows);
+    free(it->pulls);
+    free(it->entries);
+    free(it->totals);
+    memory_release(allocator, it, 1, sizeof *it);
+    contact->rows = NULL;
+}
+
+uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, size_t nodes)
+{
+    const struct surface_rows *it = contact->rows;
+    if (!it)
+        return 0;
+    uint64_t bytes = sizeof *it + nodes * (sizeof *it->first + sizeof *it->counts);
+    bytes += contact->broad->list_count * sizeof *it->lists;
+    for (size_t i = 0; i < contact->broad->list_count; i++)
+        bytes += it->lists[i].capacity * sizeof *it->lists[i].rows;
+    return bytes + it->capacity * (sizeof *it->rows + sizeof *it->pulls) +
+           it->entry_capacity * sizeof *it->entries + it->total_capacity * sizeof *it->totals;
+}
+
+// Room for `count` elements, whose present contents are kept.
+static bool reserve(void **array, size_t *capacity, size_t count, size_t size)
+{
+    if (count <= *capacity)
+        return true;
+    void *more = realloc(*array, (count + count / 2) * size);
+    if (!more)
+        return false;
+    *array = more;
+    *capacity = count + count / 2;
+    return true;
+}
+
+// ---- Whether surfaces have passed through each other
+
+static struct point cross(struct point a, struct point b)
+{
+    return (struct point){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+// Where the first part of a candidate is relative to the second: a node to the plane of a triangle,
+// or an edge to the line of another.
+struct place {
+    bool known;    // not of a triangle without area, nor of parallel edges
+    real height;   // m, along the normal
+    real parts[2]; // of the way along two sides of the triangle, or along the edges
+    struct point normal;
+};
+
+static struct place place_of(const struct candidate *found, const struct point p[4])
+{
+    const bool edges = found->edges;
+    const struct point u = edges ? point_difference(p[1], p[0]) : point_difference(p[2], p[1]);
+    const struct point v = edges ? point_difference(p[3], p[2]) : point_difference(p[3], p[1]);
+    const struct point normal = cross(u, v);
+    const real square = point_dot(normal, normal);
+    if (!(square > EDGES_PARALLEL * EDGES_PARALLEL * point_dot(u, u) * point_dot(v, v)))
+        return (struct place){.known = false};
+    const real length = real_sqrt(square);
+    const struct point apart = point_difference(p[0], edges ? p[2] : p[1]);
+    const real by_u = point_dot(cross(apart, v), normal) / square;
+    const real by_v = point_dot(cross(u, apart), normal) / square;
+    return (struct place){.known = true,
+                          .height = point_dot(apart, normal) / length,
+                          .parts = {edges ? -by_u : by_u, by_v},
+                          .normal = {normal.x / length, normal.y / length, normal.z / length}};
+}
+
+// Whether a node has passed through a triangle since the start, or an edge through an edge, or nearly
+// so beside it: where a surface is bent, no other candidate may show it.
+static bool passes_through(const struct candidate *found, const struct place *start,
+                           const struct place *now)
+{
+    const real beside = (real)0.5;
+    if (!(start->height * now->height < 0) || !(point_dot(start->normal, now->normal) > 0))
+        return false;
+    const real part = start->height / (start->height - now->height);
+    const real first = start->parts[0] + part * (now->parts[0] - start->parts[0]);
+    const real second = start->parts[1] + part * (now->parts[1] - start->parts[1]);
+    if (!(first > -beside && second > -beside))
+        return false;
+    return found->edges ? first < 1 + beside && second < 1 + beside : first + second < 1 + beside;
+}
+
+// The direction in which the first part of a candidate is pushed, and the distance, which is
+// negative if it has passed the second one since `start`, NULL: it cannot have.
+struct separation {
+    struct point direction;
+    real distance;
+};
+
+static struct separation separation_of(const struct candidate *found, const struct closest *closest,
+                                       const struct point *start, const struct point now[4])
+{
+    const real distance = real_sqrt(closest->square), scale = 1 / distance;
+    const struct point apart = closest->apart;
+    const struct separation plain = {{scale * apart.x, scale * apart.y, scale * apart.z}, distance};
+    if (!start)
+        return plain;
+    const struct place before = place_of(found, start), after = place_of(found, now);
+    if (before.known && after.known) {
+        if (!passes_through(found, &before, &after))
+            return plain;
+        const real side = before.height > 0 ? 1 : -1;
+        const struct point n = after.normal;
+        return (struct separation){{side * n.x, side * n.y, side * n.z}, side * after.height};
+    }
+    // Parallel edges of surfaces without triangles: by the directions between the closest points.
+    real parallel;
+    if (!found->bare)
+        return plain;
+    const struct closest first = closest_of(found, start, &parallel);
+    const real along = point_dot(first.apart, apart);
+    if (!(along < 0 && 4 * along * along > first.square * closest->square))
+        return plain;
+    const struct point n = plain.direction;
+    return (struct separation){{-n.x, -n.y, -n.z}, -distance};
+}
+
+// ---- Rows
+
+static bool add_row(struct row_list *list, const struct surface_row *row)
+{
+    if (!reserve((void **)&list->rows, &list->capacity, list->count + 1, sizeof *list->rows))
+        return false;
+    list->rows[list->count++] = *row;
+    return true;
+}
+
+static struct surface_row row_of(const uint32_t nodes[4], const real weights[4],
+                                 struct point direction, real force, real stiffness)
+{
+    struct surface_row row = {.direction = direction, .force = force, .stiffness = stiffness};
+    memcpy(row.nodes, nodes, sizeof row.nodes);
+    memcpy(row.weights, weights, sizeof row.weights);
+    return row;
+}
+
+// A vector of length 1 at right angles to one of length 1.
+static struct point across(struct point n)
+{
+    const real x = n.x < 0 ? -n.x : n.x, y = n.y < 0 ? -n.y : n.y, z = n.z < 0 ? -n.z : n.z;
+    const struct point axis = x <= y && x <= z ? (struct point){1, 0, 0}
+                              : y <= z         ? (struct point){0, 1, 0}
+                                               : (struct point){0, 0, 1};
+    const struct point side = cross(n, axis);
+    const real scale = 1 / real_sqrt(point_dot(side, side));
+    return (struct point){scale * side.x, scale * side.y, scale * side.z};
+}
+
+// The weight of two edges changes as they turn: the forces of add_turning_force in barrier.h. With
+// the difference f of their directions it is m = 2 f^2 / e for small ones, e = EDGES_PARALLEL, and
+// nowhere curved by more than 4 / e (1 - sin^2 / e).
+static bool add_turning_rows(struct row_list *list, const uint32_t nodes[4],
+                             const struct point p[4], real energy, real slope)
+{
+    const struct point d = point_difference(p[1], p[0]), e = point_difference(p[3], p[2]);
+    const real dd = point_dot(d, d), ee = point_dot(e, e), de = point_dot(d, e);
+    if (!(dd > 0 && ee > 0))
+        return true;
+    const real common = -2 * de / (dd * ee) * energy * slope, by_d = common * de / dd,
+               by_e = common * de / ee;
+    const struct point on_d = {by_d * d.x - common * e.x, by_d * d.y - common * e.y,
+                               by_d * d.z - common * e.z};
+    const struct point on_e = {by_e * e.x - common * d.x, by_e * e.y - common * d.y,
+                               by_e * e.z - common * d.z};
+    const real along_d = 1 / real_sqrt(dd), along_e = (de < 0 ? -1 : 1) / real_sqrt(ee);
+    const struct point u = {along_d * d.x, along_d * d.y, along_d * d.z};
+    const struct point first = across(u), second = cross(u, first);
+    const real turns[4] = {-along_d, along_d, along_e, -along_e};
+    const struct surface_row rows[4] = {
+        row_of(nodes, (const real[4]){-1, 1, 0, 0}, on_d, 1, 0),
+        row_of(nodes, (const real[4]){0, 0, -1, 1}, on_e, 1, 0),
+        row_of(nodes, turns, first, 0, 2 * energy * slope),
+        row_of(nodes, turns, second, 0, 2 * energy * slope),
+    };
+    for (int i = 0; i < 4; i++)
+        if (!add_row(list, &rows[i]))
+            return false;
+    return true;
+}
+
+// The second derivative of the barrier's energy, N/m.
+static real barrier_curvature(const struct barrier *barrier, real distance)
+{
+    const real s = barrier->reach - distance;
+    return 4 * barrier->stiffness * (s < barrier->depth ? s / barrier->depth : 1);
+}
+
+static bool add_candidate(struct row_list *list, const struct candidate *found,
+                          const uint32_t nodes[4], const struct point *start,
+                          const struct point now[4], const struct barrier *barrier)
+{
+    real parallel, slope = 0;
+    const struct closest closest = closest_of(found, now, &parallel);
+    if (closest.square == 0 || (!start && !(closest.square < barrier->reach * barrier->reach)))
+        return true;
+    const struct separation it = separation_of(found, &closest, start, now);
+    if (!(it.distance < barrier->reach))
+        return true;
+    const real weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1;
+    struct surface_row row =
+        row_of(nodes, closest.weights, it.direction, weight * barrier_force(barrier, it.distance),
+               weight * barrier_curvature(barrier, it.distance));
+    row.crossed = it.distance < 0;
+    if (!add_row(list, &row))
+        return false;
+    return slope == 0 ||
+           add_turning_rows(list, nodes, now, barrier_energy(barrier, it.distance), slope);
+}
+
+// ---- Finding them
+
+// How far the nodes of a block have moved since the start of the step.
+static void find_displacements(struct surface_contact *it, size_t b)
+{
+    it->steps[b] = no_displacements();
+    for (uint32_t i = 0; i < it->surfaces.blocks[b].nodes; i++) {
+        const struct point d =
+            point_difference(block_point(it->now[b], (int)i), block_point(it->start[b], (int)i));
+        displacements_include(&it->steps[b], (const real[3]){d.x, d.y, d.z});
+    }
+}
+
+// Of the candidates of a pair of blocks, only if some may have come within reach since the start.
+static bool find_in_pair(const struct system *system, struct row_list *rows,
+                         const struct pair_list *list, size_t p, double least)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct block_pair *pair = &list->pairs[p];
+    const struct surface_block *blocks = it->surfaces.blocks;
+    const struct barrier barrier =
+        barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
+    const double moved = relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
+    if (!(0.9999 * least - moved < (double)barrier.reach))
+        return true;
+    // Parts that have passed through each other are no farther apart than they have moved.
+    const bool may_pass = moved > 0.9999 * least;
+    const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
+    const uint32_t sides[2] = {pair->a, pair->b};
+    struct candidate_walk walk = listed_candidates(it, list, pair);
+    struct candidate found;
+    while (candidate_next(&walk, &found)) {
+        uint32_t nodes[4];
+        struct point start[4], now[4];
+        for (int i = 0; i < 4; i++)
+            now[i] = block_point(it->now[sides[found.side[i]]], found.local[i]);
+        if (sides_are_apart(&found, now, far))
+            continue;
+        candidate_nodes(&walk, &found, nodes);
+        for (int i = 0; i < 4; i++)
+            start[i] = block_point(it->start[sides[found.side[i]]], found.local[i]);
+        if (!add_candidate(rows, &found, nodes, may_pass ? start : NULL, now, &barrier))
+            return false;
+    }
+    return true;
+}
+
+static bool find_in_list(const struct system *system, size_t index)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct pair_list *list = &it->broad->lists[index];
+    struct row_list *rows = &it->rows->lists[index];
+    rows->count = 0;
+    for (size_t p = 0; p < list->pair_count; p++)
+        if (!find_in_pair(system, rows, list, p, (double)it->least[index][p]))
+            return false;
+    return true;
+}
+
+// Room for the rows of all lists, and for four entries of each.
+static bool reserve_rows(struct surface_contact *contact, size_t workers)
+{
+    struct surface_rows *it = contact->rows;
+    size_t count = 0;
+    for (size_t i = 0; i < contact->broad->list_count; i++)
+        count += it->lists[i].count;
+    it->count = 0;
+    size_t capacity = it->capacity;
+    if (!reserve((void **)&it->rows, &capacity, count, sizeof *it->rows))
+        return false;
+    if (!reserve((void **)&it->pulls, &it->capacity, count, sizeof *it->pulls) ||
+        !reserve((void **)&it->entries, &it->entry_capacity, 4 * count, sizeof *it->entries) ||
+        !reserve((void **)&it->totals, &it->total_capacity, workers, sizeof *it->totals))
+        return false;
+    it->count = count;
+    return true;
+}
+
+// Copies the rows of this worker's lists, one list after another.
+static void gather_rows(struct surface_contact *contact, const struct worker *worker)
+{
+    const struct surface_rows *it = contact->rows;
+    const struct range lists = worker_share(worker, contact->broad->list_count, 1);
+    size_t at = 0;
+    for (size_t i = 0; i < lists.end; i++) {
+        const struct row_list *list = &it->lists[i];
+        if (i >= lists.first && list->count > 0)
+            memcpy(it->rows + at, list->rows, list->count * sizeof *list->rows);
+        at += list->count;
+    }
+    worker_barrier(worker);
+}
+
+// Lists for every node of this worker the rows that act on it, in their order. A node whose weight is
+// 0 has no part in a row.
+static void sort_entries(struct system *system, const struct worker *worker)
+{
+    const struct surface_rows *it = system->surface_contact->rows;
+    const struct range share = node_share(system, worker);
+    if (share.end > share.first)
+        memset(it->counts + share.first, 0, (share.end - share.first) * sizeof *it->counts);
+    size_t total = 0;
+    for (size_t r = 0; r < it->count; r++)
+        for (int i = 0; i < 4; i++) {
+            const uint32_t node = it->rows[r].nodes[i];
+            if (node < share.first || node >= share.end || it->rows[r].weights[i] == 0)
+                continue;
+            it->counts[node]++;
+            total++;
+        }
+    it->totals[worker->index] = total;
+    worker_barrier(worker);
+    size_t at = 0;
+    for (int w = 0; w < worker->index; w++)
+        at += it->totals[w];
+    for (size_t node = share.first; node < share.end; node++) {
+        it->first[node] = (uint32_t)at;
+        at += it->counts[node];
+        it->counts[node] = 0;
+    }
+    for (uint32_t r = 0; r < it->count; r++)
+        for (int i = 0; i < 4; i++) {
+            const uint32_t node = it->rows[r].nodes[i];
+            const real weight = it->rows[r].weights[i];
+            if (node >= share.first && node < share.end && weight != 0)
+                it->entries[it->first[node] + it->counts[node]++] = (struct row_entry){r, weight};
+        }
+    worker_barrier(worker);
+}
+
+bool REAL_NAME(surface_contact_crossed)(const struct system *system)
+{
+    const struct surface_rows *it = system->surface_contact->rows;
+    for (size_t r = 0; r < it->count; r++)
+        if (it->rows[r].crossed)
+            return true;
+    return false;
+}
+
+bool REAL_NAME(surface_rows_find)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        if (it->listed[b])
+            find_displacements(it, b);
+    worker_barrier(worker);
+    for (size_t i = lists.first; i < lists.end; i++)
+        if (!find_in_list(system, i))
+            atomic_store(&it->failed, true);
+    worker_barrier(worker);
+    if (worker->index == 0 && !reserve_rows(it, (size_t)worker->count))
+        atomic_store(&it->failed, true);
+    worker_barrier(worker);
+    const bool failed = atomic_load(&it->failed);
+    worker_barrier(worker); // all have read it
+    if (failed)
+        return false;
+    gather_rows(it, worker);
+    if (it->rows->count > 0)
+        sort_entries(system, worker);
+    return true;
+}
+
+// ---- Forces and products
+
+static void add_pulls(const struct surface_rows *it, struct node_vectors out, struct range nodes)
+{
+    for (size_t node = nodes.first; node < nodes.end; node++)
+        for (uint32_t e = 0; e < it->counts[node]; e++) {
+            const struct row_entry entry = it->entries[it->first[node] + e];
+            const struct point pull = it->pulls[entry.row];
+            out.x[node] += entry.weight * pull.x;
+            out.y[node] += entry.weight * pull.y;
+            out.z[node] += entry.weight * pull.z;
+        }
+}
+
+static void put_pull(const struct surface_rows *it, size_t row, real size)
+{
+    const struct point direction = it->rows[row].direction;
+    it->pulls[row] = (struct point){size * direction.x, size * direction.y, size * direction.z};
+}
+
+void REAL_NAME(surface_rows_add)(struct system *system, const struct worker *worker)
+{
+    const struct surface_rows *it = system->surface_contact->rows;
+    const struct state *s = system->state;
+    const struct range rows = worker_share(worker, it->count, 8);
+    for (size_t r = rows.first; r < rows.end; r++)
+        put_pull(it, r, it->rows[r].force);
+    worker_barrier(worker);
+    add_pulls(it, (struct node_vectors){s->fx, s->fy, s->fz}, node_share(system, worker));
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
+static const struct surface_rows *rows_of(const struct system *system)
+{
+    const struct surface_contact *contact = system->surface_contact;
+    return contact && contact->rows && contact->rows->count > 0 ? contact->rows : NULL;
+}
+
+void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffness,
+                                        struct node_vectors in, const struct worker *worker)
+{
+    const struct surface_rows *it = rows_of(system);
+    if (!it)
+        return;
+    const struct range rows = worker_share(worker, it->count, 8);
+    for (size_t r = rows.first; r < rows.end; r++) {
+        const struct surface_row *row = &it->rows[r];
+        real sum = 0;
+        for (int i = 0; i < 4; i++) {
+            const size_t node = row->nodes[i];
+            sum +=
+                row->weights[i] * (row->direction.x * in.x[node] + row->direction.y * in.y[node] +
+                                   row->direction.z * in.z[node]);
+        }
+        put_pull(it, r, stiffness * row->stiffness * sum);
+    }
+    worker_barrier(worker);
+}
+
+void REAL_NAME(surface_tangent_apply)(const struct system *system, struct node_vectors out,
+                                      struct range nodes)
+{
+    const struct surface_rows *it = rows_of(system);
+    if (it)
+        add_pulls(it, out, nodes);
+}
+
+void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffness,
+                                       real (*blocks)[6], struct range nodes)
+{
+    const struct surface_rows *it = rows_of(system);
+    for (size_t node = nodes.first; it && node < nodes.end; node++)
+        for (uint32_t e = 0; e < it->counts[node]; e++) {
+            const struct row_entry entry = it->entries[it->first[node] + e];
+            const struct surface_row *row = &it->rows[entry.row];
+            const struct point n = row->direction;
+            block_add(blocks[node], n.x, n.y, n.z,
+                      stiffness * row->stiffness * entry.weight * entry.weight, 0);
+        }
+}

@@ -1,0 +1,448 @@
+// Contact between surfaces with implicit integrators and xpbd, at steps of several times those of
+// explicit ones: the tangent, momentum and energy of colliding bodies, no crossings (counted by the
+// exact checker), the energy budget, the same bits on every machine and after a checkpoint.
+#include "contact_fixture.h"
+#include "tangent_fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stability/limits.h"
+#include "topology/topology.h"
+
+static const char *const integrators[] = {"implicit_euler", "implicit_midpoint", "bdf2",
+                                          "xpbd, substeps: 8"};
+static const char *const precisions[] = {"single", "double", "mixed"};
+
+enum { INTEGRATORS = 4 };
+
+// ---- Scenes
+
+// Two balls that meet off their centres.
+#define BALLS                                                                                      \
+    "contact: {thickness: 0.004}\n"                                                                \
+    "bodies:\n"                                                                                    \
+    "- {name: left, type: sphere, center: [-0.06, 0, 0], radius: 0.05, subdivisions: 2,\n"         \
+    "   mass: 0.05, velocity: [2, 0, 0],\n"                                                        \
+    "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"                           \
+    "- {name: right, type: sphere, center: [0.06, 0.01, 0.005], radius: 0.05, subdivisions: 2,\n"  \
+    "   mass: 0.05, velocity: [-2, 0, 0],\n"                                                       \
+    "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"
+
+// Equations solved to nearly all digits: what they leave is missing from the momentum.
+static taut_solver *balls_of(const char *integrator, const char *precision, double dt)
+{
+    return solver_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1%s}\n" BALLS,
+                     precision, integrator, dt,
+                     strncmp(integrator, "xpbd", 4) != 0 && strcmp(precision, "double") == 0
+                         ? ", implicit: {tolerance: 1e-13}"
+                         : "");
+}
+
+// A curtain that folds onto a sphere and the floor, and onto itself.
+#define CURTAIN                                                                                    \
+    "environment: {gravity: [0, -9.81, 0], air_drag: 1e-5}\n"                                      \
+    "contact: {thickness: 0.02}\n"                                                                 \
+    "bodies:\n"                                                                                    \
+    "- {name: curtain, type: cloth, origin: [-0.5, 0.05, 0], u: [1, 0, 0], v: [0, 1, 0.05],\n"     \
+    "   nodes: [17, 17], mass: 0.3, damping: 0.05,\n"                                              \
+    "   springs: {structural: {stiffness: 300}, shear: {stiffness: 200}}}\n"                       \
+    "colliders:\n"                                                                                 \
+    "- {type: plane, stiffness: 500, friction: 0.1}\n"                                             \
+    "- {type: sphere, center: [0.1, 0.35, 0.2], radius: 0.15, stiffness: 500, friction: 0.1}\n"
+
+static taut_solver *curtain_of(const char *integrator, const char *precision,
+                               const struct solver_options *options)
+{
+    return solver_from(scene_of("precision: %s\n"
+                                "simulation: {integrator: %s, dt: 2e-3, steps: 1}\n" CURTAIN,
+                                precision, integrator),
+                       options);
+}
+
+// ---- The tangent
+
+// A sheet above another one, which is turned, so that edges cross; no border is within reach of a node
+// beside it, so that all contacts are along the vertical.
+static taut_solver *sheets_of(double height)
+{
+    return solver_of(
+        "precision: double\nsimulation: {integrator: implicit_euler, dt: 1e-3, steps: 1}\n"
+        "contact: {thickness: 0.004, stiffness: 50}\n"
+        "bodies:\n"
+        "- {name: a, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [5, 5], mass: 0.1,\n"
+        "   stiffness: 100}\n"
+        "- {name: b, type: cloth, origin: [0.0748, " NUM ", 0.0949], u: [0.4, 0, 0.1994],\n"
+        "   v: [0.1981, 0, 0.4], nodes: [4, 4], mass: 0.1, stiffness: 100}\n",
+        height);
+}
+
+// 1 upwards at all nodes of the second body.
+static double *rise_of(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    double *rise = calloc((size_t)topology->node_count * 3, sizeof *rise);
+    assert_non_null(rise);
+    for (uint64_t i = topology->bodies[1].first_node; i < topology->node_count; i++)
+        rise[3 * i + 1] = 1;
+    return rise;
+}
+
+// Where sheets stay parallel, the part of the tangent that is left out is 0. In the barrier, and in
+// its linear part below the thickness.
+static void test_the_tangent_is_the_difference_of_forces(void **state)
+{
+    (void)state;
+    static const double heights[] = {0.005, 0.0038};
+    const double h = 1e-7;
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solver = sheets_of(heights[i]);
+        taut_solver *above = sheets_of(heights[i] + h), *below = sheets_of(heights[i] - h);
+        const uint64_t nodes = taut_solver_node_count(solver);
+        double *rise = rise_of(solver), *more = all_forces(above), *less = all_forces(below);
+        double *product = product_of(solver, (struct product){true, 1, 0}, rise);
+        const double greatest = greatest_of(product, 3 * nodes);
+        assert_true(greatest > 100);
+        for (uint64_t node = 0; node < nodes; node++) {
+            const uint64_t at = topology_internal_node(solver_topology(solver), node);
+            const double slope = -(more[3 * node + 1] - less[3 * node + 1]) / (2 * h);
+            assert_near(product[3 * at + 1], slope, 1e-5 * greatest);
+        }
+        free(rise);
+        free(more);
+        free(less);
+        free(product);
+        taut_solver_destroy(solver);
+        taut_solver_destroy(above);
+        taut_solver_destroy(below);
+    }
+}
+
+static double dot(const double *a, const double *b, uint64_t count)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void test_the_tangent_is_symmetric_and_definite(void **state)
+{
+    (void)state;
+    taut_solver *solver = curtain_of("implicit_euler", "double", NULL);
+    advance(solver, 300);
+    assert_true(energy_of(solver).contact > 0);
+    const uint64_t count = 3 * taut_solver_node_count(solver);
+    const struct product wanted = {true, 1, 0};
+    for (uint64_t seed = 1; seed < 10; seed++) {
+        double *p = random_vector(solver, false, seed),
+               *q = random_vector(solver, false, seed + 50);
+        double *kp = product_of(solver, wanted, p), *kq = product_of(solver, wanted, q);
+        assert_near(dot(q, kp, count), dot(p, kq, count), 1e-9 * fabs(dot(p, kp, count)));
+        assert_true(dot(p, kp, count) >= 0);
+        free(p);
+        free(q);
+        free(kp);
+        free(kq);
+    }
+    // The blocks are those of products with unit vectors.
+    double *blocks = product_of(solver, wanted, NULL), *unit = calloc((size_t)count, sizeof *unit);
+    assert_non_null(unit);
+    const double greatest = greatest_of(blocks, 2 * count);
+    for (uint64_t node = 0; node < count / 3; node += 7) {
+        unit[3 * node + 1] = 1;
+        double *column = product_of(solver, wanted, unit);
+        unit[3 * node + 1] = 0;
+        assert_near(column[3 * node + 1], blocks[6 * node + 1], 1e-12 * greatest);
+        assert_near(column[3 * node], blocks[6 * node + 3], 1e-12 * greatest);
+        assert_near(column[3 * node + 2], blocks[6 * node + 5], 1e-12 * greatest);
+        free(column);
+    }
+    free(blocks);
+    free(unit);
+    taut_solver_destroy(solver);
+}
+
+// ---- Collisions
+
+static void test_steps_are_longer_than_explicit_ones(void **state)
+{
+    (void)state;
+    taut_solver *solver = balls_of("symplectic_euler", "single", 1e-4);
+    struct critical_step critical;
+    assert_int_equal(solver_critical_step(solver, &critical, NULL), TAUT_OK);
+    assert_true(critical.bound < 4e-4);
+    taut_solver_destroy(solver);
+}
+
+// The highest energy of two balls that meet, over that at the start; xpbd, which has contact as a
+// force at the start of substeps, and velocities half a substep earlier than positions.
+static void test_collisions_add_no_energy(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATORS; i++)
+        for (int precision = 0; precision < 3; precision++) {
+            taut_solver *solver = balls_of(integrators[i], precisions[precision], 1e-3);
+            struct everything all = everything_of(solver);
+            const double before = energy_of(solver).total, speed = velocity_of(solver, 0).x;
+            double most = 0;
+            for (int step = 0; step < 60; step++) {
+                advance(solver, 1);
+                most = fmax(most, energy_of(solver).total);
+                assert_int_equal(crossings_of(solver, &all), 0);
+            }
+            assert_true(velocity_of(solver, 0).x < 0.5 * speed); // they have met
+            if (!(most < (i < 3 ? 1.001 : 1.02) * before))
+                fail_msg("%s, %s: energy %g times", integrators[i], precisions[precision],
+                         most / before);
+            free_everything(&all);
+            taut_solver_destroy(solver);
+        }
+}
+
+static void test_momentum_is_kept(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATORS; i++) {
+        taut_solver *solver = balls_of(integrators[i], "double", 1e-3);
+        vec3 angular;
+        const vec3 before = momentum_of(solver, &angular);
+        advance(solver, 60);
+        assert_vector_near(momentum_of(solver, &angular), before, 1e-9);
+        assert_true(velocity_of(solver, 0).x < 1);
+        taut_solver_destroy(solver);
+    }
+}
+
+// The midpoint method has no numerical damping: the error of the energy after a collision that it
+// resolves falls with the square of dt.
+static void test_the_midpoint_method_keeps_its_order(void **state)
+{
+    (void)state;
+    double errors[2];
+    for (int i = 0; i < 2; i++) {
+        const double dt = 1e-4 / (1 << i);
+        taut_solver *solver =
+            solver_of("precision: double\nsimulation: {integrator: implicit_midpoint, dt: " NUM
+                      ", steps: 1, implicit: {newton: 20, tolerance: 1e-10}}\n"
+                      "contact: {thickness: 0.004, stiffness: 100}\n%s",
+                      dt, strstr(BALLS, "bodies"));
+        const double before = energy_of(solver).total;
+        advance(solver, (uint64_t)round(0.04 / dt));
+        errors[i] = fabs(energy_of(solver).total - before) / before;
+        assert_true(velocity_of(solver, 0).x < 1);
+        assert_int_equal(solver_surface_cuts(solver).steps, 0);
+        taut_solver_destroy(solver);
+    }
+    assert_true(errors[0] < 0.05);
+    assert_true(errors[0] > 3 * errors[1]);
+}
+
+// ---- Nothing passes through anything
+
+static void test_a_curtain_does_not_pass_through_itself(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATORS; i++)
+        for (int precision = 0; precision < 2; precision++) {
+            taut_solver *solver = curtain_of(integrators[i], precisions[precision], NULL);
+            struct everything all = everything_of(solver);
+            for (int frame = 0; frame < (quick() ? 30 : 60); frame++) {
+                advance(solver, 10);
+                assert_int_equal(crossings_of(solver, &all), 0);
+            }
+            assert_true(energy_of(solver).contact > 0);
+            assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+            free_everything(&all);
+            taut_solver_destroy(solver);
+        }
+}
+
+// Steps of a multiple of the thickness: two cells that fly into each other, and a sheet that falls
+// onto one whose corners are held.
+static void test_long_steps_do_not_pass(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
+        "environment: {gravity: [0, " NUM ", 0]}\ncontact: {thickness: " NUM "}\n"
+        "bodies:\n"
+        "- {name: top, type: cloth, origin: [-0.5, 0.05, -0.5], u: [1, 0.05, 0],\n"
+        "   v: [0.07, 0, 1], nodes: [%d, %d], mass: 0.2, velocity: [0, " NUM ", 0],\n"
+        "   spring: {stiffness: 200, damping: 0.02}}\n"
+        "- {name: low, type: cloth, origin: [-0.45, 0, -0.43], u: [1, 0, 0], v: [0, 0, 1],\n"
+        "   nodes: [%d, %d], mass: 0.2, spring: {stiffness: 200, damping: 0.02}%s}\n";
+    for (int i = 0; i < INTEGRATORS; i++)
+        for (int precision = 0; precision < 2; precision++)
+            for (int falls = 0; falls < 2; falls++) {
+                const char *name = precision ? "double" : "single";
+                taut_solver *solver = falls
+                                          ? solver_of(text, name, integrators[i], 4e-3, -9.81, 2e-3,
+                                                      9, 9, -1.0, 11, 11, ", pins: [corners]")
+                                          : solver_of(text, name, integrators[i], 1.6e-2, 0.0, 1e-3,
+                                                      2, 2, -3.0, 2, 2, "");
+                struct everything all = everything_of(solver);
+                for (int step = 0; step < (falls ? 100 : 40); step++) {
+                    advance(solver, 1);
+                    assert_int_equal(crossings_of(solver, &all), 0);
+                }
+                // The top has not gone on.
+                assert_true(falls || velocity_of(solver, 0).y > -2.5);
+                assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+                free_everything(&all);
+                taut_solver_destroy(solver);
+            }
+}
+
+// ---- Stiffness and the energy budget
+
+// A fifth of what is stable in a substep.
+static void test_xpbd_has_a_critical_step_of_contact(void **state)
+{
+    (void)state;
+    taut_solver *solver = balls_of("xpbd, substeps: 8", "double", 1e-3);
+    taut_critical_step critical;
+    assert_int_equal(taut_solver_critical_step(solver, 0, &critical, NULL), TAUT_OK);
+    assert_near(critical.dt_bound, 1e-3 * sqrt(5), 1e-6);
+    taut_solver_destroy(solver);
+    solver = balls_of("implicit_euler", "double", 1e-3);
+    assert_int_equal(taut_solver_critical_step(solver, 0, &critical, NULL), TAUT_OK);
+    assert_true(isinf(critical.dt_bound));
+    taut_solver_destroy(solver);
+}
+
+// With the implicit midpoint method and a stiffness that its steps resolve.
+static void test_the_budget_closes(void **state)
+{
+    (void)state;
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    taut_solver *solver = solver_from(
+        scene_of("precision: double\nsimulation: {integrator: implicit_midpoint, dt: 1e-4, "
+                 "steps: 1}\n"
+                 "environment: {gravity: [0, -9.81, 0]}\n"
+                 "contact: {thickness: 0.01, stiffness: 50}\n"
+                 "bodies:\n"
+                 "- {name: low, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [9, 9],\n"
+                 "   mass: 0.1, pins: [corners], spring: {stiffness: 100, damping: 0.05}}\n"
+                 "- {name: ball, type: sphere, center: [0.21, 0.08, 0.19], radius: 0.06,\n"
+                 "   subdivisions: 1, mass: 0.03, spring: {stiffness: 100, damping: 0.05}}\n"),
+        &options);
+    const double before = energy_of(solver).total;
+    double most = 0;
+    for (int i = 0; i < 20; i++) {
+        advance(solver, 100);
+        most = fmax(most, energy_of(solver).contact);
+    }
+    const double lost = before - energy_of(solver).total;
+    assert_true(most > 1e-3 * before && lost > 0.02);
+    assert_true(fabs(residual_of(solver, before)) < 0.02 * lost);
+    taut_solver_destroy(solver);
+}
+
+// Steps so long that the motion is cut: what that takes, or stores, is in the budget, and the rest is
+// damped.
+static void test_the_budget_counts_what_is_cut(void **state)
+{
+    (void)state;
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver = solver_from(
+            scene_of("precision: double\nsimulation: {integrator: %s, dt: 6e-3, steps: 1}\n" BALLS,
+                     integrators[i]),
+            &options);
+        const double before = energy_of(solver).total;
+        for (int step = 0; step < 12; step++) {
+            advance(solver, 1);
+            assert_true(residual_of(solver, before) < 0.01 * before);
+        }
+        assert_true(solver_surface_cuts(solver).steps > 0);
+        assert_true(work_of(solver).truncation != 0);
+        taut_solver_destroy(solver);
+    }
+}
+
+// ---- The same bits
+
+struct hashed {
+    const char *integrator, *precision;
+};
+
+static uint64_t hash_of_curtain(struct hashed run, const struct solver_options *options)
+{
+    taut_solver *solver = curtain_of(run.integrator, run.precision, options);
+    advance(solver, quick() ? 200 : 250);
+    const uint64_t hash = taut_solver_hash(solver);
+    assert_true(energy_of(solver).contact > 0);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_bits_do_not_depend_on_the_machine(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 3, 8};
+    for (int i = 0; i < INTEGRATORS; i++)
+        for (int precision = 0; precision < 2; precision++) {
+            const struct hashed run = {integrators[i], precisions[precision]};
+            struct solver_options options = {.config = {.threads = 1, .isa = TAUT_ISA_BASE}};
+            const uint64_t expected = hash_of_curtain(run, &options);
+            for (int isa = 0; isa < ISA_COUNT; isa++)
+                for (int t = 0; isa_available((enum isa)isa) && t < 4; t++) {
+                    // All threads on one instruction set, and one thread on all.
+                    if ((isa > 0) == (t > 0))
+                        continue;
+                    options.config.isa = (taut_isa)(TAUT_ISA_BASE + isa);
+                    options.config.threads = threads[t];
+                    if (hash_of_curtain(run, &options) != expected)
+                        fail_msg("%s, %s: %s and %d threads give another hash", run.integrator,
+                                 run.precision, isa_name((enum isa)isa), threads[t]);
+                }
+        }
+}
+
+static void test_a_restored_run_continues_to_the_bit(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INTEGRATORS; i++) {
+        taut_scene *scene = scene_of(
+            "simulation: {integrator: %s, dt: 2e-3, steps: 4000}\n" CURTAIN, integrators[i]);
+        const taut_config config = {.threads = 1};
+        taut_solver *solver, *next;
+        void *bytes;
+        size_t count;
+        assert_int_equal(taut_solver_create(scene, &config, &solver, NULL), TAUT_OK);
+        advance(solver, 223);
+        assert_int_equal(taut_solver_save_memory(solver, &bytes, &count, NULL), TAUT_OK);
+        assert_int_equal(taut_solver_restore_memory(scene, bytes, count, &config, &next, NULL),
+                         TAUT_OK);
+        assert_true(energy_of(solver).contact > 0);
+        advance(solver, 60);
+        advance(next, 60);
+        assert_int_equal(taut_solver_hash(solver), taut_solver_hash(next));
+        free(bytes);
+        taut_solver_destroy(solver);
+        taut_solver_destroy(next);
+        taut_scene_destroy(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_tangent_is_the_difference_of_forces),
+        cmocka_unit_test(test_the_tangent_is_symmetric_and_definite),
+        cmocka_unit_test(test_steps_are_longer_than_explicit_ones),
+        cmocka_unit_test(test_collisions_add_no_energy),
+        cmocka_unit_test(test_momentum_is_kept),
+        cmocka_unit_test(test_the_midpoint_method_keeps_its_order),
+        cmocka_unit_test(test_a_curtain_does_not_pass_through_itself),
+        cmocka_unit_test(test_long_steps_do_not_pass),
+        cmocka_unit_test(test_xpbd_has_a_critical_step_of_contact),
+        cmocka_unit_test(test_the_budget_closes),
+        cmocka_unit_test(test_the_budget_counts_what_is_cut),
+        cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
+        cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
