@@ -32,9 +32,9 @@ static int64_t number_of(const int64_t *grid, const int64_t at[3])
 // The bit of a spring to the node `steps` further on, which is a later one.
 static unsigned bit_of(const int64_t steps[3])
 {
-    const int64_t place = steps[0] + 3 * steps[1] + 9 * steps[2];
-    assert(place > 0 && place <= 16);
-    return 1U << (place - 1);
+    const int64_t position = steps[0] + 3 * steps[1] + 9 * steps[2];
+    assert(position > 0 && position <= 16);
+    return 1U << (position - 1);
 }
 
 static bool find_springs(const struct topology *topology, const struct topology_body *body,
