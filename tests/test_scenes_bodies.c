@@ -30,6 +30,31 @@ static void test_a_curtain_lies_in_layers(void **context)
     taut_solver_destroy(solver);
 }
 
+// The bowl holds both jellies until it tips over; then they lie beside it on the floor.
+static void test_a_bowl_holds_jellies_and_pours_them_out(void **context)
+{
+    (void)context;
+    taut_solver *solver = scene_open("bowl", NULL, NULL);
+    static const char *const jellies[] = {"lower", "upper"};
+    advance_to(solver, quick() ? 0.3 : 1.2);
+    for (int i = 0; i < 2; i++) {
+        const struct extent box = body_extent(solver, jellies[i]);
+        assert_true(box.min.y > 0.003);
+        assert_true(hypot(box.mean.x, box.mean.z) < 0.25);
+    }
+    if (!quick()) {
+        assert_true(body_extent(solver, "lower").mean.y < 0.3);
+        assert_true(body_extent(solver, "upper").mean.y < 0.3);
+        advance_to(solver, 2.4);
+        for (int i = 0; i < 2; i++) {
+            const struct extent box = body_extent(solver, jellies[i]);
+            assert_true(box.mean.x > 0.35);
+            assert_true(box.max.y < 0.15 && box.min.y > -0.15);
+        }
+    }
+    taut_solver_destroy(solver);
+}
+
 static void test_quad_without_diagonals_folds(void **context)
 {
     (void)context;
@@ -346,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_curtain_lies_in_layers),
+        cmocka_unit_test(test_a_bowl_holds_jellies_and_pours_them_out),
         cmocka_unit_test(test_quad_without_diagonals_folds),
         cmocka_unit_test(test_cloths_with_more_kinds_of_springs_sag_less),
         cmocka_unit_test(test_scarf_stretches_on_the_bias),

@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "intersections/intersections.h"
 #include "output/vtp_reader.h"
+#include "scene/collider_pose.h"
 #include "scene/mesh/mesh.h"
 
 struct checked_body {
@@ -37,7 +38,8 @@ struct check {
     struct frame frame;
     struct mesh mesh;
     struct vtp_frame file; // a single frame
-    double *file_positions;
+    double *own_positions; // of that file; or of nodes and of mesh colliders, of a scene with these
+    uint64_t own_count;    // nodes in it
     struct checked_body *bodies;
     size_t body_count;
     struct intersection_surface surface;
@@ -72,6 +74,22 @@ static bool has_surface(const struct topology_body *body)
     return body->face_arity == 3;
 }
 
+// Mesh colliders count as bodies after those of the scene.
+static void add_mesh_collider(struct check *check, const struct topology *topology, size_t number,
+                              uint64_t *triangle)
+{
+    const struct topology_collider *mesh = &topology->mesh_colliders[number];
+    const taut_scene *scene = check->reader.session.scene;
+    const size_t body = topology->body_count + number;
+    check->bodies[body] = (struct checked_body){scene->colliders[mesh->collider].mesh.path,
+                                                mesh->first_node, *triangle};
+    for (uint64_t i = 0; i < mesh->face_count; i++, ++*triangle) {
+        memcpy(check->triangles[*triangle], topology->collider_faces[mesh->first_face + i],
+               sizeof check->triangles[*triangle]);
+        check->triangle_bodies[*triangle] = (uint32_t)body;
+    }
+}
+
 static taut_status make_surface_of_scene(struct check *check, taut_error *error)
 {
     const taut_solver *solver = check->reader.session.solver;
@@ -79,7 +97,10 @@ static taut_status make_surface_of_scene(struct check *check, taut_error *error)
     uint64_t count = 0;
     for (size_t b = 0; b < topology->body_count; b++)
         count += has_surface(&topology->bodies[b]) ? topology->bodies[b].face_count : 0;
-    taut_status status = allocate_surface(check, count, topology->body_count, error);
+    const size_t meshes = topology->mesh_collider_count;
+    const size_t bodies = topology->body_count + meshes;
+    taut_status status =
+        allocate_surface(check, count + topology->collider_face_count, bodies, error);
     uint64_t triangle = 0;
     for (size_t b = 0; b < topology->body_count && status == TAUT_OK; b++) {
         const struct topology_body *body = &topology->bodies[b];
@@ -92,11 +113,40 @@ static taut_status make_surface_of_scene(struct check *check, taut_error *error)
             check->triangle_bodies[triangle] = (uint32_t)b;
         }
     }
+    for (size_t m = 0; m < meshes && status == TAUT_OK; m++)
+        add_mesh_collider(check, topology, m, &triangle);
     if (status == TAUT_OK)
         status = solver_make_frame(solver, FRAME_POSITIONS, &check->frame, error);
-    check->surface.node_count = topology->node_count;
+    check->surface.node_count = topology->node_count + topology->collider_node_count;
     check->surface.positions = check->frame.positions;
-    return status;
+    if (status != TAUT_OK || meshes == 0)
+        return status;
+    check->own_count = check->surface.node_count;
+    check->own_positions = memory_allocate(NULL, 3 * check->own_count, sizeof(double));
+    check->surface.positions = check->own_positions;
+    return check->own_positions ? TAUT_OK : fail_memory(error, "the surfaces");
+}
+
+// Positions of nodes, and of mesh colliders where they are at the time of the frame.
+static void place_mesh_colliders(struct check *check)
+{
+    const struct topology *topology = solver_topology(check->reader.session.solver);
+    double *at = check->own_positions;
+    if (topology->mesh_collider_count == 0)
+        return;
+    memcpy(at, check->frame.positions, 3 * (size_t)topology->node_count * sizeof *at);
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        const struct collider_pose pose =
+            collider_pose_at(&topology->colliders[mesh->collider], check->frame.time, 0);
+        for (uint64_t i = mesh->first_node; i < mesh->first_node + mesh->node_count; i++) {
+            const double *p = topology->collider_points[i - topology->node_count];
+            const vec3 point = collider_point(&pose, vec3_make(p[0], p[1], p[2]));
+            at[3 * i] = point.x;
+            at[3 * i + 1] = point.y;
+            at[3 * i + 2] = point.z;
+        }
+    }
 }
 
 static taut_status make_surface_of_mesh(struct check *check, taut_error *error)
@@ -120,14 +170,15 @@ static taut_status make_surface_of_file(struct check *check, taut_error *error)
     taut_status status = allocate_surface(check, file->polys, (size_t)file->name_count, error);
     if (status != TAUT_OK)
         return status;
-    check->file_positions = memory_allocate(NULL, 3 * file->points, sizeof(double));
+    check->own_count = file->points;
+    check->own_positions = memory_allocate(NULL, 3 * check->own_count, sizeof(double));
     uint32_t *node_bodies = memory_allocate(NULL, file->points, sizeof *node_bodies);
-    if (!check->file_positions || !node_bodies)
+    if (!check->own_positions || !node_bodies)
         status = fail_memory(error, "a frame");
     check->surface.node_count = file->points;
-    check->surface.positions = check->file_positions;
+    check->surface.positions = check->own_positions;
     if (status == TAUT_OK)
-        status = vtp_frame_exact_positions(file, check->file_positions, error);
+        status = vtp_frame_exact_positions(file, check->own_positions, error);
     if (status == TAUT_OK)
         status = vtp_frame_node_bodies(file, node_bodies, error);
     if (status == TAUT_OK)
@@ -205,6 +256,8 @@ static taut_status check_at(struct check *check, uint64_t number, double time, t
     show_frame(check);
     taut_status status =
         frame_reader_read(&check->reader, time, FRAME_POSITIONS, &check->frame, error);
+    if (status == TAUT_OK)
+        place_mesh_colliders(check);
     if (status == TAUT_OK)
         status = check_frame(check, number, check->frame.time, error);
     return status;
@@ -445,9 +498,11 @@ static double memory_of_check(const struct options *options, const taut_scene *s
     (void)options;
     struct memory_estimate estimate;
     memory_estimate_make(scene, NULL, &estimate);
-    const double surface = estimate.faces * (sizeof(uint32_t[3]) + sizeof(uint32_t));
-    return memory_of_frame(&estimate, FRAME_POSITIONS) + surface +
-           intersections_bytes(estimate.faces);
+    const double faces = estimate.faces + estimate.collider_faces;
+    const double surface = faces * (sizeof(uint32_t[3]) + sizeof(uint32_t));
+    const double own =
+        estimate.collider_faces > 0 ? 24 * (estimate.nodes + estimate.collider_nodes) : 0;
+    return memory_of_frame(&estimate, FRAME_POSITIONS) + surface + own + intersections_bytes(faces);
 }
 
 static int check_run_or_scene(struct check *check)
@@ -542,7 +597,7 @@ static int check_intersections(const struct options *options)
     free(check.bodies);
     frame_free(&check.frame);
     mesh_free(&check.mesh);
-    memory_release(NULL, check.file_positions, 3 * check.file.points, sizeof(double));
+    memory_release(NULL, check.own_positions, 3 * check.own_count, sizeof(double));
     vtp_frame_close(&check.file);
     frame_reader_close(&check.reader);
     return code;

@@ -145,6 +145,30 @@ static void print_bodies(const struct info *info)
     }
 }
 
+// "both sides, moves" of a mesh collider, with its friction.
+static void print_collider(const struct info *info, const struct topology_collider *mesh)
+{
+    const struct scene_collider *it = &info->scene->colliders[mesh->collider];
+    printf("  %8zu  %9s  %9s  %-7s  %-6s  %s", mesh->collider, human_count(mesh->node_count).text,
+           human_count(mesh->face_count).text, it->sides == SIDES_OUTSIDE ? "outside" : "both",
+           collider_moves(it) ? "moves" : "static", it->mesh.path);
+    if (it->surface_friction.present)
+        printf(", friction %g, %g", it->surface_friction.static_coefficient,
+               it->surface_friction.kinetic_coefficient);
+    puts("");
+}
+
+static void print_mesh_colliders(const struct info *info)
+{
+    const struct topology *topology = solver_topology(info->solver);
+    if (topology->mesh_collider_count == 0)
+        return;
+    printf("\n  %8s  %9s  %9s  %-7s  %-6s  %s\n", "collider", "nodes", "triangles", "sides",
+           "motion", "mesh");
+    for (size_t m = 0; m < topology->mesh_collider_count; m++)
+        print_collider(info, &topology->mesh_colliders[m]);
+}
+
 // ---- Materials: what was asked for, and what the network of springs and elements represents.
 
 // A lattice of a solid.
@@ -423,6 +447,7 @@ static void print_table(const struct info *info)
 {
     print_heading(info);
     print_bodies(info);
+    print_mesh_colliders(info);
     print_materials(info);
     print_critical(info);
     print_substeps(info);
@@ -653,6 +678,20 @@ static void write_critical(struct json *json, const struct info *info)
     json_close_array(json);
 }
 
+static void write_mesh_collider(struct json *json, const struct info *info, size_t number)
+{
+    const struct topology_collider *mesh = &solver_topology(info->solver)->mesh_colliders[number];
+    const struct scene_collider *it = &info->scene->colliders[mesh->collider];
+    json_open_object(json, NULL);
+    json_count(json, "collider", mesh->collider);
+    json_string(json, "file", it->mesh.path);
+    json_count(json, "nodes", mesh->node_count);
+    json_count(json, "triangles", mesh->face_count);
+    json_string(json, "sides", it->sides == SIDES_OUTSIDE ? "outside" : "both");
+    json_bool(json, "moves", collider_moves(it));
+    json_close_object(json);
+}
+
 static void print_json(const struct info *info)
 {
     const taut_solver *solver = info->solver;
@@ -673,6 +712,10 @@ static void print_json(const struct info *info)
     json_open_array(&json, "bodies");
     for (size_t b = 0; b < taut_solver_body_count(solver); b++)
         write_body(&json, info, b);
+    json_close_array(&json);
+    json_open_array(&json, "mesh_colliders");
+    for (size_t m = 0; m < solver_topology(solver)->mesh_collider_count; m++)
+        write_mesh_collider(&json, info, m);
     json_close_array(&json);
 
     write_critical(&json, info);

@@ -88,6 +88,24 @@ static void grow_by_spheres(struct render *render)
     }
 }
 
+// The same for mesh colliders.
+static void grow_by_meshes(struct render *render)
+{
+    const struct subject *subject = &render->source.subject;
+    const double size = vec3_length(vec3_subtract(render->high, render->low));
+    const vec3 centre = vec3_scale(0.5, vec3_add(render->low, render->high));
+    for (size_t m = 0; m < subject->mesh_count; m++) {
+        vec3 low, high;
+        subject_mesh_box(subject, m, 0, &low, &high);
+        if (collider_moves(&subject->colliders[subject->meshes[m].collider]) ||
+            vec3_length(vec3_subtract(high, low)) > 2 * size ||
+            vec3_length(vec3_subtract(vec3_scale(0.5, vec3_add(low, high)), centre)) > size)
+            continue;
+        grow(render, low);
+        grow(render, high);
+    }
+}
+
 // Extends the colour scale that all frames share.
 static void grow_scale(struct render *render, struct values *values,
                        const struct render_options *appearance)
@@ -126,6 +144,7 @@ static taut_status measure_frames(struct render *render, const struct render_opt
     if (source->subject.node_count == 0)
         render->low = vec3_make(-1, -1, -1), render->high = vec3_make(1, 1, 1);
     grow_by_spheres(render);
+    grow_by_meshes(render);
     return status;
 }
 

@@ -128,7 +128,8 @@ static bool depends_on_relative_velocity(const taut_solver *solver)
     const struct scene_wind *wind = &topology->environment.wind;
     bool moves = topology->motion_count > 0;
     for (size_t c = 0; c < topology->collider_count; c++)
-        moves |= vec3_length(topology->colliders[c].velocity) > 0;
+        moves |= vec3_length(topology->colliders[c].velocity) > 0 ||
+                 collider_moves(&topology->colliders[c]);
     return (wind->present && wind->relative) || (moves && depends_on_velocity(solver));
 }
 

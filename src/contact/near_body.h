@@ -107,6 +107,8 @@ static uint64_t nodes_near(const struct state *s, size_t first, int count,
         return find_near(s, first, count, shape, COLLIDER_SPHERE);
     case COLLIDER_ROOM:
         return find_near(s, first, count, shape, COLLIDER_ROOM);
+    case COLLIDER_MESH:
+        break;
     }
     return 0;
 }

@@ -89,6 +89,8 @@ static inline int surface_contacts(const struct surface *surface, vec3 position,
         return sphere_contact(surface, position, slack, contacts);
     case COLLIDER_ROOM:
         return room_contacts(surface->it, position, slack, contacts);
+    case COLLIDER_MESH: // touches surfaces (surface_contact.h)
+        break;
     }
     return 0;
 }

@@ -25,12 +25,20 @@ static const double SKIN_MIN = 0.25, SKIN_MAX = 512;
 
 // ---- Making
 
+static bool has_mesh_colliders(const taut_scene *scene)
+{
+    bool any = false;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        any |= scene->colliders[c].type == COLLIDER_MESH;
+    return any;
+}
+
 static bool body_wanted(const taut_scene *scene, size_t body)
 {
     const struct scene_contact *contact = &scene->contact;
     const struct scene_body_contact *own = &scene->bodies[body].contact;
     const bool self = own->self_given ? own->self : contact->self;
-    bool exceptions = false;
+    bool exceptions = has_mesh_colliders(scene);
     for (size_t i = 0; i < contact->pair_count; i++)
         exceptions |= contact->pairs[i].enabled;
     return self || (contact->between && scene->body_count > 1) || exceptions;
@@ -40,13 +48,19 @@ static void set_rules(struct surface_contact *it, const taut_scene *scene)
 {
     const struct scene_contact *contact = &scene->contact;
     const size_t bodies = it->body_count;
-    for (size_t a = 0; a < bodies; a++) {
+    for (size_t a = scene->body_count; a < bodies; a++) {
+        it->half_thickness[a] = contact->thickness / 2;
+        it->wanted[a] = true;
+        for (size_t b = 0; b < scene->body_count; b++)
+            it->enabled[a * bodies + b] = it->enabled[b * bodies + a] = true;
+    }
+    for (size_t a = 0; a < scene->body_count; a++) {
         const struct scene_body_contact *own = &scene->bodies[a].contact;
         const double thickness = own->thickness > 0 ? own->thickness : contact->thickness;
         it->half_thickness[a] = thickness / 2;
         it->apart[a] = 1.5 * thickness;
         it->wanted[a] = body_wanted(scene, a);
-        for (size_t b = 0; b < bodies; b++)
+        for (size_t b = 0; b < scene->body_count; b++)
             it->enabled[a * bodies + b] =
                 a == b ? (own->self_given ? own->self : contact->self) : contact->between;
     }
@@ -61,8 +75,8 @@ static size_t chunks_of(const struct topology *topology, struct surface_contact 
 {
     size_t count = 0;
     for (size_t b = 0; b < it->body_count; b++) {
-        const size_t first = (size_t)topology->bodies[b].first_node;
-        const size_t end = first + (size_t)topology->bodies[b].node_count;
+        const struct range nodes = surface_nodes(topology, b);
+        const size_t first = nodes.first, end = nodes.end;
         for (size_t at = first; it->wanted[b] && at < end; at += SUM_CHUNK, count++)
             if (store)
                 it->chunks[count] =
@@ -144,20 +158,20 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
 {
     const struct topology *topology = system->topology;
     const taut_allocator *allocator = system->allocator;
-    const size_t nodes = (size_t)topology->node_count;
+    const size_t nodes = all_surface_nodes(topology);
     if (!scene->contact.present)
         return TAUT_OK;
     struct surface_contact *it = memory_allocate(allocator, 1, sizeof *it);
     if (!it)
         return fail_memory(error, "contact");
     system->surface_contact = it;
-    it->body_count = topology->body_count;
+    it->body_count = topology->body_count + topology->mesh_collider_count;
     it->lists_due = true;
     it->skin = SKIN_MIN;
     if (!allocate_rules(it, nodes, allocator))
         return fail_memory(error, "contact");
     set_rules(it, scene);
-    for (size_t b = 0; b < it->body_count && !scene->contact.stiffness_auto; b++)
+    for (size_t b = 0; b < topology->body_count && !scene->contact.stiffness_auto; b++)
         system->state->surface_stiffness[b] = scene->contact.stiffness;
     it->rules = (struct broad_phase_rules){it->body_count, it->radius, it->enabled, it->apart,
                                            (const double(*)[3])topology->built};
@@ -181,7 +195,7 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         (implicit && !REAL_NAME(surface_rows_make)(it, nodes, allocator)))
         return fail_memory(error, "contact");
     (void)chunks_of(topology, it, true);
-    return TAUT_OK;
+    return REAL_NAME(mesh_colliders_make)(system, error);
 }
 
 #define RELEASE(array, count) memory_release(allocator, (array), (count), sizeof *(array))
@@ -206,11 +220,12 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     const taut_allocator *allocator = system->allocator;
     if (!it)
         return;
-    const size_t bodies = it->body_count, nodes = (size_t)system->topology->node_count;
+    const size_t bodies = it->body_count, nodes = all_surface_nodes(system->topology);
     const size_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
     if (it->broad)
         release_lists(it, allocator);
     REAL_NAME(surface_rows_free)(it, nodes, allocator);
+    REAL_NAME(mesh_colliders_free)(system);
     RELEASE(it->wanted, bodies);
     RELEASE(it->enabled, bodies * bodies);
     RELEASE(it->half_thickness, bodies);
@@ -250,12 +265,13 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     const struct surface_contact *it = system->surface_contact;
     if (!it)
         return 0;
-    const uint64_t bodies = it->body_count, nodes = system->topology->node_count;
+    const uint64_t bodies = it->body_count, nodes = all_surface_nodes(system->topology);
     const uint64_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
     uint64_t bytes = surfaces_bytes(&it->surfaces) + REAL_NAME(broad_phase_bytes)(it->broad);
     bytes += bodies * (3 * sizeof(double) + sizeof(bool) + sizeof *it->moved) +
              bodies * bodies * (sizeof(bool) + sizeof(double));
-    bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes);
+    bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes) +
+             REAL_NAME(mesh_colliders_bytes)(it);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
                        sizeof(size_t) + 3);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
@@ -549,7 +565,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         for (size_t b = 0; b < it->body_count; b++)
             it->radius[b] = (1.5 + it->skin) * it->half_thickness[b];
     }
-    const struct range share = node_share(system, worker);
+    const struct range share = surface_node_share(system, worker);
     memcpy(it->list_x + share.first, s->x + share.first, (share.end - share.first) * sizeof(real));
     memcpy(it->list_y + share.first, s->y + share.first, (share.end - share.first) * sizeof(real));
     memcpy(it->list_z + share.first, s->z + share.first, (share.end - share.first) * sizeof(real));
@@ -738,6 +754,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     if (!it)
         return;
     const bool at_start = it->always_at_start || is_at_start(system, evaluation);
+    REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
     if (!it->paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
     if (it->paused || it->candidates == 0) {
@@ -840,7 +857,7 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
         }
     worker_barrier(worker);
     for (size_t b = blocks.first; b < blocks.end; b++)
-        if (it->receives[b])
+        if (it->receives[b] && !is_of_collider(system->topology, &it->surfaces.blocks[b]))
             add_to_nodes(system, b);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }

@@ -79,6 +79,18 @@ void REAL_NAME(surface_contact_count_cut)(struct system *system);
 // evaluation at a stage.
 bool REAL_NAME(surface_contact_crossed)(const struct system *system);
 
+// Poses the mesh colliders that move for a time, s. Ends with a barrier if there are any.
+void REAL_NAME(mesh_colliders_pose)(struct system *system, double time,
+                                    const struct worker *worker);
+
+// W, exerted by mesh colliders in the present evaluation of the forces; the same on every worker.
+double REAL_NAME(mesh_colliders_power)(const struct system *system);
+
+// Whether a node of a body is inside a mesh collider with `sides: outside`, for surfaces that do not
+// cross; *found: the node, and the collider. By one worker. *no_memory: this is not known.
+bool REAL_NAME(mesh_colliders_enclose)(const struct system *system, struct surface_parts *found,
+                                       bool *no_memory);
+
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system);
 
 // By one worker; all 0 without contact.

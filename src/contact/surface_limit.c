@@ -353,7 +353,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
 {
     struct surface_contact *it = system->surface_contact;
     if (it->overshot) { // to lists that are complete for the whole step
-        const struct range share = node_share(system, worker);
+        const struct range share = surface_node_share(system, worker);
         const size_t bytes = (share.end - share.first) * sizeof(real);
         memcpy(it->old_x + share.first, it->list_x + share.first, bytes);
         memcpy(it->old_y + share.first, it->list_y + share.first, bytes);

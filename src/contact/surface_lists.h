@@ -33,7 +33,7 @@ struct surface_contact {
     struct surfaces surfaces;
     struct broad_phase *broad;
     struct broad_phase_rules rules;
-    // By body; `enabled` by pair of bodies.
+    // By body, mesh colliders included (surfaces.h); `enabled` by pair of bodies.
     size_t body_count;
     bool *wanted, *enabled;
     double *half_thickness; // m
@@ -73,7 +73,11 @@ struct surface_contact {
     uint32_t *halo_start;   // by entry: those of other blocks with this node, ascending
     uint32_t *halo;
     size_t halo_count;
-    double *energies; // by list, J
+    double *energies;  // by list, J
+    double *parts;     // by pair of bodies, of the stiffness; NULL: 1 (mesh_colliders.c)
+    double posed_time; // s, to which those that move have been posed
+    const real *posed; // in these x coordinates
+    bool colliders_move;
     bool pushes, paused;
     bool always_at_start;           // every evaluation is at the start of what is cut (xpbd)
     struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
@@ -112,6 +116,50 @@ static inline double relative_displacement(const struct displacements *a,
     return sqrt(square);
 }
 
+// ---- Nodes of bodies and of mesh colliders
+
+static inline size_t all_surface_nodes(const struct topology *topology)
+{
+    return (size_t)(topology->node_count + topology->collider_node_count);
+}
+
+static inline bool is_of_collider(const struct topology *topology,
+                                  const struct surface_block *block)
+{
+    return block->body >= topology->body_count;
+}
+
+static inline struct range surface_node_share(const struct system *system,
+                                              const struct worker *worker)
+{
+    return worker_share(worker, all_surface_nodes(system->topology), 16);
+}
+
+// Those of a body or a mesh collider.
+static inline struct range surface_nodes(const struct topology *topology, size_t body)
+{
+    const bool is_collider = body >= topology->body_count;
+    const uint64_t first = is_collider
+                               ? topology->mesh_colliders[body - topology->body_count].first_node
+                               : topology->bodies[body].first_node;
+    const uint64_t count = is_collider
+                               ? topology->mesh_colliders[body - topology->body_count].node_count
+                               : topology->bodies[body].node_count;
+    return (struct range){(size_t)first, (size_t)(first + count)};
+}
+
+// That of a node, the other way round.
+static inline size_t surface_body_of(const struct topology *topology, uint64_t node)
+{
+    size_t m = 0;
+    if (node < topology->node_count)
+        return topology_body_of_node(topology, node);
+    while (m + 1 < topology->mesh_collider_count &&
+           node >= topology->mesh_colliders[m + 1].first_node)
+        m++;
+    return topology->body_count + m;
+}
+
 // ---- Two bodies
 
 // m, of two bodies, or of one with itself.
@@ -120,12 +168,19 @@ static inline double thickness_between(const struct surface_contact *it, size_t 
     return it->half_thickness[a] + it->half_thickness[b];
 }
 
+// N/m; a mesh collider takes that of what touches it.
+static inline double stiffness_of(const struct system *system, uint32_t body)
+{
+    return body < system->topology->body_count ? system->state->surface_stiffness[body] : INFINITY;
+}
+
 static inline struct barrier barrier_between(const struct system *system, uint32_t a, uint32_t b)
 {
-    const double *stiffness = system->state->surface_stiffness;
-    const double thickness = thickness_between(system->surface_contact, a, b);
+    const struct surface_contact *it = system->surface_contact;
+    const double thickness = thickness_between(it, a, b);
+    const double part = it->parts ? it->parts[a * it->body_count + b] : 1;
     return (struct barrier){(real)(1.5 * thickness), (real)(0.5 * thickness),
-                            (real)fmin(stiffness[a], stiffness[b])};
+                            (real)(part * fmin(stiffness_of(system, a), stiffness_of(system, b)))};
 }
 
 static inline struct point block_point(const block_reals positions, int node)
@@ -265,6 +320,11 @@ static inline bool sides_are_apart(const struct candidate *it, const struct poin
         apart |= least[0][axis] - most[1][axis] > reach || least[1][axis] - most[0][axis] > reach;
     return apart;
 }
+
+// mesh_colliders.c: what a scene with mesh colliders has more.
+taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *error);
+void REAL_NAME(mesh_colliders_free)(struct system *system);
+uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it);
 
 // Lists that are complete for the present positions. Ends with a barrier.
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker);

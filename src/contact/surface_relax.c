@@ -38,14 +38,15 @@ struct whole {
 
 struct relaxation {
     struct system *system;
-    size_t nodes;
+    size_t nodes; // those of mesh colliders included, which nothing moves
     struct whole *bodies;
-    bool whole;      // bodies are moved, not nodes
-    vec3 *moves;     // by node: m, the sum of its moves in this round
-    uint32_t *parts; // by node: how many
-    double *nearest; // by node: m, the distance to what is near
-    vec3 *start;     // by node: m, before
-    double *lengths; // of springs, as springs_walk visits them, then of the edges of surfaces; m
+    size_t body_count; // mesh colliders included (surfaces.h)
+    bool whole;        // bodies are moved, not nodes
+    vec3 *moves;       // by node: m, the sum of its moves in this round
+    uint32_t *parts;   // by node: how many
+    double *nearest;   // by node: m, the distance to what is near
+    vec3 *start;       // by node: m, before
+    double *lengths;   // of springs, as springs_walk visits them, then of the edges of surfaces; m
     double step, step_max; // m
     uint64_t crossings, fewest, rounds_since;
     bool no_memory;
@@ -127,16 +128,16 @@ static void move_apart(struct relaxation *it, const struct piercing *at, vec3 mo
 static void find_wholes(struct relaxation *it)
 {
     const struct topology *topology = it->system->topology;
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
+    for (size_t b = 0; b < it->body_count; b++) {
+        const struct range nodes = surface_nodes(topology, b);
         struct whole *whole = &it->bodies[b];
         *whole = (struct whole){.mass = 0};
-        for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
-            const double inverse = inverse_mass_of(it, (size_t)i);
+        for (size_t i = nodes.first; i < nodes.end; i++) {
+            const double inverse = inverse_mass_of(it, i);
             whole->mass += inverse > 0 ? 1 / inverse : INFINITY;
-            whole->centre = vec3_add(whole->centre, position_of(it, (size_t)i));
+            whole->centre = vec3_add(whole->centre, position_of(it, i));
         }
-        whole->centre = vec3_scale(1 / (double)body->node_count, whole->centre);
+        whole->centre = vec3_scale(1 / (double)(nodes.end - nodes.first), whole->centre);
     }
 }
 
@@ -152,8 +153,8 @@ static double share_of(const struct whole *one, const struct whole *other)
 static void move_wholes(struct relaxation *it, const struct piercing *at, vec3 move)
 {
     const struct topology *topology = it->system->topology;
-    struct whole *one = &it->bodies[topology_body_of_node(topology, at->nodes[0])],
-                 *other = &it->bodies[topology_body_of_node(topology, at->nodes[2])];
+    struct whole *one = &it->bodies[surface_body_of(topology, at->nodes[0])],
+                 *other = &it->bodies[surface_body_of(topology, at->nodes[2])];
     const vec3 between = vec3_subtract(one->centre, other->centre);
     const vec3 out = vec3_scale(vec3_dot(between, at->normal) < 0 ? -1 : 1, at->normal);
     const double part = share_of(one, other), rest = share_of(other, one);
@@ -420,7 +421,7 @@ static bool untangle(struct relaxation *it)
 {
     it->crossings = 0;
     clear_moves(it);
-    for (size_t b = 0; b < it->system->topology->body_count; b++) {
+    for (size_t b = 0; b < it->body_count; b++) {
         it->bodies[b].shorter = it->bodies[b].out = vec3_make(0, 0, 0);
         it->bodies[b].count = 0;
     }
@@ -468,7 +469,7 @@ static bool relaxation_begin(struct relaxation *it)
 {
     const struct system *system = it->system;
     const taut_allocator *allocator = NULL;
-    const size_t nodes = (size_t)system->topology->node_count;
+    const size_t nodes = all_surface_nodes(system->topology);
     const size_t lengths =
         (size_t)springs_count(system) + system->surface_contact->surfaces.edge_count;
     it->nodes = nodes;
@@ -477,7 +478,8 @@ static bool relaxation_begin(struct relaxation *it)
     it->nearest = memory_allocate(allocator, nodes, sizeof *it->nearest);
     it->start = memory_allocate(allocator, nodes, sizeof *it->start);
     it->lengths = memory_allocate(allocator, lengths, sizeof *it->lengths);
-    it->bodies = memory_allocate(allocator, system->topology->body_count, sizeof *it->bodies);
+    it->body_count = system->surface_contact->body_count;
+    it->bodies = memory_allocate(allocator, it->body_count, sizeof *it->bodies);
     if (!it->bodies || !it->moves || !it->parts || !it->nearest || !it->start || !it->lengths)
         return false;
     for (size_t i = 0; i < nodes; i++)
@@ -500,7 +502,7 @@ static void relaxation_end(struct relaxation *it, struct surface_relaxed *result
     memory_release(NULL, it->nearest, it->nodes, sizeof *it->nearest);
     memory_release(NULL, it->parts, it->nodes, sizeof *it->parts);
     memory_release(NULL, it->moves, it->nodes, sizeof *it->moves);
-    memory_release(NULL, it->bodies, it->system->topology->body_count, sizeof *it->bodies);
+    memory_release(NULL, it->bodies, it->body_count, sizeof *it->bodies);
 }
 
 static void untangle_all(struct relaxation *it, struct surface_relaxed *result)

@@ -494,10 +494,10 @@ static bool order_blocks(const taut_allocator *allocator, const struct graph *gr
 
 // ---- Listed faces
 
-// The listed faces of a body and what its blocks need to know of them. Side s of a triangle joins
-// its corners s and s + 1; those of a face that is an edge are its nodes.
+// The listed faces of a body or a collider and what its blocks need to know of them. Side s of a
+// triangle joins its corners s and s + 1; those of a face that is an edge are its nodes.
 struct mesh {
-    const struct topology_body *body;
+    uint64_t first_node, node_count;
     const uint32_t (*faces)[3]; // nodes over all bodies
     uint32_t face_count;
     uint32_t corners; // of a face: 3, or 2 for edges, and as many sides
@@ -517,7 +517,7 @@ static uint32_t side_end(const struct mesh *mesh, uint32_t side, int end)
     const uint32_t face = side / mesh->corners, corner = side % mesh->corners;
     const uint32_t other = mesh->corners == 2 ? corner : (corner + 1) % 3;
     const uint32_t a = mesh->faces[face][corner], b = mesh->faces[face][other];
-    return (uint32_t)((end == 0 ? min_u64(a, b) : max_u64(a, b)) - mesh->body->first_node);
+    return (uint32_t)((end == 0 ? min_u64(a, b) : max_u64(a, b)) - mesh->first_node);
 }
 
 // Sorts sides by one of their ends, the lower one if `end` is 0.
@@ -525,10 +525,10 @@ static void sort_sides(const struct mesh *mesh, int end, const uint32_t *from, u
                        uint64_t *starts)
 {
     const uint32_t count = mesh->face_count * mesh->corners;
-    memset(starts, 0, ((size_t)mesh->body->node_count + 1) * sizeof *starts);
+    memset(starts, 0, ((size_t)mesh->node_count + 1) * sizeof *starts);
     for (uint32_t i = 0; i < count; i++)
         starts[side_end(mesh, i, end) + 1]++;
-    counting_sort_starts(starts, mesh->body->node_count);
+    counting_sort_starts(starts, mesh->node_count);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t side = from ? from[i] : i;
         to[starts[side_end(mesh, side, end) + 1]++] = side;
@@ -545,7 +545,7 @@ static bool same_edge(const struct mesh *mesh, uint32_t a, uint32_t b)
 static bool make_edges(const taut_allocator *allocator, struct mesh *mesh)
 {
     const size_t count = (size_t)mesh->face_count * mesh->corners;
-    const size_t nodes = (size_t)mesh->body->node_count;
+    const size_t nodes = (size_t)mesh->node_count;
     uint64_t *starts = memory_allocate(allocator, nodes + 1, sizeof *starts);
     mesh->edges = memory_allocate(allocator, count, sizeof *mesh->edges);
     mesh->sides = memory_allocate(allocator, count, sizeof *mesh->sides);
@@ -597,7 +597,7 @@ static bool link_faces(const taut_allocator *allocator, struct mesh *mesh)
 
 static bool mesh_make(const taut_allocator *allocator, struct mesh *mesh)
 {
-    const size_t nodes = (size_t)mesh->body->node_count;
+    const size_t nodes = (size_t)mesh->node_count;
     if (!make_edges(allocator, mesh) || !link_faces(allocator, mesh))
         return false;
     mesh->node_group = memory_allocate(allocator, nodes, sizeof *mesh->node_group);
@@ -608,7 +608,7 @@ static bool mesh_make(const taut_allocator *allocator, struct mesh *mesh)
 
 static void mesh_free(const taut_allocator *allocator, struct mesh *mesh)
 {
-    const size_t nodes = (size_t)mesh->body->node_count;
+    const size_t nodes = (size_t)mesh->node_count;
     const size_t sides = (size_t)mesh->face_count * mesh->corners;
     memory_release(allocator, mesh->number, nodes, 1);
     memory_release(allocator, mesh->edge_group, mesh->edge_count, sizeof *mesh->edge_group);
@@ -630,13 +630,13 @@ static bool face_fits(void *context, uint32_t group, uint32_t face)
     }
     int nodes = 0, edges = 0; // at most; a face may have the same one twice
     for (uint32_t c = 0; c < mesh->corners; c++) {
-        nodes += mesh->node_group[mesh->faces[face][c] - mesh->body->first_node] != stamp;
+        nodes += mesh->node_group[mesh->faces[face][c] - mesh->first_node] != stamp;
         edges += mesh->edge_group[mesh->edges[face * mesh->corners + c]] != stamp;
     }
     if (mesh->nodes + nodes > SURFACE_NODES || mesh->group_edges + edges > SURFACE_EDGES)
         return false;
     for (uint32_t c = 0; c < mesh->corners; c++) {
-        mesh->node_group[mesh->faces[face][c] - mesh->body->first_node] = stamp;
+        mesh->node_group[mesh->faces[face][c] - mesh->first_node] = stamp;
         mesh->edge_group[mesh->edges[face * mesh->corners + c]] = stamp;
     }
     mesh->nodes += nodes;
@@ -649,7 +649,7 @@ static bool face_fits(void *context, uint32_t group, uint32_t face)
 static void fill_block(struct builder *builder, struct mesh *mesh, struct surface_block *block,
                        const uint32_t *faces, uint32_t count)
 {
-    const uint64_t first = mesh->body->first_node;
+    const uint64_t first = mesh->first_node;
     for (int own = 1; own >= 0; own--)
         for (uint32_t f = 0; f < count; f++)
             for (uint32_t c = 0; c < mesh->corners; c++) {
@@ -686,7 +686,7 @@ static void fill_block(struct builder *builder, struct mesh *mesh, struct surfac
 static taut_status fill_blocks(struct builder *builder, struct mesh *mesh,
                                const struct groups *groups, const uint32_t *order)
 {
-    const size_t nodes = (size_t)mesh->body->node_count;
+    const size_t nodes = (size_t)mesh->node_count;
     memset(mesh->number, NO_NODE, nodes);
     memset(mesh->node_group, 0, nodes * sizeof *mesh->node_group);
     memset(mesh->edge_group, 0, mesh->edge_count * sizeof *mesh->edge_group);
@@ -702,34 +702,55 @@ static taut_status fill_blocks(struct builder *builder, struct mesh *mesh,
     return TAUT_OK;
 }
 
-static taut_status cut_mesh(struct builder *builder, const struct topology_body *body)
+static taut_status cut_mesh(struct builder *builder, struct mesh *mesh)
 {
     const taut_allocator *allocator = builder->allocator;
-    const uint32_t corners = body->face_arity == 2 ? 2 : 3;
+    struct groups groups = {0};
+    uint32_t *order = NULL;
+    const uint32_t most = mesh->corners == 2 ? PATH_EDGES : SURFACE_TRIANGLES;
+    bool done = mesh_make(allocator, mesh) &&
+                groups_make(allocator, &mesh->graph, most, face_fits, mesh, &groups);
+    if (done)
+        order = memory_allocate(allocator, groups.count, sizeof *order);
+    done = order && order_blocks(allocator, &mesh->graph, &groups, order);
+    taut_status status = done ? fill_blocks(builder, mesh, &groups, order)
+                              : fail_memory(builder->error, "the surfaces of contact");
+    memory_release(allocator, order, groups.count, sizeof *order);
+    groups_free(allocator, &groups);
+    mesh_free(allocator, mesh);
+    return status;
+}
+
+static taut_status cut_listed(struct builder *builder, const struct topology_body *body)
+{
     if (body->face_count > UINT32_MAX / 3)
         return fail(builder->error, TAUT_ERROR_UNSUPPORTED,
                     "the surface of body '%s' has more than %lu faces: too many for contact",
                     body->name, (unsigned long)(UINT32_MAX / 3));
     struct mesh mesh = {
-        .body = body,
+        .first_node = body->first_node,
+        .node_count = body->node_count,
         .faces = (const uint32_t(*)[3])builder->topology->faces + body->first_listed_face,
         .face_count = (uint32_t)body->face_count,
-        .corners = corners,
+        .corners = body->face_arity == 2 ? 2 : 3,
     };
-    struct groups groups = {0};
-    uint32_t *order = NULL;
-    const uint32_t most = corners == 2 ? PATH_EDGES : SURFACE_TRIANGLES;
-    bool done = mesh_make(allocator, &mesh) &&
-                groups_make(allocator, &mesh.graph, most, face_fits, &mesh, &groups);
-    if (done)
-        order = memory_allocate(allocator, groups.count, sizeof *order);
-    done = order && order_blocks(allocator, &mesh.graph, &groups, order);
-    taut_status status = done ? fill_blocks(builder, &mesh, &groups, order)
-                              : fail_memory(builder->error, "the surfaces of contact");
-    memory_release(allocator, order, groups.count, sizeof *order);
-    groups_free(allocator, &groups);
-    mesh_free(allocator, &mesh);
-    return status;
+    return cut_mesh(builder, &mesh);
+}
+
+static taut_status cut_collider(struct builder *builder, const struct topology_collider *collider)
+{
+    if (collider->face_count > UINT32_MAX / 3)
+        return fail(builder->error, TAUT_ERROR_UNSUPPORTED,
+                    "the mesh of a collider has more than %lu faces: too many for contact",
+                    (unsigned long)(UINT32_MAX / 3));
+    struct mesh mesh = {
+        .first_node = collider->first_node,
+        .node_count = collider->node_count,
+        .faces = (const uint32_t(*)[3])builder->topology->collider_faces + collider->first_face,
+        .face_count = (uint32_t)collider->face_count,
+        .corners = 3,
+    };
+    return cut_mesh(builder, &mesh);
 }
 
 // ---- Bodies
@@ -740,7 +761,7 @@ static taut_status cut_body(struct builder *builder, const struct topology_body 
         return cut_sheet(builder,
                          &(struct sheet){body->first_node, {body->grid[0], body->grid[1]}});
     if (body->face_count > 0)
-        return cut_mesh(builder, body);
+        return cut_listed(builder, body);
     if (body->type == BODY_ROPE)
         return cut_path(builder, body);
     if (body->type != BODY_LATTICE)
@@ -769,6 +790,10 @@ taut_status surfaces_make(const struct topology *topology, const bool *wanted,
         builder.body = (uint32_t)b;
         if (wanted[b])
             status = cut_body(&builder, &topology->bodies[b]);
+    }
+    for (size_t m = 0; m < topology->mesh_collider_count && status == TAUT_OK; m++) {
+        builder.body = (uint32_t)(topology->body_count + m);
+        status = cut_collider(&builder, &topology->mesh_colliders[m]);
     }
 #define TRIM(name, count, capacity, more)                                                          \
     if (status == TAUT_OK && !trim(allocator, (void **)&made->name, &builder.capacity,             \

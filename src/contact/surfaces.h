@@ -3,7 +3,8 @@
 // spheres, the hull of a lattice, and the outline of a plane body, which has edges but no triangles.
 // A lattice with one layer is a sheet, as a cloth is. Ropes, and lattices that are a line, have
 // edges between consecutive nodes; where a rope is cut, only those that still are springs. Networks
-// and single masses have no surface.
+// and single masses have no surface. Mesh colliders have their triangles; they count as bodies after
+// those of the scene, and their nodes have numbers after those of all bodies.
 //
 // Every node with a surface, every edge and every triangle belongs to exactly one block, which also
 // lists the nodes of other blocks that its edges and triangles need. Consecutive blocks lie near
@@ -19,7 +20,7 @@
 enum { SURFACE_TRIANGLES = 32, SURFACE_NODES = 32, SURFACE_EDGES = 64 };
 
 struct surface_block {
-    uint32_t body; // index in topology->bodies
+    uint32_t body; // index in topology->bodies; from body_count on, that of a mesh collider
     uint32_t
         first_node; // into surfaces->nodes: own nodes, then nodes of other blocks that it needs
     uint32_t first_edge, first_triangle; // into surfaces->edges, ->triangles
@@ -39,7 +40,8 @@ struct surfaces {
     const taut_allocator *allocator;
 };
 
-// The surfaces of the bodies that are `wanted`, one bool each. TAUT_ERROR_MEMORY, or
+// The surfaces of the bodies that are `wanted`, one bool each, and of mesh colliders.
+// TAUT_ERROR_MEMORY, or
 // TAUT_ERROR_UNSUPPORTED if there are more edges than can be numbered; the result is then empty.
 taut_status surfaces_make(const struct topology *topology, const bool *wanted,
                           const taut_allocator *allocator, struct surfaces *result,

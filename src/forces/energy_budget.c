@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "scene/collider_pose.h"
 #include "state/reading.h"
 
 // The column of a sum with the kinetic energy of nodes with a prescribed motion (what moves them
@@ -247,6 +248,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
     power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);
+    power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     if (worker->index == 0)
         memcpy(system->other_powers, power, sizeof power);
 }
@@ -289,6 +291,7 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
     power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker) +
                            REAL_NAME(elements_power)(system, worker);
+    power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
 }
@@ -484,6 +487,11 @@ static bool drive_changes_between(const struct system *system, double from, doub
     for (size_t p = 0; p < topology->drive_piece_count; p++)
         if (topology->drive_pieces[p].start > from + rounding &&
             topology->drive_pieces[p].start < to - rounding)
+            return true;
+    // Velocities of mesh colliders are those after a change, in a sample at the end of a step too.
+    for (size_t m = 0; m < topology->mesh_collider_count; m++)
+        if (collider_changes_velocity(&topology->colliders[topology->mesh_colliders[m].collider],
+                                      from + rounding, to + rounding))
             return true;
     return false;
 }

@@ -298,8 +298,10 @@ static taut_energy energy_of_motion(struct system *system, struct evaluation end
 void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
                                    const struct worker *worker)
 {
-    if (!system->settings.cuts || gas_has_collapsed(system) ||
-        !REAL_NAME(surface_contact_passes)(system, worker))
+    if (!system->settings.cuts || gas_has_collapsed(system))
+        return;
+    REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
+    if (!REAL_NAME(surface_contact_passes)(system, worker))
         return;
     const bool counts_work = system->settings.keep_energy_budget;
     taut_energy before = {0};

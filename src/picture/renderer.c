@@ -49,6 +49,15 @@ static void grow_by_spheres(struct render_context *context)
     }
 }
 
+static void grow_by_meshes(struct render_context *context)
+{
+    for (size_t m = 0; m < context->subject->mesh_count; m++) {
+        vec3 low, high;
+        subject_mesh_box(context->subject, m, context->frame->time, &low, &high);
+        grow(context, low, high);
+    }
+}
+
 static void grow_by_rooms(struct render_context *context)
 {
     for (size_t i = 0; i < context->subject->collider_count; i++) {
@@ -135,6 +144,7 @@ static void context_begin(struct render_context *context, const struct subject *
         .high = {-INFINITY, -INFINITY, -INFINITY}};
     grow_by_nodes(context);
     grow_by_spheres(context);
+    grow_by_meshes(context);
     context->casters_low = context->low;
     context->casters_high = context->high;
     grow_by_rooms(context);
@@ -535,6 +545,8 @@ taut_status renderer_set_subject(struct renderer *renderer, const struct subject
     if (status == TAUT_OK)
         status = outlines_set(&renderer->outlines, subject, error);
     if (status == TAUT_OK)
+        colliders_set(&renderer->colliders, subject);
+    if (status == TAUT_OK)
         status = marks_set(&renderer->marks, subject, error);
     if (status == TAUT_OK)
         status = gl_check("a scene", error);
@@ -565,7 +577,7 @@ static void use_block(const struct renderer *renderer, const struct frame_block 
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, renderer->block);
 }
 
-// Surfaces, springs of bodies without surfaces, and spheres.
+// Surfaces, springs of bodies without surfaces, spheres and mesh colliders.
 static void cast_shadows(const struct renderer *renderer, struct render_context *context)
 {
     struct frame_block seen;
@@ -576,8 +588,10 @@ static void cast_shadows(const struct renderer *renderer, struct render_context 
         faces_draw(&renderer->faces, context, &renderer->values, &renderer->tables);
     if (context->layers & LAYER_SPRINGS && !(context->layers & LAYER_FACES))
         springs_draw(&renderer->springs, context, &renderer->values, &renderer->tables, 1.5);
-    if (context->layers & LAYER_COLLIDERS)
+    if (context->layers & LAYER_COLLIDERS) {
         colliders_draw_spheres(&renderer->solids, context);
+        colliders_draw_meshes(&renderer->colliders, &renderer->solids, context);
+    }
     shadow_end(&renderer->shadow);
 }
 
@@ -609,8 +623,10 @@ static void draw_scene(const struct renderer *renderer, const struct render_cont
     draw_background(renderer, context);
     shadow_bind(&renderer->shadow);
     colliders_draw_planes(&renderer->colliders, context);
-    if (layers & LAYER_COLLIDERS)
+    if (layers & LAYER_COLLIDERS) {
         colliders_draw_spheres(&renderer->solids, context);
+        colliders_draw_meshes(&renderer->colliders, &renderer->solids, context);
+    }
     if (layers & LAYER_FACES) {
         outlines_draw(&renderer->outlines, context, tables);
         faces_draw(&renderer->faces, context, values, tables);

@@ -3,6 +3,7 @@
 #include "picture/solids.h"
 
 #include "picture/shaders.h"
+#include "scene/collider_pose.h"
 
 // ---- Solids of revolution
 
@@ -64,6 +65,17 @@ static struct solid_vertex vertex_of(const struct profile *profile, int i, int t
         {profile->outwards[i] * x, profile->outwards[i] * y, profile->upwards[i]}};
 }
 
+// Positions and normals in the present buffer, for the present vertex array.
+static void describe_vertices(GLsizei stride, size_t normal_offset)
+{
+    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, NULL);
+    // OpenGL takes an offset in a buffer as a pointer.
+    const void *normals = (const void *)normal_offset; // NOLINT(performance-no-int-to-ptr)
+    glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, stride, normals);
+    glEnableVertexAttribArray(0);
+    glEnableVertexAttribArray(1);
+}
+
 static void solid_make(struct solids *solids, enum solid solid)
 {
     struct profile profile = profile_of(solid);
@@ -87,14 +99,7 @@ static void solid_make(struct solids *solids, enum solid solid)
     glBindBuffer(GL_ARRAY_BUFFER, solids->buffers[solid]);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)((size_t)count * sizeof vertices[0]), vertices,
                  GL_STATIC_DRAW);
-    GLsizei stride = (GLsizei)sizeof vertices[0];
-    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, NULL);
-    // OpenGL takes an offset in a buffer as a pointer.
-    size_t offset = offsetof(struct solid_vertex, normal);
-    const void *normals = (const void *)offset; // NOLINT(performance-no-int-to-ptr)
-    glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, stride, normals);
-    glEnableVertexAttribArray(0);
-    glEnableVertexAttribArray(1);
+    describe_vertices((GLsizei)sizeof vertices[0], offsetof(struct solid_vertex, normal));
     glBindVertexArray(0);
 }
 
@@ -120,15 +125,21 @@ void solids_paint(const struct solids *solids, struct colour colour, double glos
     gl_set_colour(solids->program, "paint", colour);
     gl_set_float(solids->program, "gloss", gloss);
     gl_set_int(solids->program, "shadowed", true);
+    gl_set_int(solids->program, "two_sided", false);
 }
 
-static void draw_solid(const struct solids *solids, enum solid solid, vec3 origin,
-                       const vec3 axes[3])
+static void place(const struct solids *solids, vec3 origin, const vec3 axes[3])
 {
     gl_set_vector(solids->program, "origin", origin);
     gl_set_vector(solids->program, "axis_x", axes[0]);
     gl_set_vector(solids->program, "axis_y", axes[1]);
     gl_set_vector(solids->program, "axis_z", axes[2]);
+}
+
+static void draw_solid(const struct solids *solids, enum solid solid, vec3 origin,
+                       const vec3 axes[3])
+{
+    place(solids, origin, axes);
     glBindVertexArray(solids->vertices[solid]);
     glDrawArrays(GL_TRIANGLES, 0, solids->counts[solid]);
 }
@@ -170,6 +181,8 @@ taut_status colliders_make(struct colliders *colliders, taut_error *error)
 {
     *colliders = (struct colliders){0};
     glGenVertexArrays(1, &colliders->vertices);
+    glGenVertexArrays(1, &colliders->mesh_vertices);
+    glGenBuffers(1, &colliders->mesh_corners);
     taut_status status = gl_program_make("planes", "", shader_planes, &colliders->plain, error);
     if (status == TAUT_OK)
         status = gl_program_make("planes", "#define GRID\n", shader_planes, &colliders->with_grid,
@@ -182,6 +195,8 @@ void colliders_free(struct colliders *colliders)
     glDeleteProgram(colliders->plain);
     glDeleteProgram(colliders->with_grid);
     glDeleteVertexArrays(1, &colliders->vertices);
+    glDeleteVertexArrays(1, &colliders->mesh_vertices);
+    glDeleteBuffers(1, &colliders->mesh_corners);
     *colliders = (struct colliders){0};
 }
 
@@ -201,6 +216,49 @@ void colliders_draw_spheres(const struct solids *solids, const struct render_con
             solids_sphere(solids,
                           vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]),
                           sphere->radius, SINK_DEPTH * sphere->radius);
+    }
+}
+
+// The unit vector along x, y or z.
+static vec3 unit_along(int axis)
+{
+    axis %= 3;
+    return vec3_make(axis == 0, axis == 1, axis == 2);
+}
+
+// Meshes
+
+void colliders_set(struct colliders *colliders, const struct subject *subject)
+{
+    glBindVertexArray(colliders->mesh_vertices);
+    glBindBuffer(GL_ARRAY_BUFFER, colliders->mesh_corners);
+    glBufferData(GL_ARRAY_BUFFER,
+                 (GLsizeiptr)((size_t)subject->corner_count * sizeof *subject->corners),
+                 subject->corners, GL_STATIC_DRAW);
+    describe_vertices((GLsizei)sizeof *subject->corners, offsetof(struct subject_corner, normal));
+    glBindVertexArray(0);
+}
+
+void colliders_draw_meshes(const struct colliders *colliders, const struct solids *solids,
+                           const struct render_context *context)
+{
+    static const struct colour stone = {0.74f, 0.71f, 0.66f};
+    const struct subject *subject = context->subject;
+    if (subject->mesh_count == 0)
+        return;
+    solids_paint(solids, stone, 0.12);
+    gl_set_float(solids->program, "behind", 0.0);
+    gl_set_int(solids->program, "two_sided", true);
+    for (size_t m = 0; m < subject->mesh_count; m++) {
+        const struct subject_mesh *mesh = &subject->meshes[m];
+        const struct collider_pose pose =
+            collider_pose_at(&subject->colliders[mesh->collider], context->frame->time, 0);
+        vec3 axes[3];
+        for (int axis = 0; axis < 3; axis++)
+            axes[axis] = rotate(&pose.rotation, unit_along(axis));
+        place(solids, pose.origin, axes);
+        glBindVertexArray(colliders->mesh_vertices);
+        glDrawArrays(GL_TRIANGLES, (GLint)mesh->first_corner, (GLsizei)mesh->corner_count);
     }
 }
 
@@ -308,13 +366,6 @@ static struct plane band_of(const struct render_context *context, vec3 point, ve
 static bool is_edge_on(const struct render_context *context, vec3 normal)
 {
     return context->subject->flat && fabs(normal.z) < 0.1;
-}
-
-// The unit vector along x, y or z.
-static vec3 unit_along(int axis)
-{
-    axis %= 3;
-    return vec3_make(axis == 0, axis == 1, axis == 2);
 }
 
 // Draws the walls of a room that are seen from inside: the far ones.

@@ -33,12 +33,19 @@ void solids_arrow(const struct solids *solids, vec3 tail, vec3 tip, double radiu
 struct colliders {
     GLuint plain, with_grid; // programs
     GLuint vertices;
+    GLuint mesh_vertices, mesh_corners; // a vertex array and the buffer of the corners of meshes
 };
 
 taut_status colliders_make(struct colliders *colliders, taut_error *error);
+// Copies the meshes of colliders to graphics memory.
+void colliders_set(struct colliders *colliders, const struct subject *subject);
 void colliders_free(struct colliders *colliders);
 
 void colliders_draw_spheres(const struct solids *solids, const struct render_context *context);
+
+// Draws mesh colliders where they are at the time of the frame, from both sides.
+void colliders_draw_meshes(const struct colliders *colliders, const struct solids *solids,
+                           const struct render_context *context);
 
 // Draws the planes behind and below the bodies, before these.
 void colliders_draw_planes(const struct colliders *colliders, const struct render_context *context);

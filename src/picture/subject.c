@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "base/task.h"
 #include "base/text.h"
+#include "scene/collider_pose.h"
 #include "solver/solver.h"
 
 // All arrays of a subject and their lengths, listed once.
@@ -22,7 +23,10 @@
     X(laws, spring_count)                                                                          \
     X(faces, face_count)                                                                           \
     X(pins, node_count)                                                                            \
-    X(colliders, collider_count)
+    X(colliders, collider_count)                                                                   \
+    X(meshes, mesh_count)                                                                          \
+    X(corners, corner_count)                                                                       \
+    X(keyframes, keyframe_count)
 
 // Whether a spring is one of every n-th. They are scattered by multiples of the golden ratio, since
 // every n-th spring of a regular grid would be whole rows of it.
@@ -191,7 +195,111 @@ static bool allocate(struct subject *subject)
     return true;
 }
 
-static void fill(const taut_solver *solver, struct subject *subject)
+// ---- Mesh colliders
+
+// Lets the colliders point to the subject's own copies of their keyframes.
+static void link_keyframes(struct subject *subject)
+{
+    size_t first = 0;
+    for (size_t c = 0; c < subject->collider_count; c++) {
+        struct scene_collider_motion *motion = &subject->colliders[c].motion;
+        motion->keyframes = motion->keyframe_count > 0 ? subject->keyframes + first : NULL;
+        first += motion->keyframe_count;
+    }
+}
+
+static vec3 collider_corner(const struct topology *topology, const uint32_t *face, int corner)
+{
+    const double *p = topology->collider_points[face[corner] - topology->node_count];
+    return vec3_make(p[0], p[1], p[2]);
+}
+
+// Twice the area of a face, along its normal.
+static vec3 collider_face_normal(const struct topology *topology, const uint32_t *face)
+{
+    const vec3 a = collider_corner(topology, face, 0);
+    return vec3_cross(vec3_subtract(collider_corner(topology, face, 1), a),
+                      vec3_subtract(collider_corner(topology, face, 2), a));
+}
+
+static void store_three(float to[3], vec3 from)
+{
+    to[0] = (float)from.x;
+    to[1] = (float)from.y;
+    to[2] = (float)from.z;
+}
+
+static vec3 unit_of(vec3 v)
+{
+    const double length = vec3_length(v);
+    return length > 0 ? vec3_scale(1 / length, v) : vec3_make(0, 1, 0);
+}
+
+// The normal of a corner: the mean of those of the faces around its node, or that of its own face at
+// a sharp edge.
+static void fill_corner(const struct topology *topology, const uint32_t *face, int corner,
+                        const vec3 *node_normals, struct subject_corner *to)
+{
+    const double sharp = 0.7; // cosine
+    const vec3 own = unit_of(collider_face_normal(topology, face)),
+               mean = unit_of(node_normals[face[corner] - topology->node_count]);
+    store_three(to->position, collider_corner(topology, face, corner));
+    store_three(to->normal, vec3_dot(own, mean) > sharp ? mean : own);
+}
+
+static bool fill_meshes(const struct topology *topology, struct subject *subject)
+{
+    const size_t nodes = (size_t)topology->collider_node_count;
+    vec3 *normals = memory_allocate(NULL, nodes, sizeof *normals);
+    if (!normals)
+        return false;
+    for (uint64_t f = 0; f < topology->collider_face_count; f++) {
+        const uint32_t *face = topology->collider_faces[f];
+        const vec3 normal = collider_face_normal(topology, face);
+        for (int corner = 0; corner < 3; corner++) {
+            vec3 *sum = &normals[face[corner] - topology->node_count];
+            *sum = vec3_add(*sum, normal);
+        }
+    }
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        struct subject_mesh *to = &subject->meshes[m];
+        *to = (struct subject_mesh){.collider = mesh->collider,
+                                    .first_corner = 3 * mesh->first_face,
+                                    .corner_count = 3 * mesh->face_count,
+                                    .low = {INFINITY, INFINITY, INFINITY},
+                                    .high = {-INFINITY, -INFINITY, -INFINITY}};
+        for (uint64_t i = 0; i < to->corner_count && !task_ends(i); i++) {
+            struct subject_corner *it = &subject->corners[to->first_corner + i];
+            fill_corner(topology, topology->collider_faces[mesh->first_face + i / 3], (int)(i % 3),
+                        normals, it);
+            for (int axis = 0; axis < 3; axis++) {
+                to->low[axis] = fminf(to->low[axis], it->position[axis]);
+                to->high[axis] = fmaxf(to->high[axis], it->position[axis]);
+            }
+        }
+    }
+    memory_release(NULL, normals, nodes, sizeof *normals);
+    return true;
+}
+
+void subject_mesh_box(const struct subject *subject, size_t mesh, double time, vec3 *low,
+                      vec3 *high)
+{
+    const struct subject_mesh *it = &subject->meshes[mesh];
+    const struct collider_pose pose = collider_pose_at(&subject->colliders[it->collider], time, 0);
+    *low = vec3_make(INFINITY, INFINITY, INFINITY);
+    *high = vec3_make(-INFINITY, -INFINITY, -INFINITY);
+    for (unsigned i = 0; i < 8; i++) {
+        const vec3 p = collider_point(&pose, vec3_make((double)(i & 1 ? it->high[0] : it->low[0]),
+                                                       (double)(i & 2 ? it->high[1] : it->low[1]),
+                                                       (double)(i & 4 ? it->high[2] : it->low[2])));
+        *low = vec3_make(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
+        *high = vec3_make(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
+    }
+}
+
+static bool fill(const taut_solver *solver, struct subject *subject)
 {
     const struct topology *topology = solver_topology(solver);
     number_kept(subject);
@@ -203,7 +311,11 @@ static void fill(const taut_solver *solver, struct subject *subject)
     fill_pins(topology, subject);
     for (size_t c = 0; c < topology->collider_count; c++)
         subject->colliders[c] = topology->colliders[c];
+    for (size_t i = 0; i < topology->keyframe_count; i++)
+        subject->keyframes[i] = topology->keyframes[i];
+    link_keyframes(subject);
     fill_space(solver, subject);
+    return fill_meshes(topology, subject);
 }
 
 taut_status subject_make(const taut_solver *solver, const struct subject_options *options,
@@ -216,6 +328,9 @@ taut_status subject_make(const taut_solver *solver, const struct subject_options
         .face_count = topology->face_count,
         .springs_in_all = topology->spring_count,
         .collider_count = topology->collider_count,
+        .mesh_count = topology->mesh_collider_count,
+        .corner_count = 3 * topology->collider_face_count,
+        .keyframe_count = topology->keyframe_count,
         .every = most > 0 ? (topology->spring_count + most - 1) / most : UINT32_MAX,
     };
     if (subject->every == 0)
@@ -223,8 +338,8 @@ taut_status subject_make(const taut_solver *solver, const struct subject_options
     taut_status status = list_bodies(topology, subject, error);
     if (status == TAUT_OK && !allocate(subject))
         status = fail_memory(error, "what a picture shows");
-    if (status == TAUT_OK)
-        fill(solver, subject);
+    if (status == TAUT_OK && !fill(solver, subject))
+        status = fail_memory(error, "what a picture shows");
     if (status == TAUT_OK && task_is_cancelled())
         status = fail_memory(error, "a cancelled picture");
     if (status != TAUT_OK)
@@ -270,6 +385,7 @@ taut_status subject_update(const taut_solver *solver, const struct subject *befo
         subject_free(subject);
         return fail_memory(error, "what a picture shows");
     }
+    link_keyframes(subject);
     fill_stiffnesses(solver_topology(solver), subject);
     orient(solver, subject);
     return TAUT_OK;

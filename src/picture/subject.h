@@ -22,6 +22,18 @@ struct subject_body {
     uint64_t grid[3]; // rope: {n, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros
 };
 
+// A corner of a triangle of a mesh collider, relative to the mesh's own origin (collider_pose.h), as
+// the renderer draws it.
+struct subject_corner {
+    float position[3], normal[3];
+};
+
+struct subject_mesh {
+    size_t collider; // index in colliders
+    uint64_t first_corner, corner_count;
+    float low[3], high[3]; // their box, relative to the origin
+};
+
 struct subject {
     struct subject_body *bodies;
     size_t body_count;
@@ -40,6 +52,12 @@ struct subject {
     uint8_t *pins;        // per node: enum pin
     struct scene_collider *colliders;
     size_t collider_count;
+    struct subject_mesh *meshes; // mesh colliders
+    size_t mesh_count;
+    struct subject_corner *corners; // of all of them
+    uint64_t corner_count;
+    struct scene_keyframe *keyframes; // of all colliders, which point to them
+    size_t keyframe_count;
     float up[3];           // unit: against gravity; y without gravity
     float low[3], high[3]; // the box of the nodes as built
     bool built_flat;       // all nodes have the same z as built,
@@ -59,6 +77,10 @@ taut_status subject_update(const taut_solver *solver, const struct subject *befo
                            struct subject *subject, taut_error *error);
 
 void subject_free(struct subject *subject);
+
+// The box of a mesh collider at a time, m: that of its box's corners.
+void subject_mesh_box(const struct subject *subject, size_t mesh, double time, vec3 *low,
+                      vec3 *high);
 
 // A frame of a subject (state/frame.h): the fields that pictures show, with arrays for volumes and,
 // if `strains`, for the strains and broken flags of springs, if the subject has any. The subject

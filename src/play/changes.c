@@ -256,13 +256,39 @@ static bool same_body(const struct scene_body *a, const struct scene_body *b)
     return true;
 }
 
+static bool same_motion(const struct scene_collider_motion *a,
+                        const struct scene_collider_motion *b)
+{
+    bool same = same_vector(a->velocity, b->velocity) &&
+                same_vector(a->angular_velocity, b->angular_velocity) &&
+                a->keyframe_count == b->keyframe_count;
+    for (size_t i = 0; same && i < a->keyframe_count; i++)
+        same = a->keyframes[i].time == b->keyframes[i].time &&
+               same_vector(a->keyframes[i].position, b->keyframes[i].position) &&
+               same_vector(a->keyframes[i].angles, b->keyframes[i].angles);
+    return same;
+}
+
+// All of a mesh collider, which has no constants that can be set.
+static bool same_mesh(const struct scene_collider *a, const struct scene_collider *b)
+{
+    if (a->type != COLLIDER_MESH || b->type != COLLIDER_MESH)
+        return true;
+    return strcmp(a->mesh.path, b->mesh.path) == 0 && a->mesh.scale == b->mesh.scale &&
+           same_vector(a->translate, b->translate) && same_vector(a->rotate, b->rotate) &&
+           a->sides == b->sides && same_motion(&a->motion, &b->motion) &&
+           a->surface_friction.static_coefficient == b->surface_friction.static_coefficient &&
+           a->surface_friction.kinetic_coefficient == b->surface_friction.kinetic_coefficient;
+}
+
 static bool same_collider(const struct scene_collider *a, const struct scene_collider *b)
 {
     return a->type == b->type && a->response == b->response && same_vector(a->point, b->point) &&
            same_vector(a->normal, b->normal) && same_vector(a->centre, b->centre) &&
            same_vector(a->velocity, b->velocity) && a->radius == b->radius &&
            same_vector(a->min, b->min) && same_vector(a->max, b->max) &&
-           a->blocks_drives == b->blocks_drives && a->coulomb.present == b->coulomb.present;
+           a->blocks_drives == b->blocks_drives && a->coulomb.present == b->coulomb.present &&
+           same_mesh(a, b);
 }
 
 // Compares all but velocity and factors.

@@ -115,7 +115,10 @@ static bool same_colliders(const struct subject *a, const struct subject *b)
         if (one->type != other->type || one->radius != other->radius ||
             !same_position(one->point, other->point) ||
             !same_position(one->normal, other->normal) || !same_position(one->min, other->min) ||
-            !same_position(one->max, other->max))
+            !same_position(one->max, other->max) ||
+            !same_position(one->translate, other->translate) ||
+            !same_position(one->motion.velocity, other->motion.velocity) ||
+            !same_position(one->motion.angular_velocity, other->motion.angular_velocity))
             return false;
     }
     return true;
@@ -146,7 +149,10 @@ static bool same_subject(const struct subject *a, const struct subject *b)
            same_bytes(a->stiffnesses, b->stiffnesses, a->spring_count, sizeof *a->stiffnesses) &&
            same_bytes(a->laws, b->laws, a->spring_count, sizeof *a->laws) &&
            same_bytes(a->faces, b->faces, a->face_count, sizeof *a->faces) &&
-           same_bytes(a->pins, b->pins, a->node_count, sizeof *a->pins);
+           same_bytes(a->pins, b->pins, a->node_count, sizeof *a->pins) &&
+           a->corner_count == b->corner_count && a->keyframe_count == b->keyframe_count &&
+           same_bytes(a->corners, b->corners, a->corner_count, sizeof *a->corners) &&
+           same_bytes(a->keyframes, b->keyframes, a->keyframe_count, sizeof *a->keyframes);
 }
 
 void setting_follow(struct setting *setting, const struct setting *before, bool same_origin)

@@ -111,12 +111,23 @@ struct body {
     uint64_t unused_vertices; // of a mesh file, dropped
 };
 
+// The mesh of a collider. Points are relative to its own origin (collider_pose.h).
+struct collider_mesh {
+    size_t collider; // index in scene->colliders
+    uint64_t node_count, face_count;
+    double *points;  // 3 per node, m
+    uint32_t *faces; // 3 nodes each
+};
+
 struct bodies {
     struct body *items;
     size_t count;
+    struct collider_mesh *colliders; // of mesh colliders, in their order
+    size_t collider_count;
 };
 
-// Builds every body of the scene: geometry, rest lengths, masses, pins, motions. After a failure
+// Builds every body of the scene: geometry, rest lengths, masses, pins, motions; and reads the
+// meshes of colliders. After a failure
 // the bodies can be freed. TAUT_ERROR_SCENE with the reasons in `diagnostics` (file errors at
 // FILE:LINE of that file), TAUT_ERROR_MEMORY with its message in `error`.
 taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
@@ -142,6 +153,14 @@ struct body_size {
 
 // Opens the body's files and reads samples of them; allocates nothing.
 void body_size_find(const taut_scene *scene, size_t index, struct body_size *size);
+
+// The same of the mesh of a collider, estimated from its file.
+struct collider_size {
+    double nodes, faces;
+    double bytes, building;
+};
+
+void collider_size_find(const struct scene_collider *collider, struct collider_size *size);
 
 // Moves the nodes from their built positions to the initial state of the run, if there is one.
 // Called when everything that follows from the built positions has been computed.

@@ -91,6 +91,25 @@ static void add_collider(struct hash *hash, const struct scene_collider *collide
     ADD(hash, collider->coulomb.kinetic_coefficient);
 }
 
+static void add_mesh_collider(struct hash *hash, const struct scene_collider *collider,
+                              const struct collider_mesh *mesh)
+{
+    const struct scene_collider_motion *motion = &collider->motion;
+    ADD(hash, collider->translate);
+    add_choice(hash, (int)collider->sides);
+    ADD(hash, motion->velocity);
+    ADD(hash, motion->angular_velocity);
+    for (size_t i = 0; i < motion->keyframe_count; i++) {
+        ADD(hash, motion->keyframes[i].time);
+        ADD(hash, motion->keyframes[i].position);
+        ADD(hash, motion->keyframes[i].angles);
+    }
+    ADD(hash, collider->surface_friction.static_coefficient);
+    ADD(hash, collider->surface_friction.kinetic_coefficient);
+    hash_add(hash, mesh->points, (size_t)mesh->node_count * 3 * sizeof *mesh->points);
+    hash_add(hash, mesh->faces, (size_t)mesh->face_count * 3 * sizeof *mesh->faces);
+}
+
 // Only where there is contact, so that other scenes keep their digests.
 static void add_contact(struct hash *hash, const taut_scene *scene)
 {
@@ -227,5 +246,8 @@ uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)
     add_contact(&hash, scene);
     for (size_t b = 0; b < bodies->count; b++)
         add_body(&hash, &bodies->items[b]);
+    for (size_t i = 0; i < bodies->collider_count; i++)
+        add_mesh_collider(&hash, &scene->colliders[bodies->colliders[i].collider],
+                          &bodies->colliders[i]);
     return hash_end(&hash);
 }

@@ -44,6 +44,10 @@ void scene_free(taut_scene *scene)
     for (size_t i = 0; i < scene->body_count; i++)
         free_body(&scene->bodies[i]);
     free(scene->bodies);
+    for (size_t c = 0; c < scene->collider_count; c++) {
+        free(scene->colliders[c].mesh.path);
+        free(scene->colliders[c].motion.keyframes);
+    }
     free(scene->colliders);
     free(scene->contact.pairs);
     free(scene->environment.wind.gusts);
@@ -107,6 +111,18 @@ static void check_body_contact(struct binder *binder)
                         "'contact' of a body needs the section 'contact' of the scene");
 }
 
+// Meshes act by contact, whose thickness has no default.
+static void check_mesh_colliders(struct binder *binder)
+{
+    const taut_scene *scene = binder->scene;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].type == COLLIDER_MESH)
+            bind_report(binder, scene->colliders[c].at, NULL,
+                        "a mesh collider acts by contact of surfaces, which the scene does not "
+                        "have: add 'contact: {thickness: 0.001}', the distance in m that surfaces "
+                        "keep");
+}
+
 // The order matters: bodies use gravity and materials, probes use bodies.
 static void bind_scene(struct binder *binder)
 {
@@ -127,6 +143,8 @@ static void bind_scene(struct binder *binder)
     bind_section(binder, &bound, "colliders", bind_colliders);
     bind_section(binder, &bound, "contact", bind_contact);
     check_body_contact(binder);
+    if (!bound_find(&bound, "contact"))
+        check_mesh_colliders(binder);
     bind_section(binder, &bound, "initial", bind_initial);
     bind_section(binder, &bound, "output", bind_output);
 }

@@ -158,7 +158,7 @@ vec3 scene_wind_at(const struct scene_wind *wind, double time)
 
 const char **scene_inputs(const taut_scene *scene, size_t *count)
 {
-    const char **paths = calloc(2 + 2 * scene->body_count, sizeof *paths);
+    const char **paths = calloc(2 + 2 * scene->body_count + scene->collider_count, sizeof *paths);
     *count = 0;
     if (!paths)
         return NULL;
@@ -175,5 +175,8 @@ const char **scene_inputs(const taut_scene *scene, size_t *count)
         paths[(*count)++] = body->shape.network.nodes_path;
         paths[(*count)++] = body->shape.network.springs_path;
     }
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].mesh.path)
+            paths[(*count)++] = scene->colliders[c].mesh.path;
     return paths;
 }

@@ -343,8 +343,10 @@ struct scene_body {
     struct scene_body_contact contact;
 };
 
-enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM };
-enum collider_response { RESPONSE_PENALTY, RESPONSE_PROJECT };
+enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM, COLLIDER_MESH };
+
+// The last is that of meshes: they act as the surfaces of bodies do (contact/surface_contact.h).
+enum collider_response { RESPONSE_PENALTY, RESPONSE_PROJECT, RESPONSE_CONTACT };
 
 // Coulomb friction with memory, of penalty colliders (contact/friction.h).
 struct scene_friction {
@@ -352,6 +354,23 @@ struct scene_friction {
     double static_coefficient, kinetic_coefficient;
     size_t first_slot; // of the memory of its contacts, among those of all colliders
 };
+
+// Where a mesh collider has moved at a time, relative to where it was placed (scene/collider_pose.h).
+struct scene_keyframe {
+    double time;   // s
+    vec3 position; // m
+    vec3 angles;   // degrees, as `rotate`
+};
+
+// With keyframes the velocities are 0.
+struct scene_collider_motion {
+    vec3 velocity;                    // m/s
+    vec3 angular_velocity;            // degrees/s, about the mesh's own origin
+    struct scene_keyframe *keyframes; // times rise
+    size_t keyframe_count;
+};
+
+enum collider_sides { SIDES_BOTH, SIDES_OUTSIDE };
 
 struct scene_collider {
     enum collider_type type;
@@ -367,8 +386,21 @@ struct scene_collider {
     double restitution; // project: fraction of the approach speed that is returned; default 0
     double keep;        // project: factor of the tangential velocity at an impact; default 1
     bool blocks_drives; // planes
+    // mesh
+    struct scene_mesh mesh;
+    vec3 translate, rotate; // p' = Rz Ry Rx p + translate, about the mesh's own origin
+    enum collider_sides sides;
+    struct scene_collider_motion motion;
+    struct scene_friction surface_friction; // of contact with the surfaces of bodies
     mark at;
 };
+
+static inline bool collider_moves(const struct scene_collider *collider)
+{
+    const struct scene_collider_motion *motion = &collider->motion;
+    return motion->keyframe_count > 1 || vec3_length(motion->velocity) > 0 ||
+           vec3_length(motion->angular_velocity) > 0;
+}
 
 // Contact between the surfaces of bodies (contact/surface_contact.h).
 struct scene_contact_pair {

@@ -393,20 +393,82 @@ static taut_status choose_contact(taut_solver *solver, const taut_scene *scene,
     return TAUT_OK;
 }
 
+// The mesh collider of a part; NULL: it is of a body.
+static const struct topology_collider *mesh_of_part(const taut_solver *solver,
+                                                    const struct surface_parts *parts, int side)
+{
+    const struct topology *topology = solver->topology;
+    const size_t body = parts->bodies[side];
+    return body < topology->body_count ? NULL
+                                       : &topology->mesh_colliders[body - topology->body_count];
+}
+
 // "the edge of nodes 3, 4 of body 'rope'"
-static void describe_part(const taut_solver *solver, const struct surface_parts *parts, int side,
-                          char *text, size_t size)
+static void describe_part(const taut_solver *solver, const taut_scene *scene,
+                          const struct surface_parts *parts, int side, char *text, size_t size)
 {
     static const char *const names[] = {"node", "the edge of nodes", "the triangle of nodes"};
     const struct topology *topology = solver->topology;
-    const struct topology_body *body = &topology->bodies[parts->bodies[side]];
+    const struct topology_collider *mesh = mesh_of_part(solver, parts, side);
+    const struct topology_body *body = mesh ? NULL : &topology->bodies[parts->bodies[side]];
     int length = snprintf(text, size, "%s", names[parts->counts[side] - 1]);
-    for (int i = 0; i < parts->counts[side]; i++)
-        length +=
-            snprintf(text + length, size - (size_t)length, "%s %llu", i > 0 ? "," : "",
-                     (unsigned long long)(topology_builder_node(topology, parts->nodes[side][i]) -
-                                          body->first_node));
-    snprintf(text + length, size - (size_t)length, " of body '%.60s'", body->name);
+    for (int i = 0; i < parts->counts[side]; i++) {
+        const uint64_t node = parts->nodes[side][i];
+        const uint64_t number = mesh ? node - mesh->first_node
+                                     : topology_builder_node(topology, node) - body->first_node;
+        length += snprintf(text + length, size - (size_t)length, "%s %llu", i > 0 ? "," : "",
+                           (unsigned long long)number);
+    }
+    if (mesh)
+        snprintf(text + length, size - (size_t)length, " of mesh collider %zu ('%.60s')",
+                 mesh->collider, scene->colliders[mesh->collider].mesh.path);
+    else
+        snprintf(text + length, size - (size_t)length, " of body '%.60s'", body->name);
+}
+
+// Two parts of which one is of a mesh collider, at whose position in the file this is reported.
+static taut_status refuse_with_mesh(const taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics,
+                                    const struct surface_parts *parts, const char *what,
+                                    taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    const struct topology_collider *mesh = mesh_of_part(solver, parts, 0);
+    char first[200], second[200], text[700];
+    double at[3];
+    const int of_body = mesh ? 1 : 0;
+    mesh = mesh ? mesh : mesh_of_part(solver, parts, 1);
+    describe_part(solver, scene, parts, 0, first, sizeof first);
+    describe_part(solver, scene, parts, 1, second, sizeof second);
+    solver_read_nodes(solver, topology_builder_node(topology, parts->nodes[of_body][0]), 1, at,
+                      NULL, NULL);
+    snprintf(text, sizeof text, "%s: %s and %s, near (%g, %g, %g); move the body or the mesh", what,
+             first, second, at[0], at[1], at[2]);
+    if (diagnostics)
+        scene_report(scene, diagnostics, scene->colliders[mesh->collider].at, "%s", text);
+    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+}
+
+static taut_status refuse_enclosed(taut_solver *solver, const taut_scene *scene,
+                                   struct diagnostics *diagnostics, taut_error *error)
+{
+    struct surface_parts found;
+    bool no_memory = false;
+    const bool inside = solver->functions->colliders_enclose(solver->system, &found, &no_memory);
+    if (no_memory)
+        return fail_memory(error, "contact");
+    if (!inside)
+        return TAUT_OK;
+    char node[200], text[500];
+    const struct topology_collider *mesh = mesh_of_part(solver, &found, 1);
+    describe_part(solver, scene, &found, 0, node, sizeof node);
+    snprintf(text, sizeof text,
+             "%s is inside mesh collider %zu ('%.60s'), which has 'sides: outside'; move the body "
+             "or the mesh, or use 'sides: both' to keep it inside",
+             node, mesh->collider, scene->colliders[mesh->collider].mesh.path);
+    if (diagnostics)
+        scene_report(scene, diagnostics, scene->colliders[mesh->collider].at, "%s", text);
+    return fail(error, TAUT_ERROR_SCENE, "%s", text);
 }
 
 static taut_status refuse_parts(const taut_solver *solver, const taut_scene *scene,
@@ -415,8 +477,10 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
 {
     const bool relaxes = scene->contact.existing == EXISTING_RELAX;
     char first[200], second[200], text[900];
-    describe_part(solver, parts, 0, first, sizeof first);
-    describe_part(solver, parts, 1, second, sizeof second);
+    if (mesh_of_part(solver, parts, 0) || mesh_of_part(solver, parts, 1))
+        return refuse_with_mesh(solver, scene, diagnostics, parts, what, error);
+    describe_part(solver, scene, parts, 0, first, sizeof first);
+    describe_part(solver, scene, parts, 1, second, sizeof second);
     snprintf(text, sizeof text,
              "%s%s: %s and %s; move the bodies apart, %sor leave the pair out with 'contact: "
              "{pairs: [{bodies: [%.60s, %.60s], enabled: false}]}'",
@@ -471,7 +535,7 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
         return fail_memory(error, "contact");
     return crosses ? refuse_parts(solver, scene, diagnostics, &found, "surfaces cross at the start",
                                   error)
-                   : TAUT_OK;
+                   : refuse_enclosed(solver, scene, diagnostics, error);
 }
 
 taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,

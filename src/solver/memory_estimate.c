@@ -43,23 +43,24 @@ struct totals {
     bool spring_grids, coloured; // as in struct plan_options
     double real;                 // bytes per number
     double nodes, springs, faces;
-    double listed, listed_faces; // in the topology's lists
-    double massed;               // nodes of bodies that list masses
-    double off_grid;             // nodes of bodies that the kernels do not compute as grids
-    double planned;              // springs on no such grid, listed or not
-    double stored_grid_springs;  // springs of grids that break or yield
-    double fragile;              // planned springs that break or yield
-    double columns, gathered;    // of packed springs, and those of them that gather
-    double mixed;                // and those with several materials
-    double blocked_faces;        // faces in blocks
-    double ringed, ring_faces;   // nodes and faces of bodies with gas that have vertex rings
-    double outlines;             // faces of plane bodies
-    double grids;                // bodies that are grids
-    double grid_numbers;         // nodes of grids times their directions
-    double shares;               // numbers in the shares of springs of weighted grids
-    double line_slots;           // slots in the lines solved by implicit integrators
-    double elements;             // bytes of elements beside springs
-    double halo;                 // nodes whose contributions are exchanged between tiles
+    double collider_nodes, collider_faces; // of mesh colliders
+    double listed, listed_faces;           // in the topology's lists
+    double massed;                         // nodes of bodies that list masses
+    double off_grid;            // nodes of bodies that the kernels do not compute as grids
+    double planned;             // springs on no such grid, listed or not
+    double stored_grid_springs; // springs of grids that break or yield
+    double fragile;             // planned springs that break or yield
+    double columns, gathered;   // of packed springs, and those of them that gather
+    double mixed;               // and those with several materials
+    double blocked_faces;       // faces in blocks
+    double ringed, ring_faces;  // nodes and faces of bodies with gas that have vertex rings
+    double outlines;            // faces of plane bodies
+    double grids;               // bodies that are grids
+    double grid_numbers;        // nodes of grids times their directions
+    double shares;              // numbers in the shares of springs of weighted grids
+    double line_slots;          // slots in the lines solved by implicit integrators
+    double elements;            // bytes of elements beside springs
+    double halo;                // nodes whose contributions are exchanged between tiles
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
     bool one_kind;
@@ -401,7 +402,8 @@ static double constants_bytes_of(const struct totals *totals)
 {
     bool same = (totals->packs || totals->reference) && totals->planned == totals->listed;
     bool rests = !same || !totals->packs || totals->fragile > 0;
-    return totals->real * (totals->nodes + (totals->massed > 0 ? totals->nodes : 0)) +
+    return totals->real *
+               (totals->nodes + totals->collider_nodes + (totals->massed > 0 ? totals->nodes : 0)) +
            (same ? 0 : 12 * totals->planned) + (rests ? totals->real * totals->planned : 0) +
            (totals->packs ? totals->real * PACKED_LANES * totals->columns : 0) +
            16 * totals->blocked_faces;
@@ -413,6 +415,7 @@ static double state_bytes_of(const struct totals *totals, const struct system_fu
     const taut_scene *scene = totals->scene;
     struct topology topology = {
         .node_count = (uint64_t)totals->nodes,
+        .collider_node_count = (uint64_t)totals->collider_nodes,
         .spring_count = (uint64_t)totals->springs,
         .body_count = scene->body_count,
         .colliders = scene->colliders,
@@ -474,13 +477,20 @@ static double contact_bytes_of(const struct totals *totals)
     const double candidates = 20, blocks = 7 * totals->real + 10;
     if (!totals->scene->contact.present)
         return 0;
-    const double bytes = totals->nodes * (24 + 6 * totals->real) +
-                         totals->faces * (blocks + 2 * candidates + 1.5 * totals->real);
+    const double nodes = totals->nodes + totals->collider_nodes,
+                 faces = totals->faces + totals->collider_faces;
+    const double bytes =
+        nodes * (24 + 6 * totals->real) + faces * (blocks + 2 * candidates + 1.5 * totals->real);
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return bytes;
     // surface_tangent.h: positions at stages, and a row for one of four triangles.
-    return bytes + 8 * totals->nodes +
-           totals->faces * (3 * totals->real + (56 + 25 * totals->real) / 4);
+    return bytes + 8 * nodes + faces * (3 * totals->real + (56 + 25 * totals->real) / 4);
+}
+
+// topology/topology.h: points, positions as built and triangles of mesh colliders.
+static double collider_bytes_of(const struct totals *totals)
+{
+    return 24 * totals->collider_nodes + 12 * totals->collider_faces;
 }
 
 static double implicit_bytes_of(const struct totals *totals)
@@ -529,7 +539,7 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
     for (size_t c = 0; c < scene->collider_count; c++)
         if (scene->colliders[c].response == RESPONSE_PENALTY)
             totals.penalty = true;
-        else
+        else if (scene->colliders[c].response == RESPONSE_PROJECT)
             totals.projects = true;
     return totals;
 }
@@ -560,6 +570,15 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
             estimate->largest = b;
         }
     }
+    for (size_t c = 0; c < scene->collider_count; c++) {
+        struct collider_size size;
+        collider_size_find(&scene->colliders[c], &size);
+        estimate->exact &= size.nodes == 0;
+        allocate(&memory_use, size.building);
+        release(&memory_use, size.building - size.bytes);
+        totals.collider_nodes += size.nodes;
+        totals.collider_faces += size.faces;
+    }
     estimate->building = memory_use.most;
     allocate(&memory_use, bodies);
     allocate_briefly(&memory_use, renumbering);
@@ -567,7 +586,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
 
     const struct system_functions *call =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
-    allocate(&memory_use, topology_bytes_of(&totals));
+    allocate(&memory_use, topology_bytes_of(&totals) + collider_bytes_of(&totals));
     plan(&memory_use, &totals);
     allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +
                               totals.elements + 3 * totals.real * totals.halo +
@@ -587,6 +606,8 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     estimate->nodes = totals.nodes;
     estimate->springs = totals.springs;
     estimate->faces = totals.faces;
+    estimate->collider_nodes = totals.collider_nodes;
+    estimate->collider_faces = totals.collider_faces;
     const struct checkpoint_conditions keeps =
         checkpoint_conditions(scene->precision, scene->simulation.integrator, &scene->environment);
     const bool weights = scene->simulation.dt_auto && totals.off_grid > 0; // of its bound

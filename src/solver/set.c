@@ -731,13 +731,15 @@ taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
     if (status != TAUT_OK)
         return status;
     const struct scene_collider *it = &solver->topology->colliders[collider];
+    const struct scene_friction *coulomb =
+        it->type == COLLIDER_MESH ? &it->surface_friction : &it->coulomb;
     *contact = (taut_contact){it->stiffness,
                               it->friction,
                               it->absorption,
                               it->restitution,
                               it->keep,
-                              it->coulomb.static_coefficient,
-                              it->coulomb.kinetic_coefficient};
+                              coulomb->static_coefficient,
+                              coulomb->kinetic_coefficient};
     return TAUT_OK;
 }
 
@@ -768,6 +770,9 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
     taut_status status = find_collider(solver, collider, error);
     if (status != TAUT_OK)
         return status;
+    if (solver->topology->colliders[collider].type == COLLIDER_MESH)
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "collider %zu is a mesh, whose contact cannot be changed", collider);
     const struct member members[] = {
         {"stiffness", contact->stiffness, 0, INFINITY, false},
         {"friction", contact->friction, 0, INFINITY, false},

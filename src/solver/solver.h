@@ -228,8 +228,9 @@ struct dt_exceeded solver_dt_at_start(const taut_solver *solver);
 // ---- The estimate of memory
 
 struct memory_estimate {
-    double nodes, springs, faces; // total over all bodies
-    bool exact;                   // false: some counts are guessed from files (scene/bodies.h)
+    double nodes, springs, faces;          // total over all bodies
+    double collider_nodes, collider_faces; // of mesh colliders
+    bool exact; // false: some counts are guessed from files (scene/bodies.h)
     // Bytes, in addition to the scene as read:
     double building; // the maximum while the bodies are built
     double making;   // the maximum until a solver has been made of them, including them

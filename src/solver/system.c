@@ -521,6 +521,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .choose_contact = REAL_NAME(surface_contact_choose_stiffness),
     .surface_crossing = REAL_NAME(surface_contact_crosses),
+    .colliders_enclose = REAL_NAME(mesh_colliders_enclose),
     .surface_nearest = REAL_NAME(surface_contact_nearest),
     .surface_relax = REAL_NAME(surface_contact_relax),
     .surface_edge = REAL_NAME(surface_contact_edge),

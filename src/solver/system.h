@@ -98,6 +98,8 @@ struct system_functions {
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*choose_contact)(struct system *system, double square); // contact/surface_contact.h
     bool (*surface_crossing)(struct system *system, struct surface_parts *found, bool *no_memory);
+    bool (*colliders_enclose)(const struct system *system, struct surface_parts *found,
+                              bool *no_memory);
     double (*surface_nearest)(const struct system *system, struct surface_parts *found);
     void (*surface_relax)(struct system *system, struct surface_relaxed *result,
                           const struct worker *worker);

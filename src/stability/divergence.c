@@ -25,7 +25,9 @@
 
 #include <string.h>
 
+#include "scene/collider_pose.h"
 #include "springs/springs.h"
+
 #include "state/reading.h"
 
 static const double MARGIN = 100;
@@ -130,6 +132,11 @@ static double outside_speed(const struct system *system)
     }
     for (size_t c = 0; c < topology->collider_count; c++)
         fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        fastest =
+            fmax(fastest, collider_fastest(&topology->colliders[mesh->collider], mesh->radius));
+    }
     for (size_t i = 0; i < system->kinematic_targets.count; i++)
         fastest = fmax(fastest, vec3_length(system->kinematic_targets.items[i].velocity));
     return fmax(fastest, system->fastest_outside);

@@ -12,7 +12,7 @@
 
 #define CONSTANT_ARRAYS(X)                                                                         \
     X(mass, massed)                                                                                \
-    X(inverse_mass, nodes)                                                                         \
+    X(inverse_mass, all_nodes)                                                                     \
     X(nodes_copy, copies)                                                                          \
     X(material_copy, copies)                                                                       \
     X(rest_length, rests)                                                                          \
@@ -157,6 +157,7 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
     const struct plan_counts counts = plan_counts(topology, plan);
     constants->allocator = allocator;
     constants->nodes = topology->node_count;
+    constants->all_nodes = topology->node_count + topology->collider_node_count;
     constants->massed = lists_masses(topology) ? constants->nodes : 0;
     constants->springs = counts.off_grid_springs;
     constants->faces = counts.block_faces;

@@ -18,9 +18,10 @@ struct spring_constants {
 struct constants {
     const taut_allocator *allocator;
     uint64_t nodes, springs, faces, materials, slots;
+    uint64_t all_nodes; // those of mesh colliders included
     uint64_t massed;    // nodes; 0: all nodes of each body have the same mass
     real *mass;         // length massed
-    real *inverse_mass; // 0 for nodes that are not integrated
+    real *inverse_mass; // 0 for nodes that are not integrated, and those of mesh colliders
     // In the plan's order: the topology's own lists if they have that order, otherwise copies.
     const uint32_t (*spring_nodes)[2];
     const uint32_t *spring_material; // NULL: all have one_material

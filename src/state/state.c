@@ -23,6 +23,19 @@ enum { STATE_ARRAYS(OFFSET) };
 _Static_assert((int)OFFSET_fx == (int)STATE_OFFSET_FORCES,
                "the rolling reaction buffer lies where forces do");
 
+// Elements of arrays by their length in the list.
+#define ELEMENTS_nodes(state)          ((state)->nodes + (state)->collider_nodes)
+#define ELEMENTS_springs(state)        (state)->springs
+#define ELEMENTS_multipliers(state)    (state)->multipliers
+#define ELEMENTS_slots(state)          (state)->slots
+#define ELEMENTS_bodies(state)         (state)->bodies
+#define ELEMENTS_motions(state)        (state)->motions
+#define ELEMENTS_colliders(state)      (state)->colliders
+#define ELEMENTS_touches(state)        (state)->touches
+#define ELEMENTS_frictions(state)      (state)->frictions
+#define ELEMENTS_contact_blocks(state) (state)->contact_blocks
+#define ELEMENTS(state, length)        ELEMENTS_##length(state)
+
 static size_t guarded(uint64_t length, size_t start)
 {
     return start + (size_t)length + STATE_GUARD;
@@ -34,8 +47,9 @@ static bool allocate_arrays(struct state *state, const struct topology *topology
 {
 #define ALLOCATE(type, name, length, condition, kept)                                              \
     if ((condition) && !state->name) {                                                             \
-        type *block = memory_allocate(                                                             \
-            state->allocator, guarded(state->length, ARRAY_START(type, name)), sizeof(type));      \
+        type *block = memory_allocate(state->allocator,                                            \
+                                      guarded(ELEMENTS(state, length), ARRAY_START(type, name)),   \
+                                      sizeof(type));                                               \
         if (!block)                                                                                \
             return false;                                                                          \
         state->name = block + ARRAY_START(type, name);                                             \
@@ -114,7 +128,7 @@ static void start_nodes(void *context, const struct worker *worker)
 #define TOUCH(type, name, length, condition, kept)                                                 \
     if (state->name)                                                                               \
         touch(worker, state->name - ARRAY_START(type, name),                                       \
-              guarded(state->length, ARRAY_START(type, name)), sizeof(type));
+              guarded(ELEMENTS(state, length), ARRAY_START(type, name)), sizeof(type));
     STATE_ARRAYS(TOUCH)
 #undef TOUCH
     worker_barrier(worker); // other loops divide nodes into different shares
@@ -175,6 +189,7 @@ static void set_lengths(struct state *state, const struct topology *topology,
                         const struct plan_counts *counts, struct state_needs needs)
 {
     state->nodes = topology->node_count;
+    state->collider_nodes = topology->collider_node_count;
     state->springs = counts->state_springs;
     state->multipliers = topology->spring_count;
     state->slots = counts->slots;
@@ -195,7 +210,7 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
     uint64_t bytes = sizeof *state;
 #define ADD_BYTES(type, name, length, condition, kept)                                             \
     if (condition)                                                                                 \
-        bytes += guarded(state->length, ARRAY_START(type, name)) * sizeof(type);
+        bytes += guarded(ELEMENTS(state, length), ARRAY_START(type, name)) * sizeof(type);
     STATE_ARRAYS(ADD_BYTES)
 #undef ADD_BYTES
     return bytes;
@@ -234,7 +249,7 @@ void state_free(struct state *state)
 #define RELEASE(type, name, length, condition, kept)                                               \
     if (state->name)                                                                               \
         memory_release(state->allocator, state->name - ARRAY_START(type, name),                    \
-                       guarded(state->length, ARRAY_START(type, name)), sizeof(type));
+                       guarded(ELEMENTS(state, length), ARRAY_START(type, name)), sizeof(type));
     STATE_ARRAYS(RELEASE)
 #undef RELEASE
     memory_release(state->allocator, state, 1, sizeof *state);
@@ -245,7 +260,7 @@ uint64_t REAL_NAME(state_bytes)(const struct state *state)
     uint64_t bytes = sizeof *state;
 #define ADD_BYTES(type, name, length, condition, kept)                                             \
     if (state->name)                                                                               \
-        bytes += guarded(state->length, ARRAY_START(type, name)) * sizeof(type);
+        bytes += guarded(ELEMENTS(state, length), ARRAY_START(type, name)) * sizeof(type);
     STATE_ARRAYS(ADD_BYTES)
 #undef ADD_BYTES
     return bytes;

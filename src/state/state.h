@@ -41,6 +41,9 @@ enum { CONTACT_BLOCK = 1024 };
 
 struct state {
     const taut_allocator *allocator;
+    // The nodes of mesh colliders follow those of bodies: arrays of `nodes` have space for them, but
+    // only contact of surfaces knows them, and uses their positions and velocities, which it sets.
+    uint64_t collider_nodes;
     uint64_t nodes, springs, multipliers, slots, bodies, motions, colliders;
     uint64_t touches, frictions, contact_blocks;
     uint64_t step;                // steps done

@@ -81,7 +81,8 @@ static const double PERTURBATION_ROUNDINGS = 1e5 * DBL_EPSILON;
 static bool dissipates(const struct scene_collider *it)
 {
     return it->response == RESPONSE_PROJECT || it->friction != 0 || it->coulomb.present ||
-           it->absorption != 0 || vec3_length(it->velocity) > 0;
+           it->surface_friction.present || it->absorption != 0 || collider_moves(it) ||
+           vec3_length(it->velocity) > 0;
 }
 
 // Whether the scene conserves energy; if so, the energy is known without a reference run.

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "scene/collider_pose.h"
 
 // ---- Making
 
@@ -29,6 +30,10 @@
     X(motions, motion_count)                                                                       \
     X(drive_pieces, drive_piece_count)                                                             \
     X(colliders, collider_count)                                                                   \
+    X(mesh_colliders, mesh_collider_count)                                                         \
+    X(collider_points, collider_node_count)                                                        \
+    X(collider_faces, collider_face_count)                                                         \
+    X(keyframes, keyframe_count)                                                                   \
     X(gusts, environment.wind.gust_count)
 
 // Whether all springs that a body lists have the same material, which is then *material.
@@ -95,6 +100,15 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         for (size_t m = 0; m < body->motion_count; m++)
             topology->drive_piece_count += body->motions[m].piece_count;
     }
+
+    topology->mesh_collider_count = bodies->collider_count;
+    for (size_t i = 0; i < bodies->collider_count; i++) {
+        const struct collider_mesh *mesh = &bodies->colliders[i];
+        topology->collider_node_count += mesh->node_count;
+        topology->collider_face_count += mesh->face_count;
+        topology->keyframe_count += scene->colliders[mesh->collider].motion.keyframe_count;
+    }
+    topology->built_count += topology->has_contact ? topology->collider_node_count : 0;
 
     find_one_material(topology, bodies);
     bool single = scene->precision != PRECISION_DOUBLE;
@@ -338,6 +352,50 @@ static bool cook_body(struct topology *topology, size_t index, const struct scen
     return true;
 }
 
+// Copies the meshes of colliders, and where their points are at time 0.
+static void cook_colliders(struct topology *topology, const taut_scene *scene,
+                           const struct bodies *bodies)
+{
+    uint64_t node = 0, face = 0;
+    size_t keyframe = 0;
+    for (size_t c = 0; c < scene->collider_count; c++) {
+        struct scene_collider *it = &topology->colliders[c];
+        struct scene_collider_motion *motion = &it->motion;
+        *it = scene->colliders[c];
+        it->mesh.path = NULL;
+        if (motion->keyframe_count > 0)
+            memcpy(topology->keyframes + keyframe, motion->keyframes,
+                   motion->keyframe_count * sizeof *motion->keyframes);
+        motion->keyframes = motion->keyframe_count > 0 ? topology->keyframes + keyframe : NULL;
+        keyframe += motion->keyframe_count;
+    }
+    for (size_t m = 0; m < bodies->collider_count; m++) {
+        const struct collider_mesh *mesh = &bodies->colliders[m];
+        struct topology_collider *to = &topology->mesh_colliders[m];
+        const struct collider_pose start =
+            collider_pose_at(&topology->colliders[mesh->collider], 0, 0);
+        *to = (struct topology_collider){mesh->collider,   topology->node_count + node,
+                                         mesh->node_count, face,
+                                         mesh->face_count, 0};
+        for (uint64_t i = 0; i < mesh->node_count; i++, node++) {
+            const double *p = mesh->points + 3 * i;
+            const vec3 point = vec3_make(p[0], p[1], p[2]), at = collider_point(&start, point);
+            memcpy(topology->collider_points[node], p, 3 * sizeof *p);
+            to->radius = fmax(to->radius, vec3_length(point));
+            if (!topology->built_count)
+                continue;
+            double *built = topology->built[topology->node_count + node];
+            built[0] = at.x;
+            built[1] = at.y;
+            built[2] = at.z;
+        }
+        for (uint64_t i = 0; i < mesh->face_count; i++, face++)
+            for (int corner = 0; corner < 3; corner++)
+                topology->collider_faces[face][corner] =
+                    (uint32_t)(to->first_node + mesh->faces[3 * i + (uint64_t)corner]);
+    }
+}
+
 static bool cook_all(struct topology *topology, const taut_scene *scene,
                      const struct bodies *bodies)
 {
@@ -348,9 +406,7 @@ static bool cook_all(struct topology *topology, const taut_scene *scene,
     for (size_t i = 0; i < bodies->count && topology->built_count; i++)
         memcpy(topology->built[topology->bodies[i].first_node], bodies->items[i].positions,
                (size_t)bodies->items[i].node_count * sizeof *topology->built);
-    if (scene->collider_count)
-        memcpy(topology->colliders, scene->colliders,
-               scene->collider_count * sizeof *scene->colliders);
+    cook_colliders(topology, scene, bodies);
     struct scene_wind *wind = &topology->environment.wind;
     if (wind->gust_count)
         memcpy(topology->gusts, scene->environment.wind.gusts,
@@ -369,8 +425,8 @@ taut_status topology_cook(const taut_scene *scene, const struct bodies *bodies,
         return fail_memory(error, "the topology");
     topology->allocator = allocator;
     count_all(topology, scene, bodies);
-    if (topology->node_count >= UINT32_MAX) {
-        uint64_t nodes = topology->node_count;
+    if (topology->node_count + topology->collider_node_count >= UINT32_MAX) {
+        uint64_t nodes = topology->node_count + topology->collider_node_count;
         memory_release(allocator, topology, 1, sizeof *topology);
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "%llu nodes in one scene; at most %lu can be numbered",

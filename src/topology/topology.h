@@ -45,6 +45,14 @@ struct topology_body {
     double mass_set;           // kg, of each node, by taut_solver_set_node_mass; 0: as built
 };
 
+// The mesh of a collider.
+struct topology_collider {
+    size_t collider;                 // index in topology->colliders
+    uint64_t first_node, node_count; // nodes have numbers after those of all bodies
+    uint64_t first_face, face_count; // in collider_faces
+    double radius;                   // m, of the points about their own origin
+};
+
 struct topology {
     const taut_allocator *allocator;
     struct topology_body *bodies;
@@ -55,10 +63,11 @@ struct topology {
     // are the same. Everything below uses internal numbers (reorder.h).
     uint64_t renumbered_count;
     uint32_t *builder_nodes, *internal_nodes;
-    uint64_t built_count; // all nodes if there is contact, otherwise 0
-    double (*built)[3];   // m, positions as built
-    uint64_t mass_count;  // nodes of bodies whose nodes differ in mass
-    double *masses;       // kg
+    // All nodes if there is contact, otherwise 0; those of mesh colliders follow.
+    uint64_t built_count;
+    double (*built)[3];  // m, positions as built
+    uint64_t mass_count; // nodes of bodies whose nodes differ in mass
+    double *masses;      // kg
     uint64_t kinematic_count;
     uint32_t *kinematic; // kinematic nodes (pinned, driven or prescribed), ascending
 
@@ -103,8 +112,18 @@ struct topology {
     struct drive_piece *drive_pieces; // of all drives
     size_t drive_piece_count;
 
-    struct scene_collider *colliders;
+    struct scene_collider *colliders; // without paths
     size_t collider_count;
+    // Mesh colliders. Their nodes are numbered from node_count on; only contact of surfaces knows
+    // them (state/state.h).
+    struct topology_collider *mesh_colliders;
+    size_t mesh_collider_count;
+    uint64_t collider_node_count;
+    double (*collider_points)[3]; // m, relative to the mesh's own origin (scene/collider_pose.h)
+    uint64_t collider_face_count;
+    uint32_t (*collider_faces)[3];
+    struct scene_keyframe *keyframes; // of all of them
+    size_t keyframe_count;
     struct scene_environment environment;
     struct scene_gust *gusts;
 };

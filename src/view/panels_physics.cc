@@ -534,7 +534,7 @@ static void draw_collider(struct view *view, const struct scene_collider *collid
     char path[FIELD_PATH_SIZE];
     bool projects = collider->response == RESPONSE_PROJECT;
     field_path(path, "colliders.%zu", number);
-    fields_of_table(view, &schema_collider, collider, path,
+    fields_of_table(view, &schema_response, collider, path,
                     projects                    ? of_projection
                     : collider->coulomb.present ? of_coulomb
                                                 : of_penalty,
@@ -563,6 +563,8 @@ static void draw_colliders(struct view *view, const taut_scene *scene)
         return;
     for (size_t i = 0; i < scene->collider_count; i++) {
         char title[FIELD_PATH_SIZE];
+        if (scene->colliders[i].response == RESPONSE_CONTACT) // nothing of it can be changed
+            continue;
         field_path(title, "%s###colliders.%zu", collider_type_names[scene->colliders[i].type], i);
         if (branch(title)) {
             draw_collider(view, &scene->colliders[i], i);

@@ -27,11 +27,14 @@ in vec3 normal;
 uniform vec3 paint;
 uniform float gloss;
 uniform bool shadowed; // whether the scene casts shadows on it
+uniform bool two_sided; // whether it is seen from behind, too
 out vec4 colour;
 
 void main()
 {
     vec3 outside = normalize(normal);
+    if (two_sided && dot(outside, towards_eye(point)) < 0.0)
+        outside = -outside;
     float lit = shadowed && dot(outside, light.xyz) > 0.0 ? lit_at(point, outside) : 1.0;
     colour = vec4(to_screen(shade(to_linear(paint), outside, towards_eye(point), lit, gloss)), 1.0);
 }

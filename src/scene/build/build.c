@@ -144,45 +144,6 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
 
 // ---- Placement by translate and rotate
 
-// Cosine and sine of an angle in degrees, exact for multiples of 90: a body rotated by a right
-// angle keeps exact coordinates, and a plane body stays in its plane.
-static void degrees_cosine_sine(double degrees, double *cosine, double *sine)
-{
-    double rest = fmod(degrees, 360.0);
-    if (rest < 0.0)
-        rest += 360.0;
-    int quarters = (int)(rest / 90.0);
-    if (rest == 90.0 * quarters) {
-        static const double cosines[] = {1, 0, -1, 0, 1}, sines[] = {0, 1, 0, -1, 0};
-        *cosine = cosines[quarters];
-        *sine = sines[quarters];
-        return;
-    }
-    double angle = rest * (3.14159265358979323846 / 180.0);
-    *cosine = cos(angle);
-    *sine = sin(angle);
-}
-
-// Rz Ry Rx: about x first, then about y, then about z.
-struct rotation rotation_make(vec3 degrees)
-{
-    double cx, sx, cy, sy, cz, sz;
-    degrees_cosine_sine(degrees.x, &cx, &sx);
-    degrees_cosine_sine(degrees.y, &cy, &sy);
-    degrees_cosine_sine(degrees.z, &cz, &sz);
-    return (struct rotation){{{cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx},
-                              {sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx},
-                              {-sy, cy * sx, cy * cx}}};
-}
-
-vec3 rotate(const struct rotation *rotation, vec3 v)
-{
-    const double(*r)[3] = rotation->rows;
-    return (vec3){r[0][0] * v.x + r[0][1] * v.y + r[0][2] * v.z,
-                  r[1][0] * v.x + r[1][1] * v.y + r[1][2] * v.z,
-                  r[2][0] * v.x + r[2][1] * v.y + r[2][2] * v.z};
-}
-
 vec3 build_position(const struct build *build, vec3 point)
 {
     return vec3_add(rotate(&build->rotation, point), build->given->translate);
@@ -445,6 +406,11 @@ taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
         taut_status own = build_body(&build);
         status = own != TAUT_OK ? own : status;
     }
+    if (status != TAUT_ERROR_MEMORY) {
+        const struct build build = {.scene = scene, .diagnostics = diagnostics, .error = error};
+        const taut_status own = build_colliders(&build, bodies);
+        status = own != TAUT_OK ? own : status;
+    }
     if (status == TAUT_OK && scene->initial)
         return initial_read(scene, bodies, diagnostics, error);
     if (status == TAUT_ERROR_SCENE) {
@@ -486,5 +452,6 @@ void bodies_free(struct bodies *bodies)
     for (size_t i = 0; i < bodies->count; i++)
         body_free(&bodies->items[i]);
     memory_release(NULL, bodies->items, bodies->count, sizeof *bodies->items);
+    free_colliders(bodies);
     *bodies = (struct bodies){0};
 }

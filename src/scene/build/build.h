@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "scene/bodies.h"
+#include "scene/rotation.h"
 
 // The largest number of nodes of one body: node numbers have 32 bits, and UINT32_MAX means "none".
 #define BODY_NODES_MAX (UINT64_C(0xffffffff) - 1)
@@ -18,10 +19,6 @@ enum { GRID_DIRECTIONS_MAX = 26 };
 
 // How a node moves, in body.kinematic while its body is built (finally it becomes 0 or 1).
 enum node_motion { NODE_FREE, NODE_PINNED, NODE_MOVED };
-
-struct rotation {
-    double rows[3][3];
-};
 
 // A body while it is built: its description in the scene and the result so far.
 struct build {
@@ -100,6 +97,10 @@ taut_status build_file_status(struct build *build);
 // a * b * c nodes into *product; false if a body may not have as many.
 bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product);
 
+// Reads the meshes of colliders; ->given and ->body are not used.
+taut_status build_colliders(const struct build *build, struct bodies *bodies);
+void free_colliders(struct bodies *bodies);
+
 // Allocates the body's arrays, zeroed, and its table of kinds. Rejects more nodes than a body may
 // have, and arrays that need more memory than is left (otherwise the process would be killed while
 // filling them). Most scenes that are too large are rejected before they are built
@@ -113,10 +114,7 @@ static inline void vec3_store(double *values, uint64_t node, vec3 v)
     values[3 * node + 2] = v.z;
 }
 
-// The rotation Rz Ry Rx (exact for multiples of 90 degrees), and the position of a point after the
-// body's own rotate and translate.
-struct rotation rotation_make(vec3 degrees);
-vec3 rotate(const struct rotation *rotation, vec3 v);
+// The position of a point after the body's own rotate and translate.
 vec3 build_position(const struct build *build, vec3 point);
 
 // Pins, then drives (pins.c).

@@ -253,22 +253,45 @@ static void set_surface(const struct scene_body *given, double vertices, double 
     size->building = surface_bytes + fmax(found.peak, found.kept + size->bytes);
 }
 
+static double mesh_bytes(const struct mesh_size *mesh)
+{
+    return 24 * mesh->vertices + 12 * mesh->triangles;
+}
+
+// While a mesh is read and inspected, with the mesh itself.
+static double mesh_peak(const struct mesh_size *mesh)
+{
+    const double corners = 3 * mesh->triangles, kept = mesh_bytes(mesh);
+    // mesh.c: vertices, corners with their positions in the file, ends of polygons; then triangles,
+    // vertex numbers and used vertices.
+    const double reading = mesh->file + 24 * mesh->vertices + 16 * corners + 8 * mesh->triangles +
+                           kept + 4 * mesh->vertices;
+    // orient.c: twins, fans and buckets of corners; vertices and triangles.
+    const double inspecting = kept + 32 * corners + 9 * mesh->vertices + 10 * mesh->triangles;
+    return fmax(reading, inspecting);
+}
+
 static void set_mesh(const struct scene_body *given, struct body_size *size)
 {
     struct mesh_size mesh;
     if (!mesh_size_guess(given->shape.mesh.path, &mesh))
         return;
-    double corners = 3 * mesh.triangles;
-    double kept = 24 * mesh.vertices + 12 * mesh.triangles;
-    // mesh.c: vertices, corners with their positions in the file, ends of polygons; then triangles,
-    // vertex numbers and used vertices.
-    double reading = mesh.file + 24 * mesh.vertices + 16 * corners + 8 * mesh.triangles + kept +
-                     4 * mesh.vertices;
-    // orient.c: twins, fans and buckets of corners; vertices and triangles.
-    double inspecting = kept + 32 * corners + 9 * mesh.vertices + 10 * mesh.triangles;
     size->exact = false;
-    set_surface(given, mesh.vertices, mesh.triangles, kept, size);
-    size->building = fmax(size->building, fmax(reading, inspecting));
+    set_surface(given, mesh.vertices, mesh.triangles, mesh_bytes(&mesh), size);
+    size->building = fmax(size->building, mesh_peak(&mesh));
+}
+
+void collider_size_find(const struct scene_collider *collider, struct collider_size *size)
+{
+    struct mesh_size mesh;
+    *size = (struct collider_size){0};
+    if (collider->type != COLLIDER_MESH || !collider->mesh.path ||
+        !mesh_size_guess(collider->mesh.path, &mesh))
+        return;
+    size->nodes = mesh.vertices;
+    size->faces = mesh.triangles;
+    size->bytes = mesh_bytes(&mesh);
+    size->building = fmax(mesh_peak(&mesh), 2 * mesh_bytes(&mesh));
 }
 
 // Listed springs are sorted to find duplicates.

@@ -167,7 +167,7 @@ static void check_pendulum(struct binder *binder, const struct bound *bound,
     }
 }
 
-static void bind_mesh(struct binder *binder, const struct bound *bound, struct scene_mesh *mesh)
+void bind_mesh(struct binder *binder, const struct bound *bound, struct scene_mesh *mesh)
 {
     const struct dom_pair *file = bound_find(bound, "file");
     if (!file)

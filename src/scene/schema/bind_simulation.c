@@ -369,7 +369,7 @@ static bool bind_coefficients(struct binder *binder, const struct dom_value *val
 }
 
 static void bind_friction(struct binder *binder, const struct bound *bound,
-                          struct scene_collider *collider)
+                          const struct scene_collider *collider, struct scene_friction *friction)
 {
     struct scene_friction given = {.present = true};
     if (collider->response == RESPONSE_PENALTY)
@@ -383,7 +383,7 @@ static void bind_friction(struct binder *binder, const struct bound *bound,
                     "'friction_coefficient' is not for the integrator %s, only for "
                     "explicit_euler, symplectic_euler, verlet, velocity_verlet, midpoint and rk4",
                     integrator_name(integrator));
-    collider->coulomb = given;
+    *friction = given;
 }
 
 static void check_room(struct binder *binder, const struct bound *bound,
@@ -405,10 +405,101 @@ static void check_room(struct binder *binder, const struct bound *bound,
         }
 }
 
+// [t, position] or [t, position, angles]. False if it is not one; only its shape is not reported by
+// the functions for single values.
+static bool bind_keyframe(struct binder *binder, const struct dom_value *value, size_t index,
+                          struct scene_keyframe *keyframe)
+{
+    static const struct value_range range = RANGE_NOT_NEGATIVE;
+    const struct label what = item_label(index, "keyframes");
+    const struct dom_node *node = value->node;
+    if (node->kind != DOM_LIST || node->count < 2 || node->count > 3)
+        return bind_report(binder, value->at, NULL,
+                           "%s must be [t, [x, y, z], [rx, ry, rz]]: a time in s, how far the mesh "
+                           "has moved in m, and how far it has turned in degrees",
+                           what.text);
+    bool valid =
+        value_double(binder, &node->items[0], "the time of a keyframe", &range, &keyframe->time);
+    valid &=
+        value_vector(binder, &node->items[1], "the position of a keyframe", &keyframe->position);
+    if (node->count == 3)
+        valid &=
+            value_vector(binder, &node->items[2], "the angles of a keyframe", &keyframe->angles);
+    return valid;
+}
+
+static void bind_keyframes(struct binder *binder, const struct dom_value *value,
+                           struct scene_collider_motion *motion)
+{
+    size_t count;
+    if (!value_list(binder, value, "keyframes", "keyframes", &count))
+        return;
+    if (count == 0) {
+        bind_report(binder, value->at, NULL,
+                    "'keyframes' must have at least one [t, [x, y, z], [rx, ry, rz]]");
+        return;
+    }
+    motion->keyframes = calloc(count, sizeof *motion->keyframes);
+    if (!motion->keyframes) {
+        bind_report_memory(binder);
+        return;
+    }
+    motion->keyframe_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct dom_value *item = &value->node->items[i];
+        if (!bind_keyframe(binder, item, i, &motion->keyframes[i]))
+            return;
+        if (i > 0 && !(motion->keyframes[i].time > motion->keyframes[i - 1].time)) {
+            bind_report(binder, item->at, NULL,
+                        "the times of keyframes must rise, but %g s follows %g s",
+                        motion->keyframes[i].time, motion->keyframes[i - 1].time);
+            return;
+        }
+    }
+}
+
+static void bind_collider_motion(struct binder *binder, const struct bound *bound,
+                                 struct scene_collider_motion *motion)
+{
+    const struct dom_pair *pair = bound_find(bound, "motion");
+    struct schema_part part = {&schema_collider_motion, motion, false};
+    struct bound content;
+    if (!pair ||
+        !bind_mapping(binder, &pair->value, schema_collider_motion.what, &part, 1, false, &content))
+        return;
+    bound_exclusive(binder, &content, "velocity", "keyframes", true);
+    bound_exclusive(binder, &content, "angular_velocity", "keyframes", true);
+    const struct dom_pair *keyframes = bound_find(&content, "keyframes");
+    if (keyframes)
+        bind_keyframes(binder, &keyframes->value, motion);
+}
+
+static void bind_mesh_collider(struct binder *binder, const struct dom_value *value,
+                               struct scene_collider *collider)
+{
+    const struct schema_part parts[] = {{&schema_collider, collider, false},
+                                        {&schema_collider_shapes[COLLIDER_MESH], collider, false}};
+    struct bound bound;
+    bind_mapping(binder, value, schema_collider_shapes[COLLIDER_MESH].what, parts, 2, false,
+                 &bound);
+    const enum integrator integrator = binder->scene->simulation.integrator;
+    if (binder->integrator_known && !integrator_has_friction(integrator))
+        bind_report(binder, value->at, NULL,
+                    "a mesh collider is not for the integrator %s, only for explicit_euler, "
+                    "symplectic_euler, verlet, velocity_verlet, midpoint and rk4",
+                    integrator_name(integrator));
+    collider->response = RESPONSE_CONTACT;
+    bind_mesh(binder, &bound, &collider->mesh);
+    bind_collider_motion(binder, &bound, &collider->motion);
+    bind_friction(binder, &bound, collider, &collider->surface_friction);
+}
+
 static void bind_collider(struct binder *binder, const struct dom_value *value, size_t index,
                           struct scene_collider *collider)
 {
-    struct schema_part parts[] = {{&schema_collider, collider, false}, {NULL, collider, false}};
+    struct schema_part parts[] = {{&schema_collider, collider, false},
+                                  {&schema_response, collider, false},
+                                  {NULL, collider, false}};
     struct bound bound;
     struct label what = item_label(index, "colliders");
     collider->at = value->at;
@@ -421,10 +512,14 @@ static void bind_collider(struct binder *binder, const struct dom_value *value, 
         return;
     }
     collider->type = (enum collider_type)given;
-    parts[1].table = &schema_collider_shapes[given];
-    bind_mapping(binder, value, schema_collider_shapes[given].what, parts, 2, false, &bound);
+    if (collider->type == COLLIDER_MESH) {
+        bind_mesh_collider(binder, value, collider);
+        return;
+    }
+    parts[2].table = &schema_collider_shapes[given];
+    bind_mapping(binder, value, schema_collider_shapes[given].what, parts, 3, false, &bound);
     check_response(binder, &bound, &what, collider);
-    bind_friction(binder, &bound, collider);
+    bind_friction(binder, &bound, collider, &collider->coulomb);
     if (collider->type == COLLIDER_ROOM)
         check_room(binder, &bound, collider);
 }

@@ -154,6 +154,9 @@ void bind_output(struct binder *binder, const struct dom_value *value);
 // The body with this name, or NULL; valid after the bodies have been bound.
 const struct scene_body *bound_body(const struct binder *binder, const char *name);
 
+// Binds the file of a mesh, of a body or a collider.
+void bind_mesh(struct binder *binder, const struct bound *bound, struct scene_mesh *mesh);
+
 // Binds a selector of a single node: first, last or a number.
 bool bind_node(struct binder *binder, const struct dom_value *value, const struct scene_body *body,
                struct selector *selector);

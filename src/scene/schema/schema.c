@@ -54,7 +54,7 @@ static const struct schema_key scene_keys[] = {
     {.name = "colliders",
      .shown = "list of colliders",
      .absent = "none",
-     .meaning = "Obstacles for the nodes."},
+     .meaning = "Obstacles for the nodes, and meshes for the surfaces."},
     {.name = "contact",
      .shown = "mapping",
      .absent = "bodies pass through themselves and each other",
@@ -1152,16 +1152,21 @@ SCHEMA_TABLE(schema_body_contact, "body contact", "'contact' of a body", body_co
 
 // ---- Colliders
 
-const char *const collider_type_names[] = {"plane", "sphere", "room", NULL};
+const char *const collider_type_names[] = {"plane", "sphere", "room", "mesh", NULL};
 static const char *const response_names[] = {"penalty", "project", NULL};
+static const char *const sides_names[] = {"both", "outside", NULL};
 
 #define FIELD(name) offsetof(struct scene_collider, name)
 static const struct schema_key collider_keys[] = {
     {.name = "type",
      .names = collider_type_names,
-     .shown = "`plane`, `sphere` or `room`",
+     .shown = "`plane`, `sphere`, `room` or `mesh`",
      .required = true,
      .meaning = "The shape."},
+};
+SCHEMA_TABLE(schema_collider, "collider", "a collider", collider_keys);
+
+static const struct schema_key response_keys[] = {
     {.name = "response",
      .type = VALUE_NAME,
      .names = response_names,
@@ -1212,7 +1217,7 @@ static const struct schema_key collider_keys[] = {
      .meaning = "The factor by which the tangential velocity is multiplied at an impact; only with "
                 "`project`."},
 };
-SCHEMA_TABLE(schema_collider, "collider", "a collider", collider_keys);
+SCHEMA_TABLE(schema_response, "response", "a collider", response_keys);
 #undef FIELD
 
 #define FIELD(name) offsetof(struct scene_friction, name)
@@ -1289,6 +1294,73 @@ static const struct schema_key room_keys[] = {
      .required = true,
      .meaning = "The corner with the largest coordinates."},
 };
+
+static const struct schema_key mesh_collider_keys[] = {
+    {.name = "file",
+     .shown = "path",
+     .required = true,
+     .meaning = "A triangle mesh: `.asc` (3D Studio ASCII), `.obj`, `.ply` or `.stl`; relative to "
+                "the scene file."},
+    {.name = "scale",
+     .type = VALUE_NUMBER,
+     .offset = FIELD(mesh.scale),
+     .range = RANGE_POSITIVE,
+     .initial = "1",
+     .meaning = "The factor applied to every coordinate, before rotation and translation."},
+    {.name = "rotate",
+     .type = VALUE_VECTOR,
+     .offset = FIELD(rotate),
+     .unit = "degrees",
+     .initial = "[0, 0, 0]",
+     .meaning = "The rotation Rz Ry Rx about the mesh's own origin."},
+    {.name = "translate",
+     .type = VALUE_VECTOR,
+     .offset = FIELD(translate),
+     .unit = "m",
+     .initial = "[0, 0, 0]",
+     .meaning = "Where the mesh's own origin is at time 0."},
+    {.name = "sides",
+     .type = VALUE_NAME,
+     .names = sides_names,
+     .offset = FIELD(sides),
+     .initial = "both",
+     .meaning = "With `outside` the mesh must be closed, and nothing may start inside."},
+    {.name = "motion",
+     .shown = "mapping",
+     .absent = "it stands still",
+     .meaning = "How it moves, see *collider motion* below."},
+    {.name = "friction_coefficient",
+     .shown = "number ≥ 0, or mapping",
+     .absent = "no friction",
+     .meaning = "Coulomb friction: a number for both coefficients, or a mapping, see *friction* "
+                "above."},
+};
+#undef FIELD
+
+#define FIELD(name) offsetof(struct scene_collider_motion, name)
+static const struct schema_key collider_motion_keys[] = {
+    {.name = "velocity",
+     .type = VALUE_VECTOR,
+     .offset = FIELD(velocity),
+     .unit = "m/s",
+     .initial = "[0, 0, 0]",
+     .meaning = "The constant velocity of the mesh's own origin."},
+    {.name = "angular_velocity",
+     .type = VALUE_VECTOR,
+     .offset = FIELD(angular_velocity),
+     .unit = "degrees/s",
+     .initial = "[0, 0, 0]",
+     .meaning =
+         "The constant angular velocity about the mesh's own origin: the vector is the axis, "
+         "its length the speed."},
+    {.name = "keyframes",
+     .shown = "list of `[t, position, angles]`",
+     .absent = "none",
+     .meaning = "How far the mesh has moved (m) and turned (degrees, as `rotate`) at times t (s), "
+                "instead of the velocities."},
+};
+SCHEMA_TABLE(schema_collider_motion, "collider motion", "'motion' of a mesh collider",
+             collider_motion_keys);
 #undef FIELD
 
 const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT] = {
@@ -1296,4 +1368,6 @@ const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT] = {
     [COLLIDER_SPHERE] = {"sphere collider", "a sphere", sphere_collider_keys,
                          sizeof sphere_collider_keys / sizeof sphere_collider_keys[0]},
     [COLLIDER_ROOM] = {"room", "a room", room_keys, sizeof room_keys / sizeof room_keys[0]},
+    [COLLIDER_MESH] = {"mesh collider", "a mesh collider", mesh_collider_keys,
+                       sizeof mesh_collider_keys / sizeof mesh_collider_keys[0]},
 };

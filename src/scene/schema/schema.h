@@ -104,9 +104,11 @@ extern const struct schema_table schema_drive;
 extern const struct schema_table schema_contact;
 extern const struct schema_table schema_contact_pair;
 extern const struct schema_table schema_body_contact;
-extern const struct schema_table schema_collider; // struct scene_collider, every type
-extern const struct schema_table schema_friction; // struct scene_friction
-enum { COLLIDER_TYPE_COUNT = 3 };
+extern const struct schema_table schema_collider;        // struct scene_collider, every type
+extern const struct schema_table schema_response;        // struct scene_collider, all but meshes
+extern const struct schema_table schema_friction;        // struct scene_friction
+extern const struct schema_table schema_collider_motion; // struct scene_collider_motion
+enum { COLLIDER_TYPE_COUNT = 4 };
 extern const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT];
 
 // NULL-terminated lists of names, in the order of their enums.

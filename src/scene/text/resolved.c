@@ -86,7 +86,7 @@ static bool is_path_key(const char *key)
            strcmp(key, "springs_file") == 0;
 }
 
-// `bodies`: the items of the list are bodies, whose files are paths.
+// `bodies`: the items of the list are bodies or colliders, whose files are paths.
 static bool emit_list(struct emission *emission, const struct dom_node *node, bool bodies)
 {
     yaml_event_t event;
@@ -133,7 +133,7 @@ static bool emit_node(struct emission *emission, const struct dom_node *node, bo
     return emit_mapping(emission, node, body);
 }
 
-// The root has its own function, because only its `bodies` are bodies.
+// The root has its own function, because only its `bodies` and `colliders` have files.
 static bool emit_root(struct emission *emission, const struct dom_node *root)
 {
     yaml_event_t event;
@@ -142,7 +142,9 @@ static bool emit_root(struct emission *emission, const struct dom_node *root)
         return false;
     for (size_t i = 0; i < root->count; i++) {
         const struct dom_node *value = root->pairs[i].value.node;
-        bool bodies = strcmp(root->pairs[i].key, "bodies") == 0 && value->kind == DOM_LIST;
+        const char *key = root->pairs[i].key;
+        bool bodies = (strcmp(key, "bodies") == 0 || strcmp(key, "colliders") == 0) &&
+                      value->kind == DOM_LIST;
         if (!emit_scalar(emission, root->pairs[i].key, true))
             return false;
         bool path = strcmp(root->pairs[i].key, "initial") == 0 && value->kind == DOM_SCALAR;

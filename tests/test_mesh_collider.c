@@ -1,0 +1,598 @@
+// Mesh colliders: where they are at a time, bodies that come to rest on them, the momentum and energy
+// that a moving one gives, no crossings (counted by the exact checker), what is refused, the same bits
+// on every machine and after a checkpoint.
+#include "physics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intersections/intersections.h"
+#include "scene/collider_pose.h"
+#include "topology/topology.h"
+
+#define BOWL "'" TAUT_TEST_SOURCE "/scenes/meshes/bowl.obj'"
+#define CUBE "'" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc'"
+
+// A square of two triangles in the plane y = 0, of 2 m; quoted path.
+static const char *square(void)
+{
+    static char quoted[1024];
+    snprintf(quoted, sizeof quoted, "'%s'",
+             physics_file("square.obj", "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\n"
+                                        "f 1 3 2\nf 1 4 3\n"));
+    return quoted;
+}
+
+// A square of 0.4 m of n by n cells in the plane y = 0; quoted path.
+static const char *fine_square(int n)
+{
+    static char quoted[1024];
+    char *text = text_format("# n = %d\n", n);
+    for (int k = 0; k < (n + 1) * (n + 1); k++) {
+        char *longer = text_format("%sv %.9g 0 %.9g\n", text, 0.4 * (k % (n + 1)) / n - 0.2,
+                                   0.4 * (k / (n + 1)) / n - 0.2);
+        free(text);
+        text = longer;
+    }
+    for (int k = 0; k < n * n; k++) {
+        const int a = k % n + k / n * (n + 1) + 1, b = a + n + 1;
+        char *longer =
+            text_format("%sf %d %d %d\nf %d %d %d\n", text, a, b, b + 1, a, b + 1, a + 1);
+        free(text);
+        text = longer;
+    }
+    snprintf(quoted, sizeof quoted, "'%s'", physics_file("fine_square.obj", text));
+    free(text);
+    return quoted;
+}
+
+// ---- Crossings, by the exact checker
+
+static uint64_t crossings_of(taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    const size_t nodes = (size_t)(topology->node_count + topology->collider_node_count);
+    const size_t count = (size_t)(topology->face_count + topology->collider_face_count);
+    double *bodies_at = all_positions(solver), *positions = calloc(3 * nodes, sizeof *positions);
+    uint32_t(*triangles)[3] = calloc(count, sizeof *triangles);
+    uint32_t *bodies = calloc(count, sizeof *bodies);
+    assert_true(positions && triangles && bodies);
+    memcpy(positions, bodies_at, 3 * (size_t)topology->node_count * sizeof *positions);
+    free(bodies_at);
+    size_t t = 0;
+    for (; t < topology->face_count; t++) {
+        const struct face face = topology_face(topology, t);
+        bodies[t] = (uint32_t)topology_body_of_face(topology, t);
+        for (int i = 0; i < 3; i++)
+            triangles[t][i] = (uint32_t)topology_builder_node(topology, face.nodes[i]);
+    }
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        const struct collider_pose pose =
+            collider_pose_at(&topology->colliders[mesh->collider], taut_solver_time(solver), 0);
+        for (uint64_t i = mesh->first_node; i < mesh->first_node + mesh->node_count; i++) {
+            const double *p = topology->collider_points[i - topology->node_count];
+            const vec3 at = collider_point(&pose, vec3_make(p[0], p[1], p[2]));
+            positions[3 * i] = at.x;
+            positions[3 * i + 1] = at.y;
+            positions[3 * i + 2] = at.z;
+        }
+        for (uint64_t f = 0; f < mesh->face_count; f++, t++) {
+            memcpy(triangles[t], topology->collider_faces[mesh->first_face + f],
+                   sizeof triangles[t]);
+            bodies[t] = (uint32_t)(topology->body_count + m);
+        }
+    }
+    const struct intersection_surface surface = {.positions = positions,
+                                                 .node_count = nodes,
+                                                 .triangles = (const uint32_t(*)[3])triangles,
+                                                 .bodies = bodies,
+                                                 .triangle_count = count};
+    const struct intersection_options options = {.threads = 1};
+    struct intersections found;
+    assert_int_equal(intersections_find(&surface, &options, &found, NULL), TAUT_OK);
+    const uint64_t crossing =
+        found.counts[INTERSECTION_CROSSING] + found.counts[INTERSECTION_OVERLAPPING];
+    intersections_free(&found);
+    free(positions);
+    free(triangles);
+    free(bodies);
+    return crossing;
+}
+
+// ---- Poses
+
+static void check_velocity(const struct scene_collider *collider, double time)
+{
+    const double h = 1e-5;
+    const vec3 point = {0.3, -0.2, 0.5};
+    const struct collider_pose now = collider_pose_at(collider, time, 0),
+                               before = collider_pose_at(collider, time - h, 0),
+                               after = collider_pose_at(collider, time + h, 0);
+    const vec3 way = vec3_subtract(collider_point(&after, point), collider_point(&before, point));
+    assert_vector_near(collider_point_velocity(&now, point), vec3_scale(0.5 / h, way), 1e-8);
+}
+
+static void test_poses(void **state)
+{
+    (void)state;
+    struct scene_keyframe frames[] = {{0.25, {0, 0, 0}, {0, 0, 0}},
+                                      {0.5, {1, 0, 0}, {90, 0, 0}},
+                                      {1.5, {1, 2, 0}, {90, -120, 45}}};
+    struct scene_collider collider = {.type = COLLIDER_MESH,
+                                      .translate = {0, 0, 3},
+                                      .motion = {.keyframes = frames, .keyframe_count = 3}};
+    const vec3 point = {1, 2, 4};
+
+    // Before the first it stands where it was placed, after the last where it has come to.
+    struct collider_pose pose = collider_pose_at(&collider, 0, 0);
+    assert_vector_near(collider_point(&pose, point), vec3_make(1, 2, 7), 0);
+    assert_vector_near(collider_point_velocity(&pose, point), vec3_make(0, 0, 0), 0);
+    pose = collider_pose_at(&collider, 0.5, 0); // x turns y to z
+    assert_vector_near(collider_point(&pose, point), vec3_make(2, -4, 5), 0);
+    pose = collider_pose_at(&collider, 99, 0);
+    assert_vector_near(pose.origin, vec3_make(1, 2, 3), 0);
+    assert_vector_near(pose.velocity, vec3_make(0, 0, 0), 0);
+
+    // Between keyframes positions and angles are linear.
+    pose = collider_pose_at(&collider, 1, 0);
+    const struct rotation middle = rotation_make(vec3_make(90, -60, 22.5));
+    assert_vector_near(pose.origin, vec3_make(1, 1, 3), 0);
+    assert_vector_near(rotate(&pose.rotation, point), rotate(&middle, point), 0);
+    check_velocity(&collider, 0.4);
+    check_velocity(&collider, 0.7);
+    check_velocity(&collider, 1.3);
+    // A keyframe that rounding has just missed counts as reached.
+    assert_true(collider_pose_at(&collider, 0.5 - 1e-12, 1e-9).velocity.x == 0);
+    assert_true(collider_changes_velocity(&collider, 0.4, 0.5));
+    assert_false(collider_changes_velocity(&collider, 0.5, 1.4));
+    assert_true(collider_fastest(&collider, 0) == 4);
+    assert_true(collider_moves(&collider));
+
+    collider.motion =
+        (struct scene_collider_motion){.velocity = {1, 2, 3}, .angular_velocity = {0, 0, 180}};
+    pose = collider_pose_at(&collider, 0.5, 0);
+    assert_vector_near(collider_point(&pose, vec3_make(1, 0, 0)), vec3_make(0.5, 2, 4.5), 0);
+    check_velocity(&collider, 0.3);
+    collider.motion.angular_velocity = vec3_make(30, -70, 110);
+    check_velocity(&collider, 0.3);
+    assert_near(collider_fastest(&collider, 2),
+                sqrt(14) + 2 * PI / 180 * vec3_length(collider.motion.angular_velocity), 1e-12);
+}
+
+// The tilted square of a scene, in the state of its solver: what a cell above it feels.
+static void test_scene_places_a_mesh(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        solver_of("precision: double\nsimulation: {dt: 1e-3, steps: 1}\n"
+                  "contact: {thickness: 0.01, stiffness: 10}\n"
+                  "bodies:\n"
+                  "- {name: a, type: rope, from: [0.3, 5.011, 0], to: [0.3, 5.211, 0], nodes: 2,\n"
+                  "   mass: 0.1, stiffness: 10}\n"
+                  "colliders:\n"
+                  "- {type: mesh, file: %s, scale: 0.5, rotate: [0, 0, 90], translate: [0, 5, 0],\n"
+                  "   motion: {keyframes: [[0, [0, 0, 0], [0, 0, -90]]]}}\n",
+                  square());
+    const struct topology *topology = solver_topology(solver);
+    assert_int_equal(topology->mesh_collider_count, 1);
+    assert_int_equal(topology->collider_node_count, 4);
+    // Turned back, so that it lies in y = 5: 11 mm below the end of the rope.
+    const double s = 0.015 - 0.011;
+    assert_near(force_on(solver, 0).y, 2 * 10 / 0.005 * s * s, 1e-9);
+    assert_near(energy_of(solver).contact, 2.0 / 3 * 10 / 0.005 * s * s * s, 1e-12);
+    taut_solver_destroy(solver);
+}
+
+// ---- Rest
+
+// A cell and the ends of a rope lie on the square where the barrier balances their weight.
+static void test_bodies_lie_at_the_height_of_balance(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        "precision: double\nsimulation: {integrator: velocity_verlet, dt: 1e-3, steps: 1}\n"
+        "environment: {gravity: [0, -10, 0], air_drag: 0.05}\n"
+        "contact: {thickness: 0.02, stiffness: 100}\n"
+        "bodies:\n"
+        "- {name: cell, type: cloth, origin: [-0.8, 0.05, 0.5], u: [0.1, 0, 0],\n"
+        "   v: [0, 0, -0.1], nodes: [2, 2], mass: 0.08, stiffness: 10}\n"
+        "- {name: rope, type: rope, from: [0.4, 0.08, -0.5], to: [0.7, 0.08, -0.5], nodes: 2,\n"
+        "   mass: 0.04, stiffness: 10}\n"
+        "colliders:\n"
+        "- {type: mesh, file: %s}\n",
+        square());
+    advance(solver, 20000);
+    // 0.02 kg a node: 0.2 N = 2 k s^2 / g0.
+    const double height = 0.03 - sqrt(0.2 * 0.01 / (2 * 100));
+    for (uint64_t node = 0; node < 6; node++)
+        assert_near(position_of(solver, node).y, height, 1e-9);
+    taut_solver_destroy(solver);
+}
+
+// A sheet in the bowl, and a ball on it: at rest, and apart.
+static void test_a_sheet_comes_to_rest_in_a_bowl(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver =
+            solver_of("precision: %s\nsimulation: {dt: 5e-4, steps: 1}\n"
+                      "environment: {gravity: [0, -9.81, 0], air_drag: 0.002}\n"
+                      "contact: {thickness: 0.008, stiffness: 100}\n"
+                      "bodies:\n"
+                      "- {name: sheet, type: cloth, origin: [-0.15, 0.26, -0.14], u: [0.3, 0, 0],\n"
+                      "   v: [0, 0.01, 0.3], nodes: [13, 13], mass: 0.08, damping: 0.05,\n"
+                      "   springs: {structural: {stiffness: 200}, shear: {stiffness: 100}}}\n"
+                      "- {name: ball, type: sphere, center: [0.02, 0.4, 0.01], radius: 0.05,\n"
+                      "   subdivisions: 2, mass: 0.02, damping: 0.01,\n"
+                      "   springs: {edges: {stiffness: 100}, second: {stiffness: 100}}}\n"
+                      "colliders:\n"
+                      "- {type: mesh, file: " BOWL "}\n",
+                      precisions[i]);
+        const int frames = quick() ? 30 : 60;
+        for (int frame = 0; frame < frames; frame++) {
+            advance(solver, 100);
+            assert_int_equal(crossings_of(solver), 0);
+        }
+        const taut_energy energy = energy_of(solver);
+        assert_true(energy.contact > 0);
+        assert_true(energy.kinetic < (quick() ? 1e-2 : 1e-4));
+        for (uint64_t node = 0; node < 169; node++) {
+            const vec3 p = position_of(solver, node);
+            assert_true(p.y > -0.01 && p.x * p.x + p.z * p.z < 0.33 * 0.33);
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
+// Where the triangles of a mesh are much smaller than those of a body, many touch each of its nodes;
+// what rests on it neither gains energy nor sinks in, with the step of `dt: auto`.
+static void test_fine_meshes_are_no_stiffer(void **state)
+{
+    (void)state;
+    for (int fine = 0; fine < 2; fine++) {
+        taut_solver *solver =
+            solver_of("precision: double\nsimulation: {dt: auto, steps: 1}\n"
+                      "environment: {gravity: [0, -9.81, 0], air_drag: 0.001}\n"
+                      "contact: {thickness: 0.01}\n"
+                      "bodies:\n"
+                      "- {name: sheet, type: cloth, origin: [-0.15, 0.014, 0.15], u: [0.3, 0, 0],\n"
+                      "   v: [0, 0, -0.3], nodes: [5, 5], mass: 0.1, damping: 0.02,\n"
+                      "   springs: {structural: {stiffness: 200}, shear: {stiffness: 100}}}\n"
+                      "colliders:\n"
+                      "- {type: mesh, file: %s}\n",
+                      fine_square(fine ? 40 : 5));
+        const double start = energy_of(solver).total;
+        for (int i = 0; i < 20; i++) {
+            advance(solver, 100);
+            assert_true(energy_of(solver).total < start + 1e-6);
+            assert_int_equal(crossings_of(solver), 0);
+        }
+        for (uint64_t node = 0; node < 25; node++) {
+            assert_true(position_of(solver, node).y > 0.0075);
+            assert_true(position_of(solver, node).y < 0.0165);
+        }
+        assert_int_equal(solver_surface_cuts(solver).steps, 0);
+        taut_solver_destroy(solver);
+    }
+}
+
+// ---- Work and momentum
+
+static vec3 momentum_of(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    vec3 momentum = {0, 0, 0};
+    for (uint64_t node = 0; node < topology->node_count; node++)
+        momentum = vec3_add(
+            momentum, vec3_scale(topology_mass(topology, topology_internal_node(topology, node)),
+                                 velocity_of(solver, node)));
+    return momentum;
+}
+
+// A square that moves at (0.5, 2, 0) m/s, or turns as well, hits a ball.
+#define HIT                                                                                        \
+    "contact: {thickness: 0.01, stiffness: 3000}\n"                                                \
+    "bodies:\n"                                                                                    \
+    "- {name: ball, type: sphere, center: [0.1, 0.08, 0.02], radius: 0.05, subdivisions: 2,\n"     \
+    "   mass: 0.05, springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"               \
+    "colliders:\n"                                                                                 \
+    "- {type: mesh, file: %s, motion: {velocity: [0.5, 2, 0], angular_velocity: [0, 0, %g]}}\n"
+
+static taut_solver *hit_of(const char *integrator, double dt, double spin)
+{
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    return solver_from(scene_of("precision: double\n"
+                                "simulation: {integrator: %s, dt: " NUM ", steps: 1}\n" HIT,
+                                integrator, dt, square(), spin),
+                       &options);
+}
+
+// The work of a mesh that is only translated is its velocity times the momentum that it gives.
+static void test_work_is_velocity_times_momentum(void **state)
+{
+    (void)state;
+    taut_solver *solver = hit_of("velocity_verlet", 2e-5, 0);
+    advance(solver, 2500);
+    const vec3 momentum = momentum_of(solver);
+    const double work = 0.5 * momentum.x + 2 * momentum.y;
+    assert_true(momentum.y > 0.15);
+    assert_near(work_of(solver).drives, work, 1e-4 * work);
+    taut_solver_destroy(solver);
+}
+
+static void test_the_budget_closes(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "verlet", "velocity_verlet",
+                                              "midpoint", "rk4"};
+    for (int i = 0; i < 5; i++)
+        for (int spins = 0; spins < 2; spins++) {
+            double residuals[2], work = 0;
+            for (int fine = 0; fine < 2; fine++) {
+                taut_solver *solver = hit_of(integrators[i], fine ? 2e-5 : 4e-5, spins ? 90 : 0);
+                const double start = energy_of(solver).total;
+                advance(solver, fine ? 2000 : 1000);
+                work = work_of(solver).drives;
+                residuals[fine] = fabs(residual_of(solver, start));
+                assert_true(energy_of(solver).kinetic > 0.05);
+                assert_int_equal(solver_surface_cuts(solver).steps, 0);
+                taut_solver_destroy(solver);
+            }
+            assert_true(residuals[1] < 1e-3 * work);
+            assert_true(residuals[1] < 0.9 * residuals[0]);
+        }
+}
+
+// ---- Nothing passes through a mesh
+
+// A hanging sheet that a square sweeps along at a speed (m/s).
+static taut_solver *swept_of(const char *precision, const char *integrator, double speed, double dt,
+                             const char *more, const struct solver_options *options)
+{
+    return solver_from(
+        scene_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
+                 "environment: {gravity: [0, -9.81, 0]}\ncontact: {thickness: 0.004}\n"
+                 "bodies:\n"
+                 "- {name: sheet, type: cloth, origin: [-0.2, 0.02, 0.2], u: [0.4, 0, 0],\n"
+                 "   v: [0, 0.03, -0.4], nodes: [11, 11], mass: 0.1, damping: 0.02,\n"
+                 "   springs: {structural: {stiffness: 300}, shear: {stiffness: 200}}}\n"
+                 "colliders:\n"
+                 "- {type: mesh, file: %s, scale: 1,\n"
+                 "   motion: {velocity: [0, " NUM ", 0], angular_velocity: [0, 0, 40]}}\n"
+                 "%s",
+                 precision, integrator, dt, fine_square(6), speed, more),
+        options);
+}
+
+static void test_a_fast_mesh_sweeps_a_sheet_along(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {
+        "symplectic_euler", "velocity_verlet", "verlet", "midpoint", "rk4", "explicit_euler"};
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    for (int i = 0; i < 6; i++)
+        for (int p = 0; p < 3; p++) {
+            taut_solver *solver = swept_of(precisions[p], integrators[i], 20, 2e-4, "", &options);
+            for (int frame = 0; frame < 20; frame++) {
+                advance(solver, 5);
+                assert_int_equal(crossings_of(solver), 0);
+            }
+            assert_true(solver_surface_cuts(solver).steps > 0);
+            assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+            // Swept along: 20 ms at 20 m/s.
+            double lowest = INFINITY;
+            for (uint64_t node = 0; node < 121; node++)
+                lowest = fmin(lowest, position_of(solver, node).y);
+            assert_true(lowest > 0.3);
+            taut_solver_destroy(solver);
+        }
+}
+
+// Far from the origin, with the low parts of precision mixed.
+static void test_positions_are_those_of_bodies_far_away(void **state)
+{
+    (void)state;
+    double heights[2];
+    for (int far = 0; far < 2; far++) {
+        const double x = far ? 1000 : 0;
+        taut_solver *solver =
+            solver_of("precision: mixed\nsimulation: {dt: 1e-3, steps: 1}\n"
+                      "environment: {gravity: [0, -10, 0], air_drag: 0.05}\n"
+                      "contact: {thickness: 0.002, stiffness: 100}\n"
+                      "bodies:\n"
+                      "- {name: cell, type: cloth, origin: [" NUM ", 0.01, 0.5], u: [0.1, 0, 0],\n"
+                      "   v: [0, 0, -0.1], nodes: [2, 2], mass: 0.008, stiffness: 10}\n"
+                      "colliders:\n"
+                      "- {type: mesh, file: %s, translate: [" NUM ", 0, 0]}\n",
+                      x - 0.8, square(), x);
+        advance(solver, 3000);
+        heights[far] = position_of(solver, 0).y;
+        assert_true(heights[far] > 0.002 && heights[far] < 0.003);
+        taut_solver_destroy(solver);
+    }
+    assert_near(heights[0], heights[1], 1e-8);
+}
+
+// ---- The same bits
+
+static uint64_t hash_of_sweep(const void *precision, const struct solver_options *options)
+{
+    taut_solver *solver = swept_of(precision, "velocity_verlet", 3, 1e-4,
+                                   "- {type: mesh, file: " BOWL ", translate: [0, 0.32, 0],\n"
+                                   "   rotate: [180, 0, 0]}\n",
+                                   options);
+    advance(solver, 600);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_bits_do_not_depend_on_the_machine(void **state)
+{
+    (void)state;
+    assert_same_hashes(hash_of_sweep, "single");
+    assert_same_hashes(hash_of_sweep, "double");
+    assert_same_hashes(hash_of_sweep, "mixed");
+    const struct solver_options one = {.config = {.threads = 1}},
+                                eight = {.config = {.threads = 8}};
+    assert_true(hash_of_sweep("single", &one) == hash_of_sweep("single", &eight));
+}
+
+static void test_a_restored_run_continues_to_the_bit(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "verlet",
+                                              "midpoint", "rk4"};
+    for (int i = 0; i < 5; i++) {
+        taut_scene *scene = scene_of("simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n" HIT,
+                                     integrators[i], square(), 90.0);
+        const taut_config config = {.threads = 1};
+        taut_solver *solver, *next;
+        void *bytes;
+        size_t count;
+        assert_int_equal(taut_solver_create(scene, &config, &solver, NULL), TAUT_OK);
+        advance(solver, 431);
+        assert_int_equal(taut_solver_save_memory(solver, &bytes, &count, NULL), TAUT_OK);
+        assert_int_equal(taut_solver_restore_memory(scene, bytes, count, &config, &next, NULL),
+                         TAUT_OK);
+        assert_true(energy_of(solver).contact > 0);
+        advance(solver, 300);
+        advance(next, 300);
+        assert_int_equal(taut_solver_hash(solver), taut_solver_hash(next));
+        assert_same_bits(work_of(solver).drives, work_of(next).drives);
+        taut_solver_destroy(next);
+
+        // Another motion, or another mesh, is another scene.
+        const char *const others[2] = {square(), CUBE};
+        for (int other = 0; other < 2; other++) {
+            taut_scene *changed =
+                scene_of("simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n" HIT,
+                         integrators[i], others[other], other ? 90.0 : 80.0);
+            taut_error error;
+            assert_int_not_equal(
+                taut_solver_restore_memory(changed, bytes, count, &config, &next, &error), TAUT_OK);
+            taut_scene_destroy(changed);
+        }
+        free(bytes);
+        taut_solver_destroy(solver);
+        taut_scene_destroy(scene);
+    }
+}
+
+// ---- What is refused
+
+static void assert_refused(const char *body, const char *collider, const char *message)
+{
+    taut_scene *scene = scene_of("simulation: {dt: 1e-4, steps: 1}\ncontact: {thickness: 0.01}\n"
+                                 "bodies:\n- {name: a, mass: 0.1, stiffness: 100, %s}\n"
+                                 "colliders:\n- {type: plane, stiffness: 1}\n"
+                                 "- {type: mesh, %s}\n",
+                                 body, collider);
+    const taut_config config = {.threads = 1};
+    taut_solver *solver;
+    taut_error error;
+    const taut_status status = taut_solver_create(scene, &config, &solver, &error);
+    if (!message) {
+        assert_int_equal(status, TAUT_OK);
+        taut_solver_destroy(solver);
+    } else {
+        assert_int_equal(status, TAUT_ERROR_SCENE);
+        if (!strstr(error.text, message))
+            fail_msg("'%s' instead of '%s'", error.text, message);
+    }
+    taut_scene_destroy(scene);
+}
+
+static void test_what_cannot_be_kept_apart_is_refused(void **state)
+{
+    (void)state;
+    // The cube has corners from -1 to 1... its size is that of the file; scaled to be well known.
+    static const char cell[] = "type: cloth, origin: [-0.1, %s, 0.13], u: [0.2, 0, 0], "
+                               "v: [0, 0, -0.2], nodes: [3, 3]";
+    char text[300];
+    snprintf(text, sizeof text, cell, "0");
+    char *file = text_format("file: %s, rotate: [45, 0, 0]", square());
+    assert_refused(text, file, "surfaces cross at the start: the triangle of nodes");
+    assert_refused(text, file, "of mesh collider 1 ('");
+    assert_refused(text, file, "move the body or the mesh");
+    free(file);
+    snprintf(text, sizeof text, cell, "0.0003");
+    file = text_format("file: %s", square());
+    assert_refused(text, file,
+                   "surfaces are nearer at the start than a twentieth of their thickness");
+    assert_refused(text, file, "of mesh collider 1 ('");
+    free(file);
+    assert_refused("type: rope, from: [0.13, -0.5, 0.1], to: [0.13, 0.5, 0.1], nodes: 6",
+                   file = text_format("file: %s", square()), "the edge of nodes");
+    free(file);
+}
+
+struct messages {
+    char text[2000];
+};
+
+static void keep_message(void *context, const char *message)
+{
+    struct messages *to = context;
+    strncat(to->text, message, sizeof to->text - strlen(to->text) - 1);
+}
+
+static void test_only_the_outside_needs_a_closed_mesh(void **state)
+{
+    (void)state;
+    static const char ball[] = "type: sphere, center: [%s], radius: 0.05, subdivisions: 1";
+    char text[300];
+    snprintf(text, sizeof text, ball, "0, 0, 0");
+    assert_refused(text, "file: " CUBE ", scale: 3, sides: outside", "is inside mesh collider 1");
+    assert_refused(text, "file: " CUBE ", scale: 3, rotate: [30, 40, 50], sides: outside",
+                   "is inside mesh collider 1");
+    assert_refused(text, "file: " CUBE ", scale: 3", NULL);
+    snprintf(text, sizeof text, ball, "0, 9, 0");
+    assert_refused(text, "file: " CUBE ", scale: 3, sides: outside", NULL);
+    assert_refused(text, "file: " CUBE ", scale: 3, sides: outside, translate: [0, 9, 0]",
+                   "is inside mesh collider 1");
+
+    char *scene_text = text_format("simulation: {dt: 1e-4, steps: 1}\ncontact: {thickness: 0.01}\n"
+                                   "bodies:\n- {name: a, mass: 0.1, stiffness: 100, %s}\n"
+                                   "colliders:\n- {type: mesh, file: " BOWL ", sides: outside}\n",
+                                   text);
+    assert_non_null(scene_text);
+    struct messages messages = {0};
+    taut_scene_options options;
+    taut_scene_options_default(&options);
+    options.on_message = keep_message;
+    options.message_context = &messages;
+    taut_scene *scene;
+    taut_error error;
+    assert_int_equal(
+        taut_scene_parse(scene_text, strlen(scene_text), "test.yaml", &options, &scene, &error),
+        TAUT_ERROR_SCENE);
+    assert_non_null(strstr(messages.text, "'sides: outside' needs a closed surface: '"));
+    assert_non_null(strstr(messages.text, "has 48 edges with only one face"));
+    free(scene_text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_poses),
+        cmocka_unit_test(test_scene_places_a_mesh),
+        cmocka_unit_test(test_bodies_lie_at_the_height_of_balance),
+        cmocka_unit_test(test_a_sheet_comes_to_rest_in_a_bowl),
+        cmocka_unit_test(test_fine_meshes_are_no_stiffer),
+        cmocka_unit_test(test_work_is_velocity_times_momentum),
+        cmocka_unit_test(test_the_budget_closes),
+        cmocka_unit_test(test_a_fast_mesh_sweeps_a_sheet_along),
+        cmocka_unit_test(test_positions_are_those_of_bodies_far_away),
+        cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
+        cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
+        cmocka_unit_test(test_what_cannot_be_kept_apart_is_refused),
+        cmocka_unit_test(test_only_the_outside_needs_a_closed_mesh),
+    };
+    return cmocka_run_group_tests_name("mesh_collider", tests, NULL, NULL);
+}
