@@ -39,6 +39,7 @@ strip cube-soft 4 220x200 0,0.5,0.9,6
 strip flag 3 290x220 0.8,2.4,3.6 --zoom 0.9 --hide legend
 strip bowl 3 290x240 0,1,2 --hide nodes
 strip curtain 3 290x240 0,0.4,1.5 --hide nodes
+strip knot 3 290x200 0,0.5,1.5 --camera 20,25 --zoom 1.6 --hide nodes
 picture gelatine --hide nodes
 picture jelly-large --set simulation.steps=400 --colour strain
 strip jelly-spheres 3 290x240 0,0.48,0.64,0.8,1.2,4 --camera 150,25
@@ -50,12 +51,14 @@ strip quads 4 220x160 0,0.4,0.8,6
 strip ring 4 220x200 0,4,6,40
 strip ring-pressure 4 220x200 0,4,8,40
 strip rope 4 220x180 0,0.8,1.6,15
+strip rope-coils 3 290x240 0.3,0.8,1.5 --hide nodes
 strip rope-breaks 3 290x260 0,1.9,2.2 --colour tension --range 0,30 --hide nodes
 strip rope-links 4 200x240 0,0.4,1,8 --camera 25,12
 strip rope-nylon 3 290x240 0,0.5,10 --hide nodes
 strip rope-rigid 4 200x240 0,0.5,1,2
 strip rope-swung 4 220x220 0.8,1.6,2.4,10
 picture scarf --camera 0,8
+strip sheets-ball 3 290x240 0.2,0.5,1 --hide nodes --hide springs
 strip shock-absorber 5 170x220 0,0.5,0.7,1.2,10
 picture sheet-wind-strong --colour strain --range 0,20
 picture sheet-wind-weak --colour strain --range 0,20
