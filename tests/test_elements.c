@@ -31,6 +31,8 @@
     "damping_ratio: 0.05}]\n"
 #define SHEET "type: mesh, file: '" TAUT_TEST_SOURCE "/tests/data/meshes/sheet.obj', pins: [0, 9]"
 
+#define PRISM "type: mesh, file: '" TAUT_TEST_SOURCE "/tests/data/meshes/l_prism.obj', pins: [0]"
+
 // The elements of membranes follow from `elastic`, those of others from `moduli`.
 struct subject {
     const char *name, *text;
@@ -62,6 +64,11 @@ static const struct subject subjects[] = {
      MEMBRANE("type: sphere, radius: 0.5, subdivisions: 3", "poisson: 0.4, thickness: 0.003"),
      {.damped = true},
      CUT_NOTHING},
+    {"thick shell",
+     MEMBRANE("type: sphere, radius: 0.5, subdivisions: 2", "poisson: 0.4, thickness: 0.2"),
+     {.damped = true},
+     CUT_NOTHING},
+    {"prism", MEMBRANE(PRISM, "poisson: 0, thickness: 0.2"), {.damped = true}, CUT_NOTHING},
     {"large lattice", LATTICE("[67, 19, 18]"), {.volume = 5e4, .damped = true}, CUT_NOTHING},
     // Rows of the kernel of cloths; then with several tiles, and with clamps on single rows.
     {"rows", CLOTH("[33, 28]"), {3e-4, 2e-4, 1e-4, 20, .damped = true}, CUT_NOTHING},

@@ -6,7 +6,8 @@
 TAUT is the program. Each case is run at several resolutions, in double precision and from scenes in
 a temporary folder, and a table shows what was expected, what was found and the order at which the
 error falls. --quick runs the coarse ones, in some 15 s of processor time.
---only runs some of the groups: cantilevers, bars, frequencies, stretch, sheets. --check also
+--only runs some of the groups: cantilevers, bars, frequencies, stretch, sheets, shells. --check
+also
 compares what was found with docs/validation.md: a test of the project does so with --quick.
 
 --write renews docs/validation.md between its marks, and the figures docs/figures/validation-*.svg
@@ -180,12 +181,14 @@ class Program:
             return list(csv.DictReader(file))
 
 
-def relax(program, body, omega, mass, scale, gravity=(0, -G, 0), initial=None, periods=14):
+def relax(program, body, omega, mass, scale, gravity=(0, -G, 0), initial=None, periods=14,
+          nodes=None):
     """Positions of the nodes of a body at rest, and the report. `omega` is about its lowest angular
     frequency, `mass` that of the whole body, and `scale` the length that it moves; `periods` is the
     duration times omega."""
     # All nodes have the same drag, whatever their mass.
-    nodes = math.prod(body["nodes"]) if isinstance(body["nodes"], list) else body["nodes"]
+    if nodes is None:
+        nodes = math.prod(body["nodes"]) if isinstance(body["nodes"], list) else body["nodes"]
     scene = {"simulation": {"integrator": "symplectic_euler", "dt": "auto",
                             "duration": periods / omega},
              "environment": {"gravity": list(gravity), "air_drag": 1.9 * omega * mass / nodes},
@@ -613,8 +616,86 @@ def sheets(program, quick):
     return group
 
 
+# ---- Shells
+
+
+def hanging_ring(program, around, ratio, poisson):
+    """How much higher and wider a ring of radius 1 gets that hangs from a line on its inside, and
+    the closed forms; `ratio` is that of rho_s g R^3 to B."""
+    along, side, thickness, young = 2, 2 * math.sin(math.pi / around), 0.02, 1e6
+    path = program.file(".obj")
+    lines = [f"v {math.sin(2 * math.pi * i / around)!r} {math.cos(2 * math.pi * i / around)!r} "
+             f"{j * side!r}" for j in range(along + 1) for i in range(around)]
+    for j in range(along):
+        for i in range(around):
+            a, b = j * around + i + 1, j * around + (i + 1) % around + 1
+            lines += [f"f {a} {b} {b + around}", f"f {a} {b + around} {a + around}"]
+    write(path, "\n".join(lines) + "\n")
+    bending = young * thickness ** 3 / (12 * (1 - poisson ** 2))
+    areal = ratio * bending / G
+    body = {"name": "ring", "type": "mesh", "file": path,
+            "pins": [j * around for j in range(along + 1)],
+            "elastic": {"young": young, "poisson": poisson, "density": areal / thickness,
+                        "thickness": thickness}}
+    x, _ = relax(program, body, math.sqrt(7.2 * bending / areal),
+                 areal * 2 * math.pi * side * along, 0.5 * ratio, nodes=around * (along + 1))
+    middle = x[around:2 * around]
+    high = middle[0][1] - middle[around // 2][1] - 2
+    wide = middle[around // 4][0] - middle[3 * around // 4][0] - 2
+    return (high, wide), ((math.pi ** 2 / 4 - 2) * ratio, (math.pi / 2 - 2) * ratio)
+
+
+def blown_sphere(program, subdivisions, poisson, q):
+    """By how much the radius of a shell grows under its gas, and the closed form: the pressure p =
+    nRT/V balances the tension N = K (s^2 - 1) / 2 of the stretch s, K = E t / (1 - nu), if p r = 2 N;
+    s^4 - s^2 = q, where q = 3 nRT / (4 pi R^2 K)."""
+    radius, young, thickness, density = 0.2, 1e6, 0.002, 1000.0
+    stretch = young * thickness / (1 - poisson)
+    omega = math.sqrt(2 * young / (1 - poisson) / density) / radius
+    body = {"name": "shell", "type": "sphere", "radius": radius, "subdivisions": subdivisions,
+            "pressure": {"amount": q * 4 * math.pi / 3 * radius ** 2 * stretch, "atmosphere": 0,
+                         "gamma": 1, "inflate": 20 / omega},
+            "elastic": {"young": young, "poisson": poisson, "density": density,
+                        "thickness": thickness}}
+    expected = math.sqrt((1 + math.sqrt(1 + 4 * q)) / 2) - 1
+    x, _ = relax(program, body, omega, density * thickness * 4 * math.pi * radius ** 2,
+                 radius * expected, gravity=(0, 0, 0), periods=40,
+                 nodes=10 * 4 ** subdivisions + 2)
+    return mean(math.hypot(*point) for point in x) / radius - 1, expected
+
+
+def shells(program, quick):
+    group = Group("shells", "Rings and spheres",
+                  "A ring of radius R and thickness R/50, a mesh of squares with one diagonal each, "
+                  "hangs from a line of pinned nodes: under its own weight it gets higher by (π²/4 − "
+                  "2) ρ_s g R⁴/B and narrower by (2 − π/2) ρ_s g R⁴/B. Its bending is that of "
+                  "folds that are bent as built; ρ_s g R³ = B/100, so that it stays nearly round. A "
+                  "shell of rubber under gas without an atmosphere grows to the radius s R with s⁴ "
+                  "− s² = 3 nRT (1 − ν)/(4π R² E t), by Lamé's p r = 2 N.")
+    for poisson, resolutions in ((0.0, [24, 48]), (0.4, [24, 48] if quick else [24, 48, 96])):
+        errors = [[], []]
+        for around in resolutions:
+            found, expected = hanging_ring(program, around, 0.01, poisson)
+            for i, name in enumerate(("height", "width")):
+                row = group.add(f"ring, ν = {poisson:g}: {name}", f"{around} around",
+                                100 * expected[i], 100 * found[i], 0.02 * (48 / around) ** 2,
+                                unit="% of R", digits=4)
+                errors[i].append(row.error)
+                row.order = order_of(errors[i])
+    for poisson in (0.0, 0.5):
+        errors = []
+        for subdivisions in [2, 3] if quick else [2, 3, 4]:
+            found, expected = blown_sphere(program, subdivisions, poisson, 0.2)
+            row = group.add(f"sphere under gas, ν = {poisson:g}: growth",
+                            f"{subdivisions} subdivisions", 100 * expected, 100 * found,
+                            0.01 * 4 ** (3 - subdivisions), unit="% of R", digits=4)
+            errors.append(row.error)
+            row.order, row.least_order = order_of(errors), 1.5
+    return group
+
+
 GROUPS = {"cantilevers": cantilevers, "bars": bars, "frequencies": frequencies, "stretch": stretch,
-          "sheets": sheets}
+          "sheets": sheets, "shells": shells}
 HEAD = ["case", "resolution", "expected", "found", "error", "limit", "order"]
 
 

@@ -9,7 +9,8 @@
 // quadratic form of up to six nodes; the matrices of all triangles are added. Hinges, with an energy
 // of theta^2 for each edge alone, would be up to three times too stiff.
 //
-// Edges that are bent as built have none: their curvature at rest would have to turn with the body.
+// Triangles at an edge that is bent as built have folds instead (folds.c): a curvature at rest would
+// have to turn with the body.
 #include "elements/elements.h"
 
 #include <stdlib.h>
@@ -22,16 +23,9 @@ static const double FLAT_COSINE = 1 - 5e-7;
 
 // ---- Neighbours across edges
 
-#define NO_TRIANGLE UINT32_MAX
-
-struct edge {
-    uint32_t low, high;     // nodes
-    uint32_t triangle, own; // and which of its edges
-};
-
 static int compare_edges(const void *first, const void *second)
 {
-    const struct edge *a = first, *b = second;
+    const struct surface_edge *a = first, *b = second;
     if (a->low != b->low)
         return a->low < b->low ? -1 : 1;
     if (a->high != b->high)
@@ -39,62 +33,68 @@ static int compare_edges(const void *first, const void *second)
     return (a->triangle > b->triangle) - (a->triangle < b->triangle);
 }
 
-// The triangles of the topology while the matrix is made, and for each edge the triangle on its other
-// side; NO_TRIANGLE: none or several, or not in one plane.
-struct surface {
-    const struct topology *topology;
-    size_t count;
-    uint32_t (*nodes)[3];
-    uint32_t (*others)[3];
-    const struct element_membrane **membranes; // of each
-};
-
-static void pair_edges(struct surface *surface, struct edge *edges)
+// Whether two triangles lie in one plane, on both sides of their edge.
+static bool is_flat(const struct bending_surface *surface, const struct surface_edge *a,
+                    const struct surface_edge *b)
 {
-    for (size_t t = 0; t < surface->count; t++)
+    const struct triangle_rest *rests = surface->topology->triangles;
+    const double cosine = vec3_dot(rests[a->triangle].normal, rests[b->triangle].normal);
+    const bool turned = surface->nodes[a->triangle][(a->own + 1) % 3] ==
+                        surface->nodes[b->triangle][(b->own + 1) % 3];
+    return (turned ? -cosine : cosine) > FLAT_COSINE;
+}
+
+static void pair_edges(struct bending_surface *surface)
+{
+    struct surface_edge *edges = surface->edges;
+    for (size_t t = 0; t < surface->count; t++) {
+        surface->curved[t] = 0;
         for (uint32_t i = 0; i < 3; i++) {
             const uint32_t a = surface->nodes[t][(i + 1) % 3], b = surface->nodes[t][(i + 2) % 3];
-            edges[3 * t + i] = (struct edge){a < b ? a : b, a < b ? b : a, (uint32_t)t, i};
+            edges[3 * t + i] = (struct surface_edge){a < b ? a : b, a < b ? b : a, (uint32_t)t, i};
             surface->others[t][i] = NO_TRIANGLE;
         }
+    }
     const size_t count = 3 * surface->count;
     qsort(edges, count, sizeof *edges, compare_edges);
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && edges[end].low == edges[first].low &&
                               edges[end].high == edges[first].high;)
             end++;
-        const struct edge *a = &edges[first], *b = &edges[first + 1];
-        const struct triangle_rest *rests = surface->topology->triangles;
-        if (end - first != 2 ||
-            !(vec3_dot(rests[a->triangle].normal, rests[b->triangle].normal) > FLAT_COSINE))
+        const struct surface_edge *a = &edges[first], *b = &edges[first + 1];
+        if (end - first != 2)
             continue;
         surface->others[a->triangle][a->own] = b->triangle;
         surface->others[b->triangle][b->own] = a->triangle;
+        if (!is_flat(surface, a, b))
+            surface->curved[a->triangle] = surface->curved[b->triangle] = 1;
     }
 }
 
-static bool surface_make(const struct topology *topology, struct surface *surface)
+static bool surface_make(const struct topology *topology, struct bending_surface *surface)
 {
     const size_t count = (size_t)topology->triangle_count;
-    *surface = (struct surface){.topology = topology, .count = count};
+    *surface = (struct bending_surface){.topology = topology, .count = count};
     surface->nodes = memory_allocate(NULL, count, sizeof *surface->nodes);
     surface->others = memory_allocate(NULL, count, sizeof *surface->others);
     surface->membranes = memory_allocate(NULL, count, sizeof *surface->membranes);
-    struct edge *edges = memory_allocate(NULL, 3 * count, sizeof *edges);
-    const bool done = surface->nodes && surface->others && surface->membranes && edges;
-    if (done) {
-        REAL_NAME(triangles_list)(topology, surface->nodes, surface->membranes);
-        pair_edges(surface, edges);
-    }
-    memory_release(NULL, edges, 3 * count, sizeof *edges);
-    return done;
+    surface->curved = memory_allocate(NULL, count, sizeof *surface->curved);
+    surface->edges = memory_allocate(NULL, 3 * count, sizeof *surface->edges);
+    if (!surface->nodes || !surface->others || !surface->membranes || !surface->curved ||
+        !surface->edges)
+        return false;
+    REAL_NAME(triangles_list)(topology, surface->nodes, surface->membranes);
+    pair_edges(surface);
+    return true;
 }
 
-static void surface_free(struct surface *surface)
+static void surface_free(struct bending_surface *surface)
 {
     memory_release(NULL, surface->nodes, surface->count, sizeof *surface->nodes);
     memory_release(NULL, surface->others, surface->count, sizeof *surface->others);
     memory_release(NULL, surface->membranes, surface->count, sizeof *surface->membranes);
+    memory_release(NULL, surface->curved, surface->count, sizeof *surface->curved);
+    memory_release(NULL, surface->edges, 3 * surface->count, sizeof *surface->edges);
 }
 
 // ---- The form of one triangle
@@ -118,8 +118,8 @@ static int corner_of(const uint32_t nodes[3], uint32_t node)
 }
 
 // The weights R of edge i of a triangle with one on its other side.
-static void edge_row(const struct surface *surface, size_t triangle, int i, struct patch *patch,
-                     double row[PATCH_NODES])
+static void edge_row(const struct bending_surface *surface, size_t triangle, int i,
+                     struct patch *patch, double row[PATCH_NODES])
 {
     const struct triangle_rest *rests = surface->topology->triangles;
     const uint32_t other = surface->others[triangle][i];
@@ -135,7 +135,7 @@ static void edge_row(const struct surface *surface, size_t triangle, int i, stru
     row[3 + i] = -(at_a[1] + at_b[1]);
 }
 
-static void find_patch(const struct surface *surface, size_t triangle, struct patch *patch)
+static void find_patch(const struct bending_surface *surface, size_t triangle, struct patch *patch)
 {
     const struct triangle_rest *rest = &surface->topology->triangles[triangle];
     double rows[3][PATCH_NODES] = {{0}};
@@ -143,7 +143,7 @@ static void find_patch(const struct surface *surface, size_t triangle, struct pa
     for (int i = 0; i < 3; i++)
         patch->nodes[i] = patch->nodes[3 + i] = surface->nodes[triangle][i];
     for (int i = 0; i < 3; i++)
-        if (surface->others[triangle][i] != NO_TRIANGLE) {
+        if (surface->others[triangle][i] != NO_TRIANGLE && !surface->curved[triangle]) {
             edge_row(surface, triangle, i, patch, rows[i]);
             patch->count++;
         }
@@ -188,7 +188,7 @@ static void add_patch(struct rows *rows, const struct patch *patch)
                 add_number(rows, patch->nodes[p], patch->nodes[q], patch->form[p][q]);
 }
 
-static bool rows_make(const struct surface *surface, struct rows *rows)
+static bool rows_make(const struct bending_surface *surface, struct rows *rows)
 {
     struct patch patch;
     rows->nodes = (size_t)surface->topology->node_count;
@@ -240,7 +240,9 @@ void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_
         for (size_t node = first; node < end; node++)
             bending->stiffness[node] = (real)membrane->bending;
         for (size_t node = first; ratio > 0 && node < end; node++) {
-            const double k = REAL_NAME(bending_row_sums)(bending, node).diagonal;
+            double k = REAL_NAME(bending_row_sums)(bending, node).diagonal;
+            if (bending->folds.count > 0)
+                k += (double)bending->stiffness[node] * bending->folds.diagonals[node];
             if (k > 0)
                 least = fmin(least, topology_mass(topology, node) / k);
         }
@@ -259,7 +261,7 @@ static bool pack(const struct system *system, const struct rows *rows,
     size_t count = 0;
     for (size_t node = 0; node < rows->nodes; node++)
         count += rows->used[node];
-    if (count == 0)
+    if (count == 0 && bending->folds.count == 0)
         return true;
     bending->nodes = rows->nodes;
     bending->count = count;
@@ -286,15 +288,18 @@ static bool pack(const struct system *system, const struct rows *rows,
 taut_status REAL_NAME(bending_make)(const struct system *system, struct element_bending *bending,
                                     taut_error *error)
 {
-    struct surface surface;
+    struct bending_surface surface;
     struct rows rows = {0};
     if (system->topology->triangle_count == 0)
         return TAUT_OK;
-    const bool done = surface_make(system->topology, &surface) && rows_make(&surface, &rows) &&
-                      pack(system, &rows, bending);
+    bool done = surface_make(system->topology, &surface);
+    taut_status status =
+        done ? REAL_NAME(folds_make)(system, &surface, &bending->folds, error) : TAUT_OK;
+    if (done && status == TAUT_OK)
+        done = rows_make(&surface, &rows) && pack(system, &rows, bending);
     rows_free(&rows);
     surface_free(&surface);
-    return done ? TAUT_OK : fail_memory(error, "the bending of meshes");
+    return done ? status : fail_memory(error, "the bending of meshes");
 }
 
 void REAL_NAME(bending_free)(const struct system *system, struct element_bending *bending)
@@ -305,6 +310,7 @@ void REAL_NAME(bending_free)(const struct system *system, struct element_bending
     memory_release(allocator, bending->values, bending->count, sizeof *bending->values);
     memory_release(allocator, bending->stiffness, bending->nodes, sizeof *bending->stiffness);
     memory_release(allocator, bending->times, bending->nodes, sizeof *bending->times);
+    REAL_NAME(folds_free)(system, &bending->folds);
 }
 
 uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending)

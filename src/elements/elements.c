@@ -417,7 +417,8 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system)
     uint64_t bytes = sizeof *elements + system->topology->body_count * sizeof *elements->bodies +
                      element_power_count(elements) * sizeof *elements->powers +
                      REAL_NAME(triangles_bytes)(&elements->triangles) +
-                     REAL_NAME(bending_bytes)(&elements->bending);
+                     REAL_NAME(bending_bytes)(&elements->bending) +
+                     REAL_NAME(folds_bytes)(system, &elements->bending.folds);
     for (size_t b = 0; b < elements->body_count; b++) {
         const struct elements_body *body = &elements->bodies[b];
         bytes += (body->weight_count + WEIGHT_GUARD) * sizeof(real) +
@@ -703,6 +704,19 @@ static void sum_bending(const struct system *system, const void *argument, struc
     }
 }
 
+static void sum_folds(const struct system *system, const void *argument, struct range range,
+                      double sums[SUM_WIDTH])
+{
+    const struct wanted *wanted = argument;
+    const struct element_bending *bending = &system->elements->bending;
+    for (size_t f = range.first; f < range.end; f++) {
+        const uint32_t node = bending->folds.items[f].nodes[0];
+        const double factor = wanted->power ? (double)bending->times[node] : 0.5;
+        sums[0] += factor * (double)bending->stiffness[node] *
+                   REAL_NAME(fold_square)(&bending->folds, f, wanted->power);
+    }
+}
+
 static double sum_of(struct system *system, size_t count, chunk_sum sum,
                      const struct wanted *wanted, const struct worker *worker)
 {
@@ -729,6 +743,11 @@ static double sum_all(struct system *system, bool power, const struct worker *wo
         sum += sum_of(system, elements->triangles.count, sum_triangles, &wanted, worker);
     if (!power || elements->bending.damped)
         sum += sum_of(system, elements->bending.nodes, sum_bending, &wanted, worker);
+    if (elements->bending.folds.count > 0 && (!power || elements->bending.damped)) {
+        const struct node_vectors v = {system->state->vx, system->state->vy, system->state->vz};
+        REAL_NAME(folds_measure)(system, power ? &v : NULL, worker);
+        sum += sum_of(system, elements->bending.folds.count, sum_folds, &wanted, worker);
+    }
     return sum;
 }
 
@@ -760,6 +779,7 @@ static void visit_slabs(const struct system *system, const struct elements_body 
 }
 
 struct visit {
+    bool ropes;
     element_callback visit;
     void *context;
 };
@@ -782,6 +802,8 @@ static void visit_group(const struct system *system, size_t number, bool last,
     const struct element_set *elements = system->elements;
     const struct elements_body *body = &elements->bodies[find_interval(
         &elements->bodies->first_group, sizeof *elements->bodies, elements->body_count, number)];
+    if (it->ropes && !elements_are_rope(body))
+        return;
     const size_t slabs = slab_count(body), group = group_slabs(body);
     const size_t first = (number - (size_t)body->first_group) * group, end = first + group;
     struct range part =
@@ -791,11 +813,11 @@ static void visit_group(const struct system *system, size_t number, bool last,
         visit_slabs(system, body, part, it->visit, it->context);
 }
 
-void REAL_NAME(elements_scatter)(const struct system *system, element_callback visit, void *context,
-                                 const struct worker *worker)
+void REAL_NAME(elements_scatter)(const struct system *system, bool ropes, element_callback visit,
+                                 void *context, const struct worker *worker)
 {
     const struct element_set *elements = system->elements;
-    const struct visit all = {visit, context};
+    const struct visit all = {ropes, visit, context};
     for (int last = 0; last < 2 && elements->group_count > 0; last++) {
         struct range range;
         while (worker_claim(worker, elements->group_count, 1, &range))

@@ -10,8 +10,9 @@
 // e_x.(e_y x e_z). A negative k, as of knits and of solids with a Poisson's ratio below 1/4, softens
 // springs beside it; it is unstable at large dilations, so that the energy continues linearly
 // beyond |M/M0 - 1| = ELEMENT_LINEAR_FROM. A triangle is a piece of an isotropic membrane
-// (triangles.c): its energy is a quadratic form of the squared lengths of its edges; where a mesh is
-// flat as built, its bending is linear in the positions (bending.c).
+// (triangles.c): its energy is a quadratic form of the squared lengths of its edges. Where a mesh is
+// flat as built, its bending is linear in the positions (bending.c); where it is not, it is a
+// quadratic form of the angles at the edges (folds.c).
 #ifndef TAUT_ELEMENTS_ELEMENTS_H
 #define TAUT_ELEMENTS_ELEMENTS_H
 
@@ -108,6 +109,34 @@ struct element_ratios REAL_NAME(elements_ratios)(const struct system *system);
 
 // ---- Within this module
 
+// block += factor g g'
+static inline void block_add_square(double block[6], vec3 g, double factor)
+{
+    block[0] += factor * g.x * g.x;
+    block[1] += factor * g.y * g.y;
+    block[2] += factor * g.z * g.z;
+    block[3] += factor * g.x * g.y;
+    block[4] += factor * g.x * g.z;
+    block[5] += factor * g.y * g.z;
+}
+
+static inline void block_add_around(double block[6], double more)
+{
+    for (int element = 0; element < 3; element++)
+        block[element] += more;
+}
+
+// block += factor (g h' + h g')
+static inline void block_add_symmetric(double block[6], vec3 g, vec3 h, double factor)
+{
+    block[0] += 2 * factor * g.x * h.x;
+    block[1] += 2 * factor * g.y * h.y;
+    block[2] += 2 * factor * g.z * h.z;
+    block[3] += factor * (g.x * h.y + g.y * h.x);
+    block[4] += factor * (g.x * h.z + g.z * h.x);
+    block[5] += factor * (g.y * h.z + g.z * h.y);
+}
+
 struct even_columns {
     int64_t from, to;
 };
@@ -184,12 +213,68 @@ void REAL_NAME(triangles_refresh)(const struct topology *topology,
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles);
 uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
 
+// The triangles of all membranes as built while their bending is made, and for each edge the triangle
+// on its other side; NO_TRIANGLE: none or several.
+#define NO_TRIANGLE UINT32_MAX
+
+struct surface_edge {
+    uint32_t low, high;     // nodes
+    uint32_t triangle, own; // and which of its edges
+};
+
+struct bending_surface {
+    const struct topology *topology;
+    size_t count;
+    uint32_t (*nodes)[3];
+    uint32_t (*others)[3];
+    const struct element_membrane **membranes; // of each
+    uint8_t *curved;            // 1 for triangles with an edge that is not flat as built
+    struct surface_edge *edges; // 3 for each triangle, sorted by nodes
+};
+
+// The index of the edge of a triangle that it shares with another one.
+static inline int surface_edge_with(const struct bending_surface *surface, size_t triangle,
+                                    uint32_t other)
+{
+    const uint32_t *others = surface->others[triangle];
+    return others[0] == other ? 0 : others[1] == other ? 1 : 2;
+}
+
+// A fold: an edge from a to b between two triangles, which are not flat as built, or whose
+// neighbours are not. Its strain f = 2 l sin((theta - theta0) / 2) is the length l of the edge as
+// built times the change of the dihedral angle; the energy of all folds is B f'Qf / 2 with a symmetric
+// matrix Q, in whose row a fold has a number of its own, `own`, and one for each of the other edges
+// of its two triangles, `couplings`.
+enum { FOLD_CHUNK = 256 };
+
+struct fold {
+    uint32_t nodes[4];  // a, b, c, d: c is beyond the edge to the left of it, d to the right
+    uint32_t others[4]; // folds; itself where there is none
+    real own, couplings[4];
+    real length, cosine, sine; // l; of theta0, which is positive on ridges (seen along the normals)
+};
+
+struct element_folds {
+    size_t count;
+    struct fold *items;  // ascending by their lowest node
+    struct range *spans; // of each chunk: its lowest node, and the one after its highest
+    size_t *starts;      // nodes + 1: the folds of each node,
+    uint32_t *entries;   // as 4 times the fold and its corner there
+    double *diagonals;   // of each node, N/m for B = 1 N m: the trace of its block of K as built
+    // Of the present pass over all folds: strains, their rates (or changes), and three vectors, see
+    // folds.c.
+    real *strains, *rates;
+    real (*vectors)[9];
+};
+
 // The bending of membranes (bending.c): a symmetric matrix Q over the nodes, whose rows add up to 0,
 // for a bending stiffness of 1 N m; B_i is that of the body of node i. The energy is B x'Qx / 2 of
 // each component of the positions, the force on node i the sum of -B_i Q_ij (x_j - x_i), and its
 // damping time_i times that of the velocities.
 enum { BENDING_CHUNK = 1024 }; // nodes
 
+//
+// Triangles at an edge that is not flat as built bend by folds instead.
 struct element_bending {
     size_t nodes;   // all nodes; 0: no membrane bends
     size_t count;   // numbers off the diagonal
@@ -198,6 +283,7 @@ struct element_bending {
     real *values;
     real *stiffness, *times; // B_i, N m, and time_i, s
     bool damped;
+    struct element_folds folds;
 };
 
 taut_status REAL_NAME(bending_make)(const struct system *system, struct element_bending *bending,
@@ -222,6 +308,45 @@ static inline struct range bending_chunk(const struct element_bending *bending, 
 vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
                             struct node_vectors p);
 
+taut_status REAL_NAME(folds_make)(const struct system *system,
+                                  const struct bending_surface *surface,
+                                  struct element_folds *folds, taut_error *error);
+void REAL_NAME(folds_free)(const struct system *system, struct element_folds *folds);
+uint64_t REAL_NAME(folds_bytes)(const struct system *system, const struct element_folds *folds);
+
+static inline size_t folds_chunks(const struct element_folds *folds)
+{
+    return (folds->count + FOLD_CHUNK - 1) / FOLD_CHUNK;
+}
+
+// Measures the strains of all folds, and their derivatives along `along` (NULL: none). Ends with a
+// barrier.
+void REAL_NAME(folds_measure)(const struct system *system, const struct node_vectors *along,
+                              const struct worker *worker);
+
+// The forces of all folds, which folds_force returns then. `powers`: also those of the damping, for
+// each chunk. Ends with a barrier.
+void REAL_NAME(folds_pull)(const struct system *system, double *powers,
+                           const struct worker *worker);
+
+// After folds_measure along `in`: (stiffness K + damping C) in, which folds_force returns then. Ends
+// with a barrier.
+void REAL_NAME(folds_multiply)(const struct system *system, enum tangent_kind kind,
+                               double stiffness, double damping, struct node_vectors in,
+                               const struct worker *worker);
+
+vec3 REAL_NAME(folds_force)(const struct element_folds *folds, size_t node);
+
+// After folds_measure: twice the energy of a fold over B, f'Qf, or that of the rates.
+double REAL_NAME(fold_square)(const struct element_folds *folds, size_t fold, bool rates);
+
+// After folds_measure: the diagonal block of a node, of K for B = 1 N m without the moments.
+void REAL_NAME(folds_block)(const struct element_folds *folds, size_t node, double block[6]);
+
+// The bounds of folds that have nodes in the range; by any worker alone.
+void REAL_NAME(folds_visit_bounds)(const struct system *system, struct range nodes,
+                                   element_bound_callback visit, void *context);
+
 // B_i Q_ii, and the sum over j of B_i |Q_ij|.
 struct bending_sums {
     double diagonal, absolute;
@@ -236,14 +361,20 @@ struct element_set {
     size_t group_count;
     struct element_triangles triangles;
     struct element_bending bending;
-    double *powers; // W, of each block, then of each block of triangles, then of each chunk of
-                    // nodes that bend, of the last elements_add with powers
+    double
+        *powers; // W, of each block, then of each block of triangles, of each chunk of nodes that
+                 // bend and of each chunk of folds, of the last elements_add with powers
 };
 
 // Whether the cell that starts at a node of the body has its elements.
 static inline bool element_cell_is_whole(const struct elements_body *body, int64_t node)
 {
     return !body->cells || body->cells[node] != 0;
+}
+
+static inline bool elements_are_rope(const struct elements_body *body)
+{
+    return body->grid[1] == 1;
 }
 
 // Whether the body is a lattice, whose cells have volumes; others are ropes and cloths.
@@ -255,7 +386,7 @@ static inline bool elements_are_solid(const struct elements_body *body)
 static inline size_t element_power_count(const struct element_set *elements)
 {
     return elements->block_count + elements->triangles.set.block_count +
-           bending_chunks(&elements->bending);
+           bending_chunks(&elements->bending) + folds_chunks(&elements->bending.folds);
 }
 
 // The elements whose first node is this one (numbered within the body).
@@ -346,11 +477,16 @@ static inline vec3 triangle_corner(int corner, const double factors[3], const ve
                          vec3_scale(factors[start], vectors[start]));
 }
 
-// Calls `visit` for all elements so that no two workers reach the same node at the same time, and
+// The products with the tangent of cloths and lattices (products.c). Ends with a barrier.
+void REAL_NAME(element_products_add)(const struct system *system, enum tangent_kind kind,
+                                     double stiffness, double damping, struct node_vectors in,
+                                     struct node_vectors out, const struct worker *worker);
+
+// Calls `visit` for all elements (`ropes`: not for those of cloths and lattices) so that no two workers reach the same node at the same time, and
 // every node is reached in an order that does not depend on the workers. Ends with a barrier.
 typedef void (*element_callback)(const struct system *system, void *context,
                                  const struct element *element);
-void REAL_NAME(elements_scatter)(const struct system *system, element_callback visit, void *context,
-                                 const struct worker *worker);
+void REAL_NAME(elements_scatter)(const struct system *system, bool ropes, element_callback visit,
+                                 void *context, const struct worker *worker);
 
 #endif

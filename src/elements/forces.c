@@ -88,6 +88,8 @@ static void add_bending(struct system *system, size_t chunk, bool powers)
     const struct range nodes = bending_chunk(bending, chunk);
     double power = 0;
     for (size_t node = nodes.first; node < nodes.end; node++) {
+        if (bending->folds.count > 0)
+            add_to_node(s, (uint32_t)node, REAL_NAME(folds_force)(&bending->folds, node));
         if (bending->starts[node] == bending->starts[node + 1])
             continue;
         vec3 sum = REAL_NAME(bending_row)(bending, node, x);
@@ -110,7 +112,7 @@ void REAL_NAME(elements_add)(struct system *system, bool swept, bool powers,
     if (!elements || (elements->all_swept && !swept))
         return;
     if (!system->kernels->element_sheet) {
-        REAL_NAME(elements_scatter)(system, add_element, NULL, worker);
+        REAL_NAME(elements_scatter)(system, false, add_element, NULL, worker);
     } else {
         while (worker_claim(worker, elements->block_count, 1, &range))
             add_block(system, range.first, swept, powers);
@@ -120,7 +122,14 @@ void REAL_NAME(elements_add)(struct system *system, bool swept, bool powers,
             (system, &elements->triangles.set, add_triangles, &powers, worker);
         }
     }
-    if (elements->bending.nodes > 0) // after a barrier: it comes with triangles
+    if (elements->bending.folds.count > 0) // after a barrier: they come with triangles
+        REAL_NAME(folds_pull)
+    (system,
+     powers
+         ? elements->powers + element_power_count(elements) - folds_chunks(&elements->bending.folds)
+         : NULL,
+     worker);
+    if (elements->bending.nodes > 0) // after a barrier, too
         while (worker_claim(worker, bending_chunks(&elements->bending), 1, &range))
             add_bending(system, range.first, powers);
     stage_end(&system->clock, STAGE_ELEMENTS, worker);

@@ -1,5 +1,5 @@
 // The derivatives of elements: products with the tangent, its diagonal blocks, and upper bounds on
-// it (elements.h).
+// it (elements.h). Products of cloths and lattices are in products.c, those of folds in folds.c.
 #include "elements/elements.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static double cell_stiffness(const struct element *element, const struct cell *c
     return kind == TANGENT_EXACT || stiffness > 0 ? stiffness : 0;
 }
 
-// ---- Products
+// ---- Products: of ropes and triangles
 
 struct product {
     enum tangent_kind kind;
@@ -40,67 +40,6 @@ static void multiply_linear(const struct product *it, const struct element *elem
         sum = vec3_add(sum, vec3_scale(weights[i], node_vector(it->in, element->nodes[i])));
     for (int i = 0; i < element->count; i++)
         add_vector(it->out, element->nodes[i], vec3_scale(weights[i] * k, sum));
-}
-
-// The mean edges of the input.
-static void edges_of(const struct product *it, const struct element *element, vec3 edges[3])
-{
-    vec3 p[ELEMENT_NODES_MAX];
-    for (int corner = 0; corner < element->count; corner++)
-        p[corner] = node_vector(it->in, element->nodes[corner]);
-    for (int axis = 0; axis < cell_axes(element); axis++)
-        edges[axis] = cell_mean_edge(p, element->count, axis);
-}
-
-// The change of the derivatives of M by its edges, for changes d of these edges.
-static void change_of_volume(const struct cell *cell, const vec3 d[3], vec3 change[3])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-        change[axis] = vec3_add(vec3_cross(d[b], cell->edges[c]), vec3_cross(cell->edges[b], d[c]));
-    }
-}
-
-static void change_of_area(const struct cell *cell, const vec3 d[2], vec3 change[2])
-{
-    const double inverse = cell->measure > 0 ? 1 / cell->measure : 0;
-    const vec3 u = cell->edges[0], v = cell->edges[1];
-    const vec3 normal = vec3_scale(inverse, vec3_cross(u, v));
-    vec3 turn = vec3_add(vec3_cross(d[0], v), vec3_cross(u, d[1]));
-    turn = vec3_scale(inverse, vec3_subtract(turn, vec3_scale(vec3_dot(turn, normal), normal)));
-    change[0] = vec3_add(vec3_cross(d[1], normal), vec3_cross(v, turn));
-    change[1] = vec3_add(vec3_cross(turn, u), vec3_cross(normal, d[0]));
-}
-
-static void multiply_cell(const struct system *system, const struct product *it,
-                          const struct element *element)
-{
-    const struct cell cell = REAL_NAME(element_cell)(system->state, element);
-    double force, along = 0;
-    const double k = cell_stiffness(element, &cell, it->kind, &force);
-    const double c = element->time * fabs(element->stiffness);
-    for (int i = 0; i < element->count; i++)
-        along += vec3_dot(cell.gradient[i], node_vector(it->in, element->nodes[i]));
-    along *= it->stiffness * k + it->damping * c;
-
-    const int axes = cell_axes(element);
-    vec3 change[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    if (it->kind == TANGENT_EXACT && force != 0) {
-        vec3 edges[3];
-        edges_of(it, element, edges);
-        if (axes == 3)
-            change_of_volume(&cell, edges, change);
-        else
-            change_of_area(&cell, edges, change);
-    }
-    for (int corner = 0; corner < element->count; corner++) {
-        vec3 sum = vec3_scale(along, cell.gradient[corner]);
-        for (int axis = 0; axis < axes; axis++) {
-            const double sign = (corner >> axis & 1 ? 2.0 : -2.0) / element->count;
-            sum = vec3_add(sum, vec3_scale(it->stiffness * force * sign, change[axis]));
-        }
-        add_vector(it->out, element->nodes[corner], sum);
-    }
 }
 
 // ---- Triangles: K = 4 sum H_ij (B_i' e_i) (B_j' e_j)' + 2 sum s_i B_i' B_i, with H the derivatives
@@ -148,10 +87,8 @@ static void multiply(const struct system *system, void *context, const struct el
     const struct product *it = context;
     if (element->kind == ELEMENT_TRIANGLE)
         multiply_triangle(system, it, element);
-    else if (element_is_linear(element))
-        multiply_linear(it, element);
     else
-        multiply_cell(system, it, element);
+        multiply_linear(it, element);
 }
 
 void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_kind kind,
@@ -161,19 +98,27 @@ void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_k
     if (!system->elements)
         return;
     struct product product = {kind, (double)stiffness, (double)damping, in, out};
-    REAL_NAME(elements_scatter)(system, multiply, &product, worker);
+    REAL_NAME(elements_scatter)(system, true, multiply, &product, worker);
+    REAL_NAME(element_products_add)
+    (system, kind, product.stiffness, product.damping, in, out, worker);
 
     const struct element_bending *bending = &system->elements->bending;
     struct range range;
     if (bending->nodes == 0)
         return;
+    if (bending->folds.count > 0) {
+        REAL_NAME(folds_measure)(system, &in, worker);
+        REAL_NAME(folds_multiply)(system, kind, product.stiffness, product.damping, in, worker);
+    }
     while (worker_claim(worker, bending_chunks(bending), 1, &range)) {
         const struct range nodes = bending_chunk(bending, range.first);
         for (size_t node = nodes.first; node < nodes.end; node++) {
             const double factor =
                 product.stiffness + product.damping * (double)bending->times[node];
-            add_vector(out, (uint32_t)node,
-                       vec3_scale(factor, REAL_NAME(bending_row)(bending, node, in)));
+            vec3 sum = vec3_scale(factor, REAL_NAME(bending_row)(bending, node, in));
+            if (bending->folds.count > 0)
+                sum = vec3_add(sum, REAL_NAME(folds_force)(&bending->folds, node));
+            add_vector(out, (uint32_t)node, sum);
         }
     }
     worker_barrier(worker);
@@ -187,43 +132,15 @@ struct diagonal {
     real (*blocks)[6];
 };
 
-// block += factor g g'
-static void add_square(double block[6], vec3 g, double factor)
-{
-    block[0] += factor * g.x * g.x;
-    block[1] += factor * g.y * g.y;
-    block[2] += factor * g.z * g.z;
-    block[3] += factor * g.x * g.y;
-    block[4] += factor * g.x * g.z;
-    block[5] += factor * g.y * g.z;
-}
-
-static void add_all_around(double block[6], double more)
-{
-    for (int element = 0; element < 3; element++)
-        block[element] += more;
-}
-
-// block += factor (g h' + h g')
-static void add_symmetric(double block[6], vec3 g, vec3 h, double factor)
-{
-    block[0] += 2 * factor * g.x * h.x;
-    block[1] += 2 * factor * g.y * h.y;
-    block[2] += 2 * factor * g.z * h.z;
-    block[3] += factor * (g.x * h.y + g.y * h.x);
-    block[4] += factor * (g.x * h.z + g.z * h.x);
-    block[5] += factor * (g.y * h.z + g.z * h.y);
-}
-
 // block += factor times the block of a corner, without the tensions.
 static void add_corner(double block[6], const struct triangle *triangle, int corner, double factor)
 {
     const int i = (corner + 1) % 3, j = (corner + 2) % 3;
     const double *w = triangle->weights;
-    add_square(block, triangle->edges[i], 4 * factor * (w[i] * w[i] + triangle->shear));
-    add_square(block, triangle->edges[j], 4 * factor * (w[j] * w[j] + triangle->shear));
-    add_symmetric(block, triangle->edges[i], triangle->edges[j],
-                  -4 * factor * (w[i] * w[j] - triangle->shear));
+    block_add_square(block, triangle->edges[i], 4 * factor * (w[i] * w[i] + triangle->shear));
+    block_add_square(block, triangle->edges[j], 4 * factor * (w[j] * w[j] + triangle->shear));
+    block_add_symmetric(block, triangle->edges[i], triangle->edges[j],
+                        -4 * factor * (w[i] * w[j] - triangle->shear));
 }
 
 static void add_triangle_blocks(const struct system *system, const struct diagonal *it,
@@ -236,7 +153,7 @@ static void add_triangle_blocks(const struct system *system, const struct diagon
         double block[6] = {0};
         add_corner(block, &triangle, corner, it->stiffness + it->damping * triangle.time);
         const double around = tensions[(corner + 1) % 3] + tensions[(corner + 2) % 3];
-        add_all_around(block, 2 * it->stiffness * fmax(around, 0));
+        block_add_around(block, 2 * it->stiffness * fmax(around, 0));
         for (int e = 0; e < 6; e++)
             it->blocks[element->nodes[corner]][e] += (real)block[e];
     }
@@ -263,9 +180,9 @@ static void add_blocks(const struct system *system, void *context, const struct 
         double block[6] = {0};
         if (element_is_linear(element)) {
             const double weight = REAL_NAME(element_weights)(element->kind)[i];
-            add_all_around(block, factor * weight * weight);
+            block_add_around(block, factor * weight * weight);
         } else {
-            add_square(block, cell.gradient[i], factor);
+            block_add_square(block, cell.gradient[i], factor);
         }
         for (int e = 0; e < 6; e++)
             it->blocks[element->nodes[i]][e] += (real)block[e];
@@ -279,12 +196,14 @@ void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangen
     if (!system->elements)
         return;
     struct diagonal diagonal = {kind, (double)stiffness, (double)damping, blocks};
-    REAL_NAME(elements_scatter)(system, add_blocks, &diagonal, worker);
+    REAL_NAME(elements_scatter)(system, false, add_blocks, &diagonal, worker);
 
     const struct element_bending *bending = &system->elements->bending;
     struct range range;
     if (bending->nodes == 0)
         return;
+    if (bending->folds.count > 0)
+        REAL_NAME(folds_measure)(system, NULL, worker);
     while (worker_claim(worker, bending_chunks(bending), 1, &range)) {
         const struct range nodes = bending_chunk(bending, range.first);
         for (size_t node = nodes.first; node < nodes.end; node++) {
@@ -293,6 +212,12 @@ void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangen
             const double q = REAL_NAME(bending_row_sums)(bending, node).diagonal;
             for (int axis = 0; axis < 3; axis++)
                 blocks[node][axis] += (real)(factor * q);
+            if (bending->folds.count == 0)
+                continue;
+            double block[6] = {0};
+            REAL_NAME(folds_block)(&bending->folds, node, block);
+            for (int e = 0; e < 6; e++)
+                blocks[node][e] += (real)(factor * (double)bending->stiffness[node] * block[e]);
         }
     }
     worker_barrier(worker);
@@ -320,8 +245,8 @@ static void bound_linear(const struct bounds *it, const struct element *element)
     for (int i = 0; i < element->count; i++) {
         struct element_bound bound = {.node = element->nodes[i]};
         const double k = element->stiffness * total * abs(weights[i]);
-        add_all_around(bound.stiffness, k);
-        add_all_around(bound.damping, element->time * k);
+        block_add_around(bound.stiffness, k);
+        block_add_around(bound.damping, element->time * k);
         if (is_in(it->nodes, bound.node))
             it->visit(it->context, &bound);
     }
@@ -363,10 +288,11 @@ static void bound_cell(const struct system *system, const struct bounds *it,
             continue;
         const double length = vec3_length(cell.gradient[i]);
         const double weight = length > 0 ? total / length : 0;
-        add_square(k > 0 ? bound.stiffness : bound.negative, cell.gradient[i], fabs(k) * weight);
-        add_square(bound.damping, cell.gradient[i], c * weight);
-        add_all_around(bound.stiffness, fabs(force) * within + fmax(force, 0) * rotation);
-        add_all_around(bound.negative, fabs(force) * within + fmax(-force, 0) * rotation);
+        block_add_square(k > 0 ? bound.stiffness : bound.negative, cell.gradient[i],
+                         fabs(k) * weight);
+        block_add_square(bound.damping, cell.gradient[i], c * weight);
+        block_add_around(bound.stiffness, fabs(force) * within + fmax(force, 0) * rotation);
+        block_add_around(bound.negative, fabs(force) * within + fmax(-force, 0) * rotation);
         it->visit(it->context, &bound);
     }
 }
@@ -388,7 +314,7 @@ static void bound_triangle(const struct system *system, const struct bounds *it,
         add_corner(bound.damping, &triangle, corner, weight * triangle.time);
         for (int next = 1; next < 3; next++) { // |p - q|^2 <= 2 |p|^2 + 2 |q|^2
             const double tension = tensions[(corner + next) % 3];
-            add_all_around(tension > 0 ? bound.stiffness : bound.negative, 4 * fabs(tension));
+            block_add_around(tension > 0 ? bound.stiffness : bound.negative, 4 * fabs(tension));
         }
         it->visit(it->context, &bound);
     }
@@ -422,8 +348,8 @@ static void bound_bending(const struct element_bending *bending, const struct bo
         const double sum = REAL_NAME(bending_row_sums)(bending, node).absolute;
         if (sum == 0)
             continue;
-        add_all_around(bound.stiffness, sum);
-        add_all_around(bound.damping, sum * (double)bending->times[node]);
+        block_add_around(bound.stiffness, sum);
+        block_add_around(bound.damping, sum * (double)bending->times[node]);
         it->visit(it->context, &bound);
     }
 }
@@ -461,6 +387,7 @@ void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range 
     if (system->elements) {
         bound_triangles(system, &bounds);
         bound_bending(&system->elements->bending, &bounds);
+        REAL_NAME(folds_visit_bounds)(system, nodes, visit, context);
     }
 }
 

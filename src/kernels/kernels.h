@@ -277,6 +277,11 @@ struct kernels {
     // if it is not wanted. No other worker may add to their nodes.
     double (*element_triangles)(const struct system *system, struct range triangles, bool power);
 
+    // Folds of the range: their strains, and the rates of these if wanted; then their forces, with the
+    // power of the damping if wanted.
+    void (*fold_strains)(const struct system *system, struct range folds, bool rates);
+    double (*fold_forces)(const struct system *system, struct range folds, bool power);
+
     // ---- Nodes
 
     // Adds the nodes of the range to the sums; their masses are masses[0], ..., or `each` if NULL.

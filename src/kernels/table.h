@@ -15,6 +15,7 @@
 #include "elements/sheet_body.h"
 #include "elements/solid_body.h"
 #include "elements/triangle_body.h"
+#include "elements/fold_body.h"
 #include "contact/near_body.h"
 #include "contact/touch_body.h"
 #include "contact/candidates_body.h"
@@ -45,6 +46,8 @@ const struct kernels KERNELS_TABLE = {
     .element_sheet = element_sheet,
     .element_solid = element_solid,
     .element_triangles = element_triangles,
+    .fold_strains = fold_strains,
+    .fold_forces = fold_forces,
     .node_sums = node_sums,
     .node_box = node_box,
     .nodes_near = nodes_near,

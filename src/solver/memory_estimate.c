@@ -216,12 +216,11 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
     enum { BLOCK_NODES = 1024, REPEATS = 8 };
     const double weight_rows = size->grid[1] == 1 ? 2 : 6 + 3 * REPEATS;
     const struct scene_elements *it = &body->elements;
-    if (body_is_membrane(body)) { // triangles.c; bending.c where the mesh is flat
-        enum { COLUMNS = 10, BENDING_ENTRIES = 19 };
-        const double flat = body->type == BODY_MESH ? BENDING_ENTRIES : 0;
+    if (body_is_membrane(body)) { // triangles.c, folds.c; bending.c, where a mesh is flat, has less
+        enum { COLUMNS = 10, FOLD_NUMBERS = 12, FOLD_COLUMNS = 19 };
+        const double fold = FOLD_NUMBERS * sizeof(uint32_t) + FOLD_COLUMNS * totals->real;
         return size->faces * (sizeof(uint32_t[3]) + COLUMNS * totals->real + sizeof(uint64_t)) +
-               size->nodes *
-                   (sizeof(size_t) + 2 * totals->real + flat * (sizeof(uint32_t) + totals->real));
+               1.5 * size->faces * fold + size->nodes * (4 * sizeof(size_t) + 2 * totals->real);
     }
     if (!has_sheet_elements(body))
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;

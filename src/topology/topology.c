@@ -217,14 +217,16 @@ static void cook_triangles(struct topology *topology, const struct topology_body
     for (uint64_t i = 0; i < body->face_count; i++) {
         const uint32_t *nodes = body->faces + 3 * i;
         struct triangle_rest *rest = &topology->triangles[cooked->first_triangle + i];
-        vec3 edges[3];
+        vec3 edges[3], sum = {0, 0, 0};
         for (int corner = 0; corner < 3; corner++) {
+            sum = vec3_add(sum, body_position(body, nodes[corner]));
             edges[corner] = vec3_subtract(body_position(body, nodes[(corner + 2) % 3]),
                                           body_position(body, nodes[(corner + 1) % 3]));
             rest->squares[corner] = vec3_dot(edges[corner], edges[corner]);
         }
         const vec3 normal = vec3_cross(edges[0], edges[1]);
         rest->normal = vec3_scale(1 / vec3_length(normal), normal);
+        rest->centre = vec3_scale(1.0 / 3, sum);
     }
 }
 

@@ -14,6 +14,7 @@
 struct triangle_rest {
     double squares[3]; // m2, of the lengths of the edges opposite each corner
     vec3 normal;       // unit
+    vec3 centre;       // m
 };
 
 struct topology_body {

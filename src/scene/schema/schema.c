@@ -879,7 +879,8 @@ static const struct schema_key quad_keys[] = {
      .absent = "`mass` and spring constants are given",                                            \
      .meaning =                                                                                    \
          "The material of the wall in SI units, instead of mass and springs; the triangles "       \
-         "are then those of an isotropic membrane, whatever their shapes and sizes."},             \
+         "are then those of an isotropic shell, whatever their shapes and sizes, which also "      \
+         "resists bending from its shape as built."},                                              \
         DAMPING_RATIO_KEY(                                                                         \
             "each triangle as a fraction of its critical damping; only with `elastic`."),          \
         RAYLEIGH_KEY("`elastic`")
