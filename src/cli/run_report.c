@@ -143,6 +143,8 @@ static int balance_order(const struct run *run)
     for (size_t c = 0; c < run->scene->collider_count; c++)
         if (run->scene->colliders[c].coulomb.present)
             return 1;
+    if (scene_has_surface_friction(run->scene))
+        return 1;
     if (solver_surface_cuts(solver).steps > 0)
         return 1;
     switch (solver_integrator(solver)) {

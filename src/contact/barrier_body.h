@@ -4,7 +4,7 @@
 // Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added to
 // nodes candidate by candidate in the order of the list, so that the bits do not depend on the number
 // of lanes. Edges that are nearly parallel, and those without triangles, need more cases and are
-// rare: barrier.h computes them, in their turn.
+// rare: barrier.h computes them, in their turn. Those that touch are handed out where they are wanted.
 #include "contact/barrier.h"
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
@@ -144,6 +144,46 @@ WIDE_INLINE unsigned forces_of_lanes(const struct wide_contact *found,
     return touching;
 }
 
+// What is handed out of the lanes that touch.
+struct lane_touching {
+    real parts[2][WIDE_LANES], apart[3][WIDE_LANES], square[WIDE_LANES];
+};
+
+WIDE_INLINE void store_touching(const struct wide_contact *found, wide first, wide second,
+                                struct lane_touching *lanes)
+{
+    wide_store(lanes->parts[0], first);
+    wide_store(lanes->parts[1], second);
+    wide_store(lanes->apart[0], found->apart.x);
+    wide_store(lanes->apart[1], found->apart.y);
+    wide_store(lanes->apart[2], found->apart.z);
+    wide_store(lanes->square, found->square);
+}
+
+static void hand_out_all(struct touching_candidates *touching)
+{
+    touching->take(touching->context, touching->items, touching->count);
+    touching->count = 0;
+}
+
+static inline void hand_out(struct touching_candidates *touching, struct touching_candidate it)
+{
+    touching->items[touching->count++] = it;
+    if (touching->count == TOUCHING_MOST)
+        hand_out_all(touching);
+}
+
+static inline void hand_out_lane(struct touching_candidates *touching,
+                                 const struct lane_touching *lanes, int lane, uint32_t key)
+{
+    hand_out(touching, (struct touching_candidate){
+                           key,
+                           {lanes->parts[0][lane], lanes->parts[1][lane]},
+                           {lanes->apart[0][lane], lanes->apart[1][lane], lanes->apart[2][lane]},
+                           lanes->square[lane],
+                           1});
+}
+
 WIDE_INLINE void add_lane(const struct lane_forces *forces, int lane, int i,
                           real (*on)[SURFACE_NODES], int node)
 {
@@ -157,11 +197,11 @@ static struct point point_of(const real (*x)[SURFACE_NODES], int node)
     return (struct point){x[0][node], x[1][node], x[2][node]};
 }
 
-// Nodes of the block with `points`, and triangles of the other one.
-static void push_points(struct barrier_work *work, const uint16_t *first, const uint16_t *end,
-                        const real (*points)[SURFACE_NODES], const real (*corners)[SURFACE_NODES],
-                        const struct block_corners *of, real (*on_points)[SURFACE_NODES],
-                        real (*on_corners)[SURFACE_NODES])
+// Nodes of the block with `points`, and triangles of the other one: a group of the pair.
+static void push_points(struct barrier_work *work, int group, const uint16_t *first,
+                        const uint16_t *end, const real (*points)[SURFACE_NODES],
+                        const real (*corners)[SURFACE_NODES], const struct block_corners *of,
+                        real (*on_points)[SURFACE_NODES], real (*on_corners)[SURFACE_NODES])
 {
     const struct point_table p = point_table_make(points), x = point_table_make(corners);
     const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
@@ -179,18 +219,25 @@ static void push_points(struct barrier_work *work, const uint16_t *first, const 
         struct lane_forces forces;
         unsigned touching = forces_of_lanes(&found, work->barrier, lanes_before(at, end), &forces);
         work->touches |= touching != 0;
+        struct touching_candidates *wanted = work->pair->touching;
+        struct lane_touching lanes;
+        if (wanted && touching)
+            store_touching(&found, wide_subtract(wide_set(0), found.weights[2]),
+                           wide_subtract(wide_set(0), found.weights[3]), &lanes);
         for (; touching; touching &= touching - 1) {
             const int lane = lowest_bit(touching);
             const int triangle = codes[lane] & (SURFACE_TRIANGLES - 1);
             add_lane(&forces, lane, 0, on_points, codes[lane] >> TRIANGLE_BITS);
             for (int corner = 0; corner < 3; corner++)
                 add_lane(&forces, lane, corner + 1, on_corners, of->triangles[corner][triangle]);
+            if (wanted)
+                hand_out_lane(wanted, &lanes, lane, touching_key(group, codes[lane]));
         }
     }
 }
 
 // Two edges that are nearly parallel or without triangles.
-static real push_two_edges(struct barrier_work *work, const int nodes[4],
+static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32_t key,
                            real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
 {
     const struct listed_pair *pair = work->pair;
@@ -203,8 +250,19 @@ static real push_two_edges(struct barrier_work *work, const int nodes[4],
     real parallel;
     const struct closest closest = closest_on_edges(contact.at[0], contact.at[1], contact.at[2],
                                                     contact.at[3], pair->bare, &parallel);
-    work->touches |=
-        add_barrier_force(&contact, &closest, pair->bare ? 1 : parallel, work->barrier);
+    parallel = pair->bare ? 1 : parallel;
+    const bool touches = add_barrier_force(&contact, &closest, parallel, work->barrier);
+    work->touches |= touches;
+    if (touches && pair->touching) {
+        real slope;
+        hand_out(pair->touching,
+                 (struct touching_candidate){
+                     key,
+                     {closest.weights[1], -closest.weights[3]},
+                     closest.apart,
+                     closest.square,
+                     parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1});
+    }
     return closest.square;
 }
 
@@ -232,6 +290,10 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
         struct lane_forces forces;
         unsigned touching = forces_of_lanes(&found, work->barrier, lanes & ~alone, &forces);
         work->touches |= touching != 0;
+        struct lane_touching out;
+        if (pair->touching && touching)
+            store_touching(&found, found.weights[1], wide_subtract(wide_set(0), found.weights[3]),
+                           &out);
         // In all lanes these are points of both edges, so that none is nearer than they can be.
         work->least = wide_min(found.square, work->least);
         for (touching |= alone; touching; touching &= touching - 1) {
@@ -240,12 +302,15 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
             const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
                                   pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
             if (alone >> lane & 1) {
-                const real square = push_two_edges(work, nodes, on_a, on_b);
+                const real square =
+                    push_two_edges(work, nodes, touching_key(2, codes[lane]), on_a, on_b);
                 work->least = wide_min(wide_set(square), work->least);
                 continue;
             }
             for (int i = 0; i < 4; i++)
                 add_lane(&forces, lane, i, i < 2 ? on_a : on_b, nodes[i]);
+            if (pair->touching)
+                hand_out_lane(pair->touching, &out, lane, touching_key(2, codes[lane]));
         }
     }
 }
@@ -255,11 +320,13 @@ static bool barrier_forces(const struct listed_pair *pair, const struct barrier 
 {
     struct barrier_work work = {pair, barrier, wide_set(REAL_HUGE), false};
     const uint16_t *at = pair->codes;
-    push_points(&work, at, at + pair->counts[0], pair->x_a, pair->x_b, pair->b, on_a, on_b);
+    push_points(&work, 0, at, at + pair->counts[0], pair->x_a, pair->x_b, pair->b, on_a, on_b);
     at += pair->counts[0];
-    push_points(&work, at, at + pair->counts[1], pair->x_b, pair->x_a, pair->a, on_b, on_a);
+    push_points(&work, 1, at, at + pair->counts[1], pair->x_b, pair->x_a, pair->a, on_b, on_a);
     at += pair->counts[1];
     push_edges(&work, at, at + pair->counts[2], on_a, on_b);
+    if (pair->touching && pair->touching->count > 0)
+        hand_out_all(pair->touching);
     *least = -wide_greatest(wide_subtract(wide_set(0), work.least));
     return work.touches;
 }

@@ -3,6 +3,7 @@
 #ifndef TAUT_CONTACT_CANDIDATES_H
 #define TAUT_CONTACT_CANDIDATES_H
 
+#include "contact/distance.h"
 #include "contact/surfaces.h"
 #include "simd/codes.h"
 
@@ -49,13 +50,39 @@ struct candidate_pair {
     real apart_square;
 };
 
+// A candidate that touches.
+struct touching_candidate {
+    uint32_t key;       // rises along the pair (touching_key)
+    real parts[2];      // where the closest points are: v and w of a triangle, s and t of two edges
+    struct point apart; // m, from the second point to the first
+    real square;        // m2, of that
+    real weight;        // of the force; below 1 for edges that are nearly parallel
+};
+
+// Where a kernel puts them: it empties the array with `take` when it is full, and at the end. At
+// that time the forces of these candidates have been added to those on nodes, and none of later ones.
+enum { TOUCHING_MOST = 64 };
+struct touching_candidates {
+    struct touching_candidate items[TOUCHING_MOST];
+    int count;
+    void (*take)(void *context, const struct touching_candidate *items, int count);
+    void *context;
+};
+
+// Of the code of one of the three groups of a pair.
+static inline uint32_t touching_key(int group, uint16_t code)
+{
+    return (uint32_t)group << 16 | code;
+}
+
 // A pair with its candidates, for the present positions of the nodes of both blocks.
 struct listed_pair {
     const real (*x_a)[SURFACE_NODES], (*x_b)[SURFACE_NODES];
     const struct block_corners *a, *b;
-    const uint16_t *codes, *counts; // counts of the three groups
-    bool bare;                      // no triangles in either block
-    real square;                    // of a distance
+    const uint16_t *codes, *counts;       // counts of the three groups
+    bool bare;                            // no triangles in either block
+    real square;                          // of a distance
+    struct touching_candidates *touching; // of forces; NULL: not wanted
 };
 
 // Those of a pair (struct block_pair in broad_phase.h).

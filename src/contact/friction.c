@@ -3,19 +3,7 @@
 #include "contact/friction.h"
 
 #include "contact/culling.h"
-
-// J, the heat of a contact that slides from a stretch to a shorter one at that distance; the force
-// is that of the spring at the start of the step, if the contact slid already, and at its end.
-//
-// Of a contact that slid already this is the trapezoid of force and plastic way. One that held first
-// gives way at `limit`; then its spring gets shorter, and it slides with the force of the end.
-static double sliding_heat(double stiffness, double before, bool slid, double reached, double limit,
-                           double left)
-{
-    if (slid)
-        return stiffness * (before + left) / 2 * (reached - left);
-    return stiffness * (left * (reached - limit) + (limit + left) / 2 * (limit - left));
-}
+#include "contact/surface_friction.h"
 
 // The stretch with which a contact begins. The node has been inside for at most the step.
 static vec3 first_stretch(const struct contact *contact, const struct contact_motion *motion,
@@ -48,7 +36,8 @@ static double update_contact(struct system *system, const struct scene_collider 
     if (reached > limit) {
         left = kinetic;
         slides = true;
-        heat = sliding_heat(stiffness, s->friction_stretch[at], slid, reached, limit, left);
+        heat =
+            friction_sliding_heat(stiffness, s->friction_stretch[at], slid, reached, limit, left);
     } else if (slid && vec3_dot(motion.sliding, stretch) <= 0) {
         slides = false;
     }
@@ -144,6 +133,7 @@ static void update_block(struct system *system, double time, size_t block)
 void REAL_NAME(friction_update)(struct system *system, const struct worker *worker)
 {
     struct contacts *contacts = &system->contacts;
+    REAL_NAME(surface_friction_update)(system, worker);
     if (!system->state->friction_flags)
         return;
     worker_barrier(worker); // all nodes and spheres are where the step ends
@@ -160,6 +150,7 @@ void REAL_NAME(friction_update)(struct system *system, const struct worker *work
 void REAL_NAME(friction_start)(struct system *system, double time, const struct worker *worker)
 {
     struct state *s = system->state;
+    REAL_NAME(surface_friction_start)(system, time, worker);
     if (!s->friction_flags)
         return;
     worker_barrier(worker);

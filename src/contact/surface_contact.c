@@ -195,6 +195,8 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         (implicit && !REAL_NAME(surface_rows_make)(it, nodes, allocator)))
         return fail_memory(error, "contact");
     (void)chunks_of(topology, it, true);
+    if (!REAL_NAME(surface_friction_make)(system, scene))
+        return fail_memory(error, "contact");
     return REAL_NAME(mesh_colliders_make)(system, error);
 }
 
@@ -222,6 +224,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
         return;
     const size_t bodies = it->body_count, nodes = all_surface_nodes(system->topology);
     const size_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
+    REAL_NAME(surface_friction_free)(system);
     if (it->broad)
         release_lists(it, allocator);
     REAL_NAME(surface_rows_free)(it, nodes, allocator);
@@ -278,6 +281,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     for (size_t i = 0; i < it->broad->list_count; i++)
         bytes += it->broad->lists[i].pair_count * sizeof(float) +
                  it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
+    bytes += REAL_NAME(surface_friction_bytes)(system);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
 }
 
@@ -291,6 +295,11 @@ double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body
     const struct surface_contact *it = system->surface_contact;
     return it && it->wanted[body] ? 8 * system->state->surface_stiffness[body] * SURFACE_WEIGHTS
                                   : 0;
+}
+
+double REAL_NAME(surface_contact_damping)(const struct system *system, size_t body)
+{
+    return 2 * SURFACE_WEIGHTS * REAL_NAME(surface_friction_damping)(system, body);
 }
 
 void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square)
@@ -314,6 +323,7 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
     if (!system->surface_contact)
         return;
     system->surface_contact->lists_due = true;
+    REAL_NAME(surface_friction_masses)(system);
 }
 
 // ---- Displacements since the lists were made
@@ -576,7 +586,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     if (worker->index == 0) {
         if (!complete || !mark_listed(it))
             REAL_NAME(surface_memory_has_run_out)(system);
-        it->lists_due = false;
+        it->lists_due = it->steps_known = false;
         it->steps_listed = 0;
         it->skin_used = 0;
     }
@@ -585,7 +595,8 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
 
 // ---- What touches
 
-static void copy_blocks(struct system *system, block_reals *to, const struct worker *worker)
+void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
+                                    const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct range share = worker_share(worker, it->surfaces.block_count, 1);
@@ -622,31 +633,15 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
-// A pair for the kernel, with the positions of the nodes of both blocks.
-static struct listed_pair listed_pair_of(const struct surface_contact *it,
-                                         const struct pair_list *list,
-                                         const struct block_pair *pair,
-                                         const real (*x_a)[SURFACE_NODES],
-                                         const real (*x_b)[SURFACE_NODES])
-{
-    const struct surface_block *blocks = it->surfaces.blocks;
-    return (struct listed_pair){
-        .x_a = x_a,
-        .x_b = x_b,
-        .a = &it->broad->corners[pair->a],
-        .b = &it->broad->corners[pair->b],
-        .codes = list->codes + pair->first_code,
-        .counts = pair->counts,
-        .bare = blocks[pair->a].triangles == 0 && blocks[pair->b].triangles == 0,
-    };
-}
-
 static bool add_list(const struct system *system, size_t index, bool at_start)
 {
     struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
     const struct surface_block *blocks = it->surfaces.blocks;
     struct passed_forces *passed = &it->passed[index];
+    struct friction_forces friction = {.system = system};
+    if (it->friction)
+        friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
     passed->count = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
@@ -661,12 +656,16 @@ static bool add_list(const struct system *system, size_t index, bool at_start)
             memset(others, 0, sizeof others);
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-        const struct listed_pair listed =
+        real(*const on_b)[SURFACE_NODES] = self ? it->own[block] : others;
+        struct listed_pair listed =
             listed_pair_of(it, list, pair, (const real(*)[SURFACE_NODES])it->now[pair->a],
                            (const real(*)[SURFACE_NODES])it->now[pair->b]);
+        if (it->friction &&
+            REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, it->own[block], on_b))
+            listed.touching = &friction.touching;
         real least;
-        const bool touches = it->broad->kernels->barrier_forces(
-            &listed, &barrier, it->own[block], self ? it->own[block] : others, &least);
+        const bool touches =
+            it->broad->kernels->barrier_forces(&listed, &barrier, it->own[block], on_b, &least);
         if (at_start)
             it->least[index][p] = (float)real_sqrt(least);
         if (!touches)
@@ -767,7 +766,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         worker_barrier(worker);
         return;
     }
-    copy_blocks(system, at_start ? it->start : it->now, worker);
+    REAL_NAME(surface_blocks_copy)(system, at_start ? it->start : it->now, worker);
     if (it->rows && !at_start) {
         find_at_stage(system, worker);
         return;
@@ -950,7 +949,7 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
     for (size_t i = 0; i < it->broad->list_count; i++)
         energy += it->energies[i];
     worker_barrier(worker);
-    return energy;
+    return energy + REAL_NAME(surface_friction_energy)(system, worker);
 }
 
 // ---- Counts

@@ -60,6 +60,9 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
 // The energy of the barriers in the present state, J; the same on every worker.
 double REAL_NAME(surface_contact_energy)(struct system *system, const struct worker *worker);
 
+// The power that the dampers of friction take in the present state, W; the same on every worker.
+double REAL_NAME(surface_contact_power)(struct system *system, const struct worker *worker);
+
 // After the nodes have moved, before forces are evaluated again: whether the motion of the step has
 // to be cut, because nodes would pass through a surface or come nearer to it than a twentieth of
 // their distance. The same on every worker.
@@ -99,5 +102,17 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
 // An upper bound of the stiffness of contacts at a node of a body along any direction, N/m, as long
 // as they have no greater weight than SURFACE_WEIGHTS.
 double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body);
+
+// That of the dampers of friction, N s/m.
+double REAL_NAME(surface_contact_damping)(const struct system *system, size_t body);
+
+// The memory of friction (surface_friction.h): the number of contacts.
+uint64_t REAL_NAME(surface_friction_count)(const struct system *system);
+
+// Writes all of them, for which there is room; and puts those back that touch in the present state
+// too, for which friction_start has been called. By one worker. False without memory.
+void REAL_NAME(surface_friction_save)(const struct system *system, struct friction_contacts *to);
+bool REAL_NAME(surface_friction_restore)(struct system *system,
+                                         const struct friction_contacts *from);
 
 #endif

@@ -322,6 +322,8 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
     }
     const bool passes = overshot || atomic_load(&it->passes);
     worker_barrier(worker);
+    if (worker->index == 0)
+        it->steps_known = !overshot && it->candidates > 0;
     if (!passes && worker->index == 0)
         it->lists_due = it->lists_due_next;
     return passes;
@@ -369,6 +371,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
             cut = true;
             round++;
         }
+        it->steps_known &= !cut;
         it->cut_steps += cut;
         it->unresolved += round == ROUNDS || stuck;
         it->lists_due |= it->lists_due_next;

@@ -9,6 +9,7 @@
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
 #include "contact/surface_contact.h"
+#include "contact/surface_friction.h"
 #include "contact/surfaces.h"
 
 // Forces on the second block of pairs that touch, in the order of the pairs of a list.
@@ -60,7 +61,8 @@ struct surface_contact {
     float **least;      // by list and pair: m, the least distance at the start of the step
     block_reals *start; // positions at the start of the step
     block_reals *now;   // in the present evaluation; `start` itself with one evaluation a step
-    struct displacements *steps; // by block: of the present step
+    struct displacements *steps; // by block: of the present step,
+    bool steps_known;            // as it is, and the lists of its start are those of now
 
     // Forces of an evaluation.
     block_reals *own;
@@ -78,6 +80,7 @@ struct surface_contact {
     double posed_time; // s, to which those that move have been posed
     const real *posed; // in these x coordinates
     bool colliders_move;
+    struct surface_friction *friction; // NULL: no two surfaces have any
     bool pushes, paused;
     bool always_at_start;           // every evaluation is at the start of what is cut (xpbd)
     struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
@@ -232,31 +235,34 @@ static inline struct candidate_walk listed_candidates(const struct surface_conta
     return candidates_of(it, pair, list->codes + pair->first_code, pair->counts);
 }
 
+static inline struct candidate candidate_of_code(const struct surfaces *surfaces,
+                                                 const struct surface_block *const blocks[2],
+                                                 int group, int code)
+{
+    if (group == 2) {
+        const uint8_t *first = surfaces->edges[blocks[0]->first_edge + (code >> 6)];
+        const uint8_t *second = surfaces->edges[blocks[1]->first_edge + (code & 63)];
+        return (struct candidate){true,
+                                  blocks[0]->triangles == 0 && blocks[1]->triangles == 0,
+                                  {0, 0, 1, 1},
+                                  {first[0], first[1], second[0], second[1]}};
+    }
+    const int of_node = group, of_triangle = 1 - of_node;
+    const uint8_t *corners = surfaces->triangles[blocks[of_triangle]->first_triangle + (code & 31)];
+    return (struct candidate){false,
+                              false,
+                              {of_node, of_triangle, of_triangle, of_triangle},
+                              {code >> 5, corners[0], corners[1], corners[2]}};
+}
+
 static inline bool candidate_next(struct candidate_walk *walk, struct candidate *found)
 {
     while (walk->group < 3 && walk->left[walk->group] == 0)
         walk->group++;
     if (walk->group == 3)
         return false;
-    const int code = *walk->code++;
+    *found = candidate_of_code(walk->surfaces, walk->blocks, walk->group, *walk->code++);
     walk->left[walk->group]--;
-    if (walk->group == 2) {
-        const uint8_t *first = walk->surfaces->edges[walk->blocks[0]->first_edge + (code >> 6)];
-        const uint8_t *second = walk->surfaces->edges[walk->blocks[1]->first_edge + (code & 63)];
-        *found =
-            (struct candidate){true,
-                               walk->blocks[0]->triangles == 0 && walk->blocks[1]->triangles == 0,
-                               {0, 0, 1, 1},
-                               {first[0], first[1], second[0], second[1]}};
-        return true;
-    }
-    const int of_node = walk->group, of_triangle = 1 - of_node;
-    const uint8_t *corners =
-        walk->surfaces->triangles[walk->blocks[of_triangle]->first_triangle + (code & 31)];
-    *found = (struct candidate){false,
-                                false,
-                                {of_node, of_triangle, of_triangle, of_triangle},
-                                {code >> 5, corners[0], corners[1], corners[2]}};
     return true;
 }
 
@@ -325,6 +331,29 @@ static inline bool sides_are_apart(const struct candidate *it, const struct poin
 taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *error);
 void REAL_NAME(mesh_colliders_free)(struct system *system);
 uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it);
+
+// A pair for the kernel, with the positions of the nodes of both blocks.
+static inline struct listed_pair listed_pair_of(const struct surface_contact *it,
+                                                const struct pair_list *list,
+                                                const struct block_pair *pair,
+                                                const real (*x_a)[SURFACE_NODES],
+                                                const real (*x_b)[SURFACE_NODES])
+{
+    const struct surface_block *blocks = it->surfaces.blocks;
+    return (struct listed_pair){
+        .x_a = x_a,
+        .x_b = x_b,
+        .a = &it->broad->corners[pair->a],
+        .b = &it->broad->corners[pair->b],
+        .codes = list->codes + pair->first_code,
+        .counts = pair->counts,
+        .bare = blocks[pair->a].triangles == 0 && blocks[pair->b].triangles == 0,
+    };
+}
+
+// Copies the present positions of the nodes of all listed blocks. Ends with a barrier.
+void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
+                                    const struct worker *worker);
 
 // Lists that are complete for the present positions. Ends with a barrier.
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker);

@@ -546,4 +546,5 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
     }
     if (worker->index == 0)
         relaxation_end(&it, result);
+    REAL_NAME(surface_friction_start)(system, step_time(system, system->state->step), worker);
 }

@@ -37,4 +37,17 @@ struct surface_counts {
     uint64_t blocks, triangles, candidates, touching;
 };
 
+// The memory of friction between surfaces (contact/surface_friction.h), contact by contact, by the
+// builders' numbers: a node and the corners of a triangle, or the ends of two edges.
+enum { FRICTION_EDGES = 1, FRICTION_FRAMED = 2, FRICTION_SLIDING = 4 };
+struct friction_contacts {
+    uint64_t count;
+    // Made by array_reserve, for `reserved` elements each.
+    uint32_t *nodes;   // 4 each
+    uint8_t *flags;    // FRICTION_EDGES and so on
+    double *anchors;   // 3 each
+    double *stretches; // m
+    size_t reserved[4];
+};
+
 #endif

@@ -249,6 +249,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
     power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
+    power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
     if (worker->index == 0)
         memcpy(system->other_powers, power, sizeof power);
 }
@@ -292,6 +293,7 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker) +
                            REAL_NAME(elements_power)(system, worker);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
+    power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
 }

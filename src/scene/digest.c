@@ -110,6 +110,15 @@ static void add_mesh_collider(struct hash *hash, const struct scene_collider *co
     hash_add(hash, mesh->faces, (size_t)mesh->face_count * 3 * sizeof *mesh->faces);
 }
 
+// Only where there is any, for the same reason as below.
+static void add_surface_friction(struct hash *hash, const struct scene_friction *friction)
+{
+    if (!friction->present)
+        return;
+    ADD(hash, friction->static_coefficient);
+    ADD(hash, friction->kinetic_coefficient);
+}
+
 // Only where there is contact, so that other scenes keep their digests.
 static void add_contact(struct hash *hash, const taut_scene *scene)
 {
@@ -122,16 +131,19 @@ static void add_contact(struct hash *hash, const taut_scene *scene)
     add_flag(hash, contact->stiffness_auto);
     if (!contact->stiffness_auto)
         ADD(hash, contact->stiffness);
+    add_surface_friction(hash, &contact->friction);
     for (size_t i = 0; i < contact->pair_count; i++) {
         const uint64_t bodies[2] = {contact->pairs[i].bodies[0], contact->pairs[i].bodies[1]};
         ADD(hash, bodies);
         add_flag(hash, contact->pairs[i].enabled);
+        add_surface_friction(hash, &contact->pairs[i].friction);
     }
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body_contact *own = &scene->bodies[b].contact;
         ADD(hash, own->thickness);
         add_flag(hash, own->self_given);
         add_flag(hash, own->self);
+        add_surface_friction(hash, &own->friction);
     }
 }
 

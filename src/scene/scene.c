@@ -31,6 +31,53 @@ bool integrator_has_friction(enum integrator integrator)
     return !integrator_is_implicit(integrator) && integrator != INTEGRATOR_XPBD;
 }
 
+// The coefficients of its own that a surface has.
+static const struct scene_friction *own_friction(const taut_scene *scene, size_t surface)
+{
+    static const struct scene_friction none = {.present = false};
+    if (surface < scene->body_count)
+        return &scene->bodies[surface].contact.friction;
+    size_t mesh = scene->body_count;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].type == COLLIDER_MESH && mesh++ == surface)
+            return &scene->colliders[c].surface_friction;
+    return &none;
+}
+
+struct scene_friction scene_friction_between(const taut_scene *scene, size_t a, size_t b)
+{
+    const struct scene_contact *contact = &scene->contact;
+    const struct scene_friction *own_a = own_friction(scene, a), *own_b = own_friction(scene, b);
+    struct scene_friction found = contact->friction;
+    if (own_a->present || own_b->present)
+        found = own_a->present ? *own_a : *own_b;
+    if (a != b && own_a->present && own_b->present) {
+        found.static_coefficient = sqrt(own_a->static_coefficient * own_b->static_coefficient);
+        found.kinetic_coefficient = sqrt(own_a->kinetic_coefficient * own_b->kinetic_coefficient);
+    }
+    for (size_t i = 0; i < contact->pair_count; i++) {
+        const struct scene_contact_pair *pair = &contact->pairs[i];
+        const bool same = (pair->bodies[0] == a && pair->bodies[1] == b) ||
+                          (pair->bodies[0] == b && pair->bodies[1] == a);
+        if (same && pair->friction.present)
+            found = pair->friction;
+    }
+    return found;
+}
+
+bool scene_has_surface_friction(const taut_scene *scene)
+{
+    const struct scene_contact *contact = &scene->contact;
+    bool any = contact->friction.static_coefficient > 0;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        any |= scene->colliders[c].surface_friction.static_coefficient > 0;
+    for (size_t b = 0; b < scene->body_count; b++)
+        any |= scene->bodies[b].contact.friction.static_coefficient > 0;
+    for (size_t i = 0; i < contact->pair_count; i++)
+        any |= contact->pairs[i].friction.static_coefficient > 0;
+    return contact->present && any;
+}
+
 const char *precision_name(enum precision precision)
 {
     return precision_names[precision];

@@ -295,11 +295,20 @@ struct scene_pendulum {
     double length, angle;
 };
 
+// Coulomb friction with memory, of penalty colliders (contact/friction.h) and of surfaces
+// (contact/surface_friction.h).
+struct scene_friction {
+    bool present; // the other members are 0 if not
+    double static_coefficient, kinetic_coefficient;
+    size_t first_slot; // of the memory of contacts with a collider, among those of all of them
+};
+
 // What a body has instead of the scene's keys.
 struct scene_body_contact {
     bool present;
     double thickness; // m; 0: that of the scene
     bool self_given, self;
+    struct scene_friction friction; // not present: that of the scene
     mark at;
 };
 
@@ -347,13 +356,6 @@ enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM, COLLIDER_ME
 
 // The last is that of meshes: they act as the surfaces of bodies do (contact/surface_contact.h).
 enum collider_response { RESPONSE_PENALTY, RESPONSE_PROJECT, RESPONSE_CONTACT };
-
-// Coulomb friction with memory, of penalty colliders (contact/friction.h).
-struct scene_friction {
-    bool present; // the other members are 0 if not
-    double static_coefficient, kinetic_coefficient;
-    size_t first_slot; // of the memory of its contacts, among those of all colliders
-};
 
 // Where a mesh collider has moved at a time, relative to where it was placed (scene/collider_pose.h).
 struct scene_keyframe {
@@ -406,21 +408,31 @@ static inline bool collider_moves(const struct scene_collider *collider)
 struct scene_contact_pair {
     size_t bodies[2]; // the same twice: a body with itself
     bool enabled;
+    struct scene_friction friction; // not present: that of the bodies
 };
 
 enum contact_existing { EXISTING_REFUSE, EXISTING_RELAX };
 
 struct scene_contact {
     bool present;
-    bool self, between;               // bodies with themselves, and with each other
-    double thickness;                 // m: how far apart surfaces are kept
-    bool stiffness_auto;              // stiffness: auto
-    double stiffness;                 // N/m; valid unless stiffness_auto
+    bool self, between;  // bodies with themselves, and with each other
+    double thickness;    // m: how far apart surfaces are kept
+    bool stiffness_auto; // stiffness: auto
+    double stiffness;    // N/m; valid unless stiffness_auto
+    struct scene_friction friction;
     struct scene_contact_pair *pairs; // exceptions; later ones count
     size_t pair_count;
     enum contact_existing existing; // surfaces that cross at the start
     mark at;
 };
+
+// The friction between the surfaces of two bodies, or of one with itself: that of the pair; else a
+// body's own, of two bodies with their own the geometric mean; else the scene's. Mesh colliders have
+// the numbers after the bodies, in their order.
+struct scene_friction scene_friction_between(const taut_scene *scene, size_t a, size_t b);
+
+// Whether any two surfaces have friction.
+bool scene_has_surface_friction(const taut_scene *scene);
 
 // The slots of the memory of friction that each node has for a collider, of which it touches at most
 // that many surfaces at once: of the walls of a room, one of each pair.

@@ -536,6 +536,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     save_mouse_spring(system, checkpoint);
     save_touching(system, checkpoint);
     save_friction(system, checkpoint);
+    REAL_NAME(surface_friction_save)(system, &checkpoint->surface_friction);
 
     checkpoint->previous_state_from = s->previous_state_from;
     checkpoint->forces_current = s->forces_current;
@@ -774,6 +775,8 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
     if (worker->index == 0) {
         restore_touching(system, checkpoint);
         restore_friction(system, checkpoint);
+        checkpoint->no_memory |=
+            !REAL_NAME(surface_friction_restore)(system, &checkpoint->surface_friction);
     }
     worker_barrier(worker);
     // For a step that starts with known forces.

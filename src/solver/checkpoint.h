@@ -5,6 +5,7 @@
 #ifndef TAUT_SOLVER_CHECKPOINT_H
 #define TAUT_SOLVER_CHECKPOINT_H
 
+#include "contact/surface_report.h"
 #include "parallel/team.h"
 #include "state/arrays.h"
 #include "state/records.h"
@@ -121,9 +122,10 @@ struct checkpoint {
     struct mouse_spring mouse_spring; // its node in the builders' numbers
     // How many there are; `targets` and `loss_chunks` are what there is room for.
     uint64_t target_count, loss_count;
-    bool no_memory; // for them in the next solver
+    bool no_memory; // for them, or to find contacts, in the next solver
     struct checkpoint_divergence divergence;
     struct checkpoint_end end;
+    struct friction_contacts surface_friction;
     bool has_budget; // an energy budget is kept
     struct energy_budget work;
     struct implicit_statistics implicit_statistics;

@@ -32,6 +32,9 @@ struct item {
     void *data;               // NULL: the field is gathered
     uint64_t count, capacity; // of what there is, and may be
     uint64_t received;        // so far, from a stream
+    // Of an array made by array_reserve, of as many elements as a stream has; NULL: any other.
+    void **array;
+    size_t *reserved;
 };
 
 typedef void item_visitor(void *context, struct item item);
@@ -43,10 +46,15 @@ _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
 
 #define ITEM_UP_TO(kind, name, data, count, capacity)                                              \
-    visit(context, (struct item){(name), ITEM_##kind, NO_FIELD, (data), (count), (capacity), 0})
+    visit(context, (struct item){(name), ITEM_##kind, NO_FIELD, (data), (count), (capacity), 0,    \
+                                 NULL, NULL})
 #define ITEM(kind, name, data, count) ITEM_UP_TO(kind, name, data, count, count)
 #define FIELD(kind, name, field, data, count)                                                      \
-    visit(context, (struct item){(name), ITEM_##kind, (field), (data), (count), (count), 0})
+    visit(context,                                                                                 \
+          (struct item){(name), ITEM_##kind, (field), (data), (count), (count), 0, NULL, NULL})
+#define ITEM_GROWING(kind, name, data, count, reserved)                                            \
+    visit(context, (struct item){(name), ITEM_##kind, NO_FIELD, (data), (count), UINT64_MAX, 0,    \
+                                 (void **)&(data), (reserved)})
 
 static void visit_budget(struct energy_budget *work, item_visitor *visit, void *context)
 {
@@ -353,6 +361,14 @@ static void visit_constants(const struct saved_constants *constants, item_visito
 
 // ---- Everything
 
+static void visit_contacts(struct friction_contacts *it, item_visitor *visit, void *context)
+{
+    ITEM_GROWING(U32, "surface_friction.nodes", it->nodes, 4 * it->count, &it->reserved[0]);
+    ITEM_GROWING(U8, "surface_friction.flags", it->flags, it->count, &it->reserved[1]);
+    ITEM_GROWING(REAL, "surface_friction.anchors", it->anchors, 3 * it->count, &it->reserved[2]);
+    ITEM_GROWING(REAL, "surface_friction.stretches", it->stretches, it->count, &it->reserved[3]);
+}
+
 // Everything but the constants and what the stream's header has, in the order of the stream.
 static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void *context)
 {
@@ -375,8 +391,8 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
         const uint64_t numbers = sizeof(SAVED_##type) == sizeof(vec3) ? 3 : 1;                     \
         const uint64_t total = numbers * checkpoint->length;                                       \
         const unsigned field = IS_FIELD_##length ? CHECKPOINT_##array : NO_FIELD;                  \
-        visit(context,                                                                             \
-              (struct item){#array, KIND_##type, field, checkpoint->array, total, total, 0});      \
+        visit(context, (struct item){#array, KIND_##type, field, checkpoint->array, total, total,  \
+                                     0, NULL, NULL});                                              \
     }
     STATE_ARRAYS(VISIT)
 #undef VISIT
@@ -398,6 +414,8 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
     ITEM_UP_TO(F64, "target_velocities", checkpoint->target_velocities, 3 * count, 3 * capacity);
     ITEM_UP_TO(F64, "fragile_losses", checkpoint->fragile_losses, checkpoint->loss_count,
                checkpoint->loss_chunks);
+    if (checkpoint->topology->has_contact)
+        visit_contacts(&checkpoint->surface_friction, visit, context);
 }
 
 static enum archive_type type_of(enum item_kind kind, size_t real_bytes)
@@ -527,13 +545,9 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
     }
     if (!copy ||
         !checkpoint_make(&copy->checkpoint, solver->topology, solver->plan, solver->precision,
-                         solver->integrator, solver->topology->spring_count)) {
-        solver_copy_free(copy);
-        *result = NULL;
-        return fail_memory(error, "a checkpoint");
-    }
-    checkpoint_take(solver, &copy->checkpoint);
-    if (!constants_take(solver->topology, &copy->constants)) {
+                         solver->integrator, solver->topology->spring_count) ||
+        !checkpoint_take(solver, &copy->checkpoint) ||
+        !constants_take(solver->topology, &copy->constants)) {
         solver_copy_free(copy);
         *result = NULL;
         return fail_memory(error, "a checkpoint");
@@ -747,6 +761,12 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+// Of a number in memory.
+static size_t item_bytes(const struct item *item)
+{
+    return archive_type_bytes(type_of(item->kind, sizeof(double)));
+}
+
 static taut_status read_chunk(struct reading *it, taut_error *error)
 {
     const struct archive_chunk *chunk = &it->chunk;
@@ -764,7 +784,12 @@ static taut_status read_chunk(struct reading *it, taut_error *error)
         return fail_content(it, chunk->name, "has another length", error);
     if (chunk->first != item->received) // the second array of that name
         return fail_content(it, chunk->name, "is there twice", error);
-    if (!item->data) { // all others have room
+    if (item->array) {
+        if (!array_reserve(item->array, item->reserved, (size_t)(chunk->first + chunk->count),
+                           item_bytes(item)))
+            return fail_memory(error, "a checkpoint");
+        item->data = *item->array;
+    } else if (!item->data) { // all others have room
         if (!constants_add_listed(&it->constants))
             return fail_memory(error, "a checkpoint");
         item->data = it->constants.listed_rest;
@@ -814,9 +839,24 @@ static taut_status check_numbers(const struct reading *it, struct checkpoint *ch
     for (uint64_t b = 0; b < checkpoint->bodies; b++)
         if (checkpoint->body_nodes[b] != topology->bodies[b].node_count)
             return fail_content(it, "body_nodes", "has other counts", error);
+    const struct friction_contacts *contacts = &checkpoint->surface_friction;
+    for (uint64_t i = 0; i < contacts->count; i++)
+        if (contacts->flags[i] > (FRICTION_EDGES | FRICTION_FRAMED | FRICTION_SLIDING))
+            return fail_content(it, "surface_friction.flags", "has what is no flag", error);
     if (checkpoint->work.differences_present > 2)
         return fail_content(it, "budget.differences_present", "is above 2", error);
     return TAUT_OK;
+}
+
+// The nodes come first, and there are four of each contact.
+static uint64_t wanted_of_contacts(const struct item *item, struct checkpoint *checkpoint)
+{
+    struct friction_contacts *contacts = &checkpoint->surface_friction;
+    if ((void **)&contacts->nodes == item->array)
+        contacts->count = item->received / 4;
+    return contacts->count * ((void **)&contacts->nodes == item->array     ? 4
+                              : (void **)&contacts->anchors == item->array ? 3
+                                                                           : 1);
 }
 
 // The chunks from the present one on whose names begin with `start`, and whether arrays are whole.
@@ -840,6 +880,8 @@ static taut_status read_items(struct reading *it, const char *start, struct chec
             wanted = 3 * checkpoint->target_count;
         else if (strcmp(item->name, "fragile_losses") == 0)
             wanted = checkpoint->loss_count = item->received;
+        else if (item->array)
+            wanted = wanted_of_contacts(item, checkpoint);
         else if (strcmp(item->name, "bound_weights") == 0)
             wanted = (checkpoint->weights = item->received > 0) ? item->capacity : 0;
         else if (strcmp(item->name, "bound_cliques") == 0)

@@ -474,12 +474,15 @@ static double constraints_bytes_of(const struct totals *totals)
 static double contact_bytes_of(const struct totals *totals)
 {
     const double candidates = 20, blocks = 7 * totals->real + 10;
+    // Of a triangle in layers, with room to grow (contact/surface_friction.h).
+    const double records = scene_has_surface_friction(totals->scene) ? 5 : 0;
     if (!totals->scene->contact.present)
         return 0;
     const double nodes = totals->nodes + totals->collider_nodes,
                  faces = totals->faces + totals->collider_faces;
     const double bytes =
-        nodes * (24 + 6 * totals->real) + faces * (blocks + 2 * candidates + 1.5 * totals->real);
+        nodes * (24 + 6 * totals->real) +
+        faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (8 + 4 * totals->real));
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return bytes;
     // surface_tangent.h: positions at stages, and a row for one of four triangles.

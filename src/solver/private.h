@@ -66,9 +66,10 @@ struct checkpoint_conditions checkpoint_conditions(enum precision precision,
 
 struct checkpoint;
 
-// Copies the state of a solver into a checkpoint (by all workers if that compares forces), or that of
-// a checkpoint into a solver, by all workers. `adapts`: dt has to be checked for the state (dt_adapt).
-void checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint);
+// Copies the state of a solver into a checkpoint (by all workers if that compares forces; false
+// without memory), or that of a checkpoint into a solver, by all workers. `adapts`: dt has to be
+// checked for the state (dt_adapt).
+bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint);
 void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts);
 
 // The vectors that a checkpoint has for each node, positions and velocities included.

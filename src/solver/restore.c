@@ -3,6 +3,7 @@
 #include "solver/private.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "solver/checkpoint.h"
@@ -95,6 +96,11 @@ void checkpoint_free(struct checkpoint *checkpoint)
     CHECKPOINT_ARRAYS(RELEASE)
 #undef RELEASE_SAVED
 #undef RELEASE
+    struct friction_contacts *contacts = &checkpoint->surface_friction;
+    free(contacts->nodes);
+    free(contacts->flags);
+    free(contacts->anchors);
+    free(contacts->stretches);
     frame_free(&checkpoint->frame);
     *checkpoint = (struct checkpoint){0};
 }
@@ -124,15 +130,29 @@ static void restore(void *context, const struct worker *worker)
         dt_adapt(it->solver, worker);
 }
 
-void checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
+// Room for the contacts of surfaces that have friction; false without memory.
+static bool reserve_contacts(const taut_solver *solver, struct friction_contacts *to)
+{
+    const size_t count = (size_t)solver->functions->friction_contacts(solver->system);
+    size_t *reserved = to->reserved;
+    return array_reserve((void **)&to->nodes, &reserved[0], 4 * count, sizeof *to->nodes) &&
+           array_reserve((void **)&to->flags, &reserved[1], count, sizeof *to->flags) &&
+           array_reserve((void **)&to->anchors, &reserved[2], 3 * count, sizeof *to->anchors) &&
+           array_reserve((void **)&to->stretches, &reserved[3], count, sizeof *to->stretches);
+}
+
+bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
 {
     struct transfer transfer = {.solver = solver, .checkpoint = checkpoint};
+    if (!reserve_contacts(solver, &checkpoint->surface_friction))
+        return false;
     if (checkpoint->compares) { // forces are evaluated
         solver_work(solver, save, &transfer);
-        return;
+        return true;
     }
     apply_changes(solver);
     team_work(NULL, save, &transfer);
+    return true;
 }
 
 void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts)
@@ -187,7 +207,10 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
         checkpoint_free(&checkpoint);
         return fail_memory(error, "the restart from another solver");
     }
-    checkpoint_take(from, &checkpoint);
+    if (!checkpoint_take(from, &checkpoint)) {
+        checkpoint_free(&checkpoint);
+        return fail_memory(error, "the restart from another solver");
+    }
     const bool adapts = dt_restore(solver, from);
     checkpoint.dt.dt = from->dt;
     checkpoint.dt.since_time = solver->dt_rule.since_time;
@@ -210,13 +233,14 @@ taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoi
     struct solver_checkpoint *saved = *checkpoint = memory_allocate(NULL, 1, sizeof *saved);
     if (saved)
         saved->state.compares = true;
-    if (!saved || !checkpoint_make(&saved->state, solver->topology, solver->plan, solver->precision,
-                                   solver->integrator, solver->topology->spring_count)) {
+    if (!saved ||
+        !checkpoint_make(&saved->state, solver->topology, solver->plan, solver->precision,
+                         solver->integrator, solver->topology->spring_count) ||
+        !checkpoint_take(solver, &saved->state)) {
         solver_checkpoint_free(saved);
         *checkpoint = NULL;
         return fail_memory(error, "a checkpoint");
     }
-    checkpoint_take(solver, &saved->state);
     saved->state.frame.time = taut_solver_time(solver);
     saved->state.dt.dt = solver->dt;
     // What belongs to the solver may be gone when another one is restored.
@@ -232,7 +256,8 @@ double checkpoint_fixed_bytes(const taut_solver *solver)
     return springs * (double)topology->spring_count + target * (double)topology->kinematic_count +
            (double)(topology->node_count * topology->collider_count) +
            friction_bytes(topology->colliders, topology->collider_count) *
-               (double)topology->node_count;
+               (double)topology->node_count +
+           sizeof(double) * 7 * (double)solver->functions->friction_contacts(solver->system);
 }
 
 double solver_checkpoint_bytes(const taut_solver *solver)

@@ -527,6 +527,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .surface_edge = REAL_NAME(surface_contact_edge),
     .surface_cuts = REAL_NAME(surface_contact_cuts),
     .surface_counts = REAL_NAME(surface_contact_counts),
+    .friction_contacts = REAL_NAME(surface_friction_count),
     .set_sphere = set_sphere,
     .continue_gas = continue_gas,
     .gas_pumped_at = REAL_NAME(gas_pumped_at),

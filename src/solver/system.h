@@ -106,6 +106,7 @@ struct system_functions {
     double (*surface_edge)(const struct system *system, size_t body);
     struct surface_cuts (*surface_cuts)(const struct system *system);
     struct surface_counts (*surface_counts)(const struct system *system);
+    uint64_t (*friction_contacts)(const struct system *system);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
     // Pumping after a change of that body's gas, whose pressure was `before`; faces.h has both.

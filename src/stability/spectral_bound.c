@@ -1007,12 +1007,15 @@ static void add_surface_contact(const struct system *system, struct bound_blocks
     const struct topology *topology = system->topology;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        const double stiffness = REAL_NAME(surface_contact_bound)(system, b);
+        const double stiffness = REAL_NAME(surface_contact_bound)(system, b),
+                     damping = REAL_NAME(surface_contact_damping)(system, b);
         const size_t begin = (size_t)body->first_node, end = begin + (size_t)body->node_count;
         for (size_t i = 0; i < blocks->count; i++)
             if (blocks->first + i >= begin && blocks->first + i < end)
-                for (int element = 0; element < 3; element++)
+                for (int element = 0; element < 3; element++) {
                     blocks->stiffness[element][i] += (real)stiffness;
+                    blocks->damping[element][i] += (real)damping;
+                }
     }
 }
 

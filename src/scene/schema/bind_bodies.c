@@ -207,6 +207,7 @@ static void bind_body_contact(struct binder *binder, const struct bound *bound,
         return;
     contact->present = true;
     contact->self_given = bound_find(&content, "self") != NULL;
+    bind_contact_friction(binder, &content, &contact->friction);
     contact->at = pair->key_at;
 }
 

@@ -248,6 +248,58 @@ void bind_output(struct binder *binder, const struct dom_value *value)
     }
 }
 
+// ---- Friction
+
+bool bind_coefficients(struct binder *binder, const struct dom_value *value,
+                       struct scene_friction *friction)
+{
+    static const struct value_range range = RANGE_NOT_NEGATIVE;
+    struct schema_part part = {&schema_friction, friction, false};
+    struct bound bound;
+    if (value->node->kind != DOM_MAPPING) {
+        double both = 0;
+        if (!value_number(binder, value, "friction_coefficient", &range, &both))
+            return false;
+        *friction = (struct scene_friction){true, both, both, 0};
+        return true;
+    }
+    if (!bind_mapping(binder, value, schema_friction.what, &part, 1, false, &bound) ||
+        !bound_is_valid(&bound, "static") || !bound_is_valid(&bound, "kinetic"))
+        return false;
+    const struct dom_pair *kinetic = bound_find(&bound, "kinetic");
+    if (!kinetic || !bound_find(&bound, "static"))
+        return false;
+    if (friction->static_coefficient < friction->kinetic_coefficient) {
+        bind_report(binder, kinetic->value.at, NULL,
+                    "'kinetic' must be at most 'static', but it is %g and 'static' is %g",
+                    friction->kinetic_coefficient, friction->static_coefficient);
+        return false;
+    }
+    friction->present = true;
+    return true;
+}
+
+static void check_friction_integrator(struct binder *binder, const struct dom_pair *pair)
+{
+    const enum integrator integrator = binder->scene->simulation.integrator;
+    if (binder->integrator_known && !integrator_has_friction(integrator))
+        bind_report(binder, given_at(pair), NULL,
+                    "'friction_coefficient' is not for the integrator %s, only for "
+                    "explicit_euler, symplectic_euler, verlet, velocity_verlet, midpoint and rk4",
+                    integrator_name(integrator));
+}
+
+void bind_contact_friction(struct binder *binder, const struct bound *bound,
+                           struct scene_friction *friction)
+{
+    const struct dom_pair *pair = bound_find(bound, "friction_coefficient");
+    struct scene_friction given = {.present = false};
+    if (!pair || !bind_coefficients(binder, &pair->value, &given))
+        return;
+    check_friction_integrator(binder, pair);
+    *friction = given;
+}
+
 // ---- Contact of surfaces
 
 static void bind_contact_pair(struct binder *binder, const struct dom_value *value,
@@ -257,6 +309,7 @@ static void bind_contact_pair(struct binder *binder, const struct dom_value *val
     struct bound bound;
     if (!bind_mapping(binder, value, schema_contact_pair.what, &part, 1, false, &bound))
         return;
+    bind_contact_friction(binder, &bound, &pair->friction);
     const struct dom_pair *bodies = bound_find(&bound, "bodies");
     size_t count;
     if (!bodies || !value_list(binder, &bodies->value, "bodies", "bodies", &count))
@@ -301,6 +354,7 @@ void bind_contact(struct binder *binder, const struct dom_value *value)
     contact->present = true;
     contact->at = value->at;
     bind_contact_stiffness(binder, &bound);
+    bind_contact_friction(binder, &bound, &contact->friction);
     const struct dom_pair *pairs = bound_find(&bound, "pairs");
     size_t count;
     if (!pairs || !value_list(binder, &pairs->value, "pairs", "pairs", &count) || count == 0)
@@ -339,50 +393,16 @@ static void check_response(struct binder *binder, const struct bound *bound,
                         "is only for 'response: penalty'");
 }
 
-// A number, or a mapping of both coefficients.
-static bool bind_coefficients(struct binder *binder, const struct dom_value *value,
-                              struct scene_friction *friction)
-{
-    static const struct value_range range = RANGE_NOT_NEGATIVE;
-    struct schema_part part = {&schema_friction, friction, false};
-    struct bound bound;
-    if (value->node->kind != DOM_MAPPING) {
-        double both = 0;
-        if (!value_number(binder, value, "friction_coefficient", &range, &both))
-            return false;
-        friction->static_coefficient = friction->kinetic_coefficient = both;
-        return true;
-    }
-    if (!bind_mapping(binder, value, schema_friction.what, &part, 1, false, &bound) ||
-        !bound_is_valid(&bound, "static") || !bound_is_valid(&bound, "kinetic"))
-        return false;
-    const struct dom_pair *kinetic = bound_find(&bound, "kinetic");
-    if (!kinetic || !bound_find(&bound, "static"))
-        return false;
-    if (friction->static_coefficient < friction->kinetic_coefficient) {
-        bind_report(binder, kinetic->value.at, NULL,
-                    "'kinetic' must be at most 'static', but it is %g and 'static' is %g",
-                    friction->kinetic_coefficient, friction->static_coefficient);
-        return false;
-    }
-    return true;
-}
-
 static void bind_friction(struct binder *binder, const struct bound *bound,
                           const struct scene_collider *collider, struct scene_friction *friction)
 {
-    struct scene_friction given = {.present = true};
+    struct scene_friction given = {.present = false};
     if (collider->response == RESPONSE_PENALTY)
         bound_exclusive(binder, bound, "friction", "friction_coefficient", true);
     const struct dom_pair *pair = bound_find(bound, "friction_coefficient");
     if (!pair || !bind_coefficients(binder, &pair->value, &given))
         return;
-    const enum integrator integrator = binder->scene->simulation.integrator;
-    if (binder->integrator_known && !integrator_has_friction(integrator))
-        bind_report(binder, given_at(pair), NULL,
-                    "'friction_coefficient' is not for the integrator %s, only for "
-                    "explicit_euler, symplectic_euler, verlet, velocity_verlet, midpoint and rk4",
-                    integrator_name(integrator));
+    check_friction_integrator(binder, pair);
     *friction = given;
 }
 

@@ -146,6 +146,13 @@ void bind_materials(struct binder *binder, const struct dom_value *value);
 void bind_bodies(struct binder *binder, const struct dom_value *value);
 void bind_colliders(struct binder *binder, const struct dom_value *value);
 void bind_contact(struct binder *binder, const struct dom_value *value);
+
+// 'friction_coefficient': a number, or a mapping of both coefficients; false if it is not valid. That
+// of surfaces, if it is given.
+bool bind_coefficients(struct binder *binder, const struct dom_value *value,
+                       struct scene_friction *friction);
+void bind_contact_friction(struct binder *binder, const struct bound *bound,
+                           struct scene_friction *friction);
 void bind_initial(struct binder *binder, const struct dom_value *value);
 void bind_output(struct binder *binder, const struct dom_value *value);
 

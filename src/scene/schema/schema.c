@@ -1103,6 +1103,11 @@ static const struct schema_key contact_keys[] = {
      .initial = "auto",
      .meaning = "A quarter of the largest stiffness of a contact; `auto` chooses it so that "
                 "contact halves the critical step at most."},
+    {.name = "friction_coefficient",
+     .shown = "number ≥ 0, or mapping",
+     .absent = "no friction",
+     .meaning = "Coulomb friction with memory: a number for both coefficients, or a mapping, see "
+                "*friction* below."},
     {.name = "pairs",
      .shown = "list of pairs",
      .absent = "none",
@@ -1112,8 +1117,9 @@ static const struct schema_key contact_keys[] = {
      .names = existing_names,
      .offset = FIELD(existing),
      .initial = "refuse",
-     .meaning = "Surfaces that cross or nearly touch at the start: an error, or nodes are moved until "
-                "they are apart."},
+     .meaning =
+         "Surfaces that cross or nearly touch at the start: an error, or nodes are moved until "
+         "they are apart."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_contact, "contact", "'contact'", contact_keys);
@@ -1129,6 +1135,10 @@ static const struct schema_key contact_pair_keys[] = {
      .offset = FIELD(enabled),
      .initial = "true",
      .meaning = "Whether they touch."},
+    {.name = "friction_coefficient",
+     .shown = "number ≥ 0, or mapping",
+     .absent = "that of the bodies",
+     .meaning = "Coulomb friction between the two, whatever they have of their own."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_contact_pair, "contact pair", "a pair of 'contact'", contact_pair_keys);
@@ -1147,6 +1157,11 @@ static const struct schema_key body_contact_keys[] = {
      .offset = FIELD(self),
      .absent = "the scene's",
      .meaning = "Contact of the body with itself."},
+    {.name = "friction_coefficient",
+     .shown = "number ≥ 0, or mapping",
+     .absent = "the scene's",
+     .meaning = "Coulomb friction of the body with itself and with others; of two bodies that have "
+                "their own, the geometric mean of both counts."},
 };
 #undef FIELD
 SCHEMA_TABLE(schema_body_contact, "body contact", "'contact' of a body", body_contact_keys);
@@ -1332,9 +1347,9 @@ static const struct schema_key mesh_collider_keys[] = {
      .meaning = "How it moves, see *collider motion* below."},
     {.name = "friction_coefficient",
      .shown = "number ≥ 0, or mapping",
-     .absent = "no friction",
+     .absent = "that of the bodies",
      .meaning = "Coulomb friction: a number for both coefficients, or a mapping, see *friction* "
-                "above."},
+                "above; with a body that has its own, the geometric mean of both counts."},
 };
 #undef FIELD
 

@@ -1,0 +1,939 @@
+// Coulomb friction between surfaces (surface_friction.h): the tangential force of a contact, the
+// change of its memory at the end of a step, energies, and how the memory is saved.
+//
+// The anchor of a record is where the first side of the contact would be without stretch, in
+// coordinates that move with both sides: of a node and a triangle, v, w and the height above the
+// triangle; of two edges, where they would cross in the direction at right angles to both, s and t,
+// and their distance in it. These are coordinates of an affine frame, of whose axes two are the
+// sides a b and a c of the triangle, or both edges, and the third one is the unit normal m. They are
+// not limited to the triangle or the edges, so that the motion of a node around an edge counts as
+// much as that across the inside.
+//
+// The force acts along the tangent plane, between the first side and the point of that frame below
+// it, and the frame takes the couple of the force and the height. So neither the momentum nor the
+// angular momentum changes, and what the force does is what the stretch changes by.
+#include "contact/friction.h"
+#include "contact/surface_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "state/reading.h"
+
+// ---- One contact
+
+// Between two blocks.
+struct friction_law {
+    struct barrier barrier;
+    double stiffness, damping; // N/m, N s/m
+    double static_coefficient, kinetic_coefficient;
+};
+
+struct friction_contact {
+    bool edges;
+    uint32_t nodes[4];
+    struct point at[4], velocity[4];
+    struct point normal; // unit, from the second side to the first
+    real distance, normal_force;
+    real closest[2]; // parts, as in struct touching_candidate
+
+    struct point from;        // the origin of the second side to that of the first
+    struct point bases[2];    // axes of the frame
+    struct point dual[2], up; // what is 1 along one of the axes and 0 along the others; m
+    real height;              // along m
+    real sine;                // its square, of the angle of both axes; 0: there is no frame
+    real parts[2];            // where the first side is above the frame
+
+    struct point along; // unit: without a frame, friction acts along the edges that have shares
+    real shares[2];     // of the two edges in it: 1 and 0, halves, or none
+};
+
+static struct point point_sum(struct point a, struct point b)
+{
+    return (struct point){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+static struct point point_scale(real s, struct point a)
+{
+    return (struct point){s * a.x, s * a.y, s * a.z};
+}
+
+static struct point point_cross(struct point a, struct point b)
+{
+    return (struct point){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static struct point along_surface(struct point v, struct point normal)
+{
+    return point_along(v, -point_dot(v, normal), normal);
+}
+
+static void find_frame(struct friction_contact *it)
+{
+    const struct point *p = it->at, *b = it->bases;
+    it->from = point_difference(p[0], it->edges ? p[2] : p[1]);
+    it->bases[0] = it->edges ? point_difference(p[1], p[0]) : point_difference(p[2], p[1]);
+    it->bases[1] = point_difference(p[3], it->edges ? p[2] : p[1]);
+    const struct point cross = point_cross(b[0], b[1]);
+    const real square = point_dot(cross, cross),
+               product = point_dot(b[0], b[0]) * point_dot(b[1], b[1]);
+    it->sine = product > 0 ? square / product : 0;
+    if (!(it->sine > 0))
+        return;
+    it->up = point_scale(1 / real_sqrt(square), cross);
+    it->dual[0] = point_scale(1 / square, point_cross(b[1], cross));
+    it->dual[1] = point_scale(1 / square, point_cross(cross, b[0]));
+    it->height = point_dot(it->up, it->from);
+    it->parts[0] = (it->edges ? -1 : 1) * point_dot(it->dual[0], it->from);
+    it->parts[1] = point_dot(it->dual[1], it->from);
+}
+
+// Contacts of edges without a frame: of those of which one end is near the other edge, friction along
+// that edge; of edges side by side, along both.
+static void find_direction(struct friction_contact *it)
+{
+    real lengths[2], sum = 0;
+    for (int i = 0; i < 2; i++) {
+        lengths[i] = real_sqrt(point_dot(it->bases[i], it->bases[i]));
+        const bool inside = it->closest[i] > 0 && it->closest[i] < 1;
+        it->shares[i] = it->edges && inside && lengths[i] > 0 ? 1 : 0;
+        sum += it->shares[i];
+    }
+    it->along = (struct point){0, 0, 0};
+    if (sum == 0)
+        return;
+    const real sign = point_dot(it->bases[0], it->bases[1]) < 0 ? -1 : 1;
+    for (int i = 0; i < 2; i++) {
+        it->shares[i] /= sum;
+        if (it->shares[i] > 0)
+            it->along = point_along(it->along, (i == 0 ? 1 : sign) * it->shares[i] / lengths[i],
+                                    it->bases[i]);
+    }
+    it->along = along_surface(it->along, it->normal);
+    const real length = real_sqrt(point_dot(it->along, it->along));
+    it->along = point_scale(length > 0 ? 1 / length : 0, it->along);
+}
+
+// `at` and `velocity` are known.
+static void find_contact(struct friction_contact *it, const struct touching_candidate *touching,
+                         const struct barrier *barrier)
+{
+    it->distance = real_sqrt(touching->square);
+    it->normal = point_scale(1 / it->distance, touching->apart);
+    it->normal_force = touching->weight * barrier_force(barrier, it->distance);
+    it->closest[0] = touching->parts[0];
+    it->closest[1] = touching->parts[1];
+    find_frame(it);
+    find_direction(it);
+}
+
+// Whether the frame is well-conditioned, and the first side not far outside of it; less so if a
+// record has it already.
+static bool has_frame(const struct friction_contact *it, bool already)
+{
+    const real least = already ? EDGES_PARALLEL / 4 : EDGES_PARALLEL, far = already ? 2 : 1;
+    return it->sine >= least && it->parts[0] >= -far && it->parts[0] <= 1 + far &&
+           it->parts[1] >= -far && it->parts[1] <= 1 + far;
+}
+
+// The weights of the four nodes in the way from the second side to the first.
+static void find_weights(const struct friction_contact *it, const real parts[2], real weights[4])
+{
+    weights[0] = it->edges ? 1 - parts[0] : 1;
+    weights[1] = it->edges ? parts[0] : parts[0] + parts[1] - 1;
+    weights[2] = it->edges ? parts[1] - 1 : -parts[0];
+    weights[3] = -parts[1];
+}
+
+// Where a force of the record acts.
+static const real *acting_parts(const struct friction_contact *it, const struct friction_record *of)
+{
+    return of->key & RECORD_FRAMED ? it->parts : it->closest;
+}
+
+// From the anchor to the first side, m.
+static struct point from_anchor(const struct friction_contact *it, const struct friction_record *of)
+{
+    const real first = it->edges ? of->anchor[0] : -of->anchor[0];
+    const struct point way =
+        point_along(point_along(it->from, first, it->bases[0]), -of->anchor[1], it->bases[1]);
+    return of->key & RECORD_FRAMED ? point_along(way, -of->anchor[2], it->up) : way;
+}
+
+// Without a frame: the forces along the normal at the ends of an edge, the first one negative, that take
+// its share of the couple of a force and the distance.
+static real couple_of_edge(const struct friction_contact *it, int i, struct point force)
+{
+    const struct point edge = it->bases[i];
+    return it->shares[i] * it->distance * point_dot(force, edge) / point_dot(edge, edge);
+}
+
+// The stretch of a record's spring, m.
+static struct point stretch_of(const struct friction_contact *it, const struct friction_record *of)
+{
+    const struct point way = from_anchor(it, of);
+    return of->key & RECORD_FRAMED ? along_surface(way, it->normal)
+                                   : point_scale(point_dot(way, it->along), it->along);
+}
+
+// The anchor from which the first side has that stretch.
+static void set_anchor(struct friction_record *record, const struct friction_contact *it,
+                       struct point stretch)
+{
+    const real sign = it->edges ? 1 : -1;
+    record->key &= ~(uint32_t)RECORD_FRAMED;
+    if (has_frame(it, false)) {
+        const struct point way = point_difference(it->from, stretch);
+        record->key |= RECORD_FRAMED;
+        record->anchor[0] = -sign * point_dot(it->dual[0], way);
+        record->anchor[1] = point_dot(it->dual[1], way);
+        record->anchor[2] = point_dot(it->up, way);
+        return;
+    }
+    const real first = point_dot(it->bases[0], it->bases[0]),
+               second = point_dot(it->bases[1], it->bases[1]);
+    const real by_first = first > 0 ? point_dot(stretch, it->bases[0]) / first : 0,
+               by_second = second > 0 ? point_dot(stretch, it->bases[1]) / second : 0;
+    record->anchor[0] = it->closest[0] + it->shares[0] * by_first;
+    record->anchor[1] = it->closest[1] - it->shares[1] * by_second;
+    record->anchor[2] = 0;
+}
+
+// The velocity of the first side along the surface, relative to the second one: the rate of the
+// stretch, for which the frame, or the edges, turn about the height between the sides.
+static struct point sliding_velocity(const struct friction_contact *it,
+                                     const struct friction_record *record)
+{
+    const struct point *v = it->velocity;
+    const struct point rates[2] = {it->edges ? point_difference(v[1], v[0])
+                                             : point_difference(v[2], v[1]),
+                                   point_difference(v[3], it->edges ? v[2] : v[1])};
+    real weights[4];
+    find_weights(it, acting_parts(it, record), weights);
+    struct point sum = point_scale(weights[0], v[0]);
+    for (int i = 1; i < 4; i++)
+        sum = point_along(sum, weights[i], v[i]);
+    if (record->key & RECORD_FRAMED) {
+        for (int i = 0; i < 2; i++)
+            sum = point_along(sum, it->height * point_dot(it->up, rates[i]), it->dual[i]);
+        return along_surface(sum, it->normal);
+    }
+    real speed = point_dot(sum, it->along);
+    for (int i = 0; i < 2; i++)
+        if (it->shares[i] > 0)
+            speed += couple_of_edge(it, i, it->along) * point_dot(it->normal, rates[i]);
+    return point_scale(speed, it->along);
+}
+
+struct surface_action {
+    struct point force; // N, on the first side
+    real dissipated;    // W, by the damper; what slides is measured by surface_friction_update
+};
+
+// No force where a frame has been lost within a step.
+static struct surface_action action_of(const struct friction_contact *it,
+                                       const struct friction_record *record,
+                                       const struct friction_law *law)
+{
+    if (record->key & RECORD_FRAMED && !has_frame(it, true))
+        return (struct surface_action){{0, 0, 0}, 0};
+    const struct point velocity = sliding_velocity(it, record);
+    const struct point spring = point_scale((real)law->stiffness, stretch_of(it, record));
+    const struct point all = point_along(spring, (real)law->damping, velocity);
+    const real most =
+        it->normal_force *
+        (real)(record->key & RECORD_SLIDES ? law->kinetic_coefficient : law->static_coefficient);
+    const real size = real_sqrt(point_dot(all, all));
+    const struct point limited = size > most ? point_scale(most / size, all) : all;
+    return (struct surface_action){
+        .force = point_scale(-1, limited),
+        .dissipated = point_dot(point_difference(limited, spring), velocity),
+    };
+}
+
+// The forces on the four nodes.
+static void node_forces(const struct friction_contact *it, const struct friction_record *record,
+                        struct point force, struct point forces[4])
+{
+    real weights[4];
+    find_weights(it, acting_parts(it, record), weights);
+    for (int i = 0; i < 4; i++)
+        forces[i] = point_scale(weights[i], force);
+    const int ends[2][2] = {{it->edges ? 0 : 1, it->edges ? 1 : 2}, {it->edges ? 2 : 1, 3}};
+    for (int i = 0; i < 2; i++) {
+        struct point couple;
+        if (record->key & RECORD_FRAMED)
+            couple = point_scale(it->height * point_dot(force, it->dual[i]), it->up);
+        else if (it->shares[i] > 0)
+            couple = point_scale(couple_of_edge(it, i, force), it->normal);
+        else
+            continue;
+        forces[ends[i][0]] = point_difference(forces[ends[i][0]], couple);
+        forces[ends[i][1]] = point_sum(forces[ends[i][1]], couple);
+    }
+}
+
+// ---- The law between two blocks
+
+static const struct scene_friction *rule_of(const struct system *system, uint32_t a, uint32_t b)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface_block *blocks = it->surfaces.blocks;
+    return &it->friction->rules[blocks[a].body * it->friction->bodies + blocks[b].body];
+}
+
+static struct friction_law law_between(const struct system *system, uint32_t a, uint32_t b)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface_block *blocks = it->surfaces.blocks;
+    const struct scene_friction *rule = rule_of(system, a, b);
+    const double *masses = it->friction->least_mass;
+    const double mass = fmin(masses[blocks[a].body], masses[blocks[b].body]);
+    struct friction_law law = {
+        .barrier = barrier_between(system, blocks[a].body, blocks[b].body),
+        .static_coefficient = rule->static_coefficient,
+        .kinetic_coefficient = rule->kinetic_coefficient,
+    };
+    law.stiffness = SURFACE_FRICTION_STIFFNESS * (double)law.barrier.stiffness;
+    if (isfinite(mass))
+        law.damping = 2 * SURFACE_FRICTION_DAMPING * sqrt(law.stiffness * mass);
+    return law;
+}
+
+double REAL_NAME(surface_friction_damping)(const struct system *system, size_t body)
+{
+    const struct surface_contact *it = system->surface_contact;
+    if (!it || !it->friction || !it->wanted[body] || !isfinite(it->friction->least_mass[body]))
+        return 0;
+    const double stiffness = SURFACE_FRICTION_STIFFNESS * system->state->surface_stiffness[body];
+    return 2 * SURFACE_FRICTION_DAMPING * sqrt(stiffness * it->friction->least_mass[body]);
+}
+
+// ---- Records
+
+static bool pair_before(uint32_t a, uint32_t b, uint32_t other_a, uint32_t other_b)
+{
+    return a < other_a || (a == other_a && b < other_b);
+}
+
+// The records of a pair of blocks; NULL: none. Pairs are asked for in their order.
+static const struct friction_pair *cursor_find(struct friction_cursor *cursor, uint32_t a,
+                                               uint32_t b)
+{
+    const struct friction_list *list = cursor->list;
+    while (cursor->pair < list->pair_count &&
+           pair_before(list->pairs[cursor->pair].a, list->pairs[cursor->pair].b, a, b))
+        cursor->pair++;
+    if (cursor->pair == list->pair_count)
+        return NULL;
+    const struct friction_pair *pair = &list->pairs[cursor->pair];
+    return pair->a == a && pair->b == b ? pair : NULL;
+}
+
+static const struct surface_block *block_of(const struct surface_contact *it, uint32_t block)
+{
+    return &it->surfaces.blocks[block];
+}
+
+static struct candidate candidate_of_key(const struct surface_contact *it, uint32_t a, uint32_t b,
+                                         uint32_t key)
+{
+    const struct surface_block *const blocks[2] = {block_of(it, a), block_of(it, b)};
+    return candidate_of_code(&it->surfaces, blocks, (int)((key & RECORD_KEY) >> 16),
+                             (int)(key & UINT16_MAX));
+}
+
+static void find_nodes(const struct surface_contact *it, const uint32_t blocks[2],
+                       const struct candidate *candidate, uint32_t nodes[4])
+{
+    for (int i = 0; i < 4; i++)
+        nodes[i] = it->surfaces.nodes[block_of(it, blocks[candidate->side[i]])->first_node +
+                                      (uint32_t)candidate->local[i]];
+}
+
+static void find_velocities(const struct state *s, struct friction_contact *contact)
+{
+    for (int i = 0; i < 4; i++) {
+        const uint32_t node = contact->nodes[i];
+        contact->velocity[i] = (struct point){s->vx[node], s->vy[node], s->vz[node]};
+    }
+}
+
+// A candidate that a kernel has handed out, at the positions of the present evaluation.
+static void read_contact(const struct system *system, const uint32_t blocks[2],
+                         const struct candidate *candidate,
+                         const struct touching_candidate *touching, const struct friction_law *law,
+                         struct friction_contact *contact)
+{
+    const struct surface_contact *it = system->surface_contact;
+    contact->edges = candidate->edges;
+    find_nodes(it, blocks, candidate, contact->nodes);
+    for (int i = 0; i < 4; i++)
+        contact->at[i] = block_point(it->now[blocks[candidate->side[i]]], candidate->local[i]);
+    find_velocities(system->state, contact);
+    find_contact(contact, touching, &law->barrier);
+}
+
+// ---- Forces
+
+static void add_forces(void *context, const struct touching_candidate *items, int count)
+{
+    struct friction_forces *it = context;
+    const struct system *system = it->system;
+    struct friction_cursor *cursor = &it->cursor;
+    const struct friction_pair *pair = cursor_find(cursor, it->blocks[0], it->blocks[1]);
+    const struct friction_law law = law_between(system, it->blocks[0], it->blocks[1]);
+    const size_t end = pair->first + pair->count;
+    for (int i = 0; i < count; i++) {
+        const struct friction_record *records = cursor->list->records;
+        while (cursor->record < end && (records[cursor->record].key & RECORD_KEY) < items[i].key)
+            cursor->record++;
+        if (cursor->record == end)
+            return;
+        const struct friction_record *record = &records[cursor->record];
+        if ((record->key & RECORD_KEY) != items[i].key)
+            continue; // it has no memory yet
+        const struct candidate candidate =
+            candidate_of_key(system->surface_contact, it->blocks[0], it->blocks[1], record->key);
+        struct friction_contact contact;
+        struct point forces[4];
+        read_contact(system, it->blocks, &candidate, &items[i], &law, &contact);
+        node_forces(&contact, record, action_of(&contact, record, &law).force, forces);
+        for (int k = 0; k < 4; k++) {
+            real(*on)[SURFACE_NODES] = it->on[candidate.side[k]];
+            const int node = candidate.local[k];
+            on[0][node] += forces[k].x;
+            on[1][node] += forces[k].y;
+            on[2][node] += forces[k].z;
+        }
+    }
+}
+
+bool REAL_NAME(surface_friction_forces)(struct friction_forces *found, uint32_t a, uint32_t b,
+                                        real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
+{
+    const struct friction_pair *pair = cursor_find(&found->cursor, a, b);
+    if (!pair || pair->count == 0)
+        return false;
+    found->touching.count = 0;
+    found->touching.take = add_forces;
+    found->touching.context = found;
+    found->cursor.record = pair->first;
+    found->blocks[0] = a;
+    found->blocks[1] = b;
+    found->on[0] = on_a;
+    found->on[1] = on_b;
+    return true;
+}
+
+// ---- The change of the memory
+
+// The stretch with which a contact begins: it has been within reach for at most the step.
+static struct point first_stretch(const struct friction_contact *it,
+                                  const struct friction_record *record,
+                                  const struct barrier *barrier, double dt)
+{
+    real weights[4];
+    find_weights(it, it->closest, weights);
+    real approach = 0;
+    for (int i = 0; i < 4; i++)
+        approach += weights[i] * point_dot(it->velocity[i], it->normal);
+    if (!(approach < 0))
+        return (struct point){0, 0, 0};
+    const real time = (barrier->reach - it->distance) / -approach;
+    return point_scale(time < (real)dt ? time : (real)dt, sliding_velocity(it, record));
+}
+
+// `record` has a key; `old`: what it was, or NULL. Returns the heat, J.
+static double update_record(const struct friction_contact *it, const struct friction_law *law,
+                            double dt, const struct friction_record *old,
+                            struct friction_record *record)
+{
+    struct point stretch;
+    bool slid = false, lost = false;
+    if (old) {
+        *record = *old;
+        slid = old->key & RECORD_SLIDES;
+        lost = old->key & RECORD_FRAMED && !has_frame(it, true);
+        if (lost && !(it->sine > 0)) {
+            set_anchor(record, it, (struct point){0, 0, 0});
+            record->stretch = 0;
+            return law->stiffness * (double)old->stretch * (double)old->stretch / 2;
+        }
+        stretch = stretch_of(it, old);
+    } else {
+        record->key |= has_frame(it, false) ? RECORD_FRAMED : 0;
+        stretch = first_stretch(it, record, &law->barrier, dt);
+    }
+    const double most = law->stiffness > 0 ? (double)it->normal_force / law->stiffness : 0;
+    const double kinetic = most * law->kinetic_coefficient;
+    const double limit = slid ? kinetic : most * law->static_coefficient;
+    const double reached = (double)real_sqrt(point_dot(stretch, stretch));
+    bool slides = slid;
+    double heat = 0, left = reached;
+    if (reached > limit) {
+        left = kinetic;
+        slides = true;
+        heat = friction_sliding_heat(law->stiffness, old ? (double)old->stretch : 0, slid, reached,
+                                     limit, left);
+    } else if (slid && point_dot(sliding_velocity(it, record), stretch) <= 0) {
+        slides = false;
+    }
+    record->key &= ~(uint32_t)RECORD_SLIDES;
+    record->key |= slides ? RECORD_SLIDES : 0;
+    if (!old || lost || reached > limit)
+        set_anchor(record, it,
+                   reached > limit ? point_scale((real)(left / reached), stretch) : stretch);
+    if (lost) {
+        const struct point kept = stretch_of(it, record);
+        const double after = (double)real_sqrt(point_dot(kept, kept));
+        heat += law->stiffness * (left * left - after * after) / 2;
+        left = after;
+    }
+    record->stretch = (real)left;
+    return heat;
+}
+
+// The update of a list: what is made, from what was.
+struct friction_update {
+    const struct system *system;
+    double dt;
+    const struct friction_list *old;
+    size_t pair, at,
+        end; // in it: the next pair and record, and the end of those of the present pair
+    struct friction_list made;
+    uint32_t blocks[2];
+    struct friction_law law;
+    double heat;
+    bool failed; // no memory
+};
+
+// What the springs of contacts that have ended had left is lost.
+static void end_record(struct friction_update *update, double stiffness)
+{
+    const double stretch = (double)update->old->records[update->at++].stretch;
+    update->heat += stiffness * stretch * stretch / 2;
+}
+
+// Ends those of all old pairs before two blocks, and finds those of these.
+static void end_pairs_before(struct friction_update *update, uint32_t a, uint32_t b)
+{
+    const struct friction_list *old = update->old;
+    for (; update->pair < old->pair_count; update->pair++) {
+        const struct friction_pair *pair = &old->pairs[update->pair];
+        if (!pair_before(pair->a, pair->b, a, b))
+            break;
+        const double stiffness = law_between(update->system, pair->a, pair->b).stiffness;
+        while (update->at < pair->first + pair->count)
+            end_record(update, stiffness);
+    }
+    update->end = update->at;
+    if (update->pair < old->pair_count && old->pairs[update->pair].a == a &&
+        old->pairs[update->pair].b == b)
+        update->end += old->pairs[update->pair++].count;
+}
+
+static void update_candidates(void *context, const struct touching_candidate *items, int count)
+{
+    struct friction_update *it = context;
+    struct friction_list *made = &it->made;
+    if (it->failed || !array_reserve((void **)&made->records, &made->capacity,
+                                     made->count + (size_t)count, sizeof *made->records)) {
+        it->failed = true;
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        const struct friction_record *records = it->old->records, *before = NULL;
+        while (it->at < it->end && (records[it->at].key & RECORD_KEY) < items[i].key)
+            end_record(it, it->law.stiffness);
+        if (it->at < it->end && (records[it->at].key & RECORD_KEY) == items[i].key)
+            before = &records[it->at++];
+        const struct candidate candidate = candidate_of_key(
+            it->system->surface_contact, it->blocks[0], it->blocks[1], items[i].key);
+        struct friction_contact contact;
+        read_contact(it->system, it->blocks, &candidate, &items[i], &it->law, &contact);
+        struct friction_record *record = &made->records[made->count++];
+        *record = (struct friction_record){.key = items[i].key};
+        it->heat += update_record(&contact, &it->law, it->dt, before, record);
+    }
+}
+
+// Whether any candidates of a pair may touch, from their distance at the start of the step.
+static bool pair_may_touch(const struct surface_contact *it, size_t list, size_t p,
+                           const struct barrier *barrier)
+{
+    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
+    if (!it->steps_known)
+        return true;
+    const double moved = relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
+    return !((double)it->least[list][p] - moved > 1.001 * (double)barrier->reach);
+}
+
+static void update_pair(struct friction_update *update, size_t list, size_t p,
+                        block_reals unused[2])
+{
+    const struct surface_contact *it = update->system->surface_contact;
+    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
+    struct friction_list *made = &update->made;
+    update->law = law_between(update->system, pair->a, pair->b);
+    if (!(update->law.static_coefficient > 0) || !pair_may_touch(it, list, p, &update->law.barrier))
+        return;
+    end_pairs_before(update, pair->a, pair->b);
+    if (!array_reserve((void **)&made->pairs, &made->pair_capacity, made->pair_count + 1,
+                       sizeof *made->pairs)) {
+        update->failed = true;
+        return;
+    }
+    const size_t first = made->count;
+    struct touching_candidates touching = {.take = update_candidates, .context = update};
+    struct listed_pair listed = listed_pair_of(it, &it->broad->lists[list], pair,
+                                               (const real(*)[SURFACE_NODES])it->now[pair->a],
+                                               (const real(*)[SURFACE_NODES])it->now[pair->b]);
+    listed.touching = &touching;
+    update->blocks[0] = pair->a;
+    update->blocks[1] = pair->b;
+    real least;
+    (void)it->broad->kernels->barrier_forces(&listed, &update->law.barrier, unused[0], unused[1],
+                                             &least);
+    while (update->at < update->end)
+        end_record(update, update->law.stiffness);
+    if (made->count > first)
+        made->pairs[made->pair_count++] =
+            (struct friction_pair){pair->a, pair->b, first, made->count - first};
+}
+
+static bool put_list(struct friction_list *list, const struct friction_list *made)
+{
+    if (!array_reserve((void **)&list->pairs, &list->pair_capacity, made->pair_count,
+                       sizeof *list->pairs) ||
+        !array_reserve((void **)&list->records, &list->capacity, made->count,
+                       sizeof *list->records))
+        return false;
+    if (made->pair_count > 0)
+        memcpy(list->pairs, made->pairs, made->pair_count * sizeof *list->pairs);
+    if (made->count > 0)
+        memcpy(list->records, made->records, made->count * sizeof *list->records);
+    list->pair_count = made->pair_count;
+    list->count = made->count;
+    return true;
+}
+
+// A worker's lists. Forces are not wanted.
+static bool update_lists(struct system *system, double dt, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct friction_update update = {.system = system, .dt = dt};
+    block_reals unused[2] = {{{0}}};
+    const struct range share = worker_share(worker, it->broad->list_count, 1);
+    for (size_t i = share.first; i < share.end && !update.failed; i++) {
+        struct friction_list *list = &it->friction->lists[i];
+        it->friction->heat[i] = 0;
+        if (it->broad->lists[i].pair_count == 0 && list->pair_count == 0)
+            continue;
+        update.old = list;
+        update.pair = update.at = update.made.count = update.made.pair_count = 0;
+        update.heat = 0;
+        for (size_t p = 0; p < it->broad->lists[i].pair_count && !update.failed; p++)
+            update_pair(&update, i, p, unused);
+        end_pairs_before(&update, UINT32_MAX, UINT32_MAX);
+        update.failed |= !put_list(list, &update.made);
+        it->friction->heat[i] = update.heat;
+    }
+    free(update.made.pairs);
+    free(update.made.records);
+    return !update.failed;
+}
+
+// Ends with a barrier.
+static void update_all(struct system *system, double dt, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    REAL_NAME(surface_blocks_copy)(system, it->now, worker);
+    if (!update_lists(system, dt, worker))
+        atomic_store(&it->failed, true);
+    worker_barrier(worker);
+    if (worker->index == 0 && atomic_exchange(&it->failed, false))
+        REAL_NAME(surface_memory_has_run_out)(system);
+    worker_barrier(worker);
+}
+
+void REAL_NAME(surface_friction_update)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it || !it->friction)
+        return;
+    update_all(system, system->settings.dt, worker);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    for (size_t i = 0; worker->index == 0 && i < it->friction->list_count; i++)
+        system->work.done[WORK_FRICTION] += it->friction->heat[i];
+}
+
+void REAL_NAME(surface_friction_start)(struct system *system, double time,
+                                       const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it || !it->friction)
+        return;
+    REAL_NAME(mesh_colliders_pose)(system, time, worker);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        it->steps_known = false;
+        for (size_t i = 0; i < it->friction->list_count; i++)
+            it->friction->lists[i].count = it->friction->lists[i].pair_count = 0;
+    }
+    worker_barrier(worker);
+    update_all(system, 0, worker);
+}
+
+// ---- Energy and power
+
+// A record in the present state; false if it does not touch any more.
+static bool present_contact(const struct system *system, const struct friction_pair *pair,
+                            const struct friction_record *record, const struct friction_law *law,
+                            struct friction_contact *contact)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct candidate candidate = candidate_of_key(it, pair->a, pair->b, record->key);
+    const real reach = law->barrier.reach;
+    contact->edges = candidate.edges;
+    find_nodes(it, (const uint32_t[2]){pair->a, pair->b}, &candidate, contact->nodes);
+    for (int i = 0; i < 4; i++)
+        contact->at[i] = state_point(system->state, contact->nodes[i]);
+    real parallel, slope;
+    const struct closest closest = closest_of(&candidate, contact->at, &parallel);
+    if (!(closest.square < reach * reach) || closest.square == 0)
+        return false;
+    const struct touching_candidate touching = {
+        .parts = {candidate.edges ? closest.weights[1] : -closest.weights[2], -closest.weights[3]},
+        .apart = closest.apart,
+        .square = closest.square,
+        .weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1,
+    };
+    find_velocities(system->state, contact);
+    find_contact(contact, &touching, &law->barrier);
+    return true;
+}
+
+static double list_sum(const struct system *system, const struct friction_list *list, bool power)
+{
+    double sum = 0;
+    for (size_t p = 0; p < list->pair_count; p++) {
+        const struct friction_pair *pair = &list->pairs[p];
+        const struct friction_law law = law_between(system, pair->a, pair->b);
+        for (size_t r = pair->first; r < pair->first + pair->count; r++) {
+            const struct friction_record *record = &list->records[r];
+            struct friction_contact contact;
+            if (!present_contact(system, pair, record, &law, &contact))
+                continue;
+            if (power) {
+                sum += (double)action_of(&contact, record, &law).dissipated;
+                continue;
+            }
+            const struct point stretch = stretch_of(&contact, record);
+            sum += law.stiffness / 2 * (double)point_dot(stretch, stretch);
+        }
+    }
+    return sum;
+}
+
+static double sum_of_lists(struct system *system, bool power, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it || !it->friction)
+        return 0;
+    worker_barrier(worker);
+    const struct range lists = worker_share(worker, it->friction->list_count, 1);
+    for (size_t i = lists.first; i < lists.end; i++)
+        it->energies[i] = list_sum(system, &it->friction->lists[i], power);
+    worker_barrier(worker);
+    double sum = 0;
+    for (size_t i = 0; i < it->friction->list_count; i++)
+        sum += it->energies[i];
+    worker_barrier(worker);
+    return sum;
+}
+
+double REAL_NAME(surface_friction_energy)(struct system *system, const struct worker *worker)
+{
+    return sum_of_lists(system, false, worker);
+}
+
+double REAL_NAME(surface_contact_power)(struct system *system, const struct worker *worker)
+{
+    return sum_of_lists(system, true, worker);
+}
+
+// ---- Making
+
+#define ALLOCATE(array, count) ((array) = memory_allocate(allocator, (count), sizeof *(array)))
+#define RELEASE(array, count)  memory_release(allocator, (array), (count), sizeof *(array))
+
+bool REAL_NAME(surface_friction_make)(struct system *system, const taut_scene *scene)
+{
+    struct surface_contact *contact = system->surface_contact;
+    const taut_allocator *allocator = system->allocator;
+    if (!scene_has_surface_friction(scene))
+        return true;
+    struct surface_friction *it = contact->friction = memory_allocate(allocator, 1, sizeof *it);
+    if (!it)
+        return false;
+    it->bodies = contact->body_count;
+    it->list_count = contact->broad->list_count;
+    if (!ALLOCATE(it->rules, it->bodies * it->bodies) || !ALLOCATE(it->least_mass, it->bodies) ||
+        !ALLOCATE(it->lists, it->list_count) || !ALLOCATE(it->heat, it->list_count))
+        return false;
+    for (size_t a = 0; a < it->bodies; a++)
+        for (size_t b = 0; b < it->bodies; b++)
+            it->rules[a * it->bodies + b] = scene_friction_between(scene, a, b);
+    REAL_NAME(surface_friction_masses)(system);
+    return true;
+}
+
+void REAL_NAME(surface_friction_free)(struct system *system)
+{
+    struct surface_friction *it = system->surface_contact->friction;
+    const taut_allocator *allocator = system->allocator;
+    if (!it)
+        return;
+    for (size_t i = 0; i < it->list_count && it->lists; i++) {
+        free(it->lists[i].pairs);
+        free(it->lists[i].records);
+    }
+    RELEASE(it->rules, it->bodies * it->bodies);
+    RELEASE(it->least_mass, it->bodies);
+    RELEASE(it->lists, it->list_count);
+    RELEASE(it->heat, it->list_count);
+    RELEASE(it, 1);
+    system->surface_contact->friction = NULL;
+}
+
+uint64_t REAL_NAME(surface_friction_bytes)(const struct system *system)
+{
+    const struct surface_friction *it = system->surface_contact->friction;
+    if (!it)
+        return 0;
+    uint64_t bytes = it->bodies * it->bodies * sizeof *it->rules +
+                     it->bodies * sizeof *it->least_mass +
+                     it->list_count * (sizeof *it->lists + sizeof *it->heat);
+    for (size_t i = 0; i < it->list_count; i++)
+        bytes += it->lists[i].pair_capacity * sizeof *it->lists[i].pairs +
+                 it->lists[i].capacity * sizeof *it->lists[i].records;
+    return bytes;
+}
+
+void REAL_NAME(surface_friction_masses)(struct system *system)
+{
+    struct surface_friction *it = system->surface_contact->friction;
+    for (size_t b = 0; it && b < it->bodies; b++) {
+        const struct range nodes = surface_nodes(system->topology, b);
+        real most = 0; // of the inverse
+        for (size_t i = nodes.first; i < nodes.end; i++) {
+            const real inverse = system->constants->inverse_mass[i];
+            most = inverse > most ? inverse : most;
+        }
+        it->least_mass[b] = most > 0 ? 1 / (double)most : INFINITY;
+    }
+}
+
+uint64_t REAL_NAME(surface_friction_count)(const struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    uint64_t count = 0;
+    for (size_t i = 0; it && it->friction && i < it->friction->list_count; i++)
+        count += it->friction->lists[i].count;
+    return count;
+}
+
+// ---- Saving
+
+// The nodes of a record in the builders' numbers, and whether it is of edges.
+static bool saved_nodes(const struct system *system, const struct friction_pair *pair,
+                        const struct friction_record *record, uint32_t nodes[4])
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct candidate candidate = candidate_of_key(it, pair->a, pair->b, record->key);
+    find_nodes(it, (const uint32_t[2]){pair->a, pair->b}, &candidate, nodes);
+    for (int i = 0; i < 4; i++) // those of mesh colliders have one number
+        if (nodes[i] < system->topology->node_count)
+            nodes[i] = (uint32_t)topology_builder_node(system->topology, nodes[i]);
+    return candidate.edges;
+}
+
+void REAL_NAME(surface_friction_save)(const struct system *system, struct friction_contacts *to)
+{
+    const struct surface_contact *it = system->surface_contact;
+    uint64_t at = 0;
+    for (size_t i = 0; it && it->friction && i < it->friction->list_count; i++) {
+        const struct friction_list *list = &it->friction->lists[i];
+        for (size_t p = 0; p < list->pair_count; p++)
+            for (size_t r = 0; r < list->pairs[p].count; r++, at++) {
+                const struct friction_record *record = &list->records[list->pairs[p].first + r];
+                const bool edges = saved_nodes(system, &list->pairs[p], record, &to->nodes[4 * at]);
+                to->flags[at] = (uint8_t)((edges ? FRICTION_EDGES : 0) |
+                                          (record->key & RECORD_FRAMED ? FRICTION_FRAMED : 0) |
+                                          (record->key & RECORD_SLIDES ? FRICTION_SLIDING : 0));
+                to->stretches[at] = (double)record->stretch;
+                for (int k = 0; k < 3; k++)
+                    to->anchors[3 * at + (uint64_t)k] = (double)record->anchor[k];
+            }
+    }
+    to->count = at;
+}
+
+// A saved contact, to be found by its nodes.
+struct saved_contact {
+    uint32_t nodes[4];
+    uint32_t edges;
+    uint64_t index;
+};
+
+static int compare_saved(const void *a, const void *b)
+{
+    const struct saved_contact *one = a, *other = b;
+    for (int i = 0; i < 4; i++)
+        if (one->nodes[i] != other->nodes[i])
+            return one->nodes[i] < other->nodes[i] ? -1 : 1;
+    return one->edges == other->edges ? 0 : one->edges < other->edges ? -1 : 1;
+}
+
+bool REAL_NAME(surface_friction_restore)(struct system *system,
+                                         const struct friction_contacts *from)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t count = (size_t)from->count;
+    if (!it || !it->friction || count == 0)
+        return true;
+    struct saved_contact *saved = memory_allocate(NULL, count, sizeof *saved);
+    if (!saved)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(saved[i].nodes, from->nodes + 4 * i, sizeof saved[i].nodes);
+        saved[i].edges = from->flags[i] & FRICTION_EDGES;
+        saved[i].index = i;
+    }
+    qsort(saved, count, sizeof *saved, compare_saved);
+    for (size_t i = 0; i < it->friction->list_count; i++) {
+        const struct friction_list *list = &it->friction->lists[i];
+        for (size_t p = 0; p < list->pair_count; p++)
+            for (size_t r = 0; r < list->pairs[p].count; r++) {
+                struct friction_record *record = &list->records[list->pairs[p].first + r];
+                struct saved_contact wanted;
+                wanted.edges = saved_nodes(system, &list->pairs[p], record, wanted.nodes);
+                const struct saved_contact *found =
+                    bsearch(&wanted, saved, count, sizeof *saved, compare_saved);
+                if (!found)
+                    continue;
+                const uint8_t flags = from->flags[found->index];
+                record->key = (record->key & RECORD_KEY) |
+                              (flags & FRICTION_FRAMED ? RECORD_FRAMED : 0) |
+                              (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0);
+                record->stretch = (real)from->stretches[found->index];
+                for (int k = 0; k < 3; k++)
+                    record->anchor[k] = (real)from->anchors[3 * found->index + (size_t)k];
+            }
+    }
+    memory_release(NULL, saved, count, sizeof *saved);
+    return true;
+}

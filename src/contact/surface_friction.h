@@ -1,0 +1,99 @@
+// Coulomb friction with memory between surfaces (Cundall and Strack 1979; docs/numerics.md,
+// "Friction between surfaces"). Every candidate that touches has a record with the anchor of a
+// tangential spring, as contacts with colliders have (friction.h): forces read it, and it changes
+// once, at the end of a step. Functions with a worker argument are called by all workers together.
+// Numeric.
+#ifndef TAUT_CONTACT_SURFACE_FRICTION_H
+#define TAUT_CONTACT_SURFACE_FRICTION_H
+
+#include "contact/candidates.h"
+#include "contact/distance.h"
+#include "contact/surface_report.h"
+#include "kernels/kernels.h"
+#include "scene/scene.h"
+
+// The stiffness of the tangential spring over that of the barrier, of which the normal stiffness is
+// at most 4; and its damper over the critical one of the lightest node on that spring.
+static const double SURFACE_FRICTION_STIFFNESS = 2, SURFACE_FRICTION_DAMPING = 0.025;
+
+// Flags of a record, beside the key of its candidate (touching_key).
+enum {
+    RECORD_KEY = (1 << 18) - 1,
+    RECORD_FRAMED = 1 << 24, // the anchor is in the frame of the triangle, or of both edges
+    RECORD_SLIDES = 1 << 25,
+};
+
+struct friction_record {
+    uint32_t key; // and flags
+    real stretch; // m, at the end of the last step
+    // Where the first side would be without stretch: v, w and the height above a triangle, or s, t
+    // and the distance of two edges.
+    real anchor[3];
+};
+
+// The records of a pair of blocks; they rise by key.
+struct friction_pair {
+    uint32_t a, b; // blocks
+    size_t first, count;
+};
+
+// Those of a list of candidates; pairs rise by a, then b.
+struct friction_list {
+    struct friction_pair *pairs;
+    size_t pair_count, pair_capacity;
+    struct friction_record *records;
+    size_t count, capacity;
+};
+
+// A position in a list; both only go on.
+struct friction_cursor {
+    const struct friction_list *list;
+    size_t pair, record;
+};
+
+struct surface_friction {
+    struct scene_friction *rules; // by pair of bodies: their coefficients
+    double *least_mass; // kg, by body or mesh collider, of free nodes; INFINITY if there are none
+    size_t bodies;
+    struct friction_list *lists;
+    double *heat; // J, by list: of the last step
+    size_t list_count;
+};
+
+// Makes system->surface_contact->friction if any surfaces have friction; the rest of the contact has
+// been made. False without memory.
+bool REAL_NAME(surface_friction_make)(struct system *system, const taut_scene *scene);
+void REAL_NAME(surface_friction_free)(struct system *system);
+uint64_t REAL_NAME(surface_friction_bytes)(const struct system *system);
+
+// Masses may have changed.
+void REAL_NAME(surface_friction_masses)(struct system *system);
+
+// The friction of the candidates of a pair, for the kernel of its forces, which it hands out.
+struct friction_forces {
+    struct touching_candidates touching;
+    const struct system *system;
+    struct friction_cursor cursor; // goes along the list
+    uint32_t blocks[2];
+    real (*on[2])[SURFACE_NODES];
+};
+
+// `found` has system and cursor; true if the two bodies have friction.
+bool REAL_NAME(surface_friction_forces)(struct friction_forces *found, uint32_t a, uint32_t b,
+                                        real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES]);
+
+// An upper bound of the dampers of a contact with a body, N s/m.
+double REAL_NAME(surface_friction_damping)(const struct system *system, size_t body);
+
+// At the end of a step: changes the memory, and counts the heat.
+void REAL_NAME(surface_friction_update)(struct system *system, const struct worker *worker);
+
+// The memory of the present state of contacts without any: nothing is stretched. `time`: s, of the
+// state.
+void REAL_NAME(surface_friction_start)(struct system *system, double time,
+                                       const struct worker *worker);
+
+// Of the present state: the energy of the springs, J; the same on every worker.
+double REAL_NAME(surface_friction_energy)(struct system *system, const struct worker *worker);
+
+#endif
