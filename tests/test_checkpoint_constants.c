@@ -221,7 +221,7 @@ static const char *const setting_text =
     "  elastic: {young: 2000, density: 100, diameter: 0.05}},\n"
     "  {name: e, type: lattice, origin: [5,0.5,3], nodes: [5,4,6], spacing: 0.1,\n"
     "  velocity: [0,-2,1], elastic: {young: 2000, poisson: 0.3, density: 40}},\n"
-    "  {name: s, type: sphere, center: [8,0.9,5], radius: 0.5, subdivisions: 1,\n"
+    "  {name: s, type: sphere, center: [8,0.9,2], radius: 0.5, subdivisions: 1,\n"
     "  elastic: {young: 2000, poisson: 0.3, density: 100, thickness: 0.01}, damping_ratio: 0.1,\n"
     "  velocity: [1,-2,0]},\n"
     "  {name: f, type: cloth, origin: [3,0,5], u: [1,0,0], v: [0,1,0], nodes: [17,12],\n"
