@@ -128,7 +128,7 @@ static taut_status make_surface_of_scene(struct check *check, taut_error *error)
 }
 
 // Positions of nodes, and of mesh colliders where they are at the time of the frame.
-static void place_mesh_colliders(struct check *check)
+static void pose_mesh_colliders(struct check *check)
 {
     const struct topology *topology = solver_topology(check->reader.session.solver);
     double *at = check->own_positions;
@@ -257,7 +257,7 @@ static taut_status check_at(struct check *check, uint64_t number, double time, t
     taut_status status =
         frame_reader_read(&check->reader, time, FRAME_POSITIONS, &check->frame, error);
     if (status == TAUT_OK)
-        place_mesh_colliders(check);
+        pose_mesh_colliders(check);
     if (status == TAUT_OK)
         status = check_frame(check, number, check->frame.time, error);
     return status;

@@ -28,6 +28,11 @@ static inline real point_dot(struct point a, struct point b)
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
+static inline struct point point_cross(struct point a, struct point b)
+{
+    return (struct point){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
 // Two points of surfaces that are closest to each other: each is a sum of nodes, and `apart`, from
 // the second to the first, is the sum of all four with these weights, those of the second negative.
 struct closest {

@@ -25,20 +25,12 @@ static const double SKIN_MIN = 0.25, SKIN_MAX = 512;
 
 // ---- Making
 
-static bool has_mesh_colliders(const taut_scene *scene)
-{
-    bool any = false;
-    for (size_t c = 0; c < scene->collider_count; c++)
-        any |= scene->colliders[c].type == COLLIDER_MESH;
-    return any;
-}
-
-static bool body_wanted(const taut_scene *scene, size_t body)
+static bool body_wanted(const struct surface_contact *it, const taut_scene *scene, size_t body)
 {
     const struct scene_contact *contact = &scene->contact;
     const struct scene_body_contact *own = &scene->bodies[body].contact;
     const bool self = own->self_given ? own->self : contact->self;
-    bool exceptions = has_mesh_colliders(scene);
+    bool exceptions = it->body_count > scene->body_count; // mesh colliders
     for (size_t i = 0; i < contact->pair_count; i++)
         exceptions |= contact->pairs[i].enabled;
     return self || (contact->between && scene->body_count > 1) || exceptions;
@@ -59,7 +51,7 @@ static void set_rules(struct surface_contact *it, const taut_scene *scene)
         const double thickness = own->thickness > 0 ? own->thickness : contact->thickness;
         it->half_thickness[a] = thickness / 2;
         it->apart[a] = 1.5 * thickness;
-        it->wanted[a] = body_wanted(scene, a);
+        it->wanted[a] = body_wanted(it, scene, a);
         for (size_t b = 0; b < scene->body_count; b++)
             it->enabled[a * bodies + b] =
                 a == b ? (own->self_given ? own->self : contact->self) : contact->between;

@@ -59,11 +59,6 @@ static struct point point_scale(real s, struct point a)
     return (struct point){s * a.x, s * a.y, s * a.z};
 }
 
-static struct point point_cross(struct point a, struct point b)
-{
-    return (struct point){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
 static struct point along_surface(struct point v, struct point normal)
 {
     return point_along(v, -point_dot(v, normal), normal);

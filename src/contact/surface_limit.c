@@ -270,16 +270,15 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
     return part < 1;
 }
 
-// Whether a node of a candidate passes its plane, as cut_candidate finds it.
-static bool candidate_passes(const struct system *system, const struct block_pair *pair,
-                             const struct candidate *found)
+// The part of its motion that leaves every node of a candidate on its side of the plane, as
+// cut_candidate finds it first.
+static double candidate_part(const struct system *system, const struct block_pair *pair,
+                             const struct candidate *found, bool *stuck)
 {
     struct crossing it;
-    bool stuck = false;
     find_crossing(system, pair, found, &it);
     return allowed_part(system, &it, found->edges ? 2 : 1, common_motion(system, &it, true),
-                        least_distance(system->surface_contact, pair), &stuck) < 1 ||
-           stuck;
+                        least_distance(system->surface_contact, pair), stuck);
 }
 
 // Blocks show which pairs may pass, which in a cloth that turns are many; their candidates, whether
@@ -293,9 +292,11 @@ static bool list_passes(const struct system *system, size_t index)
             continue;
         struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
         struct candidate found;
-        while (candidate_next(&walk, &found))
-            if (candidate_passes(system, &list->pairs[p], &found))
+        while (candidate_next(&walk, &found)) {
+            bool stuck = false;
+            if (candidate_part(system, &list->pairs[p], &found, &stuck) < 1 || stuck)
                 return true;
+        }
     }
     return false;
 }
@@ -394,17 +395,11 @@ static double part_of_list(struct system *system, size_t index)
     for (size_t p = 0; p < list->pair_count; p++) {
         if (!pair_may_pass(it, &list->pairs[p], it->least[index][p]))
             continue;
-        const double floor = least_distance(it, &list->pairs[p]);
         struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
         struct candidate found;
-        while (candidate_next(&walk, &found)) {
-            struct crossing crossing;
-            bool stuck = false;
-            find_crossing(system, &list->pairs[p], &found, &crossing);
-            const struct common_motion with = common_motion(system, &crossing, true);
-            part = fmin(part,
-                        allowed_part(system, &crossing, found.edges ? 2 : 1, with, floor, &stuck));
-        }
+        bool stuck = false;
+        while (candidate_next(&walk, &found))
+            part = fmin(part, candidate_part(system, &list->pairs[p], &found, &stuck));
     }
     return part;
 }

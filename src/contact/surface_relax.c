@@ -47,7 +47,7 @@ struct relaxation {
     double *nearest;   // by node: m, the distance to what is near
     vec3 *start;       // by node: m, before
     double *lengths;   // of springs, as springs_walk visits them, then of the edges of surfaces; m
-    double step, step_max; // m
+    double edge, step; // m: the shortest mean length of a body's edges; of a round
     uint64_t crossings, fewest, rounds_since;
     bool no_memory;
 };
@@ -442,7 +442,7 @@ static bool untangle(struct relaxation *it)
         it->fewest = it->crossings;
         it->rounds_since = 0;
     } else if (++it->rounds_since % PATIENCE == 0) {
-        it->step = fmin(it->step_max, STEP_GROWTH * it->step);
+        it->step = fmin(STEP_MAX * it->edge, STEP_GROWTH * it->step);
     }
     return it->rounds_since < PATIENCE * PATIENCE_TIMES;
 }
@@ -458,9 +458,7 @@ static double shortest_edge(const struct system *system)
 
 static void begin_rounds(struct relaxation *it)
 {
-    const double edge = shortest_edge(it->system);
-    it->step = STEP * edge;
-    it->step_max = STEP_MAX * edge;
+    it->step = STEP * it->edge;
     it->fewest = UINT64_MAX;
     it->rounds_since = 0;
 }
@@ -486,7 +484,7 @@ static bool relaxation_begin(struct relaxation *it)
         it->start[i] = position_of(it, i);
     keep_lengths(it, true);
     find_wholes(it);
-    begin_rounds(it);
+    it->edge = shortest_edge(system);
     return true;
 }
 

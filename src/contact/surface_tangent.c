@@ -68,25 +68,7 @@ uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, si
            it->entry_capacity * sizeof *it->entries + it->total_capacity * sizeof *it->totals;
 }
 
-// Room for `count` elements, whose present contents are kept.
-static bool reserve(void **array, size_t *capacity, size_t count, size_t size)
-{
-    if (count <= *capacity)
-        return true;
-    void *more = realloc(*array, (count + count / 2) * size);
-    if (!more)
-        return false;
-    *array = more;
-    *capacity = count + count / 2;
-    return true;
-}
-
 // ---- Whether surfaces have passed through each other
-
-static struct point cross(struct point a, struct point b)
-{
-    return (struct point){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
 
 // Where the first part of a candidate is relative to the second: a node to the plane of a triangle,
 // or an edge to the line of another.
@@ -102,14 +84,14 @@ static struct place place_of(const struct candidate *found, const struct point p
     const bool edges = found->edges;
     const struct point u = edges ? point_difference(p[1], p[0]) : point_difference(p[2], p[1]);
     const struct point v = edges ? point_difference(p[3], p[2]) : point_difference(p[3], p[1]);
-    const struct point normal = cross(u, v);
+    const struct point normal = point_cross(u, v);
     const real square = point_dot(normal, normal);
     if (!(square > EDGES_PARALLEL * EDGES_PARALLEL * point_dot(u, u) * point_dot(v, v)))
         return (struct place){.known = false};
     const real length = real_sqrt(square);
     const struct point apart = point_difference(p[0], edges ? p[2] : p[1]);
-    const real by_u = point_dot(cross(apart, v), normal) / square;
-    const real by_v = point_dot(cross(u, apart), normal) / square;
+    const real by_u = point_dot(point_cross(apart, v), normal) / square;
+    const real by_v = point_dot(point_cross(u, apart), normal) / square;
     return (struct place){.known = true,
                           .height = point_dot(apart, normal) / length,
                           .parts = {edges ? -by_u : by_u, by_v},
@@ -171,7 +153,7 @@ static struct separation separation_of(const struct candidate *found, const stru
 
 static bool add_row(struct row_list *list, const struct surface_row *row)
 {
-    if (!reserve((void **)&list->rows, &list->capacity, list->count + 1, sizeof *list->rows))
+    if (!array_reserve((void **)&list->rows, &list->capacity, list->count + 1, sizeof *list->rows))
         return false;
     list->rows[list->count++] = *row;
     return true;
@@ -193,7 +175,7 @@ static struct point across(struct point n)
     const struct point axis = x <= y && x <= z ? (struct point){1, 0, 0}
                               : y <= z         ? (struct point){0, 1, 0}
                                                : (struct point){0, 0, 1};
-    const struct point side = cross(n, axis);
+    const struct point side = point_cross(n, axis);
     const real scale = 1 / real_sqrt(point_dot(side, side));
     return (struct point){scale * side.x, scale * side.y, scale * side.z};
 }
@@ -216,7 +198,7 @@ static bool add_turning_rows(struct row_list *list, const uint32_t nodes[4],
                                by_e * e.z - common * d.z};
     const real along_d = 1 / real_sqrt(dd), along_e = (de < 0 ? -1 : 1) / real_sqrt(ee);
     const struct point u = {along_d * d.x, along_d * d.y, along_d * d.z};
-    const struct point first = across(u), second = cross(u, first);
+    const struct point first = across(u), second = point_cross(u, first);
     const real turns[4] = {-along_d, along_d, along_e, -along_e};
     const struct surface_row rows[4] = {
         row_of(nodes, (const real[4]){-1, 1, 0, 0}, on_d, 1, 0),
@@ -327,11 +309,12 @@ static bool reserve_rows(struct surface_contact *contact, size_t workers)
         count += it->lists[i].count;
     it->count = 0;
     size_t capacity = it->capacity;
-    if (!reserve((void **)&it->rows, &capacity, count, sizeof *it->rows))
+    if (!array_reserve((void **)&it->rows, &capacity, count, sizeof *it->rows))
         return false;
-    if (!reserve((void **)&it->pulls, &it->capacity, count, sizeof *it->pulls) ||
-        !reserve((void **)&it->entries, &it->entry_capacity, 4 * count, sizeof *it->entries) ||
-        !reserve((void **)&it->totals, &it->total_capacity, workers, sizeof *it->totals))
+    if (!array_reserve((void **)&it->pulls, &it->capacity, count, sizeof *it->pulls) ||
+        !array_reserve((void **)&it->entries, &it->entry_capacity, 4 * count,
+                       sizeof *it->entries) ||
+        !array_reserve((void **)&it->totals, &it->total_capacity, workers, sizeof *it->totals))
         return false;
     it->count = count;
     return true;
