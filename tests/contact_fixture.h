@@ -5,6 +5,18 @@
 
 #include "physics.h"
 
+// Two sheets, the upper one of which flies or falls onto the other: precision, integrator, dt, gravity,
+// thickness, nodes of the upper one, its velocity, nodes of the lower one, and more keys of that.
+#define SHEET_ON_SHEET                                                                             \
+    "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"                         \
+    "environment: {gravity: [0, " NUM ", 0]}\ncontact: {thickness: " NUM "}\n"                     \
+    "bodies:\n"                                                                                    \
+    "- {name: top, type: cloth, origin: [-0.5, 0.05, -0.5], u: [1, 0.05, 0],\n"                    \
+    "   v: [0.07, 0, 1], nodes: [%d, %d], mass: 0.2, velocity: [0, " NUM ", 0],\n"                 \
+    "   spring: {stiffness: 200, damping: 0.02}}\n"                                                \
+    "- {name: low, type: cloth, origin: [-0.45, 0, -0.43], u: [1, 0, 0], v: [0, 0, 1],\n"          \
+    "   nodes: [%d, %d], mass: 0.2, spring: {stiffness: 200, damping: 0.02}%s}\n"
+
 // The triangles, edges and nodes of all bodies that have faces.
 struct everything {
     uint32_t (*triangles)[3], (*edges)[2];

@@ -1,6 +1,7 @@
 // Contact between surfaces: energy and forces against brute force over all pairs, momentum and
 // energy of colliding bodies, no crossings (counted by the exact checker), the same bits on every
 // machine and after a checkpoint, and the energy budget where the motion of steps is cut.
+#include "checkpoint_fixture.h"
 #include "contact_fixture.h"
 
 #include <math.h>
@@ -398,25 +399,17 @@ static void test_a_fast_ball_is_stopped(void **state)
 static void test_long_steps_do_not_pass(void **state)
 {
     (void)state;
-    static const char text[] =
-        "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
-        "environment: {gravity: [0, " NUM ", 0]}\ncontact: {thickness: " NUM "}\n"
-        "bodies:\n"
-        "- {name: top, type: cloth, origin: [-0.5, 0.05, -0.5], u: [1, 0.05, 0],\n"
-        "   v: [0.07, 0, 1], nodes: [%d, %d], mass: 0.2, velocity: [0, " NUM ", 0],\n"
-        "   spring: {stiffness: 200, damping: 0.02}}\n"
-        "- {name: low, type: cloth, origin: [-0.45, 0, -0.43], u: [1, 0, 0], v: [0, 0, 1],\n"
-        "   nodes: [%d, %d], mass: 0.2, spring: {stiffness: 200, damping: 0.02}%s}\n";
     static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "verlet",
                                               "midpoint", "rk4"};
     for (int i = 0; i < 5; i++)
         for (int precision = 0; precision < 2; precision++)
             for (int falls = 0; falls < 2; falls++) {
                 taut_solver *solver =
-                    falls ? solver_of(text, precision ? "double" : "single", integrators[i], 6e-4,
-                                      -9.81, 2e-3, 9, 9, -1.0, 11, 11, ", pins: [corners]")
-                          : solver_of(text, precision ? "double" : "single", integrators[i], 6e-3,
-                                      0.0, 1e-3, 2, 2, -3.0, 2, 2, "");
+                    falls
+                        ? solver_of(SHEET_ON_SHEET, precision ? "double" : "single", integrators[i],
+                                    6e-4, -9.81, 2e-3, 9, 9, -1.0, 11, 11, ", pins: [corners]")
+                        : solver_of(SHEET_ON_SHEET, precision ? "double" : "single", integrators[i],
+                                    6e-3, 0.0, 1e-3, 2, 2, -3.0, 2, 2, "");
                 struct everything all = everything_of(solver);
                 const double before = energy_of(solver).kinetic;
                 vec3 angular;
@@ -481,19 +474,15 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
         taut_scene *scene =
             scene_of("simulation: {integrator: %s, dt: 1e-4, steps: 4000}\n" FOLD, integrators[i]);
         const taut_config config = {.threads = 1};
-        taut_solver *solver, *next;
-        void *bytes;
-        size_t count;
-        assert_int_equal(taut_solver_create(scene, &config, &solver, NULL), TAUT_OK);
+        taut_solver *solver = create_with(scene, &config);
         advance(solver, 777);
-        assert_int_equal(taut_solver_save_memory(solver, &bytes, &count, NULL), TAUT_OK);
-        assert_int_equal(taut_solver_restore_memory(scene, bytes, count, &config, &next, NULL),
-                         TAUT_OK);
+        const struct saved saved = save(solver);
+        taut_solver *next = restore_with(scene, saved, &config);
         assert_true(energy_of(solver).contact > 0);
         advance(solver, 600);
         advance(next, 600);
         assert_int_equal(taut_solver_hash(solver), taut_solver_hash(next));
-        free(bytes);
+        taut_bytes_release(saved.bytes);
         taut_solver_destroy(solver);
         taut_solver_destroy(next);
         taut_scene_destroy(scene);

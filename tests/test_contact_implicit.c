@@ -1,6 +1,7 @@
 // Contact between surfaces with implicit integrators and xpbd, at steps of several times those of
 // explicit ones: the tangent, momentum and energy of colliding bodies, no crossings (counted by the
 // exact checker), the energy budget, the same bits on every machine and after a checkpoint.
+#include "checkpoint_fixture.h"
 #include "contact_fixture.h"
 #include "tangent_fixture.h"
 
@@ -264,24 +265,15 @@ static void test_a_curtain_does_not_pass_through_itself(void **state)
 static void test_long_steps_do_not_pass(void **state)
 {
     (void)state;
-    static const char text[] =
-        "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
-        "environment: {gravity: [0, " NUM ", 0]}\ncontact: {thickness: " NUM "}\n"
-        "bodies:\n"
-        "- {name: top, type: cloth, origin: [-0.5, 0.05, -0.5], u: [1, 0.05, 0],\n"
-        "   v: [0.07, 0, 1], nodes: [%d, %d], mass: 0.2, velocity: [0, " NUM ", 0],\n"
-        "   spring: {stiffness: 200, damping: 0.02}}\n"
-        "- {name: low, type: cloth, origin: [-0.45, 0, -0.43], u: [1, 0, 0], v: [0, 0, 1],\n"
-        "   nodes: [%d, %d], mass: 0.2, spring: {stiffness: 200, damping: 0.02}%s}\n";
     for (int i = 0; i < INTEGRATORS; i++)
         for (int precision = 0; precision < 2; precision++)
             for (int falls = 0; falls < 2; falls++) {
                 const char *name = precision ? "double" : "single";
-                taut_solver *solver = falls
-                                          ? solver_of(text, name, integrators[i], 4e-3, -9.81, 2e-3,
-                                                      9, 9, -1.0, 11, 11, ", pins: [corners]")
-                                          : solver_of(text, name, integrators[i], 1.6e-2, 0.0, 1e-3,
-                                                      2, 2, -3.0, 2, 2, "");
+                taut_solver *solver =
+                    falls ? solver_of(SHEET_ON_SHEET, name, integrators[i], 4e-3, -9.81, 2e-3, 9, 9,
+                                      -1.0, 11, 11, ", pins: [corners]")
+                          : solver_of(SHEET_ON_SHEET, name, integrators[i], 1.6e-2, 0.0, 1e-3, 2, 2,
+                                      -3.0, 2, 2, "");
                 struct everything all = everything_of(solver);
                 for (int step = 0; step < (falls ? 100 : 40); step++) {
                     advance(solver, 1);
@@ -408,19 +400,15 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
         taut_scene *scene = scene_of(
             "simulation: {integrator: %s, dt: 2e-3, steps: 4000}\n" CURTAIN, integrators[i]);
         const taut_config config = {.threads = 1};
-        taut_solver *solver, *next;
-        void *bytes;
-        size_t count;
-        assert_int_equal(taut_solver_create(scene, &config, &solver, NULL), TAUT_OK);
+        taut_solver *solver = create_with(scene, &config);
         advance(solver, 223);
-        assert_int_equal(taut_solver_save_memory(solver, &bytes, &count, NULL), TAUT_OK);
-        assert_int_equal(taut_solver_restore_memory(scene, bytes, count, &config, &next, NULL),
-                         TAUT_OK);
+        const struct saved saved = save(solver);
+        taut_solver *next = restore_with(scene, saved, &config);
         assert_true(energy_of(solver).contact > 0);
         advance(solver, 60);
         advance(next, 60);
         assert_int_equal(taut_solver_hash(solver), taut_solver_hash(next));
-        free(bytes);
+        taut_bytes_release(saved.bytes);
         taut_solver_destroy(solver);
         taut_solver_destroy(next);
         taut_scene_destroy(scene);

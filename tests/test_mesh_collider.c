@@ -1,7 +1,7 @@
 // Mesh colliders: where they are at a time, bodies that come to rest on them, the momentum and energy
 // that a moving one gives, no crossings (counted by the exact checker), what is refused, the same bits
 // on every machine and after a checkpoint.
-#include "physics.h"
+#include "checkpoint_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -452,14 +452,10 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
         taut_scene *scene = scene_of("simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n" HIT,
                                      integrators[i], square(), 90.0);
         const taut_config config = {.threads = 1};
-        taut_solver *solver, *next;
-        void *bytes;
-        size_t count;
-        assert_int_equal(taut_solver_create(scene, &config, &solver, NULL), TAUT_OK);
+        taut_solver *solver = create_with(scene, &config);
         advance(solver, 431);
-        assert_int_equal(taut_solver_save_memory(solver, &bytes, &count, NULL), TAUT_OK);
-        assert_int_equal(taut_solver_restore_memory(scene, bytes, count, &config, &next, NULL),
-                         TAUT_OK);
+        const struct saved saved = save(solver);
+        taut_solver *next = restore_with(scene, saved, &config);
         assert_true(energy_of(solver).contact > 0);
         advance(solver, 300);
         advance(next, 300);
@@ -474,11 +470,12 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
                 scene_of("simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n" HIT,
                          integrators[i], others[other], other ? 90.0 : 80.0);
             taut_error error;
-            assert_int_not_equal(
-                taut_solver_restore_memory(changed, bytes, count, &config, &next, &error), TAUT_OK);
+            assert_int_not_equal(taut_solver_restore_memory(changed, saved.bytes, saved.count,
+                                                            &config, &next, &error),
+                                 TAUT_OK);
             taut_scene_destroy(changed);
         }
-        free(bytes);
+        taut_bytes_release(saved.bytes);
         taut_solver_destroy(solver);
         taut_scene_destroy(scene);
     }

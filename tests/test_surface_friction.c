@@ -2,7 +2,8 @@
 // that slide to rest, on two triangles and on many; ropes around a cylinder; bodies that rub, with
 // their momentum, angular momentum and energy; stacks that hold; the same bits for all threads,
 // instruction sets and kernels, and after a restart.
-#include "physics.h"
+#include "checkpoint_fixture.h"
+#include "contact_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -295,20 +296,6 @@ static taut_solver *balls_of(const char *integrator, const char *coefficient, do
         integrator, dt, coefficient);
 }
 
-static vec3 momentum_of(const taut_solver *solver, vec3 *angular)
-{
-    const struct topology *topology = solver_topology(solver);
-    vec3 sum = {0, 0, 0};
-    *angular = sum;
-    for (uint64_t i = 0; i < topology->node_count; i++) {
-        const double mass = topology_mass(topology, topology_internal_node(topology, i));
-        const vec3 p = vec3_scale(mass, velocity_of(solver, i));
-        sum = vec3_add(sum, p);
-        *angular = vec3_add(*angular, vec3_cross(position_of(solver, i), p));
-    }
-    return sum;
-}
-
 // Of the half with the ball a, about its centre of mass.
 static double spin_of(const taut_solver *solver)
 {
@@ -470,20 +457,16 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
             scene_of("precision: %s\nsimulation: {integrator: %s, dt: 4e-4, steps: 4000}\n" STACK,
                      i % 2 ? "single" : "double", integrators[i], "{static: 0.12, kinetic: 0.06}");
         const taut_config config = {.threads = 1};
-        taut_solver *solver, *next;
-        void *bytes;
-        size_t count;
-        assert_int_equal(taut_solver_create(scene, &config, &solver, NULL), TAUT_OK);
+        taut_solver *solver = create_with(scene, &config);
         advance(solver, 777);
-        assert_int_equal(taut_solver_save_memory(solver, &bytes, &count, NULL), TAUT_OK);
-        assert_int_equal(taut_solver_restore_memory(scene, bytes, count, &config, &next, NULL),
-                         TAUT_OK);
+        const struct saved saved = save(solver);
+        taut_solver *next = restore_with(scene, saved, &config);
         advance(solver, 400);
         advance(next, 400);
         assert_int_equal(taut_solver_hash(solver), taut_solver_hash(next));
         assert_same_bits(work_of(solver).friction, work_of(next).friction);
         assert_true(work_of(solver).friction > 0);
-        free(bytes);
+        taut_bytes_release(saved.bytes);
         taut_solver_destroy(solver);
         taut_solver_destroy(next);
         taut_scene_destroy(scene);
