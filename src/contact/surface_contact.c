@@ -1,6 +1,6 @@
-// Contact between surfaces: when the lists of candidates are made again, what touches, the forces
-// and their energy. How lists are found is in broad_phase.c, distances and the barrier in
-// distance.h, the motion of a step in surface_limit.c.
+// Contact between surfaces: what touches, the forces and their energy. When lists of candidates are
+// made again is in surface_lists.c, how they are found in broad_phase.c, distances and the barrier
+// in distance.h, the motion of a step in surface_limit.c.
 //
 // Every list belongs to a fixed range of blocks, and one worker computes it. A pair of blocks adds
 // its forces to those of the first block, which only this worker writes, and passes those on the
@@ -17,11 +17,6 @@
 
 #include "base/memory.h"
 #include "state/reading.h"
-
-// The skin of a body, in units of half its thickness: the faster bodies move, the wider. Wider lists
-// last for more steps, and cost more in each: with 1 instead of 1/4 a step of a folding cloth takes
-// twice as long. Beyond the upper limit a run has diverged.
-static const double SKIN_MIN = 0.25, SKIN_MAX = 512;
 
 // ---- Making
 
@@ -61,20 +56,6 @@ static void set_rules(struct surface_contact *it, const taut_scene *scene)
         const size_t a = pair->bodies[0], b = pair->bodies[1];
         it->enabled[a * bodies + b] = it->enabled[b * bodies + a] = pair->enabled;
     }
-}
-
-static size_t chunks_of(const struct topology *topology, struct surface_contact *it, bool store)
-{
-    size_t count = 0;
-    for (size_t b = 0; b < it->body_count; b++) {
-        const struct range nodes = surface_nodes(topology, b);
-        const size_t first = nodes.first, end = nodes.end;
-        for (size_t at = first; it->wanted[b] && at < end; at += SUM_CHUNK, count++)
-            if (store)
-                it->chunks[count] =
-                    (struct contact_chunk){b, {at, end - at < SUM_CHUNK ? end : at + SUM_CHUNK}};
-    }
-    return count;
 }
 
 // For every entry of a block's nodes that of the block to which the node belongs, and the reverse.
@@ -120,8 +101,7 @@ static bool allocate_rules(struct surface_contact *it, size_t nodes,
     const size_t bodies = it->body_count;
     return ALLOCATE(it->wanted, bodies) && ALLOCATE(it->enabled, bodies * bodies) &&
            ALLOCATE(it->half_thickness, bodies) && ALLOCATE(it->radius, bodies) &&
-           ALLOCATE(it->apart, bodies) && ALLOCATE(it->clear, bodies * bodies) &&
-           ALLOCATE(it->moved, bodies) && ALLOCATE(it->list_x, nodes) &&
+           ALLOCATE(it->apart, bodies) && ALLOCATE(it->list_x, nodes) &&
            ALLOCATE(it->list_y, nodes) && ALLOCATE(it->list_z, nodes) &&
            ALLOCATE(it->old_x, nodes) && ALLOCATE(it->old_y, nodes) && ALLOCATE(it->old_z, nodes);
 }
@@ -135,9 +115,9 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
         !ALLOCATE(it->steps, blocks) || !ALLOCATE(it->own, blocks) ||
         !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
         !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->least, lists) ||
-        !ALLOCATE(it->passed, lists) || !ALLOCATE(it->energies, lists) ||
-        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->entry_blocks, entries) ||
-        !ALLOCATE(it->halo_start, entries + 1))
+        !ALLOCATE(it->evaluated, lists) || !ALLOCATE(it->passed, lists) ||
+        !ALLOCATE(it->energies, lists) || !ALLOCATE(it->owner, entries) ||
+        !ALLOCATE(it->entry_blocks, entries) || !ALLOCATE(it->halo_start, entries + 1))
         return false;
     if (stages)
         return ALLOCATE(it->now, blocks);
@@ -158,8 +138,6 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         return fail_memory(error, "contact");
     system->surface_contact = it;
     it->body_count = topology->body_count + topology->mesh_collider_count;
-    it->lists_due = true;
-    it->skin = SKIN_MIN;
     if (!allocate_rules(it, nodes, allocator))
         return fail_memory(error, "contact");
     set_rules(it, scene);
@@ -176,17 +154,15 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         status = REAL_NAME(broad_phase_make)(&it->surfaces, kernels, allocator, &it->broad, error);
     if (status != TAUT_OK)
         return status;
-    it->chunk_count = chunks_of(topology, it, false);
     const enum integrator integrator = system->settings.integrator;
     const bool implicit = integrator_is_implicit(integrator);
     const bool stages =
         integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 || implicit;
     it->always_at_start = integrator == INTEGRATOR_XPBD;
-    if (!ALLOCATE(it->chunks, it->chunk_count) || !ALLOCATE(it->chunk_boxes, it->chunk_count) ||
-        !allocate_blocks(it, stages, allocator) || !find_owners(it, nodes, allocator) ||
+    if (!REAL_NAME(surface_lists_make)(system) || !allocate_blocks(it, stages, allocator) ||
+        !find_owners(it, nodes, allocator) ||
         (implicit && !REAL_NAME(surface_rows_make)(it, nodes, allocator)))
         return fail_memory(error, "contact");
-    (void)chunks_of(topology, it, true);
     if (!REAL_NAME(surface_friction_make)(system, scene))
         return fail_memory(error, "contact");
     return REAL_NAME(mesh_colliders_make)(system, error);
@@ -203,6 +179,7 @@ static void release_lists(struct surface_contact *it, const taut_allocator *allo
         free(it->passed[i].blocks);
     }
     RELEASE(it->least, it->broad->list_count);
+    RELEASE(it->evaluated, it->broad->list_count);
     RELEASE(it->passed, it->broad->list_count);
     RELEASE(it->energies, it->broad->list_count);
     free(it->incoming);
@@ -226,16 +203,13 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->half_thickness, bodies);
     RELEASE(it->radius, bodies);
     RELEASE(it->apart, bodies);
-    RELEASE(it->clear, bodies * bodies);
-    RELEASE(it->moved, bodies);
     RELEASE(it->list_x, nodes);
     RELEASE(it->list_y, nodes);
     RELEASE(it->list_z, nodes);
     RELEASE(it->old_x, nodes);
     RELEASE(it->old_y, nodes);
     RELEASE(it->old_z, nodes);
-    RELEASE(it->chunks, it->chunk_count);
-    RELEASE(it->chunk_boxes, it->chunk_count);
+    REAL_NAME(surface_lists_free)(system);
     RELEASE(it->listed, blocks);
     if (it->now != it->start)
         RELEASE(it->now, blocks);
@@ -263,15 +237,15 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     const uint64_t bodies = it->body_count, nodes = all_surface_nodes(system->topology);
     const uint64_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
     uint64_t bytes = surfaces_bytes(&it->surfaces) + REAL_NAME(broad_phase_bytes)(it->broad);
-    bytes += bodies * (3 * sizeof(double) + sizeof(bool) + sizeof *it->moved) +
-             bodies * bodies * (sizeof(bool) + sizeof(double));
+    bytes += REAL_NAME(surface_lists_bytes)(it) + bodies * (3 * sizeof(double) + sizeof(bool)) +
+             bodies * bodies * sizeof(bool);
     bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes) +
              REAL_NAME(mesh_colliders_bytes)(it);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
                        sizeof(size_t) + 3);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
     for (size_t i = 0; i < it->broad->list_count; i++)
-        bytes += it->broad->lists[i].pair_count * sizeof(float) +
+        bytes += it->broad->lists[i].pair_count * sizeof(float) + sizeof *it->evaluated +
                  it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
     bytes += REAL_NAME(surface_friction_bytes)(system);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
@@ -318,273 +292,6 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
     REAL_NAME(surface_friction_masses)(system);
 }
 
-// ---- Displacements since the lists were made
-
-// The least and the most of a - b (of a, without b); side by side, so that compilers vectorise it.
-static void find_span(const real *a, const real *b, struct range nodes, real *least, real *most)
-{
-    enum { LANES = 16 };
-    real low[LANES], high[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
-        low[lane] = REAL_HUGE;
-        high[lane] = -REAL_HUGE;
-    }
-    size_t i = nodes.first;
-    for (; i + LANES <= nodes.end; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) {
-            const real d = b ? a[i + (size_t)lane] - b[i + (size_t)lane] : a[i + (size_t)lane];
-            low[lane] = d < low[lane] ? d : low[lane];
-            high[lane] = d > high[lane] ? d : high[lane];
-        }
-    for (; i < nodes.end; i++) {
-        const real d = b ? a[i] - b[i] : a[i];
-        low[0] = d < low[0] ? d : low[0];
-        high[0] = d > high[0] ? d : high[0];
-    }
-    *least = REAL_HUGE;
-    *most = -REAL_HUGE;
-    for (int lane = 0; lane < LANES; lane++) {
-        *least = low[lane] < *least ? low[lane] : *least;
-        *most = high[lane] > *most ? high[lane] : *most;
-    }
-}
-
-// Of all chunks of each body.
-static void gather_boxes(struct surface_contact *it)
-{
-    for (size_t b = 0; b < it->body_count; b++)
-        it->moved[b] = no_displacements();
-    for (size_t i = 0; i < it->chunk_count; i++) {
-        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].least);
-        displacements_include(&it->moved[it->chunks[i].body], it->chunk_boxes[i].most);
-    }
-}
-
-// By body, of the displacements since the lists were made, or of the positions themselves. The
-// result is complete on worker 0 after the barrier at the end.
-static void find_boxes(struct system *system, bool positions, const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    const struct state *s = system->state;
-    const real *const now[3] = {s->x, s->y, s->z}, *const then[3] = {it->list_x, it->list_y,
-                                                                     it->list_z};
-    const struct range share = worker_share(worker, it->chunk_count, 1);
-    for (size_t i = share.first; i < share.end; i++)
-        for (int axis = 0; axis < 3; axis++)
-            find_span(now[axis], positions ? NULL : then[axis], it->chunks[i].nodes,
-                      &it->chunk_boxes[i].least[axis], &it->chunk_boxes[i].most[axis]);
-    worker_barrier(worker);
-    if (worker->index == 0)
-        gather_boxes(it);
-}
-
-static double distance_of_boxes(const struct displacements *a, const struct displacements *b)
-{
-    double square = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double gap = fmax((double)a->least[axis] - (double)b->most[axis],
-                                (double)b->least[axis] - (double)a->most[axis]);
-        square += gap > 0 ? gap * gap : 0;
-    }
-    return sqrt(square);
-}
-
-// The displacement of two bodies relative to each other up to which lists are complete.
-static double skin_between(const struct surface_contact *it, size_t a, size_t b)
-{
-    const double skin = it->skin * thickness_between(it, a, b);
-    return fmax(skin, it->clear[a * it->body_count + b]);
-}
-
-static bool touch_each_other(const struct surface_contact *it, size_t a, size_t b)
-{
-    return it->enabled[a * it->body_count + b] && it->wanted[a] && it->wanted[b];
-}
-
-bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    find_boxes(system, false, worker);
-    if (worker->index == 0) {
-        double most = 0, needed = 0; // of the skin; in units of half the thickness
-        for (size_t a = 0; a < it->body_count; a++)
-            for (size_t b = a; b < it->body_count; b++) {
-                if (!touch_each_other(it, a, b))
-                    continue;
-                const double moved = relative_displacement(&it->moved[a], &it->moved[b]);
-                most = fmax(most, moved / skin_between(it, a, b));
-                needed = fmax(needed, moved / thickness_between(it, a, b));
-            }
-        // Lists are made again when the next steps might need more than the skin.
-        const double step = fmax(most - it->skin_used, 0);
-        it->skin_used = most;
-        it->lists_due_next = it->lists_due || !(most + 4 * step <= 0.96);
-        it->overshot = most > 1 && isfinite(most);
-        if (it->overshot)
-            it->skin = fmin(SKIN_MAX, fmax(it->skin, 2 * needed));
-        it->steps_listed++;
-    }
-    worker_barrier(worker);
-    return it->overshot;
-}
-
-// Where nodes will be after `time` with their present velocities and gravity, from where they were
-// when the lists were made, or from where they are. By body, as find_boxes.
-static void find_expected(struct system *system, double time, bool from_lists,
-                          const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    const struct state *s = system->state;
-    const vec3 gravity = system->topology->environment.gravity;
-    const real *const now[3] = {s->x, s->y, s->z}, *const speeds[3] = {s->vx, s->vy, s->vz};
-    const real *const then[3] = {it->list_x, it->list_y, it->list_z};
-    const double falls[3] = {time * gravity.x, time * gravity.y, time * gravity.z};
-    const struct range share = worker_share(worker, it->chunk_count, 1);
-    for (size_t i = share.first; i < share.end; i++) {
-        it->chunk_boxes[i] = no_displacements();
-        for (size_t node = it->chunks[i].nodes.first; node < it->chunks[i].nodes.end; node++) {
-            const double free = system->constants->inverse_mass[node] != 0;
-            real moved[3];
-            for (int axis = 0; axis < 3; axis++) {
-                const double step = time * ((double)speeds[axis][node] + free * falls[axis]);
-                const real so_far = from_lists ? now[axis][node] - then[axis][node] : 0;
-                moved[axis] = so_far + (real)step;
-            }
-            displacements_include(&it->chunk_boxes[i], moved);
-        }
-    }
-    worker_barrier(worker);
-    if (worker->index == 0)
-        gather_boxes(it);
-}
-
-// The greatest displacement of two bodies relative to each other, over their skin or over half of
-// their thickness.
-static double greatest_displacement(const struct surface_contact *it, bool of_skin)
-{
-    double most = 0;
-    for (size_t a = 0; a < it->body_count; a++)
-        for (size_t b = a; b < it->body_count; b++)
-            if (touch_each_other(it, a, b))
-                most = fmax(most,
-                            relative_displacement(&it->moved[a], &it->moved[b]) /
-                                (of_skin ? skin_between(it, a, b) : thickness_between(it, a, b)));
-    return most;
-}
-
-void REAL_NAME(surface_contact_expect)(struct system *system, double time,
-                                       const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    const double margin = 1.5;
-    find_expected(system, time, true, worker);
-    if (worker->index == 0)
-        it->lists_due |= greatest_displacement(it, true) > 0.96;
-    worker_barrier(worker);
-    if (!it->lists_due)
-        return;
-    find_expected(system, time, false, worker);
-    if (worker->index == 0)
-        it->skin_least = fmin(SKIN_MAX, margin * greatest_displacement(it, false));
-    worker_barrier(worker);
-}
-
-// ---- Lists
-
-// How far bodies are from each other, beyond what the lists have found.
-static void find_clearances(struct surface_contact *it)
-{
-    const size_t bodies = it->body_count;
-    for (size_t a = 0; a < bodies; a++)
-        for (size_t b = 0; b < bodies; b++) {
-            const double reach = 1.5 * thickness_between(it, a, b);
-            const double apart =
-                a == b ? 0 : distance_of_boxes(&it->moved[a], &it->moved[b]) - reach;
-            it->clear[a * bodies + b] = touch_each_other(it, a, b) ? 0.999 * apart : INFINITY;
-        }
-}
-
-// The wider the skin, the more candidates there are in every step, and the longer lists last: what
-// both cost should be equal. Making lists costs as much as 16 candidates of a step for each triangle
-// and edge, and 3 for each candidate. Counts, not times: lists are the same in every run.
-static void adapt_skin(struct surface_contact *it)
-{
-    if (it->overshot || it->steps_listed == 0)
-        return;
-    const double parts = (double)(it->surfaces.triangle_count + it->surfaces.edge_count);
-    const double making = 16 * parts + 3 * (double)it->candidates;
-    const double using = (double)it->steps_listed * (double)it->candidates;
-    if (using < making / 1.5)
-        it->skin = fmin(SKIN_MAX, 1.5 * it->skin);
-    else if (using > 1.5 * making)
-        it->skin = fmax(SKIN_MIN, it->skin / 1.5);
-}
-
-static bool mark_listed(struct surface_contact *it)
-{
-    memset(it->listed, 0, it->surfaces.block_count);
-    it->candidates = 0;
-    for (size_t i = 0; i < it->broad->list_count; i++) {
-        const struct pair_list *list = &it->broad->lists[i];
-        float *least = list->pair_count ? realloc(it->least[i], list->pair_count * sizeof *least)
-                                        : it->least[i];
-        if (!least && list->pair_count)
-            return false;
-        it->least[i] = least;
-        it->candidates += list->code_count;
-        for (size_t p = 0; p < list->pair_count; p++)
-            it->listed[list->pairs[p].a] = it->listed[list->pairs[p].b] = 1;
-    }
-    return true;
-}
-
-void REAL_NAME(surface_memory_has_run_out)(struct system *system)
-{
-    struct surface_contact *it = system->surface_contact;
-    for (size_t i = 0; i < it->broad->list_count; i++)
-        it->broad->lists[i].pair_count = 0;
-    it->candidates = 0;
-    it->pushes = false;
-    if (it->rows)
-        it->rows->count = 0;
-    if (system->fault.code != TAUT_OK)
-        return;
-    system->fault = (struct fault){.code = TAUT_ERROR_MEMORY, .step = system->state->step};
-}
-
-void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    const struct state *s = system->state;
-    worker_barrier(worker); // all have finished with the lists
-    if (!it->lists_due)
-        return;
-    find_boxes(system, true, worker);
-    if (worker->index == 0) {
-        adapt_skin(it);
-        it->skin = fmax(it->skin, it->skin_least);
-        find_clearances(it);
-        for (size_t b = 0; b < it->body_count; b++)
-            it->radius[b] = (1.5 + it->skin) * it->half_thickness[b];
-    }
-    const struct range share = surface_node_share(system, worker);
-    memcpy(it->list_x + share.first, s->x + share.first, (share.end - share.first) * sizeof(real));
-    memcpy(it->list_y + share.first, s->y + share.first, (share.end - share.first) * sizeof(real));
-    memcpy(it->list_z + share.first, s->z + share.first, (share.end - share.first) * sizeof(real));
-    worker_barrier(worker);
-    REAL_NAME(broad_phase_refit)(it->broad, s, worker);
-    const bool complete = REAL_NAME(broad_phase_find)(it->broad, &it->rules, worker);
-    worker_barrier(worker);
-    if (worker->index == 0) {
-        if (!complete || !mark_listed(it))
-            REAL_NAME(surface_memory_has_run_out)(system);
-        it->lists_due = it->steps_known = false;
-        it->steps_listed = 0;
-        it->skin_used = 0;
-    }
-    worker_barrier(worker);
-}
-
 // ---- What touches
 
 void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
@@ -625,6 +332,22 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
+// Whether a pair of blocks is certainly out of reach: if it was farther apart at the start of the
+// last step than it has moved since, or, at a later stage, of this one. Few pairs touch, and most of
+// the others need not be looked at for many steps.
+static bool stays_apart(const struct surface_contact *it, size_t index, size_t p, bool at_start,
+                        const struct barrier *barrier)
+{
+    if (!it->displaced)
+        return false;
+    const double left = distance_left(it, index, p);
+    if (!is_beyond(barrier, left))
+        return false;
+    if (at_start) // rounded down
+        it->least[index][p] = (float)(left * (1 - 1e-6));
+    return true;
+}
+
 static bool add_list(const struct system *system, size_t index, bool at_start)
 {
     struct surface_contact *it = system->surface_contact;
@@ -644,10 +367,13 @@ static bool add_list(const struct system *system, size_t index, bool at_start)
             block = pair->a;
             memset(it->own[block], 0, sizeof it->own[block]);
         }
-        if (!self)
-            memset(others, 0, sizeof others);
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
+        if (stays_apart(it, index, p, at_start, &barrier))
+            continue;
+        it->evaluated[index] += (size_t)pair->counts[0] + pair->counts[1] + pair->counts[2];
+        if (!self)
+            memset(others, 0, sizeof others);
         real(*const on_b)[SURFACE_NODES] = self ? it->own[block] : others;
         struct listed_pair listed =
             listed_pair_of(it, list, pair, (const real(*)[SURFACE_NODES])it->now[pair->a],
@@ -772,6 +498,13 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     memset(it->touched + blocks.first, 0, blocks.end - blocks.first);
+    for (size_t b = blocks.first; !at_start && b < blocks.end; b++)
+        if (it->listed[b])
+            it->steps[b] = block_displacements(system, b, it->start[b]);
+    // Projection moves nodes after the displacements of a step have been found.
+    if (worker->index == 0)
+        it->displaced =
+            it->least_known && (at_start ? it->steps_known && !system->settings.projects : true);
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
         if (!add_list(system, i, at_start))
@@ -781,6 +514,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
         if (it->rows)
             it->rows->present = false;
+        it->least_known |= at_start;
+        it->steps_known = false; // as from the next start
         if (atomic_exchange(&it->failed, false) || !sort_passed(it))
             REAL_NAME(surface_memory_has_run_out)(system);
         atomic_store_explicit(&system->surfaces_push, it->pushes, memory_order_relaxed);

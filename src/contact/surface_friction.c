@@ -558,11 +558,7 @@ static void update_candidates(void *context, const struct touching_candidate *it
 static bool pair_may_touch(const struct surface_contact *it, size_t list, size_t p,
                            const struct barrier *barrier)
 {
-    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
-    if (!it->steps_known)
-        return true;
-    const double moved = relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
-    return !((double)it->least[list][p] - moved > 1.001 * (double)barrier->reach);
+    return !(it->steps_known && is_beyond(barrier, distance_left(it, list, p)));
 }
 
 static void update_pair(struct friction_update *update, size_t list, size_t p,

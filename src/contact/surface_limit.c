@@ -21,19 +21,6 @@ enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
 
 // ---- Which pairs may pass
 
-static void find_step(const struct system *system, size_t b)
-{
-    const struct surface_contact *it = system->surface_contact;
-    const struct surface_block *block = &it->surfaces.blocks[b];
-    it->steps[b] = no_displacements();
-    for (uint32_t i = 0; i < block->nodes; i++) {
-        const struct point now =
-            state_point(system->state, it->surfaces.nodes[block->first_node + i]);
-        const struct point d = point_difference(now, block_point(it->start[b], (int)i));
-        displacements_include(&it->steps[b], (const real[3]){d.x, d.y, d.z});
-    }
-}
-
 // The distance, m, below which the sides of a pair are not brought.
 static double least_distance(const struct surface_contact *it, const struct block_pair *pair)
 {
@@ -51,6 +38,31 @@ static bool pair_may_pass(const struct surface_contact *it, const struct block_p
     const double floor = least_distance(it, pair);
     const double allowed = fmin((1 - MARGIN) * (double)least, (double)least - floor) / 2;
     return !(allowed > 0 && moved < allowed);
+}
+
+// The same of the two sides of a candidate, whose boxes were at least so far apart; most candidates
+// of two blocks that turn are. Not if lists were not complete for the step.
+static bool candidate_may_pass(const struct system *system, const struct block_pair *pair,
+                               const struct candidate *found)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const uint32_t blocks[2] = {pair->a, pair->b};
+    const int split = found->edges ? 2 : 1;
+    struct displacements moved[2] = {no_displacements(), no_displacements()};
+    struct point start[4];
+    if (it->overshot)
+        return true;
+    for (int i = 0; i < 4; i++) {
+        const uint32_t block = blocks[found->side[i]];
+        const uint32_t entry = it->surfaces.blocks[block].first_node + (uint32_t)found->local[i];
+        start[i] = block_point(it->start[block], found->local[i]);
+        const struct point d =
+            point_difference(state_point(system->state, it->surfaces.nodes[entry]), start[i]);
+        displacements_include(&moved[i >= split], (const real[3]){d.x, d.y, d.z});
+    }
+    const double most = 1.001 * relative_displacement(&moved[0], &moved[1]);
+    const double used = fmax(2 / (1 - MARGIN) * most, 2 * most + 1.001 * least_distance(it, pair));
+    return !sides_are_apart(found, start, (real)used);
 }
 
 // ---- Cutting
@@ -294,6 +306,8 @@ static bool list_passes(const struct system *system, size_t index)
         struct candidate found;
         while (candidate_next(&walk, &found)) {
             bool stuck = false;
+            if (!candidate_may_pass(system, &list->pairs[p], &found))
+                continue;
             if (candidate_part(system, &list->pairs[p], &found, &stuck) < 1 || stuck)
                 return true;
         }
@@ -314,7 +328,7 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
         const struct range lists = worker_share(worker, it->broad->list_count, 1);
         for (size_t b = blocks.first; b < blocks.end; b++)
             if (it->listed[b])
-                find_step(system, b);
+                it->steps[b] = block_displacements(system, b, it->start[b]);
         worker_barrier(worker);
         for (size_t i = lists.first; i < lists.end; i++)
             if (list_passes(system, i))
@@ -337,7 +351,7 @@ static bool cut_all(struct system *system, bool together, bool *stuck)
     *stuck = false;
     for (size_t b = 0; b < it->surfaces.block_count; b++)
         if (it->listed[b] && !it->overshot)
-            find_step(system, b);
+            it->steps[b] = block_displacements(system, b, it->start[b]);
     for (size_t i = 0; i < it->broad->list_count; i++) {
         const struct pair_list *list = &it->broad->lists[i];
         for (size_t p = 0; p < list->pair_count; p++) {
@@ -346,7 +360,8 @@ static bool cut_all(struct system *system, bool together, bool *stuck)
             struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
             struct candidate found;
             while (candidate_next(&walk, &found))
-                cut |= cut_candidate(system, &list->pairs[p], &found, together, stuck);
+                if (candidate_may_pass(system, &list->pairs[p], &found))
+                    cut |= cut_candidate(system, &list->pairs[p], &found, together, stuck);
         }
     }
     return cut;
@@ -399,7 +414,8 @@ static double part_of_list(struct system *system, size_t index)
         struct candidate found;
         bool stuck = false;
         while (candidate_next(&walk, &found))
-            part = fmin(part, candidate_part(system, &list->pairs[p], &found, &stuck));
+            if (candidate_may_pass(system, &list->pairs[p], &found))
+                part = fmin(part, candidate_part(system, &list->pairs[p], &found, &stuck));
     }
     return part;
 }

@@ -1,5 +1,6 @@
 // What contact between surfaces keeps from step to step, for the files of this folder:
-// surface_contact.c makes lists of candidates and forces, surface_limit.c cuts the motion of a step.
+// surface_lists.c makes lists of candidates, surface_contact.c forces, surface_limit.c cuts the motion
+// of a step.
 // Numeric.
 #ifndef TAUT_CONTACT_SURFACE_LISTS_H
 #define TAUT_CONTACT_SURFACE_LISTS_H
@@ -24,10 +25,9 @@ struct displacements {
     real least[3], most[3];
 };
 
-// Nodes of one body.
-struct contact_chunk {
-    size_t body;
-    struct range nodes;
+// A part of a tile (surface_lists.c): rows of consecutive nodes.
+struct tile_part {
+    size_t tile, first, rows, count, stride;
 };
 
 struct surface_contact {
@@ -40,29 +40,35 @@ struct surface_contact {
     double *half_thickness; // m
     double *radius, *apart; // m (broad_phase.h)
 
-    // Lists are complete as long as no two bodies have moved relative to each other by more than
+    // Lists are complete as long as no two tiles have moved relative to each other by more than
     // their skins since `list_x`, `list_y`, `list_z`, the positions for which they were made.
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool overshot;                  // in the step that is being cut, lists were not complete
-    double skin;                    // of a body, in units of half its thickness
+    double skin;                    // of a tile, in units of half the thickness of its body
     double skin_least;              // what the present step is expected to need of it
-    double skin_used;               // the part of it by which bodies have moved
+    double skin_used;               // the part of it by which tiles have moved
     uint64_t steps_listed;          // steps since then
     real *list_x, *list_y, *list_z;
     real *old_x, *old_y, *old_z; // the same before, of a step for which lists were not complete
-    struct contact_chunk *chunks;
-    size_t chunk_count;
-    struct displacements *chunk_boxes;
-    struct displacements *moved; // by body, since then
-    double *clear; // by pair of bodies: m, beyond the reach of the lists, at that time
+    size_t tile_count, tile_part_count; // and for how many there is space
+    size_t tile_capacity, tile_part_capacity;
+    uint32_t *tile_bodies;
+    struct tile_part *tile_parts;
+    struct displacements *part_boxes;
+    struct displacements *moved; // by tile, since then
+    double *clear;               // by pair of tiles: m, beyond the reach of the lists, at that time
 
-    size_t candidates;  // in all lists
-    uint8_t *listed;    // by block: whether it is in a list
-    float **least;      // by list and pair: m, the least distance at the start of the step
-    block_reals *start; // positions at the start of the step
-    block_reals *now;   // in the present evaluation; `start` itself with one evaluation a step
+    size_t candidates; // in all lists
+    uint8_t *listed;   // by block: whether it is in a list
+    // By list and pair: m, the least distance at the start of the step, or what it is at least.
+    float **least;
+    bool least_known;    // of these lists
+    uint64_t *evaluated; // by list: candidates whose distances were found since it was made
+    block_reals *start;  // positions at the start of the step
+    block_reals *now;    // in the present evaluation; `start` itself with one evaluation a step
     struct displacements *steps; // by block: of the present step,
     bool steps_known;            // as it is, and the lists of its start are those of now
+    bool displaced;              // steps are those from where `least` was found to this evaluation
 
     // Forces of an evaluation.
     block_reals *own;
@@ -117,6 +123,48 @@ static inline double relative_displacement(const struct displacements *a,
         square += most * most;
     }
     return sqrt(square);
+}
+
+static inline struct point block_point(const block_reals positions, int node)
+{
+    return (struct point){positions[0][node], positions[1][node], positions[2][node]};
+}
+
+// The position of a node as blocks have it: from the origin of the state.
+static inline struct point state_point(const struct state *s, size_t node)
+{
+    return (struct point){s->x[node] + real_low(s->x_low, node),
+                          s->y[node] + real_low(s->y_low, node),
+                          s->z[node] + real_low(s->z_low, node)};
+}
+
+// How far the nodes of a block have moved, from positions by block to those of the state.
+static inline struct displacements block_displacements(const struct system *system, size_t b,
+                                                       const block_reals from)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    const struct surface_block *block = &surfaces->blocks[b];
+    struct displacements found = no_displacements();
+    for (uint32_t i = 0; i < block->nodes; i++) {
+        const struct point now = state_point(system->state, surfaces->nodes[block->first_node + i]);
+        const struct point d = point_difference(now, block_point(from, (int)i));
+        displacements_include(&found, (const real[3]){d.x, d.y, d.z});
+    }
+    return found;
+}
+
+// m, what is left at least of the distance that a pair of blocks had at the start of the step.
+static inline double distance_left(const struct surface_contact *it, size_t list, size_t p)
+{
+    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
+    return (double)it->least[list][p] -
+           relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
+}
+
+// Whether a pair of blocks at least so far apart is out of reach, with room for rounding.
+static inline bool is_beyond(const struct barrier *barrier, double distance)
+{
+    return distance > 1.001 * (double)barrier->reach;
 }
 
 // ---- Nodes of bodies and of mesh colliders
@@ -184,19 +232,6 @@ static inline struct barrier barrier_between(const struct system *system, uint32
     const double part = it->parts ? it->parts[a * it->body_count + b] : 1;
     return (struct barrier){(real)(1.5 * thickness), (real)(0.5 * thickness),
                             (real)(part * fmin(stiffness_of(system, a), stiffness_of(system, b)))};
-}
-
-static inline struct point block_point(const block_reals positions, int node)
-{
-    return (struct point){positions[0][node], positions[1][node], positions[2][node]};
-}
-
-// The position of a node as blocks have it: from the origin of the state.
-static inline struct point state_point(const struct state *s, size_t node)
-{
-    return (struct point){s->x[node] + real_low(s->x_low, node),
-                          s->y[node] + real_low(s->y_low, node),
-                          s->z[node] + real_low(s->z_low, node)};
 }
 
 // ---- The candidates of a pair of blocks, one after the other
@@ -354,6 +389,11 @@ static inline struct listed_pair listed_pair_of(const struct surface_contact *it
 // Copies the present positions of the nodes of all listed blocks. Ends with a barrier.
 void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
                                     const struct worker *worker);
+
+// Allocates what tells when lists are due; false: no memory. After the rules of bodies.
+bool REAL_NAME(surface_lists_make)(struct system *system);
+void REAL_NAME(surface_lists_free)(struct system *system);
+uint64_t REAL_NAME(surface_lists_bytes)(const struct surface_contact *it);
 
 // Lists that are complete for the present positions. Ends with a barrier.
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker);

@@ -266,6 +266,8 @@ static bool find_in_pair(const struct system *system, struct row_list *rows,
     const double moved = relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
     if (!(0.9999 * least - moved < (double)barrier.reach))
         return true;
+    it->evaluated[list - it->broad->lists] +=
+        (size_t)pair->counts[0] + pair->counts[1] + pair->counts[2];
     // Parts that have passed through each other are no farther apart than they have moved.
     const bool may_pass = moved > 0.9999 * least;
     const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
