@@ -370,7 +370,9 @@ static bool cut_all(struct system *system, bool together, bool *stuck)
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    if (it->overshot) { // to lists that are complete for the whole step
+    const bool overshot = it->overshot;
+    worker_barrier(worker); // the first worker resets it below
+    if (overshot) {         // to lists that are complete for the whole step
         const struct range share = surface_node_share(system, worker);
         const size_t bytes = (share.end - share.first) * sizeof(real);
         memcpy(it->old_x + share.first, it->list_x + share.first, bytes);

@@ -321,7 +321,9 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
 
 void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
 {
-    REAL_NAME(limit_motion_until)(system, REAL_NAME(evaluation_at_end)(system), worker);
+    // Without barriers below, another worker may have finished the step already.
+    if (system->settings.cuts)
+        REAL_NAME(limit_motion_until)(system, REAL_NAME(evaluation_at_end)(system), worker);
 }
 
 static void keep_velocity_and_count(struct system *system, const struct worker *worker)
