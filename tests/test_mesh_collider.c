@@ -15,6 +15,11 @@
 #define BOWL "'" TAUT_TEST_SOURCE "/scenes/meshes/bowl.obj'"
 #define CUBE "'" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc'"
 
+// Those whose steps are solved, and xpbd.
+static const char *const implicit_integrators[] = {"implicit_euler", "implicit_midpoint", "bdf2",
+                                                   "xpbd, substeps: 8"};
+enum { IMPLICIT = sizeof implicit_integrators / sizeof implicit_integrators[0] };
+
 // A square of two triangles in the plane y = 0, of 2 m; quoted path.
 static const char *square(void)
 {
@@ -189,11 +194,10 @@ static void test_scene_places_a_mesh(void **state)
 // ---- Rest
 
 // A cell and the ends of a rope lie on the square where the barrier balances their weight.
-static void test_bodies_lie_at_the_height_of_balance(void **state)
+static void check_height_of_balance(const char *integrator)
 {
-    (void)state;
     taut_solver *solver = solver_of(
-        "precision: double\nsimulation: {integrator: velocity_verlet, dt: 1e-3, steps: 1}\n"
+        "precision: double\nsimulation: {integrator: %s, dt: 1e-3, steps: 1}\n"
         "environment: {gravity: [0, -10, 0], air_drag: 0.05}\n"
         "contact: {thickness: 0.02, stiffness: 100}\n"
         "bodies:\n"
@@ -203,13 +207,21 @@ static void test_bodies_lie_at_the_height_of_balance(void **state)
         "   mass: 0.04, stiffness: 10}\n"
         "colliders:\n"
         "- {type: mesh, file: %s}\n",
-        square());
+        integrator, square());
     advance(solver, 20000);
     // 0.02 kg a node: 0.2 N = 2 k s^2 / g0.
     const double height = 0.03 - sqrt(0.2 * 0.01 / (2 * 100));
     for (uint64_t node = 0; node < 6; node++)
         assert_near(position_of(solver, node).y, height, 1e-9);
     taut_solver_destroy(solver);
+}
+
+static void test_bodies_lie_at_the_height_of_balance(void **state)
+{
+    (void)state;
+    check_height_of_balance("velocity_verlet");
+    for (int i = 0; i < IMPLICIT; i++)
+        check_height_of_balance(implicit_integrators[i]);
 }
 
 // A sheet in the bowl, and a ball on it: at rest, and apart.
@@ -311,17 +323,29 @@ static taut_solver *hit_of(const char *integrator, double dt, double spin)
                        &options);
 }
 
-// The work of a mesh that is only translated is its velocity times the momentum that it gives.
+// The work of a mesh that is only translated is its velocity times the momentum that it gives. The
+// relative difference, of a run of 50 ms.
+static double work_difference(const char *integrator, double dt)
+{
+    taut_solver *solver = hit_of(integrator, dt, 0);
+    advance(solver, (uint64_t)round(0.05 / dt));
+    const vec3 momentum = momentum_of(solver);
+    const double work = 0.5 * momentum.x + 2 * momentum.y, counted = work_of(solver).drives;
+    assert_true(momentum.y > 0.12);
+    taut_solver_destroy(solver);
+    return fabs(counted - work) / work;
+}
+
 static void test_work_is_velocity_times_momentum(void **state)
 {
     (void)state;
-    taut_solver *solver = hit_of("velocity_verlet", 2e-5, 0);
-    advance(solver, 2500);
-    const vec3 momentum = momentum_of(solver);
-    const double work = 0.5 * momentum.x + 2 * momentum.y;
-    assert_true(momentum.y > 0.15);
-    assert_near(work_of(solver).drives, work, 1e-4 * work);
-    taut_solver_destroy(solver);
+    assert_true(work_difference("velocity_verlet", 2e-5) < 1e-4);
+    for (int i = 0; i < IMPLICIT; i++) {
+        const double coarse = work_difference(implicit_integrators[i], 1e-4),
+                     fine = work_difference(implicit_integrators[i], 5e-5);
+        assert_true(fine < 2e-3);
+        assert_true(coarse > 3 * fine);
+    }
 }
 
 static void test_the_budget_closes(void **state)
@@ -345,6 +369,32 @@ static void test_the_budget_closes(void **state)
             assert_true(residuals[1] < 1e-3 * work);
             assert_true(residuals[1] < 0.9 * residuals[0]);
         }
+}
+
+// The residual is what the method itself loses or gains, and falls with its order.
+static void test_the_budget_closes_in_implicit_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        double dt, least_ratio, most; // s; of the residuals of dt and dt / 2; of that and the work
+    } expected[IMPLICIT] = {
+        {1e-5, 1.5, 0.05}, {1e-4, 3, 0.002}, {1e-4, 3, 0.03}, {1e-5, 1.7, 0.01}};
+    for (int i = 0; i < IMPLICIT; i++) {
+        double residuals[2], work = 0;
+        for (int fine = 0; fine < 2; fine++) {
+            const double dt = expected[i].dt / (fine ? 2 : 1);
+            taut_solver *solver = hit_of(implicit_integrators[i], dt, 90);
+            const double start = energy_of(solver).total;
+            advance(solver, (uint64_t)round(0.04 / dt));
+            work = work_of(solver).drives;
+            residuals[fine] = fabs(residual_of(solver, start));
+            assert_true(energy_of(solver).kinetic > 0.05);
+            assert_int_equal(solver_surface_cuts(solver).steps, 0);
+            taut_solver_destroy(solver);
+        }
+        assert_true(residuals[1] < expected[i].most * work);
+        assert_true(residuals[0] > expected[i].least_ratio * residuals[1]);
+    }
 }
 
 // ---- Nothing passes through a mesh
@@ -393,6 +443,31 @@ static void test_a_fast_mesh_sweeps_a_sheet_along(void **state)
         }
 }
 
+// Steps of a thickness and of several.
+static void test_a_mesh_sweeps_a_sheet_along_in_implicit_steps(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    static const double steps[] = {2e-4, 1e-3};
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    for (int i = 0; i < IMPLICIT; i++)
+        for (int p = 0; p < 3; p++)
+            for (int s = 0; s < 2; s++) {
+                taut_solver *solver =
+                    swept_of(precisions[p], implicit_integrators[i], 20, steps[s], "", &options);
+                for (int frame = 0; frame < 20; frame++) {
+                    advance(solver, s ? 1 : 5);
+                    assert_int_equal(crossings_of(solver), 0);
+                }
+                assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+                double lowest = INFINITY;
+                for (uint64_t node = 0; node < 121; node++)
+                    lowest = fmin(lowest, position_of(solver, node).y);
+                assert_true(lowest > 0.3);
+                taut_solver_destroy(solver);
+            }
+}
+
 // Far from the origin, with the low parts of precision mixed.
 static void test_positions_are_those_of_bodies_far_away(void **state)
 {
@@ -420,13 +495,15 @@ static void test_positions_are_those_of_bodies_far_away(void **state)
 
 // ---- The same bits
 
-static uint64_t hash_of_sweep(const void *precision, const struct solver_options *options)
+static uint64_t hash_of_sweep(const void *context, const struct solver_options *options)
 {
-    taut_solver *solver = swept_of(precision, "velocity_verlet", 3, 1e-4,
+    const char *const *which = context;
+    const bool is_explicit = strcmp(which[1], "velocity_verlet") == 0;
+    taut_solver *solver = swept_of(which[0], which[1], 3, is_explicit ? 1e-4 : 1e-3,
                                    "- {type: mesh, file: " BOWL ", translate: [0, 0.32, 0],\n"
                                    "   rotate: [180, 0, 0]}\n",
                                    options);
-    advance(solver, 600);
+    advance(solver, is_explicit ? 600 : 60);
     const uint64_t hash = taut_solver_hash(solver);
     taut_solver_destroy(solver);
     return hash;
@@ -435,20 +512,25 @@ static uint64_t hash_of_sweep(const void *precision, const struct solver_options
 static void test_bits_do_not_depend_on_the_machine(void **state)
 {
     (void)state;
-    assert_same_hashes(hash_of_sweep, "single");
-    assert_same_hashes(hash_of_sweep, "double");
-    assert_same_hashes(hash_of_sweep, "mixed");
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    for (int p = 0; p < 3; p++)
+        assert_same_hashes(hash_of_sweep, (const char *[]){precisions[p], "velocity_verlet"});
+    for (int i = 0; i < IMPLICIT; i++)
+        assert_same_hashes(hash_of_sweep,
+                           (const char *[]){precisions[i % 3], implicit_integrators[i]});
     const struct solver_options one = {.config = {.threads = 1}},
                                 eight = {.config = {.threads = 8}};
-    assert_true(hash_of_sweep("single", &one) == hash_of_sweep("single", &eight));
+    const char *const which[] = {"single", "velocity_verlet"};
+    assert_true(hash_of_sweep(which, &one) == hash_of_sweep(which, &eight));
 }
 
 static void test_a_restored_run_continues_to_the_bit(void **state)
 {
     (void)state;
-    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "verlet",
-                                              "midpoint", "rk4"};
-    for (int i = 0; i < 5; i++) {
+    static const char *const integrators[] = {
+        "symplectic_euler", "velocity_verlet",   "verlet", "midpoint",         "rk4",
+        "implicit_euler",   "implicit_midpoint", "bdf2",   "xpbd, substeps: 8"};
+    for (int i = 0; i < 9; i++) {
         taut_scene *scene = scene_of("simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n" HIT,
                                      integrators[i], square(), 90.0);
         const taut_config config = {.threads = 1};
@@ -584,7 +666,9 @@ int main(void)
         cmocka_unit_test(test_fine_meshes_are_no_stiffer),
         cmocka_unit_test(test_work_is_velocity_times_momentum),
         cmocka_unit_test(test_the_budget_closes),
+        cmocka_unit_test(test_the_budget_closes_in_implicit_steps),
         cmocka_unit_test(test_a_fast_mesh_sweeps_a_sheet_along),
+        cmocka_unit_test(test_a_mesh_sweeps_a_sheet_along_in_implicit_steps),
         cmocka_unit_test(test_positions_are_those_of_bodies_far_away),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),

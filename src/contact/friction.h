@@ -82,7 +82,7 @@ static inline vec3 friction_stretch(const struct system *system,
 // J, the heat of a contact that slides from a stretch to a shorter one at that distance; the force
 // is that of the spring at the start of the step, if the contact slid already, and at its end.
 //
-// Of a contact that slid already this is the trapezoid of force and plastic way. One that held first
+// Of a contact that slid already this is the trapezoid of force and plastic slip. One that held first
 // gives way at `limit`; then its spring gets shorter, and it slides with the force of the end.
 static inline double friction_sliding_heat(double stiffness, double before, bool slid,
                                            double reached, double limit, double left)

@@ -3,6 +3,7 @@
 // an inverse mass of 0; so lists, forces and the cutting of steps treat them as driven nodes. Here are
 // their poses, the work that they do, and whether something is inside one at the start.
 #include "contact/surface_lists.h"
+#include "contact/surface_tangent.h"
 
 #include <stdlib.h>
 
@@ -61,6 +62,12 @@ void REAL_NAME(mesh_colliders_pose)(struct system *system, double time, const st
         it->posed = system->state->x;
     }
     worker_barrier(worker);
+}
+
+bool REAL_NAME(mesh_colliders_move)(const struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    return it && it->colliders_move;
 }
 
 // ---- Making
@@ -163,6 +170,8 @@ double REAL_NAME(mesh_colliders_power)(const struct system *system)
     double power = 0;
     if (!it || !it->colliders_move || !it->pushes)
         return 0;
+    if (it->rows && it->rows->present)
+        return REAL_NAME(surface_rows_collider_power)(system);
     for (size_t b = 0; b < it->surfaces.block_count; b++)
         if (it->touched[b] && is_of_collider(system->topology, &it->surfaces.blocks[b]))
             power += power_of_block(system, b);

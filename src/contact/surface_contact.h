@@ -72,10 +72,10 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
 
-// In the same place: the part of the motion of all nodes that no candidate forbids, relative to its
-// centre of mass or to nodes with a prescribed motion; 1: all of it, or not known. The same on every
+// Instead of that: the fraction of the motion of all nodes that no candidate forbids, relative to its
+// centre of mass or to nodes with a prescribed motion at rest; 1: all of it, or not known. The same on every
 // worker; ends with a barrier. surface_contact_count_cut: such a step is one that has been cut.
-double REAL_NAME(surface_contact_part)(struct system *system, const struct worker *worker);
+double REAL_NAME(surface_contact_fraction)(struct system *system, const struct worker *worker);
 void REAL_NAME(surface_contact_count_cut)(struct system *system);
 
 // Whether surfaces have passed through each other between the start of the step and the last
@@ -85,6 +85,9 @@ bool REAL_NAME(surface_contact_crossed)(const struct system *system);
 // Poses the mesh colliders that move for a time, s. Ends with a barrier if there are any.
 void REAL_NAME(mesh_colliders_pose)(struct system *system, double time,
                                     const struct worker *worker);
+
+// Whether any of them moves.
+bool REAL_NAME(mesh_colliders_move)(const struct system *system);
 
 // W, exerted by mesh colliders in the present evaluation of the forces; the same on every worker.
 double REAL_NAME(mesh_colliders_power)(const struct system *system);

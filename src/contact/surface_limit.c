@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-// A node may use all but this part of its distance from the plane. Nor may it come so near to it
-// that the two sides are nearer than this part of the thickness, which rounding of positions must not
+// A node may use all but this fraction of its distance from the plane. Nor may it come so near to it
+// that the two sides are nearer than this fraction of the thickness, which rounding of positions must not
 // use up.
 static const double MARGIN = 0.1, LEAST = 0.02;
 
@@ -113,9 +113,9 @@ static void put_step_velocity(struct system *system, size_t i, vec3 velocity)
 
 // ---- The plane between two sides
 
-static double within(double part)
+static double within(double fraction)
 {
-    return part < 0 ? 0 : part > 1 ? 1 : part;
+    return fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
 }
 
 static void keep_nearest(vec3 apart, vec3 *nearest)
@@ -129,8 +129,8 @@ static vec3 from_line(vec3 p, vec3 a, vec3 b)
 {
     const vec3 along = vec3_subtract(b, a), to = vec3_subtract(p, a);
     const double square = vec3_dot(along, along);
-    const double part = square > 0 ? within(vec3_dot(along, to) / square) : 0;
-    return vec3_subtract(to, vec3_scale(part, along));
+    const double fraction = square > 0 ? within(vec3_dot(along, to) / square) : 0;
+    return vec3_subtract(to, vec3_scale(fraction, along));
 }
 
 vec3 REAL_NAME(between_node_and_triangle)(const vec3 p[4])
@@ -212,10 +212,10 @@ static struct common_motion common_motion(const struct system *system, const str
                                   vec3_scale(1 / weights[which], sums[which].velocity)};
 }
 
-// Leaves a part of what a node has moved relative to the candidate, and of its velocity: along the
+// Leaves a fraction of what a node has moved relative to the candidate, and of its velocity: along the
 // normal, or in every direction.
-static void keep_part(struct system *system, const struct crossing *it, int i,
-                      struct common_motion with, double part, bool normal_only)
+static void keep_fraction(struct system *system, const struct crossing *it, int i,
+                          struct common_motion with, double fraction, bool normal_only)
 {
     const uint32_t node = it->nodes[i];
     vec3 lost = vec3_subtract(it->moved[i], with.moved),
@@ -225,14 +225,15 @@ static void keep_part(struct system *system, const struct crossing *it, int i,
         slower = vec3_scale(vec3_dot(slower, it->normal), it->normal);
     }
     state_put(system->state, node,
-              vec3_subtract(state_position(system->state, node), vec3_scale(1 - part, lost)));
-    put_step_velocity(system, node, vec3_subtract(it->velocity[i], vec3_scale(1 - part, slower)));
+              vec3_subtract(state_position(system->state, node), vec3_scale(1 - fraction, lost)));
+    put_step_velocity(system, node,
+                      vec3_subtract(it->velocity[i], vec3_scale(1 - fraction, slower)));
 }
 
-// The part of the motion relative to a plane which moves with `with` that leaves every node on its
+// The fraction of the motion relative to a plane which moves with `with` that leaves every node on its
 // side, with some distance; 1: all of it. *stuck: a node with a prescribed motion passes the plane.
-static double allowed_part(const struct system *system, const struct crossing *it, int split,
-                           struct common_motion with, double floor, bool *stuck)
+static double allowed_fraction(const struct system *system, const struct crossing *it, int split,
+                               struct common_motion with, double floor, bool *stuck)
 {
     double first = INFINITY, second = -INFINITY; // heights along the normal at the start
     for (int i = 0; i < 4; i++) {
@@ -245,7 +246,7 @@ static double allowed_part(const struct system *system, const struct crossing *i
     // Both sides are convex, so that no point of either is nearer to the plane than these.
     const double middle = (first + second) / 2, half = fmax(0, first - second) / 2;
     const double keep = fmax(MARGIN * half, floor) / 2;
-    double part = 1;
+    double fraction = 1;
     for (int i = 0; i < 4; i++) {
         const double sign = i < split ? 1 : -1;
         const double height = fmax(0, sign * (vec3_dot(it->normal, it->start[i]) - middle));
@@ -256,9 +257,9 @@ static double allowed_part(const struct system *system, const struct crossing *i
         if (system->constants->inverse_mass[it->nodes[i]] == 0)
             *stuck = true;
         else
-            part = fmin(part, fmax(0, height - keep) / approach);
+            fraction = fmin(fraction, fmax(0, height - keep) / approach);
     }
-    return part;
+    return fraction;
 }
 
 // Cuts the nodes of a candidate at its plane; false if none had to be cut. A plane at rest is tried
@@ -271,26 +272,26 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
     const int split = found->edges ? 2 : 1;
     const double floor = least_distance(system->surface_contact, pair);
     struct common_motion with = common_motion(system, &it, true);
-    double part = allowed_part(system, &it, split, with, floor, stuck);
-    if (part < 1 && !together) {
+    double fraction = allowed_fraction(system, &it, split, with, floor, stuck);
+    if (fraction < 1 && !together) {
         with = common_motion(system, &it, false);
-        part = allowed_part(system, &it, split, with, floor, stuck);
+        fraction = allowed_fraction(system, &it, split, with, floor, stuck);
     }
-    for (int i = 0; i < 4 && part < 1; i++)
+    for (int i = 0; i < 4 && fraction < 1; i++)
         if (system->constants->inverse_mass[it.nodes[i]] != 0)
-            keep_part(system, &it, i, with, part, together);
-    return part < 1;
+            keep_fraction(system, &it, i, with, fraction, together);
+    return fraction < 1;
 }
 
-// The part of its motion that leaves every node of a candidate on its side of the plane, as
+// The fraction of its motion that leaves every node of a candidate on its side of the plane, as
 // cut_candidate finds it first.
-static double candidate_part(const struct system *system, const struct block_pair *pair,
-                             const struct candidate *found, bool *stuck)
+static double candidate_fraction(const struct system *system, const struct block_pair *pair,
+                                 const struct candidate *found, bool *stuck)
 {
     struct crossing it;
     find_crossing(system, pair, found, &it);
-    return allowed_part(system, &it, found->edges ? 2 : 1, common_motion(system, &it, true),
-                        least_distance(system->surface_contact, pair), stuck);
+    return allowed_fraction(system, &it, found->edges ? 2 : 1, common_motion(system, &it, true),
+                            least_distance(system->surface_contact, pair), stuck);
 }
 
 // Blocks show which pairs may pass, which in a cloth that turns are many; their candidates, whether
@@ -308,7 +309,7 @@ static bool list_passes(const struct system *system, size_t index)
             bool stuck = false;
             if (!candidate_may_pass(system, &list->pairs[p], &found))
                 continue;
-            if (candidate_part(system, &list->pairs[p], &found, &stuck) < 1 || stuck)
+            if (candidate_fraction(system, &list->pairs[p], &found, &stuck) < 1 || stuck)
                 return true;
         }
     }
@@ -402,40 +403,58 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     worker_barrier(worker);
 }
 
-// ---- The part of an implicit step
+// ---- The fraction of an implicit step
 
-static double part_of_list(struct system *system, size_t index)
+// Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them, however
+// much of the step is left, so that a shorter step leaves nodes in their way: these are cut instead.
+static bool plane_is_driven(const struct system *system, const struct block_pair *pair,
+                            const struct candidate *found)
+{
+    struct crossing it;
+    find_crossing(system, pair, found, &it);
+    for (int i = 0; i < 4; i++)
+        if (system->constants->inverse_mass[it.nodes[i]] == 0 &&
+            vec3_dot(it.moved[i], it.moved[i]) > 0)
+            return true;
+    return false;
+}
+
+static double fraction_of_list(const struct system *system, size_t index)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
-    double part = 1;
+    double fraction = 1;
     for (size_t p = 0; p < list->pair_count; p++) {
         if (!pair_may_pass(it, &list->pairs[p], it->least[index][p]))
             continue;
         struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
         struct candidate found;
         bool stuck = false;
-        while (candidate_next(&walk, &found))
-            if (candidate_may_pass(system, &list->pairs[p], &found))
-                part = fmin(part, candidate_part(system, &list->pairs[p], &found, &stuck));
+        while (candidate_next(&walk, &found)) {
+            if (!candidate_may_pass(system, &list->pairs[p], &found))
+                continue;
+            const double allowed = candidate_fraction(system, &list->pairs[p], &found, &stuck);
+            if (allowed < fraction && !plane_is_driven(system, &list->pairs[p], &found))
+                fraction = allowed;
+        }
     }
-    return part;
+    return fraction;
 }
 
-double REAL_NAME(surface_contact_part)(struct system *system, const struct worker *worker)
+double REAL_NAME(surface_contact_fraction)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     if (it->overshot)
         return 1;
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = part_of_list(system, i);
+        it->energies[i] = fraction_of_list(system, i);
     worker_barrier(worker);
-    double part = 1;
+    double fraction = 1;
     for (size_t i = 0; i < it->broad->list_count; i++)
-        part = fmin(part, it->energies[i]);
+        fraction = fmin(fraction, it->energies[i]);
     worker_barrier(worker);
-    return part;
+    return fraction;
 }
 
 void REAL_NAME(surface_contact_count_cut)(struct system *system)

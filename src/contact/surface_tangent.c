@@ -72,14 +72,15 @@ uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, si
 
 // Where the first part of a candidate is relative to the second: a node to the plane of a triangle,
 // or an edge to the line of another.
-struct place {
+struct relative_position {
     bool known;    // not of a triangle without area, nor of parallel edges
     real height;   // m, along the normal
-    real parts[2]; // of the way along two sides of the triangle, or along the edges
+    real along[2]; // fractions of two sides of the triangle, or of the edges
     struct point normal;
 };
 
-static struct place place_of(const struct candidate *found, const struct point p[4])
+static struct relative_position relative_position_of(const struct candidate *found,
+                                                     const struct point p[4])
 {
     const bool edges = found->edges;
     const struct point u = edges ? point_difference(p[1], p[0]) : point_difference(p[2], p[1]);
@@ -87,28 +88,29 @@ static struct place place_of(const struct candidate *found, const struct point p
     const struct point normal = point_cross(u, v);
     const real square = point_dot(normal, normal);
     if (!(square > EDGES_PARALLEL * EDGES_PARALLEL * point_dot(u, u) * point_dot(v, v)))
-        return (struct place){.known = false};
+        return (struct relative_position){.known = false};
     const real length = real_sqrt(square);
     const struct point apart = point_difference(p[0], edges ? p[2] : p[1]);
     const real by_u = point_dot(point_cross(apart, v), normal) / square;
     const real by_v = point_dot(point_cross(u, apart), normal) / square;
-    return (struct place){.known = true,
-                          .height = point_dot(apart, normal) / length,
-                          .parts = {edges ? -by_u : by_u, by_v},
-                          .normal = {normal.x / length, normal.y / length, normal.z / length}};
+    return (struct relative_position){
+        .known = true,
+        .height = point_dot(apart, normal) / length,
+        .along = {edges ? -by_u : by_u, by_v},
+        .normal = {normal.x / length, normal.y / length, normal.z / length}};
 }
 
 // Whether a node has passed through a triangle since the start, or an edge through an edge, or nearly
 // so beside it: where a surface is bent, no other candidate may show it.
-static bool passes_through(const struct candidate *found, const struct place *start,
-                           const struct place *now)
+static bool passes_through(const struct candidate *found, const struct relative_position *start,
+                           const struct relative_position *now)
 {
     const real beside = (real)0.5;
     if (!(start->height * now->height < 0) || !(point_dot(start->normal, now->normal) > 0))
         return false;
-    const real part = start->height / (start->height - now->height);
-    const real first = start->parts[0] + part * (now->parts[0] - start->parts[0]);
-    const real second = start->parts[1] + part * (now->parts[1] - start->parts[1]);
+    const real fraction = start->height / (start->height - now->height);
+    const real first = start->along[0] + fraction * (now->along[0] - start->along[0]);
+    const real second = start->along[1] + fraction * (now->along[1] - start->along[1]);
     if (!(first > -beside && second > -beside))
         return false;
     return found->edges ? first < 1 + beside && second < 1 + beside : first + second < 1 + beside;
@@ -129,7 +131,8 @@ static struct separation separation_of(const struct candidate *found, const stru
     const struct separation plain = {{scale * apart.x, scale * apart.y, scale * apart.z}, distance};
     if (!start)
         return plain;
-    const struct place before = place_of(found, start), after = place_of(found, now);
+    const struct relative_position before = relative_position_of(found, start),
+                                   after = relative_position_of(found, now);
     if (before.known && after.known) {
         if (!passes_through(found, &before, &after))
             return plain;
@@ -441,6 +444,25 @@ void REAL_NAME(surface_rows_add)(struct system *system, const struct worker *wor
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
+double REAL_NAME(surface_rows_collider_power)(const struct system *system)
+{
+    const struct surface_rows *it = system->surface_contact->rows;
+    const size_t nodes = (size_t)system->state->nodes;
+    double power = 0;
+    for (size_t r = 0; r < it->count; r++) {
+        const struct surface_row *row = &it->rows[r];
+        const struct point d = row->direction;
+        for (int i = 0; i < 4; i++) {
+            if (row->nodes[i] < nodes || row->weights[i] == 0)
+                continue;
+            const vec3 v = node_velocity(system->state, row->nodes[i]);
+            power -= (double)(row->weights[i] * row->force) *
+                     ((double)d.x * v.x + (double)d.y * v.y + (double)d.z * v.z);
+        }
+    }
+    return power;
+}
+
 static const struct surface_rows *rows_of(const struct system *system)
 {
     const struct surface_contact *contact = system->surface_contact;
@@ -453,12 +475,15 @@ void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffn
     const struct surface_rows *it = rows_of(system);
     if (!it)
         return;
+    const size_t nodes = (size_t)system->state->nodes;
     const struct range rows = worker_share(worker, it->count, 8);
     for (size_t r = rows.first; r < rows.end; r++) {
         const struct surface_row *row = &it->rows[r];
         real sum = 0;
         for (int i = 0; i < 4; i++) {
             const size_t node = row->nodes[i];
+            if (node >= nodes) // of a mesh collider, whose motion is given
+                continue;
             sum +=
                 row->weights[i] * (row->direction.x * in.x[node] + row->direction.y * in.y[node] +
                                    row->direction.z * in.z[node]);

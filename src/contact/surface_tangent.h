@@ -56,4 +56,7 @@ bool REAL_NAME(surface_rows_find)(struct system *system, const struct worker *wo
 // Adds their forces to those of the nodes. Ends with a barrier.
 void REAL_NAME(surface_rows_add)(struct system *system, const struct worker *worker);
 
+// The power of what moves mesh colliders, W: against the forces of the rows on their nodes.
+double REAL_NAME(surface_rows_collider_power)(const struct system *system);
+
 #endif

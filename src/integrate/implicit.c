@@ -607,9 +607,10 @@ static void sample_energy(struct system *system, uint64_t step, struct energy_sa
     const struct evaluation evaluation = {step_time(system, step), system->state->step + 1, false};
     const struct scene_wind *wind = &system->topology->environment.wind;
     struct external_power external = {0, 0};
-    if (moves_nodes(system) || (wind->present && wind->law == WIND_NODE))
+    const bool moves = moves_nodes(system) || REAL_NAME(mesh_colliders_move)(system);
+    if (moves || (wind->present && wind->law == WIND_NODE))
         REAL_NAME(forces_evaluate_without_breaking)(system, evaluation, worker);
-    if (moves_nodes(system) || wind->present || any_moving_sphere(system, RESPONSE_PENALTY))
+    if (moves || wind->present || any_moving_sphere(system, RESPONSE_PENALTY))
         external = REAL_NAME(external_power)(system, evaluation.time, worker);
     REAL_NAME(energy_measure_without_fault)(system, evaluation, &sample->energy, worker);
     if (worker->index == 0)
@@ -1042,14 +1043,14 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
 
 // ---- The end of a step
 
-// x := x0 + part (x - x0), and v likewise, from the start of the step.
-static void keep_part(struct system *system, double part, struct split_vectors positions,
-                      struct split_vectors velocities, const struct worker *worker)
+// x := x0 + fraction (x - x0), and v likewise, from the start of the step.
+static void keep_fraction(struct system *system, double fraction, struct split_vectors positions,
+                          struct split_vectors velocities, const struct worker *worker)
 {
     struct state *s = system->state;
     const struct split_vectors x = state_positions(s), v = state_velocities(s);
     const struct range share = node_share(system, worker);
-    const real kept = (real)part;
+    const real kept = (real)fraction;
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
@@ -1063,7 +1064,7 @@ static void keep_part(struct system *system, double part, struct split_vectors p
     worker_barrier(worker);
 }
 
-// Where surfaces would pass through each other, the step ends before they do: a part of the
+// Where surfaces would pass through each other, the step ends before they do: a fraction of the
 // displacements and of the changes of velocity of all nodes is left, as if the step had been shorter.
 // Unlike the cutting of single nodes this stretches no spring, and stores no energy. Not where that
 // would stop the motion: these nodes are cut.
@@ -1072,8 +1073,8 @@ static bool shorten(struct system *system, const struct worker *worker)
     const double least = 0.02;
     if (!REAL_NAME(surface_contact_passes)(system, worker))
         return false;
-    const double part = REAL_NAME(surface_contact_part)(system, worker);
-    if (!(part < 1 && part >= least))
+    const double fraction = REAL_NAME(surface_contact_fraction)(system, worker);
+    if (!(fraction < 1 && fraction >= least))
         return false;
     const bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
     const struct implicit *it = system->implicit;
@@ -1083,8 +1084,8 @@ static bool shorten(struct system *system, const struct worker *worker)
     double before = 0;
     if (counts_work)
         before = REAL_NAME(energy_total)(system, end, worker);
-    keep_part(system, part, bdf2 ? state_previous_positions(system->state) : it->base,
-              bdf2 ? state_previous_velocities(system->state) : it->velocity, worker);
+    keep_fraction(system, fraction, bdf2 ? state_previous_positions(system->state) : it->base,
+                  bdf2 ? state_previous_velocities(system->state) : it->velocity, worker);
     if (counts_work) {
         const double after = REAL_NAME(energy_total)(system, end, worker);
         if (worker->index == 0)
@@ -1105,6 +1106,7 @@ void REAL_NAME(implicit_finish)(struct system *system, const struct worker *work
     if (!system->settings.cuts || gas_has_collapsed(system))
         return;
     const uint64_t before = REAL_NAME(surface_contact_cuts)(system).steps;
+    REAL_NAME(mesh_colliders_pose)(system, step_time(system, system->state->step + 1), worker);
     shorten(system, worker);
     REAL_NAME(limit_motion)(system, worker);
     if (worker->index == 0 && REAL_NAME(surface_contact_cuts)(system).steps > before)

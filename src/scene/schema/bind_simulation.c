@@ -502,12 +502,6 @@ static void bind_mesh_collider(struct binder *binder, const struct dom_value *va
     struct bound bound;
     bind_mapping(binder, value, schema_collider_shapes[COLLIDER_MESH].what, parts, 2, false,
                  &bound);
-    const enum integrator integrator = binder->scene->simulation.integrator;
-    if (binder->integrator_known && !integrator_has_friction(integrator))
-        bind_report(binder, value->at, NULL,
-                    "a mesh collider is not for the integrator %s, only for explicit_euler, "
-                    "symplectic_euler, verlet, velocity_verlet, midpoint and rk4",
-                    integrator_name(integrator));
     collider->response = RESPONSE_CONTACT;
     bind_mesh(binder, &bound, &collider->mesh);
     bind_collider_motion(binder, &bound, &collider->motion);
