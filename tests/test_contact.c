@@ -193,6 +193,24 @@ static void check_energy(taut_solver *solver, const struct everything *all, cons
     assert_near(energy_of(solver).contact, expected, tolerance * expected + 1e-12);
 }
 
+// Compares the energy with that of brute force again and again during a run; many contacts are made.
+static void check_energy_of_run(taut_solver *solver, int times, uint64_t steps, double tolerance)
+{
+    struct everything all = everything_of(solver);
+    double *built = all_positions(solver);
+    size_t most = 0;
+    for (int i = 0; i < times; i++) {
+        size_t touching;
+        advance(solver, steps);
+        check_energy(solver, &all, built, tolerance, &touching);
+        most = touching > most ? touching : most;
+    }
+    assert_true(most > 40);
+    free(built);
+    free_everything(&all);
+    taut_solver_destroy(solver);
+}
+
 // A sheet that stands on another one, all of whose nodes are held, and folds down onto itself; a
 // ball falls onto it.
 #define FOLD                                                                                       \
@@ -216,19 +234,7 @@ static void test_energy_is_that_of_brute_force(void **state)
         taut_solver *solver = solver_of("precision: %s\n"
                                         "simulation: {dt: 1e-4, steps: 1}\n" FOLD,
                                         precision ? "double" : "single");
-        struct everything all = everything_of(solver);
-        double *built = all_positions(solver);
-        size_t most = 0;
-        for (int i = 0; i < (quick() ? 8 : 20); i++) {
-            size_t touching;
-            advance(solver, 300);
-            check_energy(solver, &all, built, precision ? 1e-9 : 2e-3, &touching);
-            most = touching > most ? touching : most;
-        }
-        assert_true(most > 40);
-        free(built);
-        free_everything(&all);
-        taut_solver_destroy(solver);
+        check_energy_of_run(solver, quick() ? 8 : 20, 300, precision ? 1e-9 : 2e-3);
     }
 }
 
@@ -251,20 +257,8 @@ static void test_energy_is_that_of_brute_force(void **state)
 static void test_energy_of_long_bodies_is_that_of_brute_force(void **state)
 {
     (void)state;
-    taut_solver *solver = solver_of("precision: double\nsimulation: {dt: 1e-4, steps: 1}\n" PILE);
-    struct everything all = everything_of(solver);
-    double *built = all_positions(solver);
-    size_t most = 0;
-    for (int i = 0; i < (quick() ? 10 : 30); i++) {
-        size_t touching;
-        advance(solver, 250);
-        check_energy(solver, &all, built, 1e-9, &touching);
-        most = touching > most ? touching : most;
-    }
-    assert_true(most > 40);
-    free(built);
-    free_everything(&all);
-    taut_solver_destroy(solver);
+    check_energy_of_run(solver_of("precision: double\nsimulation: {dt: 1e-4, steps: 1}\n" PILE),
+                        quick() ? 10 : 30, 250, 1e-9);
 }
 
 // A sheet close to a ball, at rest: the force is minus the slope of the energy of brute force.

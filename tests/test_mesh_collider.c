@@ -325,13 +325,13 @@ static taut_solver *hit_of(const char *integrator, double dt, double spin)
 
 // The work of a mesh that is only translated is its velocity times the momentum that it gives. The
 // relative difference, of a run of 50 ms.
-static double work_difference(const char *integrator, double dt)
+static double work_difference(const char *integrator, double dt, double least_momentum)
 {
     taut_solver *solver = hit_of(integrator, dt, 0);
     advance(solver, (uint64_t)round(0.05 / dt));
     const vec3 momentum = momentum_of(solver);
     const double work = 0.5 * momentum.x + 2 * momentum.y, counted = work_of(solver).drives;
-    assert_true(momentum.y > 0.12);
+    assert_true(momentum.y > least_momentum);
     taut_solver_destroy(solver);
     return fabs(counted - work) / work;
 }
@@ -339,10 +339,10 @@ static double work_difference(const char *integrator, double dt)
 static void test_work_is_velocity_times_momentum(void **state)
 {
     (void)state;
-    assert_true(work_difference("velocity_verlet", 2e-5) < 1e-4);
+    assert_true(work_difference("velocity_verlet", 2e-5, 0.15) < 1e-4);
     for (int i = 0; i < IMPLICIT; i++) {
-        const double coarse = work_difference(implicit_integrators[i], 1e-4),
-                     fine = work_difference(implicit_integrators[i], 5e-5);
+        const double coarse = work_difference(implicit_integrators[i], 1e-4, 0.12),
+                     fine = work_difference(implicit_integrators[i], 5e-5, 0.12);
         assert_true(fine < 2e-3);
         assert_true(coarse > 3 * fine);
     }
@@ -418,6 +418,20 @@ static taut_solver *swept_of(const char *precision, const char *integrator, doub
         options);
 }
 
+// 20 times so many steps, 20 ms in all: swept along at 20 m/s, and nothing passes.
+static void check_is_swept_along(taut_solver *solver, uint64_t steps)
+{
+    for (int frame = 0; frame < 20; frame++) {
+        advance(solver, steps);
+        assert_int_equal(crossings_of(solver), 0);
+    }
+    assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+    double lowest = INFINITY;
+    for (uint64_t node = 0; node < 121; node++)
+        lowest = fmin(lowest, position_of(solver, node).y);
+    assert_true(lowest > 0.3);
+}
+
 static void test_a_fast_mesh_sweeps_a_sheet_along(void **state)
 {
     (void)state;
@@ -428,17 +442,8 @@ static void test_a_fast_mesh_sweeps_a_sheet_along(void **state)
     for (int i = 0; i < 6; i++)
         for (int p = 0; p < 3; p++) {
             taut_solver *solver = swept_of(precisions[p], integrators[i], 20, 2e-4, "", &options);
-            for (int frame = 0; frame < 20; frame++) {
-                advance(solver, 5);
-                assert_int_equal(crossings_of(solver), 0);
-            }
+            check_is_swept_along(solver, 5);
             assert_true(solver_surface_cuts(solver).steps > 0);
-            assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
-            // Swept along: 20 ms at 20 m/s.
-            double lowest = INFINITY;
-            for (uint64_t node = 0; node < 121; node++)
-                lowest = fmin(lowest, position_of(solver, node).y);
-            assert_true(lowest > 0.3);
             taut_solver_destroy(solver);
         }
 }
@@ -455,15 +460,7 @@ static void test_a_mesh_sweeps_a_sheet_along_in_implicit_steps(void **state)
             for (int s = 0; s < 2; s++) {
                 taut_solver *solver =
                     swept_of(precisions[p], implicit_integrators[i], 20, steps[s], "", &options);
-                for (int frame = 0; frame < 20; frame++) {
-                    advance(solver, s ? 1 : 5);
-                    assert_int_equal(crossings_of(solver), 0);
-                }
-                assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
-                double lowest = INFINITY;
-                for (uint64_t node = 0; node < 121; node++)
-                    lowest = fmin(lowest, position_of(solver, node).y);
-                assert_true(lowest > 0.3);
+                check_is_swept_along(solver, s ? 1 : 5);
                 taut_solver_destroy(solver);
             }
 }

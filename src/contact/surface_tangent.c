@@ -246,17 +246,6 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
 
 // ---- Finding them
 
-// How far the nodes of a block have moved since the start of the step.
-static void find_displacements(struct surface_contact *it, size_t b)
-{
-    it->steps[b] = no_displacements();
-    for (uint32_t i = 0; i < it->surfaces.blocks[b].nodes; i++) {
-        const struct point d =
-            point_difference(block_point(it->now[b], (int)i), block_point(it->start[b], (int)i));
-        displacements_include(&it->steps[b], (const real[3]){d.x, d.y, d.z});
-    }
-}
-
 // Of the candidates of a pair of blocks, only if some may have come within reach since the start.
 static bool find_in_pair(const struct system *system, struct row_list *rows,
                          const struct pair_list *list, size_t p, double least)
@@ -393,7 +382,7 @@ bool REAL_NAME(surface_rows_find)(struct system *system, const struct worker *wo
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     for (size_t b = blocks.first; b < blocks.end; b++)
         if (it->listed[b])
-            find_displacements(it, b);
+            it->steps[b] = block_displacements(system, b, it->start[b]);
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
         if (!find_in_list(system, i))
