@@ -52,16 +52,16 @@ def drag_a_sphere_into_the_jelly(screen, taut, folder):
 def lead_the_rope_by_keys(screen, taut, folder):
     window = Window(screen, taut, os.path.join(SCENES, "rope.yaml"))
     window.until(lambda now: now["time"] > 0.1, "it plays")
-    before = window.now()["leader"]["at"]
+    before = window.now()["driven"]["at"]
     seen = screen.picture()
     box = window.now()["picture"]
     middle = (int(box[0] + box[2] / 2), int(box[1] + box[3] / 2))
     for key, axis, sign in (("Left", 0, -1), ("Home", 1, 1), ("Up", 2, -1), ("Right", 0, 1),
                             ("End", 1, -1), ("Down", 2, 1)):
-        at = window.now()["leader"]["at"]
+        at = window.now()["driven"]["at"]
         screen.do("mousemove", *middle, "keydown", key)
-        to = window.until(lambda now: sign * (now["leader"]["at"][axis] - at[axis]) > 0.2,
-                          f"{key} moves the rope's end")["leader"]["at"]
+        to = window.until(lambda now: sign * (now["driven"]["at"][axis] - at[axis]) > 0.2,
+                          f"{key} moves the rope's end")["driven"]["at"]
         screen.do("keyup", key)
         others = [i for i in range(3) if i != axis]
         assert all(abs(to[i] - at[i]) < 1e-6 for i in others), (key, at, to)
@@ -69,9 +69,9 @@ def lead_the_rope_by_keys(screen, taut, folder):
             share = screen.picture().changed(seen, box)
             assert share > 0.0005, f"of the picture only {share} changed"
     time.sleep(0.5)
-    resting = window.until(lambda now: now["time"] > 0, "a report")["leader"]["at"]
+    resting = window.until(lambda now: now["time"] > 0, "a report")["driven"]["at"]
     time.sleep(0.5)
-    assert window.now()["leader"]["at"] == resting, "it moves after the key went up"
+    assert window.now()["driven"]["at"] == resting, "it moves after the key went up"
     assert resting != before
     window.close()
 
@@ -137,10 +137,10 @@ def keys_and_buttons(screen, taut, folder):
     window.until(lambda now: now["step"] == 0, "the button resets")
     assert paused["step"] > 10
     # A drag on the background turns the camera.
-    at = window.now()["leader"]["seen"]
+    at = window.now()["driven"]["seen"]
     window.drag((box[0] + 40, box[1] + 60), (150, 0))
-    window.until(lambda now: abs(now["leader"]["seen"][0] - at[0]) > 5 or
-                 abs(now["leader"]["seen"][1] - at[1]) > 5, "the camera turns")
+    window.until(lambda now: abs(now["driven"]["seen"][0] - at[0]) > 5 or
+                 abs(now["driven"]["seen"][1] - at[1]) > 5, "the camera turns")
     window.close()
 
 

@@ -24,8 +24,8 @@ struct barrier_work {
     bool touches;
 };
 
-// a / b within [0, 1], 0 where b is not positive, as part_of in distance.h.
-WIDE_INLINE wide part_where(wide a, wide b)
+// a / b within [0, 1], 0 where b is not positive, as fraction_of in distance.h.
+WIDE_INLINE wide wide_fraction(wide a, wide b)
 {
     const wide zero = wide_set(0), one = wide_set(1);
     const wide part = wide_blend(wide_positive(b), wide_divide(a, b), zero);
@@ -52,8 +52,8 @@ WIDE_INLINE struct wide_contact closest_points_on_triangles(struct wide_point p,
     inside = wide_mask_and(inside, wide_positive(whole));
 
     // The nearest of the sides.
-    const wide on_ab = part_where(along_b, bb), on_ac = part_where(along_c, cc);
-    const wide on_bc = part_where(wide_dot(bc, bp), wide_dot(bc, bc));
+    const wide on_ab = wide_fraction(along_b, bb), on_ac = wide_fraction(along_c, cc);
+    const wide on_bc = wide_fraction(wide_dot(bc, bp), wide_dot(bc, bc));
     const struct wide_point from_ab = point_less(ap, on_ab, ab),
                             from_ac = point_less(ap, on_ac, ac);
     const struct wide_point from_bc = point_less(bp, on_bc, bc);
@@ -93,9 +93,9 @@ WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, str
     const wide sine =
         wide_blend(wide_positive(product), wide_divide(whole, product), zero); // its square
     *parallel = ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine));
-    const wide first = part_where(cross_product(de, along_q, along_p, ee), whole);
-    const wide t = part_where(wide_add(wide_multiply(de, first), along_q), ee);
-    const wide s = part_where(wide_subtract(wide_multiply(de, t), along_p), dd);
+    const wide first = wide_fraction(cross_product(de, along_q, along_p, ee), whole);
+    const wide t = wide_fraction(wide_add(wide_multiply(de, first), along_q), ee);
+    const wide s = wide_fraction(wide_subtract(wide_multiply(de, t), along_p), dd);
 
     struct wide_contact found;
     found.apart = point_less(point_less(r, wide_subtract(zero, s), d), t, e);

@@ -139,7 +139,7 @@ WIDE_INLINE wide wide_dot(struct wide_point a, struct wide_point b)
 }
 
 // n / d between 0 and 1; d >= 0, and n is 0 if d is.
-WIDE_INLINE wide part_of_one(wide n, wide d)
+WIDE_INLINE wide wide_fraction_of_positive(wide n, wide d)
 {
     const wide t = wide_divide(n, wide_max(d, wide_set(REAL_TINY)));
     return wide_min(wide_max(t, wide_set(0)), wide_set(1));
@@ -160,10 +160,10 @@ WIDE_INLINE wide point_triangle_square(struct wide_point p, struct wide_point a,
     const wide bb = wide_dot(ab, ab), cc = wide_dot(ac, ac), cb = wide_dot(ab, ac);
     const wide b_p = wide_dot(ab, ap), c_p = wide_dot(ac, ap);
 
-    const struct wide_point from_ab = point_less(ap, part_of_one(b_p, bb), ab);
-    const struct wide_point from_ac = point_less(ap, part_of_one(c_p, cc), ac);
+    const struct wide_point from_ab = point_less(ap, wide_fraction_of_positive(b_p, bb), ab);
+    const struct wide_point from_ac = point_less(ap, wide_fraction_of_positive(c_p, cc), ac);
     const struct wide_point from_bc =
-        point_less(bp, part_of_one(wide_dot(bc, bp), wide_dot(bc, bc)), bc);
+        point_less(bp, wide_fraction_of_positive(wide_dot(bc, bp), wide_dot(bc, bc)), bc);
     const wide outside = wide_min(wide_dot(from_ab, from_ab),
                                   wide_min(wide_dot(from_ac, from_ac), wide_dot(from_bc, from_bc)));
 
@@ -187,8 +187,9 @@ struct edge_products {
 WIDE_INLINE wide edges_square_from(wide s, struct wide_point u, struct wide_point w,
                                    struct wide_point r, const struct edge_products *dot)
 {
-    const wide t = part_of_one(wide_add(wide_multiply(dot->uw, s), dot->wr), dot->ww);
-    const wide from_t = part_of_one(wide_subtract(wide_multiply(dot->uw, t), dot->ur), dot->uu);
+    const wide t = wide_fraction_of_positive(wide_add(wide_multiply(dot->uw, s), dot->wr), dot->ww);
+    const wide from_t =
+        wide_fraction_of_positive(wide_subtract(wide_multiply(dot->uw, t), dot->ur), dot->uu);
     const struct wide_point d =
         point_less(point_less(r, wide_subtract(wide_set(0), from_t), u), t, w);
     return wide_dot(d, d);
@@ -205,7 +206,7 @@ WIDE_INLINE wide edges_square(struct wide_point p1, struct wide_point q1, struct
                                       wide_dot(u, r), wide_dot(w, r)};
     const wide product = wide_multiply(dot.uu, dot.ww);
     const wide whole = wide_subtract(product, wide_multiply(dot.uw, dot.uw));
-    const wide s = part_of_one(cross_product(dot.uw, dot.wr, dot.ww, dot.ur), whole);
+    const wide s = wide_fraction_of_positive(cross_product(dot.uw, dot.wr, dot.ww, dot.ur), whole);
     const wide apart = edges_square_from(s, u, w, r, &dot);
     const wide_mask parallel =
         wide_at_most(whole, wide_multiply(wide_set(PARALLEL_SQUARE), product));

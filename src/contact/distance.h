@@ -42,7 +42,7 @@ struct closest {
 };
 
 // a / b within [0, 1]; 0 for a point instead of a line.
-static inline real part_of(real a, real b)
+static inline real fraction_of(real a, real b)
 {
     const real part = b > 0 ? a / b : 0;
     return part < 0 ? 0 : part > 1 ? 1 : part;
@@ -64,8 +64,8 @@ static inline struct closest closest_on_triangle(struct point p, struct point a,
         v /= determinant;
         w /= determinant;
     } else {
-        const real on_ab = part_of(along_b, bb), on_ac = part_of(along_c, cc),
-                   on_bc = part_of(point_dot(bc, bp), point_dot(bc, bc));
+        const real on_ab = fraction_of(along_b, bb), on_ac = fraction_of(along_c, cc),
+                   on_bc = fraction_of(point_dot(bc, bp), point_dot(bc, bc));
         const struct point from_ab = point_along(ap, -on_ab, ab),
                            from_ac = point_along(ap, -on_ac, ac),
                            from_bc = point_along(bp, -on_bc, bc);
@@ -91,8 +91,8 @@ static inline void find_other_end(real s, real along_q, real de, real ee, real a
                                   real *found_s, real *found_t)
 {
     // The nearest t to this s, and then the nearest s to that t.
-    *found_t = part_of(de * s + along_q, ee);
-    *found_s = dd > 0 ? part_of(de * *found_t - along_p, dd) : s;
+    *found_t = fraction_of(de * s + along_q, ee);
+    *found_s = dd > 0 ? fraction_of(de * *found_t - along_p, dd) : s;
 }
 
 // Of two edges p + s d and q + t e. `parallel` is the square of the sine of their angle: below
@@ -127,8 +127,8 @@ static inline struct closest closest_on_edges(struct point p, struct point p1, s
     real s, t;
     // In single precision the determinant of nearly parallel edges is rounding: both ends are tried.
     if (sine > (middle ? EDGES_PARALLEL : (real)1e-5)) {
-        find_other_end(part_of(de * along_q - along_p * ee, determinant), along_q, de, ee, along_p,
-                       dd, &s, &t);
+        find_other_end(fraction_of(de * along_q - along_p * ee, determinant), along_q, de, ee,
+                       along_p, dd, &s, &t);
     } else {
         real s1, t1;
         find_other_end(0, along_q, de, ee, along_p, dd, &s, &t);
@@ -139,10 +139,11 @@ static inline struct closest closest_on_edges(struct point p, struct point p1, s
         if (middle) {
             real slope;
             const real weight = edges_weight(sine, &slope);
-            const real nearest =
-                determinant > 0 ? part_of(de * along_q - along_p * ee, determinant) : (s + s1) / 2;
+            const real nearest = determinant > 0
+                                     ? fraction_of(de * along_q - along_p * ee, determinant)
+                                     : (s + s1) / 2;
             s = weight * nearest + (1 - weight) * ((s + s1) / 2);
-            t = part_of(de * s + along_q, ee);
+            t = fraction_of(de * s + along_q, ee);
         } else if (square1 < square) {
             s = s1;
             t = t1;

@@ -147,7 +147,7 @@ static void write_nodes(struct json *json, const struct view *view)
     write_node(json, view, "middle", subject->node_count / 2);
     write_node(json, view, "last", subject->node_count - 1);
     if (view->driven.present)
-        write_node(json, view, "leader", view->driven.node);
+        write_node(json, view, "driven", view->driven.node);
 }
 
 static void write_spheres(struct json *json, const struct view *view)
