@@ -291,6 +291,33 @@ static void a_state_writes_over_nothing_else(void **state)
     outcome_free(&outcome);
 }
 
+// A link to a file that does not exist when the run begins may be one to a file of the run.
+static void a_state_through_a_dangling_link_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("dangling/energy.csv", "end-link.csv"), 0);
+    struct outcome outcome = cli_expect(
+        1, "taut run --quiet --steps 1 --output dangling --state end-link.csv hanging.yaml");
+    assert_contains(outcome.err,
+                    "cannot write 'end-link.csv': it is a symbolic link to a file that "
+                    "does not exist");
+    outcome_free(&outcome);
+    assert_false(fixture_exists("dangling/energy.csv"));
+}
+
+static void a_state_into_a_pipe(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        cli_expect(0, "mkfifo pipe && (sleep 0.3; cat pipe >read) & "
+                      "sleep 0.1; taut run --quiet --no-output --steps 1 --state pipe hanging.yaml "
+                      "&& wait && head -n 1 read | grep -qx body,node,x,y,z,vx,vy,vz");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "taut run --quiet --no-output --steps 1 --state pipe hanging.yaml");
+    assert_contains(outcome.err, "cannot write 'pipe': no program reads from this pipe");
+    outcome_free(&outcome);
+}
+
 // The state may be written into the folder of the run, which need not exist, but must not replace a
 // file of the run.
 static void a_state_in_the_folder_of_the_run(void **state)
@@ -549,6 +576,8 @@ int main(void)
         cmocka_unit_test(a_full_disk_leaves_earlier_frames_whole),
         cmocka_unit_test(a_full_disk_at_the_end_leaves_no_state),
         cmocka_unit_test(a_state_writes_over_nothing_else),
+        cmocka_unit_test(a_state_through_a_dangling_link_is_refused),
+        cmocka_unit_test(a_state_into_a_pipe),
         cmocka_unit_test(a_state_in_the_folder_of_the_run),
         cmocka_unit_test(several_runs_into_one_new_folder),
         cmocka_unit_test(results_that_cannot_be_printed_are_a_failure),

@@ -287,6 +287,57 @@ static void test_warning(void **state)
     assert_int_equal(warnings_of("single", "rk4", "1e-4", 1000, "slower than 0.31 m/s"), 1);
 }
 
+// Nodes that touch a collider with their low parts only: high parts alone must not decide whether the
+// box of a block is near it, since the blocks of a tangent depend on the threads.
+static uint64_t hash_of_nodes_on_a_surface(const void *context,
+                                           const struct solver_options *options)
+{
+    const char *const *text = context;
+    taut_scene *scene =
+        scene_of("precision: mixed\nsimulation: {integrator: %s, dt: 2e-4, steps: 1}\n"
+                 "bodies: [{name: c, type: cloth, u: [1,0,0.1], v: [0,0.2,0.9], nodes: [33,17],\n"
+                 "  mass: 0.3, stiffness: 300}]\n"
+                 "colliders: [{%s, stiffness: 300}]\n",
+                 text[0], text[1]);
+    taut_solver *solver = solver_from(scene, options);
+    advance(solver, 3);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_nodes_on_a_surface(void **state)
+{
+    (void)state;
+    static const char *const colliders[] = {
+        "type: plane, point: [0,0.1,0]",
+        "type: sphere, center: [0.5,0.1,0.45], radius: 0.5",
+        "type: room, min: [-1,0.1,-1], max: [2,2,2]",
+    };
+    for (int i = 0; i < INTEGRATORS; i++)
+        for (int c = 0; c < 3; c++)
+            assert_same_hashes(hash_of_nodes_on_a_surface,
+                               (const char *[]){integrators[i], colliders[c]});
+}
+
+// Positions are counted from the middle of the scene, which the hash has too.
+static void test_hash_tells_places_apart(void **state)
+{
+    (void)state;
+    static const char *const heights[] = {"0", "1e6", "1e7", "-1e6"};
+    uint64_t hashes[4];
+    for (int i = 0; i < 4; i++) {
+        taut_solver *solver =
+            solver_of("precision: mixed\nsimulation: {integrator: rk4, dt: 1e-3, steps: 1}\n"
+                      "bodies: [{name: n, type: network, nodes: [[0,%s,0]], node_mass: 1}]\n",
+                      heights[i]);
+        hashes[i] = taut_solver_hash(solver);
+        taut_solver_destroy(solver);
+        for (int k = 0; k < i; k++)
+            assert_true(hashes[k] != hashes[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +347,8 @@ int main(void)
         cmocka_unit_test(test_restored_points_keep_their_positions),
         cmocka_unit_test(test_mouse_spring),
         cmocka_unit_test(test_warning),
+        cmocka_unit_test(test_nodes_on_a_surface),
+        cmocka_unit_test(test_hash_tells_places_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

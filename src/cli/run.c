@@ -333,6 +333,18 @@ static taut_status refuse_inputs(struct run *run, const char *path)
     return run->status;
 }
 
+// A link to a file that does not exist yet could be one to a file that the run is going to write.
+static taut_status refuse_dangling_link(struct run *run, const char *path)
+{
+    struct stat link, there;
+    if (lstat(path, &link) == 0 && S_ISLNK(link.st_mode) && stat(path, &there) != 0)
+        run->status = fail(&run->error, TAUT_ERROR_IO,
+                           "cannot write '%s': it is a symbolic link to a file that does not "
+                           "exist; remove it, or name the file itself",
+                           path);
+    return run->status;
+}
+
 // Tests whether the state file can be written. Only for regular files: a pipe would take the test
 // for the end of its data.
 static taut_status try_state_file(struct run *run)
@@ -341,7 +353,7 @@ static taut_status try_state_file(struct run *run)
     struct stat there;
     if (!run->options->no_output && name_folder(run) != TAUT_OK)
         return run->status;
-    if (path && refuse_inputs(run, path) != TAUT_OK)
+    if (path && (refuse_inputs(run, path) != TAUT_OK || refuse_dangling_link(run, path) != TAUT_OK))
         return run->status;
     if (!path || (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
         return run->status;

@@ -95,7 +95,7 @@ bool REAL_NAME(contacts_within)(const struct system *system, enum collider_respo
         near[word] = 0;
     if (is_clear(clear, &found, slack))
         return false;
-    const struct block_box box = block_box_of(&found, system->state->origin);
+    const struct block_box box = block_box_of_nodes(system, &found);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t of_this[BLOCK_WORDS];

@@ -12,14 +12,16 @@
 
 // ---- Bounding boxes
 
-// `origin` of the coordinates found (state.h).
-static inline struct block_box block_box_of(const struct node_box *found, vec3 origin)
+// `origin` of the coordinates found (state.h). `low`: the greatest ratio of low parts, which they do not
+// have, to them.
+static inline struct block_box block_box_of(const struct node_box *found, vec3 origin, double low)
 {
     const double from[3] = {origin.x, origin.y, origin.z};
     struct block_box box = {.reach = 0};
     for (int axis = 0; axis < 3; axis++) {
-        const double least = from[axis] + (double)found->least[axis];
-        const double most = from[axis] + (double)found->most[axis];
+        const double high[2] = {(double)found->least[axis], (double)found->most[axis]};
+        const double least = from[axis] + (high[0] - low * fabs(high[0]));
+        const double most = from[axis] + (high[1] + low * fabs(high[1]));
         box.least[axis] = least;
         box.most[axis] = most;
         box.reach = max_of(box.reach, max_of(fabs(least), fabs(most)));
@@ -33,7 +35,7 @@ static inline struct block_box box_of(const struct system *system, const real *x
 {
     struct node_box found;
     system->kernels->node_box(x, y, z, nodes, &found);
-    return block_box_of(&found, vec3_make(0, 0, 0));
+    return block_box_of(&found, vec3_make(0, 0, 0), 0);
 }
 
 static inline struct node_box find_node_box(const struct system *system, struct range nodes)
@@ -44,10 +46,18 @@ static inline struct node_box find_node_box(const struct system *system, struct 
     return found;
 }
 
+// For a box of nodes.
+static inline struct block_box block_box_of_nodes(const struct system *system,
+                                                  const struct node_box *found)
+{
+    const struct state *s = system->state;
+    return block_box_of(found, s->origin, state_is_mixed(s) ? (double)REAL_EPSILON : 0);
+}
+
 static inline struct block_box box_of_nodes(const struct system *system, struct range nodes)
 {
     const struct node_box found = find_node_box(system, nodes);
-    return block_box_of(&found, system->state->origin);
+    return block_box_of_nodes(system, &found);
 }
 
 // ---- Clear boxes

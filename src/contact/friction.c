@@ -105,7 +105,7 @@ static void update_block(struct system *system, double time, size_t block)
     if (!s->block_friction[block] &&
         is_clear(clear_box_of(system, nodes, RESPONSE_PENALTY), &found, 0))
         return;
-    const struct block_box box = block_box_of(&found, s->origin);
+    const struct block_box box = block_box_of_nodes(system, &found);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         const struct scene_collider *collider = &system->topology->colliders[c];
         if (!collider->coulomb.present)

@@ -56,7 +56,7 @@ static bool block_may_touch(const struct system *system, double time, struct ran
     struct clear_box *clear = clear_box_of(system, nodes, RESPONSE_PENALTY);
     if (is_clear(clear, &found, 0))
         return false;
-    const struct block_box box = block_box_of(&found, system->state->origin);
+    const struct block_box box = block_box_of_nodes(system, &found);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         struct surface surface;
         uint64_t near[BLOCK_WORDS];

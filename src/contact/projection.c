@@ -596,7 +596,7 @@ static void project_block(const struct projection *it, size_t block)
     const struct node_box found = find_node_box(system, nodes);
     if (pass_block(it, block, &found))
         return;
-    const struct block_box box = block_box_of(&found, system->state->origin);
+    const struct block_box box = block_box_of_nodes(system, &found);
     const bool touched = s->block_touches[block];
     const double slack = block_slack(&box) + solved_slack(it, nodes);
     struct near_surface near[SURFACES_AT_ONCE];
@@ -647,7 +647,7 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
         all->near[block] = PASSED;
         if (pass_block(&it, block, &found))
             continue;
-        const struct block_box box = block_box_of(&found, system->state->origin);
+        const struct block_box box = block_box_of_nodes(system, &found);
         const double slack = block_slack(&box) + solved_slack(&it, nodes);
         struct near_surface near[SURFACES_AT_ONCE];
         size_t collider = 0, number = 0;

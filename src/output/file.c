@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -182,13 +183,41 @@ static taut_status open_whole(struct file *file, enum file_kind kind, taut_error
     return TAUT_OK;
 }
 
-// Opens a device or a pipe. The type is checked again, because the path could have become a regular
-// file since the first check.
+// Opens a device or a pipe for writing, with blocking writes. Opening a named pipe waits for a program
+// that reads it, and signals do not end that, since calls are restarted: hence PIPE_SECONDS at most,
+// and ENXIO after that.
+static int open_for_writing(const char *path)
+{
+    enum { PIPE_SECONDS = 10, TRIES_A_SECOND = 50 };
+    const struct timespec pause = {0, 1000000000 / TRIES_A_SECOND};
+    int descriptor = -1;
+    for (int i = 0; i < PIPE_SECONDS * TRIES_A_SECOND; i++) {
+        descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (descriptor >= 0 || errno != ENXIO)
+            break;
+        (void)nanosleep(&pause, NULL);
+    }
+    if (descriptor >= 0 && fcntl(descriptor, F_SETFL, O_WRONLY) != 0) {
+        const int reason = errno;
+        (void)close(descriptor);
+        errno = reason;
+        return -1;
+    }
+    return descriptor;
+}
+
+// The type is checked again, because the path could have become a regular file since the first check.
 static taut_status open_direct(struct file *file, taut_error *error)
 {
     struct stat present;
     file->kind = FILE_DIRECT;
-    file->descriptor = open(file->path, O_WRONLY | O_CLOEXEC);
+    file->descriptor = open_for_writing(file->path);
+    if (file->descriptor < 0 && errno == ENXIO) {
+        taut_status status = fail(error, TAUT_ERROR_IO,
+                                  "cannot write '%s': no program reads from this pipe", file->path);
+        release(file);
+        return status;
+    }
     if (file->descriptor < 0)
         return open_failed(file, errno, error);
     if (fstat(file->descriptor, &present) != 0 || S_ISREG(present.st_mode)) {

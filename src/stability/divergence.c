@@ -76,6 +76,16 @@ static real greatest_coordinate(real x, real y, real z)
     return xy > real_abs(z) ? xy : real_abs(z);
 }
 
+// A position from the origin of the state, without the rounding of their sum, m.
+static vec3 node_position_from_origin(const struct state *s, size_t node)
+{
+    const double x = (double)s->x[node], y = (double)s->y[node], z = (double)s->z[node];
+    if (!state_is_mixed(s))
+        return vec3_make(x, y, z);
+    return vec3_make(x + (double)s->x_low[node], y + (double)s->y_low[node],
+                     z + (double)s->z_low[node]);
+}
+
 static bool sums_are_finite(const double sums[SUM_WIDTH])
 {
     return isfinite(sums[CHECK_KINETIC]) && isfinite(sums[CHECK_POSITIONS]);
@@ -106,7 +116,7 @@ static void sum_resolved(const struct system *system, const void *argument, stru
             double square = resolved_square(x, s->vx[i], spacings) +
                             resolved_square(y, s->vy[i], spacings) +
                             resolved_square(z, s->vz[i], spacings);
-            const vec3 p = vec3_subtract(node_position(s, i), s->origin);
+            const vec3 p = node_position_from_origin(s, i);
             sums[RESOLVED_KINETIC] += 0.5 * mass * square;
             sums[RESOLVED_STRAINS] += mass * spacings * spacings * vec3_dot(p, p) / 6;
             sums[RESOLVED_HEIGHT] -= mass * vec3_dot(g, p);
@@ -321,10 +331,9 @@ static double spacing_at(const struct system *system, size_t body)
     const struct state *s = system->state;
     double nearest = INFINITY;
     for (uint64_t i = 0; i < nodes->node_count; i++) {
-        const vec3 p =
-            node_position(s, topology_internal_node(system->topology, nodes->first_node + i));
-        const vec3 from = vec3_subtract(p, s->origin); // whose numbers the state has
-        const double distance = fmax(fabs(from.x), fmax(fabs(from.y), fabs(from.z)));
+        const vec3 p = node_position_from_origin(
+            s, topology_internal_node(system->topology, nodes->first_node + i));
+        const double distance = fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z)));
         if (isfinite(p.x + p.y + p.z))
             nearest = fmin(nearest, distance);
     }
@@ -423,6 +432,15 @@ static double rounding_energy(const struct system *system)
     return isfinite(speed) ? 0.5 * topology_total_mass(system->topology) * speed * speed : 0;
 }
 
+// The magnitude of the part of the potential energy that the origin of the state has, J: the sums of
+// nodes are counted from there, the energy at the start is not.
+static double gravity_at_origin(const struct system *system)
+{
+    const vec3 g = system->topology->environment.gravity, origin = system->state->origin;
+    return topology_total_mass(system->topology) *
+           (fabs(g.x * origin.x) + fabs(g.y * origin.y) + fabs(g.z * origin.z));
+}
+
 static void sum_stiffness(const struct system *system, const void *unused, struct range range,
                           double sums[SUM_WIDTH])
 {
@@ -490,8 +508,9 @@ static bool has_diverged(struct system *system, double factor, double *most,
     }
     enum { ROUNDINGS = 16 };
     const double rounding = rounding_energy(system) + rounding_at_rest(system, *most, worker);
-    const double allowed = factor * (fmax(MARGIN * explained, peak) + small + rounding) +
-                           ROUNDINGS * DBL_EPSILON * resolved[RESOLVED_GRAVITY];
+    const double allowed =
+        factor * (fmax(MARGIN * explained, peak) + small + rounding) +
+        ROUNDINGS * DBL_EPSILON * (resolved[RESOLVED_GRAVITY] + gravity_at_origin(system));
     return resolved[RESOLVED_KINETIC] > allowed;
 }
 

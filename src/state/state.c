@@ -270,6 +270,9 @@ uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology 
 {
     struct hash hash;
     hash_begin(&hash);
+    const vec3 origin = state->origin;
+    if (origin.x != 0 || origin.y != 0 || origin.z != 0)
+        hash_add(&hash, &origin, sizeof origin);
     for (uint64_t node = 0; node < state->nodes; node++) {
         uint64_t i = topology_internal_node(topology, node);
         real values[6] = {state->x[i],  state->y[i],  state->z[i],
