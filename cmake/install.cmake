@@ -9,14 +9,15 @@ install(TARGETS taut_shared EXPORT taut-shared)
 install(TARGETS taut_static EXPORT taut-static)
 install(FILES src/taut.h TYPE INCLUDE)
 install(FILES LICENSE TYPE DOC)
-install(DIRECTORY docs/ TYPE DOC)
+# Laid out as in the source tree, so that their links hold.
+install(DIRECTORY docs scenes TYPE DOC)
 install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/taut)
 # What the program runs, and the reader of checkpoints for users; the other tools are for developers.
 install(PROGRAMS tools/read_checkpoint.py DESTINATION ${CMAKE_INSTALL_DATADIR}/taut/tools)
 install(DIRECTORY tools/taut_report DESTINATION ${CMAKE_INSTALL_DATADIR}/taut/tools
     PATTERN __pycache__ EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/README.md)
-    install(FILES README.md TYPE DOC)
+    install(FILES README.md CONTRIBUTING.md TYPE DOC)
 endif()
 
 # pkg-config

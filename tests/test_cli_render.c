@@ -338,6 +338,12 @@ static void what_is_no_picture_is_not_replaced(void **state)
     outcome_free(&outcome);
     render("falling.yaml --time 0 --output mine.png --force");
     render("falling.yaml --time 0 --output mine.png");
+    outcome = cli_expect(1, "cp falling.yaml own.png && "
+                            "taut render own.png --time 0 --output own.png --force");
+    assert_contains(outcome.err, "'own.png': it is one of the files that the scene is made of");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "cmp falling.yaml own.png");
+    outcome_free(&outcome);
     outcome = cli_expect(1, "mkdir dir.png && taut render falling.yaml --output dir.png");
     assert_contains(outcome.err, "there is a folder of that name");
     outcome_free(&outcome);

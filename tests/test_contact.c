@@ -477,6 +477,29 @@ static void test_the_budget_counts_what_is_cut(void **state)
 
 // ---- The same bits
 
+// A run that diverges ends at the step in which that is certain: to cut the motion of nodes that pass
+// everything would take minutes.
+static void test_divergence_ends_at_once(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"velocity_verlet", "symplectic_euler", "verlet",
+                                              "midpoint", "rk4"};
+    for (size_t i = 0; i < sizeof integrators / sizeof *integrators; i++) {
+        taut_solver *solver = solver_of(
+            "simulation: {integrator: %s, dt: 1e-3, steps: 1}\n"
+            "environment: {gravity: [0,-9.81,0]}\n"
+            "contact: {thickness: 0.004}\n"
+            "bodies: [{name: c, type: cloth, u: [1,0,0.1], v: [0,0.2,0.9], nodes: [65,34],\n"
+            "  mass: 0.3, stiffness: 300, damping: 0.01}]\n"
+            "colliders: [{type: plane, point: [0,-0.1,0], stiffness: 300}]\n",
+            integrators[i]);
+        taut_error error = {0};
+        assert_int_equal(taut_solver_step(solver, 48, &error), TAUT_ERROR_DIVERGED);
+        assert_true(taut_solver_step_count(solver) < 16);
+        taut_solver_destroy(solver);
+    }
+}
+
 static uint64_t hash_of_curtain(const void *precision, const struct solver_options *options)
 {
     taut_solver *solver =
@@ -730,6 +753,7 @@ int main(void)
         cmocka_unit_test(test_a_fast_ball_is_stopped),
         cmocka_unit_test(test_long_steps_do_not_pass),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),
+        cmocka_unit_test(test_divergence_ends_at_once),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
         cmocka_unit_test(test_a_run_ends_where_memory_runs_out),

@@ -159,6 +159,27 @@ static void test_limits_of_ranges(void **state)
     }
 }
 
+// Damping proportional to stiffness, for which explicit Euler and midpoint have a limit: no rounding of
+// the corner without both may be taken for a mode without damping.
+static void test_limits_of_proportional_ranges(void **state)
+{
+    (void)state;
+    const struct stepping plain = {1, 1};
+    uint64_t seed = 6;
+    for (int round = 0; round < 2000; round++) {
+        const double square = exp(10 * next_random(&seed)), ratio = exp(5 * next_random(&seed) - 8);
+        const struct mode_range range = {.square_max = square,
+                                         .damping_max = ratio * square,
+                                         .lower_ratio = ratio,
+                                         .upper_ratio = ratio,
+                                         .square_negative =
+                                             round % 2 ? fabs(next_random(&seed)) * 1e-3 : 0,
+                                         .form_step = 2 / (sqrt(square) * (1 + ratio))};
+        for (int i = 0; i < EXPLICIT_ONES; i++)
+            assert_true(integrator_range_step(explicit_ones[i], &plain, &range) > 0);
+    }
+}
+
 // ---- Bodies
 
 // Kinetic energy: the energy of springs would be lost in that of stretched ones.
@@ -384,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_limits_of_modes),
         cmocka_unit_test(test_limits_of_growing_modes),
         cmocka_unit_test(test_limits_of_ranges),
+        cmocka_unit_test(test_limits_of_proportional_ranges),
         cmocka_unit_test(test_limits_of_bodies),
         cmocka_unit_test(test_limits_of_uneven_bodies),
         cmocka_unit_test(test_limits_with_kept_velocities),

@@ -665,6 +665,9 @@ static void a_run_killed_at_its_very_end_is_tidied_up(void **state)
     struct outcome outcome =
         cli_expect(0, "cp -r plain ended && head -n -3 plain/manifest.json | "
                       "sed '$ s/$/,/' > ended/manifest.json && "
+                      // one that it has removed, of the run that it continued
+                      "printf '{\"name\": \"checkpoint_000000000000200.taut\", \"size\": 5, "
+                      "\"checksum\": \"0123456789abcdef\"},\n' >> ended/manifest.json && "
                       "printf '{\"name\": \"checkpoint_000000000000599.taut\", \"writing\": true}' "
                       ">> ended/manifest.json && "
                       "printf '\\n],\\n\"complete\": true\\n}\\n' >> ended/manifest.json && "

@@ -20,6 +20,7 @@
 #include "cli/render_plan.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "output/file.h"
 #include "output/folder.h"
 #include "picture/canvas.h"
 #include "picture/film.h"
@@ -413,6 +414,21 @@ static taut_status check_output(const char *path, enum render_kind kind, bool fo
                 path);
 }
 
+// Files that the scene is read from are not replaced, with --force neither.
+static taut_status refuse_inputs(const struct render *render, taut_error *error)
+{
+    size_t count;
+    const char **inputs = scene_inputs(render->source.reader.session.scene, &count);
+    taut_status status = inputs ? TAUT_OK : fail_memory(error, "the names of files");
+    for (size_t i = 0; i < count && status == TAUT_OK; i++)
+        if (file_is_same(render->path, inputs[i]))
+            status = fail(error, TAUT_ERROR_IO,
+                          "cannot write '%s': it is one of the files that the scene is made of",
+                          render->path);
+    free(inputs);
+    return status;
+}
+
 static taut_status make_parent_folder(const char *path, taut_error *error)
 {
     const char *slash = strrchr(path, '/');
@@ -435,6 +451,8 @@ static taut_status plan_and_draw(struct render *render, taut_error *error)
         return fail_memory(error, "the name of a picture");
     taut_status status =
         render_plan_make(render->request, render->path, &span, &render->plan, error);
+    if (status == TAUT_OK)
+        status = refuse_inputs(render, error);
     if (status == TAUT_OK)
         status = check_output(render->path, render->plan.kind, render->options->force, error);
     if (status == TAUT_OK)

@@ -316,15 +316,12 @@ static taut_status close_output(struct run *run)
 static taut_status refuse_inputs(struct run *run, const char *path)
 {
     size_t count;
-    struct stat there, input;
     const char **inputs = scene_inputs(run->scene, &count);
     if (!inputs)
         return fail_without_memory(run, "the names of files");
     for (size_t i = 0; i < count && run->status == TAUT_OK; i++)
         // The initial state may be replaced: a restart continues from the end of the last run.
-        if (inputs[i] != run->scene->initial && stat(path, &there) == 0 &&
-            stat(inputs[i], &input) == 0 && there.st_dev == input.st_dev &&
-            there.st_ino == input.st_ino)
+        if (inputs[i] != run->scene->initial && file_is_same(path, inputs[i]))
             run->status = fail(&run->error, TAUT_ERROR_IO,
                                "cannot write '%s': it is one of the files that the scene is made "
                                "of",

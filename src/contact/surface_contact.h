@@ -78,6 +78,9 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
 double REAL_NAME(surface_contact_fraction)(struct system *system, const struct worker *worker);
 void REAL_NAME(surface_contact_count_cut)(struct system *system);
 
+// Whether a step has been cut since the last call. The same on every worker.
+bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct worker *worker);
+
 // Whether surfaces have passed through each other between the start of the step and the last
 // evaluation at a stage.
 bool REAL_NAME(surface_contact_crossed)(const struct system *system);

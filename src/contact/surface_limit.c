@@ -403,6 +403,19 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     worker_barrier(worker);
 }
 
+bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return false;
+    worker_barrier(worker); // the first worker has counted
+    const bool has = it->cut_steps != it->cuts_seen;
+    worker_barrier(worker);
+    if (worker->index == 0)
+        it->cuts_seen = it->cut_steps;
+    return has;
+}
+
 // ---- The fraction of an implicit step
 
 // Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them, however

@@ -92,6 +92,7 @@ struct surface_contact {
     struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
     atomic_bool failed;             // memory ran out
     atomic_bool passes;             // in the step that has just been made
+    uint64_t cuts_seen;             // of cut_steps, by surface_contact_has_cut
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
 };
 

@@ -704,3 +704,10 @@ void file_put_f64(struct file *file, double value)
     memcpy(&bits, &value, sizeof bits);
     put(file, bits, sizeof bits);
 }
+
+bool file_is_same(const char *path, const char *other)
+{
+    struct stat one, two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}

@@ -134,4 +134,7 @@ void file_put_u64(struct file *file, uint64_t value);
 void file_put_f32(struct file *file, double value);
 void file_put_f64(struct file *file, double value);
 
+// Whether two paths name the same file, which exists.
+bool file_is_same(const char *path, const char *other);
+
 #endif

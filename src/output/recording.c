@@ -717,19 +717,28 @@ taut_status recording_resume(const struct recording_options *options, const stru
 }
 
 // Whether a finished run has the files that its manifest lists. *tidy is false if it was killed while
-// it removed its checkpoints: what it had not measured by then is still announced only.
+// it removed its checkpoints: what it had not measured by then is still announced only. Such a run may
+// have continued one that left measured checkpoints, and have removed them since, which the log does not
+// say.
 static taut_status check_finished(const struct manifest *manifest, bool *tidy, taut_error *error)
 {
     taut_status status = TAUT_OK;
     *tidy = true;
+    for (size_t i = 0; i < manifest->earlier_count; i++)
+        *tidy &= !manifest->earlier[i].writing;
     for (size_t i = 0; i < manifest->earlier_count && status == TAUT_OK; i++) {
         const struct manifest_entry *entry = &manifest->earlier[i];
-        *tidy &= !entry->writing;
+        uint64_t step;
+        struct stat there;
         if (entry->writing)
             continue;
         char *path = text_format("%s/%s", manifest->folder, entry->name);
-        status = path ? manifest_check(manifest, path, KEEP_WHOLE, 0, error)
-                      : fail_memory(error, "the name of a file");
+        const bool removed = path && !*tidy && recording_is_checkpoint(entry->name, &step) &&
+                             lstat(path, &there) != 0 && errno == ENOENT;
+        if (!path)
+            status = fail_memory(error, "the name of a file");
+        else if (!removed)
+            status = manifest_check(manifest, path, KEEP_WHOLE, 0, error);
         free(path);
     }
     return status;

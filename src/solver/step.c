@@ -13,6 +13,7 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
     const struct system_functions *call = solver->functions;
     call->integrate(solver->system, worker);
     call->finish(solver->system, worker);
+    call->check_cut(solver->system, worker);
     const bool checks = done % DIVERGENCE_STEPS == 0 || done == solver->steps_planned;
     const bool adapts = dt_is_due(solver, done);
     if (checks || adapts)

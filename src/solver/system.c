@@ -493,6 +493,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .integrate = REAL_NAME(integrator_step),
     .finish = REAL_NAME(step_finish),
     .check = REAL_NAME(divergence_check),
+    .check_cut = REAL_NAME(divergence_check_cut),
     .diverges_certainly = REAL_NAME(divergence_is_certain),
     .complete = REAL_NAME(integrator_complete),
     .evaluate = evaluate,

@@ -55,6 +55,7 @@ struct system_functions {
     void (*integrate)(struct system *system, const struct worker *worker);
     void (*finish)(struct system *system, const struct worker *worker);
     void (*check)(struct system *system, const struct worker *worker);
+    void (*check_cut)(struct system *system, const struct worker *worker);
     bool (*diverges_certainly)(struct system *system, const struct worker *worker);
     // Called after a run of steps: completes the velocities that these may leave half a step
     // behind. Velocities are always complete outside a run of steps.

@@ -556,6 +556,16 @@ bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker
     return certain;
 }
 
+void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker *worker)
+{
+    if (!REAL_NAME(surface_contact_has_cut)(system, worker) ||
+        !REAL_NAME(divergence_is_certain)(system, worker))
+        return;
+    const bool rounding = is_rounding(system, worker);
+    if (worker->index == 0 && system->fault.code == TAUT_OK)
+        report_divergence(system, rounding);
+}
+
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker)
 {
     double explained;

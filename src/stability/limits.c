@@ -218,6 +218,11 @@ double integrator_range_step(enum integrator integrator, const struct stepping *
     cut_polygon(&polygon, less * range->lower_ratio, -1, -less * range->lower);
     if (isfinite(range->upper_ratio))
         cut_polygon(&polygon, -more * range->upper_ratio, 1, more * range->upper);
+    // The corner without damping has no stiffness either; one ulp of it would count as a mode that
+    // explicit Euler cannot integrate.
+    for (int i = 0; i < polygon.count; i++)
+        if (fabs(polygon.corners[i][0]) <= (more - 1) * a)
+            polygon.corners[i][0] = 0;
     double least = polygon.count > 0 ? INFINITY : 0;
     for (int i = 0; i < polygon.count; i++)
         least =
