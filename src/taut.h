@@ -393,8 +393,8 @@ typedef struct taut_contact {
     double friction_static, friction_kinetic;
 } taut_contact;
 
-// For a collider, by its index in the scene's list of colliders. A mesh has only the coefficients of
-// friction, and setting them is TAUT_ERROR_UNSUPPORTED.
+// For a collider, by its index in the scene's list. A mesh has only coefficients of friction, which
+// stay (TAUT_ERROR_UNSUPPORTED); with `response: contact` only those of its own can be changed.
 TAUT_API taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
                                              taut_contact *contact, taut_error *error);
 TAUT_API taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,

@@ -1,6 +1,8 @@
 // The triangles of a scene, crossings and momentum (contact_fixture.h).
 #include "contact_fixture.h"
 
+#include <math.h>
+
 #include <stdlib.h>
 
 #include "intersections/intersections.h"
@@ -47,6 +49,47 @@ void free_everything(struct everything *all)
     free(all->triangles);
     free(all->edges);
     free(all->bodies);
+}
+
+vec3 nearest_on_side(vec3 p, vec3 a, vec3 b)
+{
+    const vec3 along = vec3_subtract(b, a);
+    const double t = vec3_dot(vec3_subtract(p, a), along) / vec3_dot(along, along);
+    return vec3_add(a, vec3_scale(fmin(1, fmax(0, t)), along));
+}
+
+// m: the foot of the perpendicular, if it is on the same side of each edge as the corner opposite, and
+// otherwise the sides.
+static double distance_from_triangle(vec3 p, const vec3 t[3])
+{
+    const vec3 normal = vec3_cross(vec3_subtract(t[1], t[0]), vec3_subtract(t[2], t[0]));
+    const double height = vec3_dot(vec3_subtract(p, t[0]), normal) / vec3_length(normal);
+    const vec3 foot = vec3_subtract(p, vec3_scale(height / vec3_length(normal), normal));
+    double distance = fabs(height);
+    bool inside = true;
+    for (int i = 0; i < 3; i++) {
+        const vec3 side = vec3_subtract(t[(i + 1) % 3], t[i]);
+        inside &= vec3_dot(vec3_cross(side, vec3_subtract(foot, t[i])), normal) >= 0;
+    }
+    for (int i = 0; !inside && i < 3; i++) {
+        const vec3 near = nearest_on_side(p, t[i], t[(i + 1) % 3]);
+        const double at = vec3_length(vec3_subtract(p, near));
+        distance = i == 0 ? at : fmin(distance, at);
+    }
+    return distance;
+}
+
+// The least distance of any triangle from a point.
+double triangle_distance(const taut_solver *solver, const struct everything *all, vec3 p)
+{
+    double nearest = INFINITY;
+    for (size_t f = 0; f < all->triangle_count; f++) {
+        vec3 t[3];
+        for (int i = 0; i < 3; i++)
+            t[i] = position_of(solver, all->triangles[f][i]);
+        nearest = fmin(nearest, distance_from_triangle(p, t));
+    }
+    return nearest;
 }
 
 vec3 momentum_of(taut_solver *solver, vec3 *angular)

@@ -31,6 +31,11 @@ void free_everything(struct everything *all);
 // Pairs of triangles that cross, overlap or touch at present.
 uint64_t crossings_of(taut_solver *solver, const struct everything *all);
 
+// The point of a line between two others that is nearest to p; and the distance of p from the nearest
+// triangle. By other formulas than those of the library.
+vec3 nearest_on_side(vec3 p, vec3 a, vec3 b);
+double triangle_distance(const taut_solver *solver, const struct everything *all, vec3 p);
+
 // kg m/s, and kg m2/s about the origin.
 vec3 momentum_of(taut_solver *solver, vec3 *angular);
 

@@ -65,12 +65,37 @@ static void test_a_rope_lies_in_windings(void **context)
     taut_solver_destroy(solver);
 }
 
+// The balls carry the cloth, whose cells they would fit through, and its corners hang down.
+static void test_small_balls_carry_a_cloth(void **context)
+{
+    (void)context;
+    static const vec3 balls[] = {
+        {-0.21, 0.4, -0.17}, {0.24, 0.4, -0.22}, {-0.18, 0.4, 0.23}, {0.22, 0.4, 0.19}};
+    taut_solver *solver = scene_open("cloth-pegs", NULL, NULL);
+    struct everything all = everything_of(solver);
+    for (int i = 1; i <= (quick() ? 4 : 20); i++) {
+        advance_to(solver, 0.05 * i);
+        for (int ball = 0; ball < 4; ball++)
+            assert_true(triangle_distance(solver, &all, balls[ball]) > 0.03);
+    }
+    assert_int_equal(crossings_of(solver, &all), 0);
+    if (!quick()) {
+        const struct extent cloth = body_extent(solver, "cloth");
+        assert_true(cloth.max.y > 0.43 && cloth.max.y < 0.5);
+        assert_true(position_in_body(solver, "cloth", 60).y > 0.4);
+        assert_true(cloth.min.y > 0 && cloth.min.y < 0.2);
+    }
+    free_everything(&all);
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sheets_lie_on_a_ball_in_their_order),
         cmocka_unit_test(test_a_knot_holds),
         cmocka_unit_test(test_a_rope_lies_in_windings),
+        cmocka_unit_test(test_small_balls_carry_a_cloth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "parallel/team.h"
 #include "scene/moduli.h"
+#include "scene/schema/schema.h"
 #include "solver/solver.h"
 
 struct info {
@@ -167,6 +168,31 @@ static void print_mesh_colliders(const struct info *info)
            "motion", "mesh");
     for (size_t m = 0; m < topology->mesh_collider_count; m++)
         print_collider(info, &topology->mesh_colliders[m]);
+}
+
+// Planes, spheres and rooms that act on surfaces.
+static bool acts_on_surfaces(const struct scene_collider *collider)
+{
+    return collider->response == RESPONSE_CONTACT && collider->type != COLLIDER_MESH;
+}
+
+static void print_shape_colliders(const struct info *info)
+{
+    const struct topology *topology = solver_topology(info->solver);
+    bool any = false;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const struct scene_collider *it = &topology->colliders[c];
+        if (!acts_on_surfaces(it))
+            continue;
+        if (!any)
+            printf("\n  %8s  %-6s  %s\n", "collider", "shape", "response");
+        any = true;
+        printf("  %8zu  %-6s  contact", c, collider_type_names[it->type]);
+        if (it->surface_friction.present)
+            printf(", friction %g, %g", it->coulomb.static_coefficient,
+                   it->coulomb.kinetic_coefficient);
+        puts("");
+    }
 }
 
 // ---- Materials: what was asked for, and what the network of springs and elements represents.
@@ -448,6 +474,7 @@ static void print_table(const struct info *info)
     print_heading(info);
     print_bodies(info);
     print_mesh_colliders(info);
+    print_shape_colliders(info);
     print_materials(info);
     print_critical(info);
     print_substeps(info);
@@ -692,6 +719,17 @@ static void write_mesh_collider(struct json *json, const struct info *info, size
     json_close_object(json);
 }
 
+static void write_shape_collider(struct json *json, const struct info *info, size_t number)
+{
+    const struct scene_collider *it = &solver_topology(info->solver)->colliders[number];
+    if (!acts_on_surfaces(it))
+        return;
+    json_open_object(json, NULL);
+    json_count(json, "collider", number);
+    json_string(json, "type", collider_type_names[it->type]);
+    json_close_object(json);
+}
+
 static void print_json(const struct info *info)
 {
     const taut_solver *solver = info->solver;
@@ -716,6 +754,10 @@ static void print_json(const struct info *info)
     json_open_array(&json, "mesh_colliders");
     for (size_t m = 0; m < solver_topology(solver)->mesh_collider_count; m++)
         write_mesh_collider(&json, info, m);
+    json_close_array(&json);
+    json_open_array(&json, "contact_colliders");
+    for (size_t c = 0; c < solver_topology(solver)->collider_count; c++)
+        write_shape_collider(&json, info, c);
     json_close_array(&json);
 
     write_critical(&json, info);

@@ -3,6 +3,7 @@
 #include "contact/friction.h"
 
 #include "contact/culling.h"
+#include "contact/shape_contact.h"
 #include "contact/surface_friction.h"
 
 // The stretch with which a contact begins. The node has been inside for at most the step.
@@ -108,7 +109,7 @@ static void update_block(struct system *system, double time, size_t block)
     const struct block_box box = block_box_of_nodes(system, &found);
     for (size_t c = 0; c < system->topology->collider_count; c++) {
         const struct scene_collider *collider = &system->topology->colliders[c];
-        if (!collider->coulomb.present)
+        if (!collider->coulomb.present || collider->response != RESPONSE_PENALTY)
             continue;
         struct surface surface;
         uint64_t near[BLOCK_WORDS];
@@ -141,6 +142,7 @@ void REAL_NAME(friction_update)(struct system *system, const struct worker *work
     const struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
         update_block(system, time, block);
+    REAL_NAME(shape_friction_update)(system, time, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     // The others write to the sums only after the next evaluation of the forces.
     for (size_t block = 0; worker->index == 0 && block < contacts->blocks; block++)
@@ -160,7 +162,7 @@ void REAL_NAME(friction_start)(struct system *system, double time, const struct 
         s->block_friction[block] = 1; // at worst its flags are looked through once
         for (size_t c = 0; c < system->topology->collider_count; c++) {
             const struct surface surface = surface_at(system, c, time);
-            if (!surface.it->coulomb.present)
+            if (!surface.it->coulomb.present || surface.it->response != RESPONSE_PENALTY)
                 continue;
             for (size_t node = nodes.first; node < nodes.end; node++) {
                 struct contact contacts[6];
@@ -179,6 +181,7 @@ void REAL_NAME(friction_start)(struct system *system, double time, const struct 
         }
     }
     worker_barrier(worker);
+    REAL_NAME(shape_friction_start)(system, time, worker);
 }
 
 void REAL_NAME(friction_follow_sphere)(struct system *system, size_t collider, vec3 centre)

@@ -9,6 +9,7 @@
 // contribute, so that the bits depend neither on the number of threads nor on when the lists were
 // made.
 #include "contact/candidates.h"
+#include "contact/shape_contact.h"
 #include "contact/surface_lists.h"
 #include "contact/surface_tangent.h"
 
@@ -26,6 +27,8 @@ static bool body_wanted(const struct surface_contact *it, const taut_scene *scen
     const struct scene_body_contact *own = &scene->bodies[body].contact;
     const bool self = own->self_given ? own->self : contact->self;
     bool exceptions = it->body_count > scene->body_count; // mesh colliders
+    for (size_t c = 0; c < scene->collider_count; c++)
+        exceptions |= scene->colliders[c].response == RESPONSE_CONTACT;
     for (size_t i = 0; i < contact->pair_count; i++)
         exceptions |= contact->pairs[i].enabled;
     return self || (contact->between && scene->body_count > 1) || exceptions;
@@ -165,7 +168,8 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         return fail_memory(error, "contact");
     if (!REAL_NAME(surface_friction_make)(system, scene))
         return fail_memory(error, "contact");
-    return REAL_NAME(mesh_colliders_make)(system, error);
+    status = REAL_NAME(shape_contact_make)(system, scene, error);
+    return status == TAUT_OK ? REAL_NAME(mesh_colliders_make)(system, error) : status;
 }
 
 #define RELEASE(array, count) memory_release(allocator, (array), (count), sizeof *(array))
@@ -194,6 +198,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     const size_t bodies = it->body_count, nodes = all_surface_nodes(system->topology);
     const size_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
     REAL_NAME(surface_friction_free)(system);
+    REAL_NAME(shape_contact_free)(system);
     if (it->broad)
         release_lists(it, allocator);
     REAL_NAME(surface_rows_free)(it, nodes, allocator);
@@ -240,7 +245,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     bytes += REAL_NAME(surface_lists_bytes)(it) + bodies * (3 * sizeof(double) + sizeof(bool)) +
              bodies * bodies * sizeof(bool);
     bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes) +
-             REAL_NAME(mesh_colliders_bytes)(it);
+             REAL_NAME(mesh_colliders_bytes)(it) + REAL_NAME(shape_contact_bytes)(system);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
                        sizeof(size_t) + 3);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
@@ -255,17 +260,25 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
 
 // The tangent of a contact is 4 k (w w') n n' with the weights w of its nodes, whose magnitudes add
 // up to 2: (sum w_i n.x_i)^2 <= 2 sum |w_i| (n.x_i)^2, so it is nowhere greater than blocks 8 k |w_i|
-// n n' at its nodes.
-double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body)
+// n n' at its nodes. Those of shapes are counted beside it (shape_contact.c).
+static double bound_over_stiffness(const struct system *system, size_t body)
 {
     const struct surface_contact *it = system->surface_contact;
-    return it && it->wanted[body] ? 8 * system->state->surface_stiffness[body] * SURFACE_WEIGHTS
-                                  : 0;
+    return it && it->wanted[body]
+               ? 8 * SURFACE_WEIGHTS + 4 * REAL_NAME(shape_contact_weights)(system, body)
+               : 0;
+}
+
+double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body)
+{
+    const double over = bound_over_stiffness(system, body);
+    return over > 0 ? over * system->state->surface_stiffness[body] : 0;
 }
 
 double REAL_NAME(surface_contact_damping)(const struct system *system, size_t body)
 {
-    return 2 * SURFACE_WEIGHTS * REAL_NAME(surface_friction_damping)(system, body);
+    return 2 * SURFACE_WEIGHTS * REAL_NAME(surface_friction_damping)(system, body) +
+           REAL_NAME(shape_contact_damping)(system, body);
 }
 
 void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square)
@@ -280,7 +293,8 @@ void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double s
             for (; i < masses.end; i++)
                 least = fmin(least, mass_in(&masses, i));
         }
-        system->state->surface_stiffness[b] = least * square / (8 * SURFACE_WEIGHTS);
+        const double over = 8 * SURFACE_WEIGHTS + 4 * REAL_NAME(shape_contact_weights)(system, b);
+        system->state->surface_stiffness[b] = least * square / over;
     }
 }
 
@@ -290,6 +304,7 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
         return;
     system->surface_contact->lists_due = true;
     REAL_NAME(surface_friction_masses)(system);
+    REAL_NAME(shape_contact_masses)(system);
 }
 
 // ---- What touches
@@ -474,12 +489,15 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
     if (!it->paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
+    if (it->shapes && !it->paused)
+        REAL_NAME(shape_contact_find)(system, evaluation.time, at_start, worker);
+    const bool shapes_push = it->shapes && !it->paused && it->shapes->pushes;
     if (it->paused || it->candidates == 0) {
         if (worker->index == 0) {
             it->pushes = false;
             if (it->rows && !it->paused)
                 it->rows->count = 0;
-            atomic_store_explicit(&system->surfaces_push, false, memory_order_relaxed);
+            atomic_store_explicit(&system->surfaces_push, shapes_push, memory_order_relaxed);
         }
         worker_barrier(worker);
         return;
@@ -518,7 +536,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         it->steps_known = false; // as from the next start
         if (atomic_exchange(&it->failed, false) || !sort_passed(it))
             REAL_NAME(surface_memory_has_run_out)(system);
-        atomic_store_explicit(&system->surfaces_push, it->pushes, memory_order_relaxed);
+        atomic_store_explicit(&system->surfaces_push, it->pushes || shapes_push,
+                              memory_order_relaxed);
     }
     worker_barrier(worker);
     if (!it->pushes)
@@ -562,9 +581,25 @@ static void add_to_nodes(struct system *system, size_t b)
     }
 }
 
+static void add_blocks_of_shapes(struct system *system, const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        REAL_NAME(shape_contact_add_block)(system, b);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
 void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    const bool shapes_push = it && it->shapes && !it->paused && it->shapes->pushes;
+    if (shapes_push) {
+        worker_barrier(worker); // colliders have added their forces
+        REAL_NAME(shape_contact_add_chunks)(system, worker);
+        if (!it->pushes)
+            add_blocks_of_shapes(system, worker);
+    }
     if (!it || !it->pushes)
         return;
     if (it->rows && it->rows->present) {
@@ -585,7 +620,10 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
     for (size_t b = blocks.first; b < blocks.end; b++)
         if (it->receives[b] && !is_of_collider(system->topology, &it->surfaces.blocks[b]))
             add_to_nodes(system, b);
-    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    if (shapes_push) // by the same worker
+        add_blocks_of_shapes(system, worker);
+    else
+        stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
 // ---- Energy

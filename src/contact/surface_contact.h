@@ -85,6 +85,23 @@ bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct work
 // evaluation at a stage.
 bool REAL_NAME(surface_contact_crossed)(const struct system *system);
 
+// Planes, spheres and rooms with `response: contact` (shape_contact.h): the energy of the present
+// state, J; by one worker, the part of a surface that is nearest to one of them, false without any;
+// the greatest sum of weights at a node of a body, and the dampers of friction, N s/m.
+double REAL_NAME(shape_contact_energy)(struct system *system, double time,
+                                       const struct worker *worker);
+bool REAL_NAME(shape_contact_nearest)(const struct system *system, struct shape_nearest *found);
+double REAL_NAME(shape_contact_weights)(const struct system *system, size_t body);
+double REAL_NAME(shape_contact_damping)(const struct system *system, size_t body);
+
+// The power that their motion adds, and the dampers of their friction take, in the present evaluation
+// of the forces, W.
+struct shape_powers {
+    double drives, friction;
+};
+struct shape_powers REAL_NAME(shape_contact_powers)(struct system *system,
+                                                    const struct worker *worker);
+
 // Poses the mesh colliders that move for a time, s. Ends with a barrier if there are any.
 void REAL_NAME(mesh_colliders_pose)(struct system *system, double time,
                                     const struct worker *worker);

@@ -8,6 +8,7 @@
 // candidate cuts may be too much for another, so this is repeated. If it does not end soon, candidates
 // that are still passed are cut in every direction at planes at rest, which always ends: the start of
 // the step satisfies all of them.
+#include "contact/shape_contact.h"
 #include "contact/surface_lists.h"
 
 #include <string.h>
@@ -88,27 +89,6 @@ static struct point start_of(const struct system *system, size_t block, int loca
     if (!it->overshot)
         return block_point(it->start[block], local);
     return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
-}
-
-// The velocity with which a node has made its step. Verlet has it as a difference of positions, too.
-static vec3 step_velocity(const struct state *s, size_t i)
-{
-    return vec3_make((double)s->vx[i] + (double)real_low(s->vx_low, i),
-                     (double)s->vy[i] + (double)real_low(s->vy_low, i),
-                     (double)s->vz[i] + (double)real_low(s->vz_low, i));
-}
-
-static void put_step_velocity(struct system *system, size_t i, vec3 velocity)
-{
-    struct state *s = system->state;
-    state_put_velocity(s, i, velocity);
-    if (system->settings.integrator != INTEGRATOR_VERLET)
-        return;
-    const vec3 before = vec3_subtract(vec3_subtract(state_position(s, i), s->origin),
-                                      vec3_scale(system->settings.dt, velocity));
-    real_split(s->x0, s->x0_low, i, before.x);
-    real_split(s->y0, s->y0_low, i, before.y);
-    real_split(s->z0, s->z0_low, i, before.z);
 }
 
 // ---- The plane between two sides
@@ -336,7 +316,8 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
                 atomic_store(&it->passes, true);
         worker_barrier(worker);
     }
-    const bool passes = overshot || atomic_load(&it->passes);
+    const bool of_shapes = it->shapes && REAL_NAME(shape_contact_passes)(system, worker);
+    const bool passes = overshot || of_shapes || atomic_load(&it->passes);
     worker_barrier(worker);
     if (worker->index == 0)
         it->steps_known = !overshot && it->candidates > 0;
@@ -365,6 +346,8 @@ static bool cut_all(struct system *system, bool together, bool *stuck)
                     cut |= cut_candidate(system, &list->pairs[p], &found, together, stuck);
         }
     }
+    if (it->shapes)
+        cut |= REAL_NAME(shape_contact_cut)(system, together, stuck);
     return cut;
 }
 

@@ -87,6 +87,7 @@ struct surface_contact {
     const real *posed; // in these x coordinates
     bool colliders_move;
     struct surface_friction *friction; // NULL: no two surfaces have any
+    struct shape_contact *shapes; // shape_contact.h; NULL: no plane, sphere or room is part of it
     bool pushes, paused;
     bool always_at_start;           // every evaluation is at the start of what is cut (xpbd)
     struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
@@ -166,6 +167,29 @@ static inline double distance_left(const struct surface_contact *it, size_t list
 static inline bool is_beyond(const struct barrier *barrier, double distance)
 {
     return distance > 1.001 * (double)barrier->reach;
+}
+
+// ---- The motion of a step
+
+// The velocity with which a node has made its step. Verlet has it as a difference of positions, too.
+static inline vec3 step_velocity(const struct state *s, size_t i)
+{
+    return vec3_make((double)s->vx[i] + (double)real_low(s->vx_low, i),
+                     (double)s->vy[i] + (double)real_low(s->vy_low, i),
+                     (double)s->vz[i] + (double)real_low(s->vz_low, i));
+}
+
+static inline void put_step_velocity(struct system *system, size_t i, vec3 velocity)
+{
+    struct state *s = system->state;
+    state_put_velocity(s, i, velocity);
+    if (system->settings.integrator != INTEGRATOR_VERLET)
+        return;
+    const vec3 before = vec3_subtract(vec3_subtract(state_position(s, i), s->origin),
+                                      vec3_scale(system->settings.dt, velocity));
+    real_split(s->x0, s->x0_low, i, before.x);
+    real_split(s->y0, s->y0_low, i, before.y);
+    real_split(s->z0, s->z0_low, i, before.z);
 }
 
 // ---- Nodes of bodies and of mesh colliders

@@ -10,6 +10,7 @@
 //
 // Edges without triangles (ropes) have a point in common with a triangle: they are drawn back on the
 // side of the nearer end.
+#include "contact/shape_contact.h"
 #include "contact/surface_lists.h"
 
 #include "base/memory.h"
@@ -49,6 +50,8 @@ struct relaxation {
     double *lengths;   // of springs, as springs_walk visits them, then of the edges of surfaces; m
     double edge, step; // m: the shortest mean length of a body's edges; of a round
     uint64_t crossings, fewest, rounds_since;
+    bool near_shape; // in this round: whether something is too near to a plane, sphere or room
+    double worst;    // and the least distance from one, over the thickness
     bool no_memory;
 };
 
@@ -366,6 +369,30 @@ static bool push_candidate(struct relaxation *it, const struct candidate *candid
     return distance < ENOUGH * thickness;
 }
 
+// A part that is nearer to a plane, sphere or room than the thickness moves away from it as a whole.
+static void push_from_shape(void *context, const struct shape_nearest *part, vec3 normal)
+{
+    struct relaxation *it = context;
+    if (!(part->part < 1))
+        return;
+    const double thickness =
+        shape_thickness(it->system, part->body); // m; part->distance is below it
+    it->near_shape |= part->part < ENOUGH;
+    it->worst = fmin(it->worst, part->part);
+    for (int i = 0; i < part->count; i++)
+        if (inverse_mass_of(it, part->nodes[i]) > 0)
+            add_move(it, part->nodes[i], vec3_scale(thickness - part->distance, normal));
+}
+
+// Whether anything is too near to a shape.
+static bool push_from_shapes(struct relaxation *it)
+{
+    it->near_shape = false;
+    it->worst = INFINITY;
+    REAL_NAME(shape_contact_visit)(it->system, push_from_shape, it);
+    return it->near_shape;
+}
+
 static bool push_all(struct relaxation *it)
 {
     const struct surface_contact *contact = it->system->surface_contact;
@@ -388,7 +415,7 @@ static bool push_all(struct relaxation *it)
             }
         }
     }
-    return near;
+    return push_from_shapes(it) || near;
 }
 
 // ---- Rounds
@@ -514,6 +541,26 @@ static void untangle_all(struct relaxation *it, struct surface_relaxed *result)
     }
 }
 
+// First everything leaves planes, spheres and rooms, as far as it can; springs and edges get back their
+// lengths after each round.
+static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
+{
+    double best = -INFINITY;
+    it->rounds_since = 0;
+    clear_moves(it);
+    while (push_from_shapes(it) && ++result->rounds < ROUNDS &&
+           ++it->rounds_since < PATIENCE * PATIENCE_TIMES) {
+        if (it->worst > best) {
+            best = it->worst;
+            it->rounds_since = 0;
+        }
+        apply_moves(it, false);
+        for (int sweep = 0; sweep < LENGTH_SWEEPS; sweep++)
+            keep_lengths(it, false);
+        clear_moves(it);
+    }
+}
+
 void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_relaxed *result,
                                       const struct worker *worker)
 {
@@ -522,6 +569,8 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
     if (worker->index == 0) {
         *result = (struct surface_relaxed){.no_memory = !relaxation_begin(&it)};
         result->ends = result->no_memory;
+        if (!result->ends)
+            leave_shapes(&it, result);
     }
     worker_barrier(worker);
     while (!result->ends) {

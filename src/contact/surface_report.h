@@ -18,6 +18,14 @@ struct surface_parts {
     uint32_t nodes[2][3]; // internal numbers
 };
 
+// The node, edge or triangle of a body that is nearest to a plane, sphere or room.
+struct shape_nearest {
+    double part, distance; // over the thickness; m, below 0 inside
+    size_t collider, body;
+    int count;         // of nodes
+    uint32_t nodes[3]; // internal numbers
+};
+
 // Steps of which the motion was cut, and those in which nodes with a prescribed motion left no way
 // to keep surfaces apart.
 struct surface_cuts {

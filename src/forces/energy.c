@@ -61,7 +61,8 @@ void REAL_NAME(energy_measure)(struct system *system, struct evaluation evaluati
     (system, (size_t)system->state->nodes, sum_nodes, &evaluation.time, nodes, worker);
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_energy)(system, worker);
-    const double surfaces = REAL_NAME(surface_contact_energy)(system, worker);
+    const double surfaces = REAL_NAME(surface_contact_energy)(system, worker) +
+                            REAL_NAME(shape_contact_energy)(system, evaluation.time, worker);
     REAL_NAME(volumes_measure)(system, evaluation.time, false, worker);
     if (worker->index == 0) {
         energy->kinetic = nodes[NODE_KINETIC];

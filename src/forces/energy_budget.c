@@ -130,6 +130,14 @@ static void add_sum(struct system *system, size_t count, chunk_sum sum, const vo
         power[column] += total[column];
 }
 
+static void add_shape_powers(struct system *system, double power[SUM_WIDTH],
+                             const struct worker *worker)
+{
+    const struct shape_powers powers = REAL_NAME(shape_contact_powers)(system, worker);
+    power[WORK_DRIVES] += powers.drives;
+    power[WORK_FRICTION] += powers.friction;
+}
+
 // ---- Measured by the kernels of an evaluation
 
 static bool wind_is_measured(const struct system *system)
@@ -250,6 +258,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
     power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
+    add_shape_powers(system, power, worker);
     if (worker->index == 0)
         memcpy(system->other_powers, power, sizeof power);
 }
@@ -295,6 +304,7 @@ static void measure_powers(struct system *system, double time, double power[SUM_
                            REAL_NAME(elements_power)(system, worker);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
+    add_shape_powers(system, power, worker);
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
 }

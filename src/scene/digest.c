@@ -85,6 +85,8 @@ static void add_collider(struct hash *hash, const struct scene_collider *collide
     ADD(hash, collider->restitution);
     ADD(hash, collider->keep);
     add_flag(hash, collider->blocks_drives);
+    if (collider->response == RESPONSE_CONTACT && collider->type != COLLIDER_MESH)
+        add_flag(hash, collider->surface_friction.present);
     if (!collider->coulomb.present)
         return;
     ADD(hash, collider->coulomb.static_coefficient);

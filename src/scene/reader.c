@@ -111,8 +111,8 @@ static void check_body_contact(struct binder *binder)
                         "'contact' of a body needs the section 'contact' of the scene");
 }
 
-// Meshes act by contact, whose thickness has no default.
-static void check_mesh_colliders(struct binder *binder)
+// Meshes, and other colliders with `response: contact`, need a thickness, which has no default.
+static void check_colliders_in_contact(struct binder *binder)
 {
     const taut_scene *scene = binder->scene;
     for (size_t c = 0; c < scene->collider_count; c++)
@@ -121,6 +121,11 @@ static void check_mesh_colliders(struct binder *binder)
                         "a mesh collider acts by contact of surfaces, which the scene does not "
                         "have: add 'contact: {thickness: 0.001}', the distance in m that surfaces "
                         "keep");
+        else if (scene->colliders[c].response == RESPONSE_CONTACT)
+            bind_report(binder, scene->colliders[c].at, NULL,
+                        "'response: contact' of a collider acts by contact of surfaces, which the "
+                        "scene does not have: add 'contact: {thickness: 0.001}', the distance in m "
+                        "that surfaces keep");
 }
 
 // The order matters: bodies use gravity and materials, probes use bodies.
@@ -144,7 +149,8 @@ static void bind_scene(struct binder *binder)
     bind_section(binder, &bound, "contact", bind_contact);
     check_body_contact(binder);
     if (!bound_find(&bound, "contact"))
-        check_mesh_colliders(binder);
+        check_colliders_in_contact(binder);
+    bind_friction_slots(binder->scene);
     bind_section(binder, &bound, "initial", bind_initial);
     bind_section(binder, &bound, "output", bind_output);
 }

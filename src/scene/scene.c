@@ -70,7 +70,8 @@ bool scene_has_surface_friction(const taut_scene *scene)
     const struct scene_contact *contact = &scene->contact;
     bool any = contact->friction.static_coefficient > 0;
     for (size_t c = 0; c < scene->collider_count; c++)
-        any |= scene->colliders[c].surface_friction.static_coefficient > 0;
+        any |= scene->colliders[c].type == COLLIDER_MESH &&
+               scene->colliders[c].surface_friction.static_coefficient > 0;
     for (size_t b = 0; b < scene->body_count; b++)
         any |= scene->bodies[b].contact.friction.static_coefficient > 0;
     for (size_t i = 0; i < contact->pair_count; i++)

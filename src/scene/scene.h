@@ -354,7 +354,7 @@ struct scene_body {
 
 enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM, COLLIDER_MESH };
 
-// The last is that of meshes: they act as the surfaces of bodies do (contact/surface_contact.h).
+// Meshes have the last: with it colliders act as surfaces of bodies do (contact/surface_contact.h).
 enum collider_response { RESPONSE_PENALTY, RESPONSE_PROJECT, RESPONSE_CONTACT };
 
 // Where a mesh collider has moved at a time, relative to where it was placed (scene/collider_pose.h).

@@ -479,7 +479,8 @@ static void restore_friction(struct system *system, const struct checkpoint *che
     const struct topology *topology = system->topology, *before = checkpoint->topology;
     for (size_t c = 0; c < topology->collider_count && c < (size_t)checkpoint->colliders; c++) {
         const struct scene_collider *to = &topology->colliders[c], *from = &before->colliders[c];
-        if (!to->coulomb.present || !from->coulomb.present || from->type != to->type)
+        if (!to->coulomb.present || !from->coulomb.present || from->type != to->type ||
+            from->response != to->response)
             continue;
         for (uint64_t i = 0; i < collider_friction_slots(to) * s->nodes; i++) {
             const uint64_t saved = from->coulomb.first_slot * s->nodes + i;

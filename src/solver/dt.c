@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "scene/moduli.h"
+#include "scene/schema/schema.h"
 
 // dt is set again when it is nearer to the bound than DT_NEAR, or below DT_FAR of its target. It
 // stays constant in between, because a symplectic integrator conserves energy only with a constant
@@ -338,7 +339,11 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
 static double explicit_contact(const taut_solver *solver, const taut_scene *scene, double own)
 {
     const double limit = integrator_limit(solver->integrator), least = 0.2 * own;
-    const double most = (scene_has_surface_friction(scene) ? 2.3 : 3) * own;
+    bool friction = scene_has_surface_friction(scene);
+    for (size_t c = 0; c < scene->collider_count; c++)
+        friction |=
+            scene->colliders[c].response == RESPONSE_CONTACT && scene->colliders[c].coulomb.present;
+    const double most = (friction ? 2.3 : 3) * own;
     if (scene->simulation.dt_auto || !(limit > 0))
         return most;
     return fmin(most, fmax(least, 0.8 * limit * limit / (solver->dt * solver->dt) - own));
@@ -394,6 +399,10 @@ static taut_status choose_contact(taut_solver *solver, const taut_scene *scene,
     solver->functions->release_critical(solver->system);
     return TAUT_OK;
 }
+
+// Of the thickness: how near surfaces may be at the start. Below this the cutting of steps (numerics.md)
+// has no room to let them slide.
+static const double LEAST_APART = 0.05;
 
 // The mesh collider of a part; NULL: it is of a body.
 static const struct topology_collider *mesh_of_part(const taut_solver *solver,
@@ -495,6 +504,38 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
     return fail(error, TAUT_ERROR_SCENE, "%s", text);
 }
 
+// The start of what cannot be kept apart from a plane, sphere or room with `response: contact`.
+static taut_status refuse_in_shapes(const taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics, taut_error *error)
+{
+    struct shape_nearest found;
+    if (!solver->functions->shape_nearest(solver->system, &found) || !(found.part < LEAST_APART))
+        return TAUT_OK;
+    const struct surface_parts parts = {
+        {found.body, 0},
+        {found.count, 0},
+        {{found.nodes[0], found.nodes[1], found.nodes[2]}},
+    };
+    char part[200], text[700];
+    double at[3];
+    describe_part(solver, scene, &parts, 0, part, sizeof part);
+    solver_read_nodes(solver, topology_builder_node(solver->topology, found.nodes[0]), 1, at, NULL,
+                      NULL);
+    const struct scene_collider *collider = &scene->colliders[found.collider];
+    snprintf(
+        text, sizeof text,
+        "%s, near (%g, %g, %g), is %s collider %zu, a %s, at the start (its distance is %g m); "
+        "bodies must start more than a twentieth of their thickness away from colliders with "
+        "'response: contact': move the body or the collider%s",
+        part, at[0], at[1], at[2], found.distance < 0 ? "inside" : "too near to", found.collider,
+        collider_type_names[collider->type], found.distance,
+        scene->contact.existing == EXISTING_RELAX ? ", as 'existing: relax' found no way"
+                                                  : ", or use 'contact: {existing: relax}'");
+    if (diagnostics)
+        scene_report(scene, diagnostics, collider->at, "%s", text);
+    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+}
+
 static void relax(void *context, const struct worker *worker)
 {
     taut_solver *solver = context;
@@ -543,11 +584,12 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
 taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
                                struct diagnostics *diagnostics, taut_error *error)
 {
-    // Below this the cutting of steps (numerics.md) has no room to let them slide.
-    const double least = 0.05;
     struct surface_parts found;
+    const taut_status status = refuse_in_shapes(solver, scene, diagnostics, error);
+    if (status != TAUT_OK)
+        return status;
     if (!scene->contact.present ||
-        !(solver->functions->surface_nearest(solver->system, &found) < least))
+        !(solver->functions->surface_nearest(solver->system, &found) < LEAST_APART))
         return TAUT_OK;
     return refuse_parts(solver, scene, diagnostics, &found,
                         "surfaces are nearer at the start than a twentieth of their thickness",

@@ -489,6 +489,24 @@ static double contact_bytes_of(const struct totals *totals)
     return bytes + 8 * nodes + faces * (3 * totals->real + (56 + 25 * totals->real) / 4);
 }
 
+// contact/shape_contact.h: of nodes the start of the step, of blocks of 24 triangles marks by sphere,
+// and slots of one of eight.
+static double shapes_bytes_of(const struct totals *totals)
+{
+    const taut_scene *scene = totals->scene;
+    double shapes = 0, spheres = 0;
+    for (size_t c = 0; c < scene->collider_count; c++) {
+        const struct scene_collider *it = &scene->colliders[c];
+        const bool acts = it->response == RESPONSE_CONTACT && it->type != COLLIDER_MESH;
+        shapes += acts;
+        spheres += acts && it->type == COLLIDER_SPHERE;
+    }
+    if (shapes == 0)
+        return 0;
+    const double blocks = totals->faces / 24, slot = 24 * 32 + 16;
+    return 24 * totals->nodes + blocks * (5 * spheres + 17 + (spheres > 0 ? slot / 8 : 0));
+}
+
 // topology/topology.h: points, positions as built and triangles of mesh colliders.
 static double collider_bytes_of(const struct totals *totals)
 {
@@ -599,7 +617,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     if (totals.packs) // plan_release_build_data
         release(&memory_use, sizeof(uint32_t[PACKED_LANES]) * totals.columns +
                                  (totals.planned > 0 ? ring_bytes * totals.ringed : 0));
-    allocate(&memory_use, contact_bytes_of(&totals));
+    allocate(&memory_use, contact_bytes_of(&totals) + shapes_bytes_of(&totals));
     allocate_briefly(&memory_use, bound_bytes_of(&totals));
     allocate(&memory_use, implicit_bytes_of(&totals)); // touched by the first step
     if (scene->simulation.integrator == INTEGRATOR_XPBD)

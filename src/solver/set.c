@@ -743,6 +743,30 @@ taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
     return TAUT_OK;
 }
 
+// Of planes, spheres and rooms with `response: contact` only coefficients of their own can change: the
+// rest are those of the scene and of bodies.
+static taut_status check_surface_response(const struct scene_collider *it, size_t collider,
+                                          const taut_contact *contact, taut_error *error)
+{
+    if (it->response != RESPONSE_CONTACT)
+        return TAUT_OK;
+    if (contact->stiffness != it->stiffness || contact->friction != it->friction ||
+        contact->absorption != it->absorption || contact->restitution != it->restitution ||
+        contact->keep != it->keep)
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "collider %zu has 'response: contact': only its coefficients of friction can "
+                    "be changed",
+                    collider);
+    if (!it->surface_friction.present &&
+        (contact->friction_static != it->coulomb.static_coefficient ||
+         contact->friction_kinetic != it->coulomb.kinetic_coefficient))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "collider %zu has no 'friction_coefficient' in the scene: its coefficients "
+                    "stay those of the scene",
+                    collider);
+    return TAUT_OK;
+}
+
 // Whether a collider has Coulomb friction is part of the scene: its contacts have memory.
 static taut_status check_friction(const struct scene_collider *it, size_t collider,
                                   const taut_contact *contact, taut_error *error)
@@ -790,6 +814,8 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
                              contact->friction_kinetic};
     struct scene_collider *it = &solver->topology->colliders[collider];
     status = check_precision(solver, values, 7, true, error);
+    if (status == TAUT_OK)
+        status = check_surface_response(it, collider, contact, error);
     if (status == TAUT_OK)
         status = check_friction(it, collider, contact, error);
     if (status != TAUT_OK)

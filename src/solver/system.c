@@ -523,6 +523,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .choose_contact = REAL_NAME(surface_contact_choose_stiffness),
     .surface_crossing = REAL_NAME(surface_contact_crosses),
     .colliders_enclose = REAL_NAME(mesh_colliders_enclose),
+    .shape_nearest = REAL_NAME(shape_contact_nearest),
     .surface_nearest = REAL_NAME(surface_contact_nearest),
     .surface_relax = REAL_NAME(surface_contact_relax),
     .surface_edge = REAL_NAME(surface_contact_edge),

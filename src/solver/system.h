@@ -101,6 +101,7 @@ struct system_functions {
     bool (*surface_crossing)(struct system *system, struct surface_parts *found, bool *no_memory);
     bool (*colliders_enclose)(const struct system *system, struct surface_parts *found,
                               bool *no_memory);
+    bool (*shape_nearest)(const struct system *system, struct shape_nearest *found);
     double (*surface_nearest)(const struct system *system, struct surface_parts *found);
     void (*surface_relax)(struct system *system, struct surface_relaxed *result,
                           const struct worker *worker);

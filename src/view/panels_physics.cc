@@ -557,17 +557,31 @@ static void draw_collider(struct view *view, const struct scene_collider *collid
         field_send(view, key, "%.9g", 1 - loss);
 }
 
+// Of a plane, sphere or room that acts on surfaces only its own friction can change.
+static void draw_surface_collider(struct view *view, const struct scene_collider *collider,
+                                  size_t number)
+{
+    char path[FIELD_PATH_SIZE];
+    field_path(path, "colliders.%zu", number);
+    ImGui::TextUnformatted("response: contact");
+    if (collider->surface_friction.present)
+        draw_friction(view, &collider->coulomb, path);
+}
+
 static void draw_colliders(struct view *view, const taut_scene *scene)
 {
     if (scene->collider_count == 0 || !section("Collisions", true))
         return;
     for (size_t i = 0; i < scene->collider_count; i++) {
         char title[FIELD_PATH_SIZE];
-        if (scene->colliders[i].response == RESPONSE_CONTACT) // nothing of it can be changed
+        if (scene->colliders[i].type == COLLIDER_MESH) // nothing of it can be changed
             continue;
         field_path(title, "%s###colliders.%zu", collider_type_names[scene->colliders[i].type], i);
         if (branch(title)) {
-            draw_collider(view, &scene->colliders[i], i);
+            if (scene->colliders[i].response == RESPONSE_CONTACT)
+                draw_surface_collider(view, &scene->colliders[i], i);
+            else
+                draw_collider(view, &scene->colliders[i], i);
             ImGui::TreePop();
         }
     }

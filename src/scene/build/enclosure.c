@@ -144,11 +144,12 @@ static double widest_opening(const struct body *body)
     return sqrt(square);
 }
 
-// The radius of a sphere. Planes are infinite, and a room keeps nodes inside: neither fits between
-// nodes.
+// The radius of a sphere that acts at nodes. Planes are infinite, and a room keeps nodes inside:
+// neither fits between nodes.
 static double collider_radius(const struct scene_collider *collider)
 {
-    return collider->type == COLLIDER_SPHERE ? collider->radius : INFINITY;
+    const bool at_nodes = collider->response != RESPONSE_CONTACT;
+    return collider->type == COLLIDER_SPHERE && at_nodes ? collider->radius : INFINITY;
 }
 
 // Whether any node is free to move.

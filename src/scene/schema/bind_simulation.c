@@ -371,6 +371,25 @@ void bind_contact(struct binder *binder, const struct dom_value *value)
 
 // ---- Colliders
 
+// A plane, sphere or room that acts on surfaces.
+static void check_contact_response(struct binder *binder, const struct bound *bound)
+{
+    const enum integrator integrator = binder->scene->simulation.integrator;
+    bound_refuse_unless(binder, bound, "keep", "response", "is only for 'response: project'");
+    bound_refuse_unless(binder, bound, "restitution", "response",
+                        "is only for 'response: project'");
+    bound_refuse_unless(binder, bound, "friction", "response",
+                        "is only for 'response: penalty' and 'response: project'; "
+                        "'friction_coefficient' is for 'response: contact'");
+    if (binder->integrator_known &&
+        (integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD))
+        bind_report(binder, given_at(bound_find(bound, "response")), NULL,
+                    "'response: contact' is not for the integrator %s, only for explicit_euler, "
+                    "symplectic_euler, verlet, velocity_verlet, midpoint and rk4; with others use "
+                    "'response: penalty', or a mesh collider of the same shape",
+                    integrator_name(integrator));
+}
+
 static void check_response(struct binder *binder, const struct bound *bound,
                            const struct label *name, const struct scene_collider *collider)
 {
@@ -389,8 +408,12 @@ static void check_response(struct binder *binder, const struct bound *bound,
     }
     bound_refuse_unless(binder, bound, "stiffness", "response", "is only for 'response: penalty'");
     bound_refuse_unless(binder, bound, "absorption", "response", "is only for 'response: penalty'");
+    if (collider->response == RESPONSE_CONTACT) {
+        check_contact_response(binder, bound);
+        return;
+    }
     bound_refuse_unless(binder, bound, "friction_coefficient", "response",
-                        "is only for 'response: penalty'");
+                        "is only for 'response: penalty' and 'response: contact'");
 }
 
 static void bind_friction(struct binder *binder, const struct bound *bound,
@@ -533,7 +556,9 @@ static void bind_collider(struct binder *binder, const struct dom_value *value, 
     parts[2].table = &schema_collider_shapes[given];
     bind_mapping(binder, value, schema_collider_shapes[given].what, parts, 3, false, &bound);
     check_response(binder, &bound, &what, collider);
-    bind_friction(binder, &bound, collider, &collider->coulomb);
+    const bool contact = collider->response == RESPONSE_CONTACT;
+    bind_friction(binder, &bound, collider,
+                  contact ? &collider->surface_friction : &collider->coulomb);
     if (collider->type == COLLIDER_ROOM)
         check_room(binder, &bound, collider);
 }
@@ -552,6 +577,24 @@ void bind_colliders(struct binder *binder, const struct dom_value *value)
     scene->collider_count = count;
     for (size_t i = 0; i < count; i++) {
         bind_collider(binder, &value->node->items[i], i, &scene->colliders[i]);
-        scene->colliders[i].coulomb.first_slot = friction_slots(scene->colliders, i);
+    }
+}
+
+// Shapes with `response: contact` have the friction of the scene and of bodies, if they have none of
+// their own; so which colliders have a memory of friction is known when all of these are.
+void bind_friction_slots(taut_scene *scene)
+{
+    bool of_bodies = false;
+    for (size_t b = 0; b < scene->body_count; b++)
+        of_bodies |= scene->bodies[b].contact.friction.present;
+    for (size_t c = 0; c < scene->collider_count; c++) {
+        struct scene_collider *collider = &scene->colliders[c];
+        if (collider->response == RESPONSE_CONTACT && collider->type != COLLIDER_MESH) {
+            const struct scene_friction *own = &collider->surface_friction;
+            const bool any = own->present || scene->contact.friction.present || of_bodies;
+            collider->coulomb = own->present ? *own : scene->contact.friction;
+            collider->coulomb.present = any;
+        }
+        collider->coulomb.first_slot = friction_slots(scene->colliders, c);
     }
 }

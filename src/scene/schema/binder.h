@@ -145,6 +145,7 @@ void bind_environment(struct binder *binder, const struct dom_value *value);
 void bind_materials(struct binder *binder, const struct dom_value *value);
 void bind_bodies(struct binder *binder, const struct dom_value *value);
 void bind_colliders(struct binder *binder, const struct dom_value *value);
+void bind_friction_slots(taut_scene *scene); // after colliders, bodies and contact
 void bind_contact(struct binder *binder, const struct dom_value *value);
 
 // 'friction_coefficient': a number, or a mapping of both coefficients; false if it is not valid. That

@@ -100,7 +100,7 @@ SCHEMA_TABLE(schema_body_contact, "body contact", "'contact' of a body", body_co
 // ---- Colliders
 
 const char *const collider_type_names[] = {"plane", "sphere", "room", "mesh", NULL};
-static const char *const response_names[] = {"penalty", "project", NULL};
+static const char *const response_names[] = {"penalty", "project", "contact", NULL};
 static const char *const sides_names[] = {"both", "outside", NULL};
 
 #define FIELD(name) offsetof(struct scene_collider, name)
@@ -119,7 +119,9 @@ static const struct schema_key response_keys[] = {
      .names = response_names,
      .offset = FIELD(response),
      .initial = "penalty",
-     .meaning = "A force on nodes inside, or projection of them onto the surface."},
+     .meaning = "A force on nodes inside, projection of them onto the surface, or `contact` with the "
+                "surfaces of bodies, which needs the section `contact` and an explicit "
+                "integrator."},
     {.name = "stiffness",
      .type = VALUE_NUMBER,
      .offset = FIELD(stiffness),
@@ -134,13 +136,15 @@ static const struct schema_key response_keys[] = {
      .unit = "N s/m",
      .initial = "0",
      .meaning =
-         "The viscous friction: F = −friction · v along the surface, while a node is in contact."},
+         "The viscous friction: F = −friction · v along the surface, while a node is in contact; not "
+         "with `contact`."},
     {.name = "friction_coefficient",
      .shown = "number ≥ 0, or mapping",
      .absent = "no such friction",
      .meaning = "Coulomb friction with memory: a number for both coefficients, or a mapping, see "
-                "*friction* below; only with `penalty`, without `friction`, and with an explicit "
-                "integrator."},
+                "*friction* below; not with `project`, without `friction`, and with an explicit "
+                "integrator. With `contact` that of the bodies if it is absent, and the geometric "
+                "mean of both with a body that has its own."},
     {.name = "absorption",
      .type = VALUE_NUMBER,
      .offset = FIELD(absorption),

@@ -1,0 +1,161 @@
+// Planes, spheres and rooms with `response: contact`: the barrier of contact between surfaces
+// (distance.h), with distances from the shape itself. Planes and rooms act on nodes, since the part
+// of a triangle or an edge that is nearest to a plane is always a node; spheres act on whole
+// triangles, and on edges of surfaces without triangles, and on the nodes of bodies without a
+// surface. For the files of this folder; others use surface_contact.h. Functions with a worker
+// argument are called by all workers together. Numeric.
+#ifndef TAUT_CONTACT_SHAPE_CONTACT_H
+#define TAUT_CONTACT_SHAPE_CONTACT_H
+
+#include "contact/shapes.h"
+#include "contact/surface_lists.h"
+
+// Nodes of one body, of whose box shapes may be far.
+struct shape_chunk {
+    size_t body;
+    struct range nodes;
+};
+
+// A block of surfaces that a sphere may touch in the present evaluation, with the forces on its nodes.
+struct shape_slot {
+    uint32_t sphere, block;
+    double energy; // J
+    double forces[SURFACE_NODES][3];
+};
+
+struct shape_contact {
+    size_t count, sphere_count;
+    size_t *colliders, *spheres; // their numbers; the spheres among them
+    double half_thickness;       // m
+    struct shape_chunk *chunks;
+    size_t chunk_count;
+    size_t *first_chunk; // by body, and the end
+
+    // By body: whether it has no surface, so that spheres act on its nodes; an upper bound of the
+    // contacts at a node, and of the springs of friction; the least mass of a free node, kg; the
+    // coefficients of its own.
+    bool *bare;
+    double *weights, *springs, *least_mass;
+    struct scene_friction *own;
+    bool has_friction;
+
+    // At the start of the step.
+    double start_time; // s
+    vec3 *start;       // by node
+    struct block_box *start_boxes;
+
+    // In the present evaluation.
+    double time; // s
+    bool pushes;
+    struct block_box *boxes; // by chunk
+    uint8_t *near;           // by chunk: whether one of its nodes may touch
+    uint8_t *body_near;      // by sphere and body: whether a block of it may touch
+    uint8_t *block_near;     // by sphere and block: whether it has a slot
+    uint32_t *slot_of;       // by sphere and block: the number of the slot, from 1; 0: none
+    struct shape_slot *slots;
+    size_t slot_count, slot_capacity;
+    uint8_t *receives;  // by block: whether slots have forces for nodes of its own
+    double (*sums)[2];  // scratch, by chunk, then by block
+    atomic_bool passes; // in the step that has just been made (shape_limit.c)
+};
+
+// The barrier between a body and any of the shapes.
+static inline struct barrier shape_barrier(const struct system *system, size_t body)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const double thickness = it->half_thickness[body] + it->shapes->half_thickness;
+    return (struct barrier){(real)(1.5 * thickness), (real)(0.5 * thickness),
+                            (real)stiffness_of(system, body)};
+}
+
+// m, how far a shape keeps a body away.
+static inline double shape_thickness(const struct system *system, size_t body)
+{
+    const struct surface_contact *it = system->surface_contact;
+    return it->half_thickness[body] + it->shapes->half_thickness;
+}
+
+// The point of a triangle, or of an edge, that is nearest to a point: the weights of its nodes.
+// Returns the way from the point to it.
+vec3 REAL_NAME(nearest_of_triangle)(vec3 point, const vec3 corners[3], double weights[3]);
+vec3 REAL_NAME(nearest_of_edge)(vec3 point, const vec3 ends[2], double weights[2]);
+
+// The parts of a block on which spheres act: its triangles, or its edges if it has none.
+static inline size_t block_parts(const struct surface_block *block)
+{
+    return block->triangles > 0 ? block->triangles : block->edges;
+}
+
+// The nodes of a part, by number in its block; returns how many.
+static inline int part_nodes(const struct surfaces *surfaces, const struct surface_block *block,
+                             size_t part, int nodes[3])
+{
+    const int count = block->triangles > 0 ? 3 : 2;
+    for (int i = 0; i < count; i++)
+        nodes[i] = count == 3 ? surfaces->triangles[block->first_triangle + part][i]
+                              : surfaces->edges[block->first_edge + part][i];
+    return count;
+}
+
+static inline vec3 nearest_of_part(vec3 point, const vec3 at[3], int count, double weights[3])
+{
+    return count == 3 ? REAL_NAME(nearest_of_triangle)(point, at, weights)
+                      : REAL_NAME(nearest_of_edge)(point, at, weights);
+}
+
+static inline struct block_box no_box(void)
+{
+    return (struct block_box){{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0};
+}
+
+static inline void box_include(struct block_box *box, vec3 p)
+{
+    const double at[3] = {p.x, p.y, p.z};
+    for (int axis = 0; axis < 3; axis++) {
+        box->least[axis] = at[axis] < box->least[axis] ? at[axis] : box->least[axis];
+        box->most[axis] = max_of(at[axis], box->most[axis]);
+        box->reach = max_of(box->reach, fabs(at[axis]));
+    }
+}
+
+// Makes system->surface_contact->shapes if the scene has such colliders; the rest of the contact has
+// been made.
+taut_status REAL_NAME(shape_contact_make)(struct system *system, const taut_scene *scene,
+                                          taut_error *error);
+void REAL_NAME(shape_contact_free)(struct system *system);
+uint64_t REAL_NAME(shape_contact_bytes)(const struct system *system);
+
+// Masses may have changed.
+void REAL_NAME(shape_contact_masses)(struct system *system);
+
+// Finds what touches at a time, and the forces of spheres on surfaces. Begins and ends with a
+// barrier. at_start: a step begins here.
+void REAL_NAME(shape_contact_find)(struct system *system, double time, bool at_start,
+                                   const struct worker *worker);
+
+// Adds the forces to nodes by chunks, and to those that a block owns. The first ends with a barrier.
+void REAL_NAME(shape_contact_add_chunks)(struct system *system, const struct worker *worker);
+void REAL_NAME(shape_contact_add_block)(struct system *system, size_t block);
+
+// At the end of a step: changes the memory of friction, and counts the heat.
+void REAL_NAME(shape_friction_update)(struct system *system, double time,
+                                      const struct worker *worker);
+void REAL_NAME(shape_friction_start)(struct system *system, double time,
+                                     const struct worker *worker);
+
+// shape_limit.c. Whether nodes or triangles pass a shape in this step, or come too near to it; the
+// same on every worker. Ends with a barrier.
+bool REAL_NAME(shape_contact_passes)(struct system *system, const struct worker *worker);
+
+// Cuts what passes, once: along normals, or in every direction towards where the step would bring
+// nodes that rest on the shape. By one worker. Returns whether anything was cut. *stuck: as in
+// surface_limit.c.
+bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, bool *stuck);
+
+// Visits every node, triangle and edge that a shape acts on, however far away; the normal, from the
+// shape, is 0 at the centre of a sphere. By one worker.
+typedef void shape_visitor(void *context, const struct shape_nearest *part, vec3 normal);
+void REAL_NAME(shape_contact_visit)(const struct system *system, shape_visitor *visit,
+                                    void *context);
+
+#endif

@@ -1,0 +1,324 @@
+// Cuts the motion of a step where a node would pass a plane or the wall of a room, or a triangle or an
+// edge a sphere (shape_contact.h), as surface_limit.c does between surfaces; and finds the distances
+// of everything from such colliders.
+//
+// The nodes of a triangle lie beyond the plane through its point that is nearest to the centre of the
+// sphere, at right angles to the way to it. As long as they stay beyond a plane with that normal which
+// touches the moving sphere, the triangle cannot have passed through it: the distance from that plane
+// is linear in time for nodes on straight paths, and the triangle is convex.
+#include "contact/shape_contact.h"
+
+#include "contact/culling.h"
+#include "state/reading.h"
+
+// A node may use all but this fraction of its distance, and stays this fraction of the thickness away;
+// what comes from afar stops at the reach of the barrier, at the latest.
+static const double MARGIN = 0.1, LEAST = 0.02, MOST = 1.5;
+
+// What is done with the motion of a step.
+struct limit {
+    struct system *system;
+    double end;               // s, of the step
+    bool cuts, along_normals; // otherwise it is only looked at
+    bool found, stuck;        // something passes; a node with a prescribed motion does
+};
+
+// A shape during the step: where it starts, and how far it moves.
+struct shape_motion {
+    struct surface start;
+    vec3 moved;
+};
+
+static struct shape_motion shape_motion(const struct limit *limit, size_t collider)
+{
+    const double start = limit->system->surface_contact->shapes->start_time;
+    const struct surface first = surface_at(limit->system, collider, start),
+                         last = surface_at(limit->system, collider, limit->end);
+    return (struct shape_motion){first, vec3_subtract(last.centre, first.centre)};
+}
+
+// How far from the shape, m, a node would have to end at most to be cut.
+static double zone(const struct system *system, size_t body)
+{
+    return 1.001 * MOST / 2 * shape_thickness(system, body);
+}
+
+// ---- One node
+
+// A node, `height` above a shape along the normal at the start of the step; `gap`: of the nearest point of
+// its triangle.
+static void limit_node(struct limit *limit, const struct shape_motion *shape, size_t body,
+                       size_t node, vec3 normal, double height, double gap)
+{
+    struct system *system = limit->system;
+    struct state *s = system->state;
+    const double thickness = shape_thickness(system, body);
+    const double keep = fmin(fmax(MARGIN * gap, LEAST * thickness), MOST * thickness);
+    const vec3 position = state_position(s, node);
+    const vec3 moved = vec3_subtract(position, system->surface_contact->shapes->start[node]);
+    const vec3 relative = vec3_subtract(moved, shape->moved);
+    const double approach = -vec3_dot(normal, relative);
+    if (!(approach > height - keep / 2 && approach > 0))
+        return;
+    if (system->constants->inverse_mass[node] == 0) {
+        limit->stuck = true;
+        return;
+    }
+    limit->found = true;
+    if (!limit->cuts)
+        return;
+    const double lost = 1 - fmax(0, height - keep) / approach;
+    const vec3 velocity = step_velocity(s, node);
+    vec3 back = relative, slower = vec3_subtract(velocity, shape->start.velocity);
+    if (limit->along_normals) {
+        back = vec3_scale(-approach, normal);
+        slower = vec3_scale(vec3_dot(slower, normal), normal);
+    }
+    state_put(s, node, vec3_subtract(position, vec3_scale(lost, back)));
+    put_step_velocity(system, node, vec3_subtract(velocity, vec3_scale(lost, slower)));
+}
+
+// ---- Nodes of chunks
+
+static void limit_chunk(struct limit *limit, const struct shape_motion *shape,
+                        const struct shape_chunk *chunk)
+{
+    const struct shape_contact *shapes = limit->system->surface_contact->shapes;
+    for (size_t node = chunk->nodes.first; node < chunk->nodes.end; node++) {
+        struct contact contacts[6];
+        const int count = surface_contacts(&shape->start, shapes->start[node], HUGE_VAL, contacts);
+        for (int i = 0; i < count; i++)
+            limit_node(limit, shape, chunk->body, node, contacts[i].normal, -contacts[i].depth,
+                       -contacts[i].depth);
+    }
+}
+
+static void include_box(struct block_box *box, const struct block_box *other, vec3 moved)
+{
+    const double *least = other->least, *most = other->most;
+    box_include(box, vec3_subtract(vec3_make(least[0], least[1], least[2]), moved));
+    box_include(box, vec3_subtract(vec3_make(most[0], most[1], most[2]), moved));
+}
+
+// A chunk, whose box at the end of the step is found.
+static void limit_chunks(struct limit *limit, struct range chunks)
+{
+    struct system *system = limit->system;
+    struct shape_contact *shapes = system->surface_contact->shapes;
+    for (size_t i = chunks.first; i < chunks.end; i++) {
+        const struct shape_chunk *chunk = &shapes->chunks[i];
+        shapes->boxes[i] = box_of_nodes(system, chunk->nodes);
+        for (size_t c = 0; c < shapes->count; c++) {
+            const struct shape_motion shape = shape_motion(limit, shapes->colliders[c]);
+            const bool sphere = shape.start.it->type == COLLIDER_SPHERE;
+            struct block_box box = no_box();
+            if (sphere && !shapes->bare[chunk->body])
+                continue;
+            include_box(&box, &shapes->boxes[i], shape.moved);
+            if (sphere) // which nodes may have passed
+                include_box(&box, &shapes->start_boxes[i], vec3_make(0, 0, 0));
+            if (REAL_NAME(surface_is_near_box)(&shape.start, &box, zone(system, chunk->body)))
+                limit_chunk(limit, &shape, chunk);
+        }
+    }
+}
+
+// ---- Triangles and edges
+
+// By one worker: which bodies have come near which spheres. Returns whether any has.
+static bool find_bodies(const struct limit *limit)
+{
+    const struct system *system = limit->system;
+    struct shape_contact *shapes = system->surface_contact->shapes;
+    const size_t bodies = system->topology->body_count;
+    bool any = false;
+    for (size_t k = 0; k < shapes->sphere_count; k++) {
+        const struct shape_motion sphere = shape_motion(limit, shapes->spheres[k]);
+        for (size_t b = 0; b < bodies; b++) {
+            struct block_box box = no_box();
+            for (size_t i = shapes->first_chunk[b]; i < shapes->first_chunk[b + 1]; i++) {
+                include_box(&box, &shapes->start_boxes[i], vec3_make(0, 0, 0));
+                include_box(&box, &shapes->boxes[i], sphere.moved);
+            }
+            const bool near = !shapes->bare[b] &&
+                              REAL_NAME(surface_is_near_box)(&sphere.start, &box, zone(system, b));
+            shapes->body_near[k * bodies + b] = near;
+            any |= near;
+        }
+    }
+    return any;
+}
+
+static void limit_part(struct limit *limit, const struct shape_motion *sphere, size_t body,
+                       const uint32_t *nodes, int count)
+{
+    const struct system *system = limit->system;
+    const struct shape_contact *shapes = system->surface_contact->shapes;
+    const vec3 centre = sphere->start.centre;
+    vec3 at[3];
+    double weights[3], most = 0;
+    for (int i = 0; i < count; i++) {
+        at[i] = shapes->start[nodes[i]];
+        const vec3 moved = vec3_subtract(state_position(system->state, nodes[i]), at[i]);
+        most = fmax(most, vec3_length(vec3_subtract(moved, sphere->moved)));
+    }
+    const vec3 out = nearest_of_part(centre, at, count, weights);
+    const double distance = vec3_length(out), gap = distance - sphere->start.radius;
+    if (distance == 0 || gap - most > zone(system, body))
+        return;
+    const vec3 normal = vec3_scale(1 / distance, out);
+    for (int i = 0; i < count; i++)
+        limit_node(limit, sphere, body, nodes[i], normal,
+                   vec3_dot(normal, vec3_subtract(at[i], centre)) - sphere->start.radius, gap);
+}
+
+static void limit_blocks(struct limit *limit, struct range blocks)
+{
+    const struct system *system = limit->system;
+    const struct surface_contact *it = system->surface_contact;
+    const struct shape_contact *shapes = it->shapes;
+    const size_t bodies = system->topology->body_count;
+    for (size_t k = 0; k < shapes->sphere_count; k++) {
+        const struct shape_motion sphere = shape_motion(limit, shapes->spheres[k]);
+        for (size_t b = blocks.first; b < blocks.end; b++) {
+            const struct surface_block *block = &it->surfaces.blocks[b];
+            const uint32_t *entries = it->surfaces.nodes + block->first_node;
+            struct block_box box = no_box();
+            if (block->body >= bodies || !shapes->body_near[k * bodies + block->body])
+                continue;
+            for (uint32_t i = 0; i < block->nodes; i++) {
+                box_include(&box, shapes->start[entries[i]]);
+                box_include(&box,
+                            vec3_subtract(state_position(system->state, entries[i]), sphere.moved));
+            }
+            if (!REAL_NAME(surface_is_near_box)(&sphere.start, &box, zone(system, block->body)))
+                continue;
+            for (size_t part = 0; part < block_parts(block); part++) {
+                int local[3];
+                const int count = part_nodes(&it->surfaces, block, part, local);
+                const uint32_t nodes[3] = {entries[local[0]], entries[local[1]],
+                                           entries[local[count - 1]]};
+                limit_part(limit, &sphere, block->body, nodes, count);
+            }
+        }
+    }
+}
+
+// ---- A step
+
+bool REAL_NAME(shape_contact_passes)(struct system *system, const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    struct shape_contact *shapes = it->shapes;
+    struct limit limit = {.system = system, .end = step_time(system, system->state->step + 1)};
+    worker_barrier(worker); // all have finished with the boxes
+    if (worker->index == 0)
+        atomic_store(&shapes->passes, false);
+    worker_barrier(worker);
+    limit_chunks(&limit, worker_share(worker, shapes->chunk_count, 1));
+    worker_barrier(worker);
+    if (worker->index == 0)
+        shapes->pushes = find_bodies(&limit);
+    worker_barrier(worker);
+    if (shapes->pushes)
+        limit_blocks(&limit, worker_share(worker, it->surfaces.block_count, 1));
+    if (limit.found || limit.stuck)
+        atomic_store(&shapes->passes, true);
+    worker_barrier(worker);
+    return atomic_load(&shapes->passes);
+}
+
+bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, bool *stuck)
+{
+    const struct surface_contact *it = system->surface_contact;
+    struct limit limit = {
+        .system = system,
+        .end = step_time(system, system->state->step + 1),
+        .cuts = true,
+        .along_normals = along_normals,
+    };
+    limit_chunks(&limit, (struct range){0, it->shapes->chunk_count});
+    if (find_bodies(&limit))
+        limit_blocks(&limit, (struct range){0, it->surfaces.block_count});
+    *stuck |= limit.stuck;
+    return limit.found;
+}
+
+// ---- Distances
+
+static void visit_nodes(const struct system *system, const struct surface *surface, size_t collider,
+                        const struct shape_chunk *chunk, shape_visitor *visit, void *context)
+{
+    const double thickness = shape_thickness(system, chunk->body);
+    for (size_t i = chunk->nodes.first; i < chunk->nodes.end; i++) {
+        struct contact contacts[6];
+        const int count =
+            surface_contacts(surface, state_position(system->state, i), HUGE_VAL, contacts);
+        for (int c = 0; c < count; c++) {
+            const struct shape_nearest part = {.part = -contacts[c].depth / thickness,
+                                               .distance = -contacts[c].depth,
+                                               .collider = collider,
+                                               .body = chunk->body,
+                                               .count = 1,
+                                               .nodes = {(uint32_t)i}};
+            visit(context, &part, contacts[c].normal);
+        }
+    }
+}
+
+static void visit_parts(const struct system *system, const struct surface *sphere, size_t collider,
+                        const struct surface_block *block, shape_visitor *visit, void *context)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    for (size_t i = 0; i < block_parts(block); i++) {
+        int local[3];
+        double weights[3];
+        vec3 at[3];
+        struct shape_nearest part = {.collider = collider,
+                                     .body = block->body,
+                                     .count = part_nodes(surfaces, block, i, local)};
+        for (int n = 0; n < part.count; n++) {
+            part.nodes[n] = surfaces->nodes[block->first_node + (uint32_t)local[n]];
+            at[n] = state_position(system->state, part.nodes[n]);
+        }
+        const vec3 out = nearest_of_part(sphere->centre, at, part.count, weights);
+        const double length = vec3_length(out);
+        part.distance = length - sphere->radius;
+        part.part = part.distance / shape_thickness(system, block->body);
+        visit(context, &part, length > 0 ? vec3_scale(1 / length, out) : out);
+    }
+}
+
+void REAL_NAME(shape_contact_visit)(const struct system *system, shape_visitor *visit,
+                                    void *context)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct shape_contact *shapes = it ? it->shapes : NULL;
+    const double time = step_time(system, system->state->step);
+    for (size_t c = 0; shapes && c < shapes->count; c++) {
+        const size_t collider = shapes->colliders[c];
+        const struct surface surface = surface_at(system, collider, time);
+        const bool sphere = surface.it->type == COLLIDER_SPHERE;
+        for (size_t i = 0; i < shapes->chunk_count; i++)
+            if (!sphere || shapes->bare[shapes->chunks[i].body])
+                visit_nodes(system, &surface, collider, &shapes->chunks[i], visit, context);
+        for (size_t b = 0; sphere && b < it->surfaces.block_count; b++)
+            if (it->surfaces.blocks[b].body < system->topology->body_count)
+                visit_parts(system, &surface, collider, &it->surfaces.blocks[b], visit, context);
+    }
+}
+
+static void keep_nearest(void *context, const struct shape_nearest *part, vec3 normal)
+{
+    struct shape_nearest *nearest = context;
+    (void)normal;
+    if (part->part < nearest->part)
+        *nearest = *part;
+}
+
+bool REAL_NAME(shape_contact_nearest)(const struct system *system, struct shape_nearest *found)
+{
+    found->part = HUGE_VAL;
+    REAL_NAME(shape_contact_visit)(system, keep_nearest, found);
+    return found->part < HUGE_VAL;
+}

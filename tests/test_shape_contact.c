@@ -1,0 +1,617 @@
+// Planes, spheres and rooms with `response: contact` (contact/shape_contact.c): heights at rest, a
+// coarse cloth on a small ball and fast bodies (distances are found here, with other formulas), the work
+// and the balance of energy of a moving ball, friction on a slope, bodies thrown about in a room, what
+// is refused, the same bits for all threads and instruction sets, and after a restart.
+#include "checkpoint_fixture.h"
+#include "contact_fixture.h"
+#include "scene_fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "topology/topology.h"
+
+static const double GRAVITY = 9.81, STIFFNESS = 100, THICKNESS = 0.004, MASS = 0.001;
+
+static const char *const integrators[] = {"explicit_euler",  "symplectic_euler", "verlet",
+                                          "velocity_verlet", "midpoint",         "rk4"};
+enum { INTEGRATORS = sizeof integrators / sizeof integrators[0], STABLE = 1 };
+
+// ---- Heights at rest
+
+// Where the barrier 2 k/g0 (g0 - g)^2 bears a force.
+static double floating_height(double force)
+{
+    const double g0 = THICKNESS / 2;
+    return 1.5 * THICKNESS - sqrt(force * g0 / (2 * STIFFNESS));
+}
+
+// The greatest distance of nodes from a height.
+static double farthest_from(const taut_solver *solver, double height)
+{
+    double farthest = 0;
+    for (uint64_t i = 0; i < taut_solver_node_count(solver); i++)
+        farthest = fmax(farthest, fabs(position_of(solver, i).y - height));
+    return farthest;
+}
+
+static double height_at_rest(const char *integrator, const char *precision, const char *collider,
+                             double height)
+{
+    taut_solver *solver = solver_of(
+        "precision: %s\nsimulation: {integrator: %s, dt: 2e-4, steps: 1}\n"
+        "environment: {gravity: [0, " NUM ", 0], air_drag: 0.02}\n"
+        "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
+        "colliders:\n- %s\n"
+        "bodies:\n- {name: sheet, type: cloth, origin: [-0.1, 0.007, -0.1], u: [0.2, 0, 0],\n"
+        "   v: [0, 0, 0.2], nodes: [4, 4], node_mass: " NUM
+        ", springs: {structural: {stiffness: 5}}}\n",
+        precision, integrator, -GRAVITY, THICKNESS, STIFFNESS, collider, MASS);
+    advance(solver, 15000);
+    const double found = farthest_from(solver, height);
+    taut_solver_destroy(solver);
+    return found;
+}
+
+// A sheet is at rest where each node bears its weight; on the floor of a room the same.
+static void test_sheets_rest_at_the_height_of_balance(void **state)
+{
+    (void)state;
+    const double height = floating_height(MASS * GRAVITY);
+    for (int i = 0; i < INTEGRATORS; i++)
+        assert_near(
+            height_at_rest(integrators[i], "double", "{type: plane, response: contact}", height), 0,
+            1e-9);
+    assert_near(height_at_rest("verlet", "double",
+                               "{type: room, min: [-1, 0, -1], max: [1, 2, 1], response: contact}",
+                               height),
+                0, 1e-9);
+    assert_near(
+        height_at_rest("velocity_verlet", "single", "{type: plane, response: contact}", height), 0,
+        2e-7);
+    assert_near(
+        height_at_rest("velocity_verlet", "mixed", "{type: plane, response: contact}", height), 0,
+        1e-9);
+}
+
+// A ball below the inside of a triangle, below an edge of a rope and below a node without a surface: the
+// force of the barrier, distributed by the weights of the nearest point.
+static void test_forces_of_balls(void **state)
+{
+    (void)state;
+    const double distance = 1.25 * THICKNESS, s = 0.25 * THICKNESS;
+    const double force = 2 * STIFFNESS / (THICKNESS / 2) * s * s;
+    taut_solver *solver = solver_of(
+        HEADER("velocity_verlet",
+               "1e-4") "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
+                       "colliders:\n- {type: sphere, center: [0.05, -0.05, 0.03], radius: 0.05, "
+                       "response: contact}\n"
+                       "- {type: sphere, center: [1, -0.1, 0.06], radius: 0.1, response: contact}\n"
+                       "- {type: sphere, center: [2, -2, 0], radius: 2, response: contact}\n"
+                       "bodies:\n- {name: sheet, type: cloth, origin: [0, " NUM
+                       ", 0], u: [0.2, 0, 0],\n"
+                       "   v: [0, 0, 0.2], nodes: [2, 2], node_mass: 1, springs: {structural: "
+                       "{stiffness: 0}}}\n"
+                       "- {name: rope, type: rope, from: [1, " NUM ", 0], to: [1, " NUM
+                       ", 0.2], nodes: 2,\n"
+                       "   node_mass: 1, spring: {stiffness: 0}}\n"
+                       "- {name: dot, type: network, nodes: [[2, " NUM
+                       ", 0], [2, 1, 0]], node_mass: 1,\n"
+                       "   springs: [[0, 1, {stiffness: 0}]]}\n",
+        THICKNESS, STIFFNESS, distance, distance, distance, distance);
+    double sheet = 0;
+    vec3 at = {0, 0, 0};
+    for (uint64_t i = 0; i < 4; i++) {
+        const vec3 f = force_on(solver, i);
+        assert_near(f.x, 0, 1e-14);
+        assert_near(f.z, 0, 1e-14);
+        sheet += f.y;
+        at = vec3_add(at, vec3_scale(f.y, position_of(solver, i)));
+    }
+    // Only the triangle above the ball is within reach, and the forces on its nodes act there.
+    assert_near(sheet, force, 1e-12);
+    assert_near(at.x / sheet, 0.05, 1e-12);
+    assert_near(at.z / sheet, 0.03, 1e-12);
+    assert_near(force_on(solver, 4).y, 0.7 * force, 1e-12);
+    assert_near(force_on(solver, 5).y, 0.3 * force, 1e-12);
+    assert_near(force_on(solver, 6).y, force, 1e-12);
+    assert_near(energy_of(solver).contact, 3 * force * s / 3, 1e-15);
+    taut_solver_destroy(solver);
+}
+
+// ---- Nothing passes
+
+// A cloth with cells of 0.2 m over a ball of 0.05 m; dt is far above what the impact would need.
+static void test_a_coarse_cloth_stays_outside_a_small_ball(void **state)
+{
+    (void)state;
+    for (int i = STABLE; i < INTEGRATORS; i++) {
+        taut_solver *solver = solver_of(
+            HEADER("%s",
+                   "5e-4") "environment: {gravity: [0, -9.81, 0], air_drag: 0.01}\n"
+                           "contact: {thickness: 0.002, stiffness: 300, self: false}\n"
+                           "colliders:\n- {type: sphere, center: [0.02, 0.1, 0.03], radius: 0.05,\n"
+                           "   response: contact, friction_coefficient: 0.3}\n"
+                           "- {type: plane, response: contact, friction_coefficient: 0.5}\n"
+                           "bodies:\n- {name: cloth, type: cloth, origin: [-0.5, 0.25, -0.5], u: "
+                           "[1, 0, 0],\n"
+                           "   v: [0, 0, 1], nodes: [6, 6], mass: 0.2, springs: {structural: "
+                           "{stiffness: 300,\n"
+                           "   damping: 0.05}, shear: {stiffness: 200, damping: 0.05}}}\n",
+            integrators[i]);
+        struct everything all = everything_of(solver);
+        double nearest = INFINITY, lowest = INFINITY;
+        for (int step = 0; step < 2000; step++) {
+            advance(solver, 1);
+            nearest = fmin(nearest, triangle_distance(solver, &all, vec3_make(0.02, 0.1, 0.03)));
+            for (uint64_t n = 0; n < all.nodes; n++)
+                lowest = fmin(lowest, position_of(solver, n).y);
+        }
+        assert_true(nearest > 0.05);
+        assert_true(nearest < 0.053); // it does touch
+        assert_true(lowest > 0 && lowest < 0.003);
+        free_everything(&all);
+        taut_solver_destroy(solver);
+    }
+}
+
+// 20 m/s with steps of 1 ms: ten thicknesses and a quarter of the ball a step.
+static void test_fast_bodies_do_not_pass(void **state)
+{
+    (void)state;
+    for (int i = STABLE; i < INTEGRATORS; i++) {
+        taut_solver *solver = solver_of(
+            "precision: %s\nsimulation: {integrator: %s, dt: 0.001, steps: 1}\n"
+            "contact: {thickness: 0.002, self: false}\n"
+            "colliders:\n- {type: sphere, center: [0.03, 0, 0.02], radius: 0.08, response: "
+            "contact}\n"
+            "- {type: sphere, center: [5, 0, 0], radius: 0.01, response: contact}\n"
+            "- {type: plane, point: [0, -1, 0], response: contact}\n"
+            "bodies:\n- {name: cloth, type: cloth, origin: [-0.3, 0.2, -0.3], u: [0.6, 0, 0],\n"
+            "   v: [0, 0, 0.6], nodes: [7, 7], mass: 0.1, velocity: [0, -20, 0],\n"
+            "   springs: {structural: {stiffness: 100, damping: 0.01}}}\n"
+            "- {name: rope, type: rope, from: [4.8, 0.2, 0.004], to: [5.2, 0.2, 0.004], nodes: 5,\n"
+            "   node_mass: 0.01, velocity: [0, -20, 0], spring: {stiffness: 100}}\n",
+            i % 2 == 0 ? "single" : "double", integrators[i]);
+        struct everything all = everything_of(solver);
+        double nearest = INFINITY, lowest = INFINITY, rope = INFINITY;
+        for (int step = 0; step < 200; step++) {
+            advance(solver, 1);
+            nearest = fmin(nearest, triangle_distance(solver, &all, vec3_make(0.03, 0, 0.02)));
+            for (uint64_t n = 0; n < all.nodes; n++)
+                lowest = fmin(lowest, position_of(solver, n).y);
+            for (uint64_t n = 49; n < 53; n++) {
+                const vec3 ball = vec3_make(5, 0, 0);
+                const vec3 near =
+                    nearest_on_side(ball, position_of(solver, n), position_of(solver, n + 1));
+                rope = fmin(rope, vec3_length(vec3_subtract(near, ball)));
+            }
+        }
+        assert_true(nearest > 0.08 && nearest < 0.085);
+        assert_true(rope > 0.01 && rope < 0.015);
+        assert_true(lowest > -1 && lowest < -0.9);
+        assert_true(solver_surface_cuts(solver).steps > 0);
+        assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+        free_everything(&all);
+        taut_solver_destroy(solver);
+    }
+}
+
+// A lattice and a ball thrown about in a room stay inside of it.
+static void test_bodies_stay_in_a_room(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(HEADER(
+        "symplectic_euler",
+        "2e-4") "environment: {gravity: [0, -9.81, 0]}\ncontact: {thickness: 0.004, self: false}\n"
+                "colliders:\n- {type: room, min: [-0.3, 0, -0.2], max: [0.3, 0.5, 0.2],\n"
+                "   response: contact, friction_coefficient: 0.2}\n"
+                "bodies:\n- {name: jelly, type: lattice, nodes: [4, 4, 4], spacing: 0.05,\n"
+                "   origin: [-0.2, 0.2, -0.1], node_mass: 0.001, velocity: [8, 3, 6],\n"
+                "   springs: {k1: {stiffness: 60, damping: 0.01}, k2: {stiffness: 60, damping: "
+                "0.01}}}\n"
+                "- {name: ball, type: sphere, center: [0.15, 0.35, 0], radius: 0.08, subdivisions: "
+                "1,\n"
+                "   mass: 0.05, velocity: [-9, 2, 4], spring: {stiffness: 60, damping: 0.01}}\n");
+    const double min[] = {-0.3, 0, -0.2}, max[] = {0.3, 0.5, 0.2};
+    double least = INFINITY;
+    for (int step = 0; step < 5000; step++) {
+        advance(solver, 1);
+        for (uint64_t i = 0; i < taut_solver_node_count(solver); i++) {
+            const vec3 p = position_of(solver, i);
+            const double at[] = {p.x, p.y, p.z};
+            for (int axis = 0; axis < 3; axis++)
+                least = fmin(least, fmin(at[axis] - min[axis], max[axis] - at[axis]));
+        }
+    }
+    assert_true(least > 0 && least < 0.006);
+    taut_solver_destroy(solver);
+}
+
+// ---- Energy
+
+// A ball that moves through a hanging sheet at 1 m/s. Returns the residual of the budget, J; *work: of
+// the ball.
+static double residual_of_sweep(const char *integrator, double dt, const char *friction,
+                                double *work)
+{
+    taut_solver *solver = solver_of(
+        HEADER(
+            "%s",
+            NUM) "contact: {thickness: 0.01, stiffness: 50, self: false}\n"
+                 "colliders:\n- {type: sphere, center: [0.03, -0.02, -0.2], radius: 0.1, velocity: "
+                 "[0, 0, 1],\n"
+                 "   response: contact%s}\n"
+                 "bodies:\n- {name: cloth, type: cloth, origin: [-0.3, -0.3, 0], u: [0.6, 0, 0],\n"
+                 "   v: [0, 0.6, 0], nodes: [7, 7], mass: 0.1,\n"
+                 "   springs: {structural: {stiffness: 20, damping: 0.005}}}\n",
+        integrator, dt, friction);
+    const double start = energy_of(solver).total;
+    advance(solver, (uint64_t)round(0.3 / dt));
+    const struct work_done done = work_of(solver);
+    const double residual = residual_of(solver, start);
+    *work = done.drives;
+    assert_int_equal(solver_surface_cuts(solver).steps, 0);
+    taut_solver_destroy(solver);
+    return residual;
+}
+
+static void test_the_budget_of_a_moving_ball_closes(void **state)
+{
+    (void)state;
+    for (int i = STABLE; i < INTEGRATORS; i++)
+        for (int friction = 0; friction < 2; friction++) {
+            const char *const keys = friction ? ", friction_coefficient: 0.4" : "";
+            double work;
+            const double coarse = residual_of_sweep(integrators[i], 2e-4, keys, &work),
+                         fine = residual_of_sweep(integrators[i], 1e-4, keys, &work);
+            assert_true(work > 0.02);
+            assert_true(fabs(fine) < 1e-4 * work);
+            assert_true(fabs(fine) < 0.6 * fabs(coarse));
+        }
+}
+
+// Without springs and friction, what a ball gives to a sheet that it pushes is its velocity times the
+// momentum.
+static void test_work_is_velocity_times_momentum(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(HEADER(
+        "velocity_verlet",
+        "1e-4") "contact: {thickness: 0.01, stiffness: 50}\n"
+                "colliders:\n- {type: sphere, center: [0, 0, -0.2], radius: 0.1, velocity: [0, 0, "
+                "2],\n"
+                "   response: contact}\n"
+                "bodies:\n- {name: cloth, type: cloth, origin: [-0.1, -0.1, 0], u: [0.2, 0, 0],\n"
+                "   v: [0, 0.2, 0], nodes: [5, 5], mass: 0.1, springs: {structural: {stiffness: "
+                "20}}}\n");
+    advance(solver, 3000);
+    vec3 angular;
+    const double momentum = momentum_of(solver, &angular).z;
+    assert_true(momentum > 0.1);
+    assert_near(work_of(solver).drives / (2 * momentum), 1, 1e-3);
+    taut_solver_destroy(solver);
+}
+
+// ---- Friction
+
+// A patch of four nodes on a plane: gravity pulls along x by half of what it pulls down.
+static taut_solver *slope_solver(const char *integrator, const char *collider, const char *body)
+{
+    const double across = 1 / sqrt(1.25);
+    return solver_of(HEADER("%s", "1e-4") "environment: {gravity: [" NUM ", " NUM ", 0]}\n"
+                                          "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
+                                          "colliders:\n- {type: plane, response: contact%s}\n"
+                                          "bodies:\n- {name: patch, type: cloth, origin: [0, " NUM
+                                          ", 0], u: [0.05, 0, 0],\n"
+                                          "   v: [0, 0, 0.05], nodes: [2, 2], node_mass: " NUM
+                                          "%s,\n"
+                                          "   springs: {structural: {stiffness: 100, damping: "
+                                          "0.02}, shear: {stiffness: 100}}}\n",
+                     integrator, GRAVITY * across / 2, -GRAVITY * across, THICKNESS, STIFFNESS,
+                     collider, floating_height(MASS * GRAVITY * across), MASS, body);
+}
+
+static double patch_x(const taut_solver *solver)
+{
+    double sum = -0.025;
+    for (uint64_t i = 0; i < 4; i++)
+        sum += position_of(solver, i).x / 4;
+    return sum;
+}
+
+static double acceleration_of(taut_solver *solver)
+{
+    double x[3];
+    for (int i = 0; i < 3; i++) {
+        advance(solver, 3000);
+        x[i] = patch_x(solver);
+    }
+    taut_solver_destroy(solver);
+    return (x[2] - 2 * x[1] + x[0]) / (0.3 * 0.3);
+}
+
+static void test_friction_on_a_slope(void **state)
+{
+    (void)state;
+    for (int i = STABLE; i < INTEGRATORS; i++) {
+        assert_near(
+            acceleration_of(slope_solver(integrators[i], ", friction_coefficient: 0.49", "")),
+            0.0877433, 1e-5 * 0.0877433);
+        taut_solver *solver = slope_solver(integrators[i], ", friction_coefficient: 0.51", "");
+        advance(solver, 20000);
+        const double x = patch_x(solver);
+        advance(solver, 20000);
+        assert_near(patch_x(solver), x, 1e-9);
+        taut_solver_destroy(solver);
+    }
+}
+
+// The friction of the body counts where the plane has none of its own, and otherwise the mean of both.
+static void test_which_friction_counts(void **state)
+{
+    (void)state;
+    const char *const own = ", contact: {friction_coefficient: 0.49}";
+    assert_near(acceleration_of(slope_solver("verlet", "", own)), 0.0877433, 1e-6);
+    taut_solver *solver = slope_solver("verlet", ", friction_coefficient: 0.245",
+                                       ", contact: {friction_coefficient: 0.98}");
+    assert_near(acceleration_of(solver), 0.0877433, 1e-6);
+    solver = slope_solver("verlet", ", friction_coefficient: 0.1", "");
+    taut_contact contact;
+    assert_int_equal(taut_solver_get_contact(solver, 0, &contact, NULL), TAUT_OK);
+    assert_near(contact.friction_static, 0.1, 0);
+    contact.friction_static = contact.friction_kinetic = 0.49;
+    assert_int_equal(taut_solver_set_contact(solver, 0, &contact, NULL), TAUT_OK);
+    assert_near(acceleration_of(solver), 0.0877433, 1e-6);
+}
+
+// What the patch loses while it slides is heat: mu N times its way.
+static void test_heat_of_sliding(void **state)
+{
+    (void)state;
+    const double across = 1 / sqrt(1.25);
+    taut_solver *solver = slope_solver("velocity_verlet", ", friction_coefficient: 0.3", "");
+    advance(solver, 5000);
+    const double way = patch_x(solver);
+    assert_true(way > 0.1);
+    assert_near(work_of(solver).friction / (0.3 * 4 * MASS * GRAVITY * across * way), 1, 1e-3);
+    taut_solver_destroy(solver);
+}
+
+// ---- The same bits
+
+#define MANY                                                                                       \
+    "precision: %s\nsimulation: {integrator: %s, dt: 2e-4, steps: 1}\n"                            \
+    "environment: {gravity: [0, -9.81, 0], air_drag: 0.005}\n"                                     \
+    "contact: {thickness: 0.003, friction_coefficient: 0.3}\n"                                     \
+    "colliders:\n"                                                                                 \
+    "- {type: sphere, center: [0.1, 0.06, 0.05], radius: 0.1, velocity: [-0.3, 0, 0.1],\n"         \
+    "   response: contact}\n"                                                                      \
+    "- {type: sphere, center: [-0.2, 0.02, -0.1], radius: 0.06, response: contact,\n"              \
+    "   friction_coefficient: {static: 0.6, kinetic: 0.4}}\n"                                      \
+    "- {type: plane, point: [0, -0.1, 0], response: contact, friction_coefficient: 0.5}\n"         \
+    "- {type: room, min: [-0.55, -0.2, -0.5], max: [0.5, 1, 0.45], response: contact}\n"           \
+    "bodies:\n"                                                                                    \
+    "- {name: cloth, type: cloth, origin: [-0.45, 0.17, -0.4], u: [0.9, 0, 0], v: [0, 0, 0.8],\n"  \
+    "   nodes: [40, 36], mass: 0.3, velocity: [0, -2, 0],\n"                                       \
+    "   springs: {structural: {stiffness: 100, damping: 0.02}, shear: {stiffness: 60}}}\n"         \
+    "- {name: rope, type: rope, from: [-0.3, 0.22, 0.1], to: [0.4, 0.23, 0], nodes: 12,\n"         \
+    "   node_mass: 0.004, spring: {stiffness: 100, damping: 0.01}}\n"
+
+static uint64_t hash_of_many(const void *context, const struct solver_options *options)
+{
+    const char *const *which = context;
+    taut_solver *solver = solver_from(scene_of(MANY, which[0], which[1]), options);
+    advance(solver, 400);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_bits_do_not_depend_on_the_machine(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    for (int p = 0; p < 3; p++)
+        assert_same_hashes(hash_of_many, (const char *[]){precisions[p], integrators[p + 1]});
+    const struct solver_options one = {.config = {.threads = 1}},
+                                eight = {.config = {.threads = 8}};
+    const char *const which[] = {"single", "velocity_verlet"};
+    assert_true(hash_of_many(which, &one) == hash_of_many(which, &eight));
+}
+
+static void test_a_restored_run_continues_to_the_bit(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    for (int i = STABLE; i < INTEGRATORS; i++) {
+        taut_scene *scene = scene_of(MANY, precisions[i % 3], integrators[i]);
+        taut_solver *whole = create(scene, 2, best_isa());
+        advance(whole, 250);
+        const struct saved saved = save(whole);
+        taut_solver *resumed = restore(scene, saved, 3, best_isa());
+        advance(whole, 150);
+        advance(resumed, 150);
+        const struct saved one = save_and_end(whole), other = save_and_end(resumed);
+        assert_same_saved(one, other, integrators[i]);
+        taut_bytes_release(saved.bytes);
+        taut_bytes_release(one.bytes);
+        taut_bytes_release(other.bytes);
+        taut_scene_destroy(scene);
+    }
+}
+
+// ---- Stability
+
+// `dt: auto` and `stiffness: auto`: a cloth that is pressed on a ball keeps its energy bounded.
+static void test_automatic_steps_are_stable(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        "precision: double\nsimulation: {integrator: velocity_verlet, dt: auto, duration: 1}\n"
+        "environment: {gravity: [0, -9.81, 0], air_drag: 0.02}\ncontact: {thickness: 0.004}\n"
+        "colliders:\n- {type: sphere, center: [0, 0, 0], radius: 0.1, response: contact,\n"
+        "   friction_coefficient: 0.5}\n"
+        "bodies:\n- {name: cloth, type: cloth, origin: [-0.15, 0.11, -0.15], u: [0.3, 0, 0],\n"
+        "   v: [0, 0, 0.3], nodes: [13, 13], mass: 0.05, spring: {stiffness: 200}}\n");
+    const double start = energy_of(solver).total;
+    advance(solver, taut_solver_steps_planned(solver));
+    assert_true(energy_of(solver).total < start);
+    const struct work_done done = work_of(solver);
+    const double residual = residual_of(solver, start) + done.drag;
+    assert_near(residual, 0, 2e-3 * start);
+    taut_solver_destroy(solver);
+}
+
+// ---- What is refused
+
+#define CLOTH                                                                                      \
+    "bodies:\n- {name: cloth, type: cloth, origin: [-0.5, 0, -0.5], u: [1, 0, 0], v: [0, 0, 1],\n" \
+    "   nodes: [3, 3], mass: 1, spring: {stiffness: 10}}\n"
+
+static void assert_refused(const char *collider, const char *message)
+{
+    taut_scene *scene =
+        scene_of(HEADER("verlet", "0.001") CLOTH
+                 "contact: {thickness: 0.01}\ncolliders:\n- {%s, response: contact}\n",
+                 collider);
+    taut_solver *solver = NULL;
+    taut_error error = {0};
+    const taut_config config = {.threads = 1};
+    const taut_status status = taut_solver_create(scene, &config, &solver, &error);
+    assert_int_equal(status, message ? TAUT_ERROR_SCENE : TAUT_OK);
+    if (message)
+        assert_contains(error.text, message);
+    taut_solver_destroy(solver);
+    taut_scene_destroy(scene);
+}
+
+static void test_what_starts_inside_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("type: plane, point: [0, 0.001, 0]",
+                   "node 0 of body 'cloth', near (-0.5, 0, -0.5), is inside collider 0, a plane");
+    assert_refused("type: plane, point: [0, -0.0004, 0]", "is too near to collider 0, a plane");
+    assert_refused("type: plane, point: [0, -0.0006, 0]", NULL);
+    assert_refused("type: sphere, center: [0.2, 0.03, 0.1], radius: 0.05",
+                   "is inside collider 0, a sphere, at the start (its distance is -0.02 m)");
+    assert_refused("type: sphere, center: [0.2, 0.03, 0.1], radius: 0.05", "the triangle of nodes");
+    assert_refused("type: sphere, center: [0.2, 0.06, 0.1], radius: 0.05", NULL);
+    assert_refused("type: room, min: [-1, -1, -1], max: [0.4, 1, 1]", "a room");
+    assert_refused("type: room, min: [-1, -1, -1], max: [1, 1, 1]", NULL);
+}
+
+// Nodes are moved out of a plane and of a ball that dips into a sheet; what is pinned stays refused.
+static void test_relaxing_moves_out(void **state)
+{
+    (void)state;
+    for (int pinned = 0; pinned < 2; pinned++) {
+        taut_scene *scene = scene_of(
+            HEADER("verlet",
+                   "0.001") "contact: {thickness: 0.01, existing: relax}\n"
+                            "bodies:\n- {name: cloth, type: cloth, origin: [-0.5, 0, -0.5], u: [1, "
+                            "0, 0],\n"
+                            "   v: [0, 0, 1], nodes: [7, 7], mass: 1, spring: {stiffness: 10}%s}\n"
+                            "colliders:\n- {type: sphere, center: [0.1, -0.06, 0.05], radius: 0.1, "
+                            "response: contact}\n"
+                            "- {type: plane, point: [-0.45, 0, 0], normal: [1, 0.3, 0], response: "
+                            "contact}\n",
+            pinned ? ", pins: [left]" : "");
+        taut_solver *solver = NULL;
+        taut_error error = {0};
+        const taut_config config = {.threads = 2};
+        const taut_status status = taut_solver_create(scene, &config, &solver, &error);
+        assert_int_equal(status, pinned ? TAUT_ERROR_SCENE : TAUT_OK);
+        if (pinned)
+            assert_contains(error.text, "collider 1, a plane, at the start");
+        if (pinned)
+            assert_contains(error.text, "as 'existing: relax' found no way");
+        if (!pinned) {
+            struct everything all = everything_of(solver);
+            const vec3 normal = vec3_scale(1 / sqrt(1.09), vec3_make(1, 0.3, 0));
+            assert_true(triangle_distance(solver, &all, vec3_make(0.1, -0.06, 0.05)) > 0.108);
+            for (uint64_t i = 0; i < all.nodes; i++) {
+                const vec3 from = vec3_subtract(position_of(solver, i), vec3_make(-0.45, 0, 0));
+                assert_true(vec3_dot(normal, from) > 0.008);
+            }
+            advance(solver, 100);
+            free_everything(&all);
+            taut_solver_destroy(solver);
+        }
+        taut_scene_destroy(scene);
+    }
+}
+
+static void refuse_keys(const char *integrator, const char *contact, const char *keys,
+                        const char *message)
+{
+    char *text =
+        text_format("simulation: {integrator: %s, dt: 0.001, steps: 1}\n" CLOTH
+                    "%scolliders:\n- {type: plane, point: [0, -1, 0], response: contact%s}\n",
+                    integrator, contact, keys);
+    char *messages;
+    taut_scene *scene = read_scene(text, NULL, &messages);
+    assert_null(scene);
+    assert_contains(messages, message);
+    free(messages);
+    free(text);
+}
+
+static void test_keys_of_other_responses_are_refused(void **state)
+{
+    (void)state;
+    const char *const contact = "contact: {thickness: 0.01}\n";
+    refuse_keys("verlet", contact, ", stiffness: 10",
+                "test.yaml:7:55: error: 'stiffness' is only for 'response: penalty'");
+    refuse_keys("verlet", contact, ", absorption: 1", "'absorption' is only for");
+    refuse_keys("verlet", contact, ", restitution: 1", "'restitution' is only for");
+    refuse_keys("verlet", contact, ", keep: 1", "'keep' is only for 'response: project'");
+    refuse_keys("verlet", contact, ", friction: 1", "'friction_coefficient' is for");
+    refuse_keys(
+        "verlet", "", "",
+        "test.yaml:6:3: error: 'response: contact' of a collider acts by contact of surfaces");
+    static const char *const without[] = {"implicit_euler", "implicit_midpoint", "bdf2", "xpbd"};
+    for (int i = 0; i < 4; i++)
+        refuse_keys(without[i], contact, "", "'response: contact' is not for the integrator");
+}
+
+// What has no memory of friction gets none, and nothing else of such a collider changes.
+static void test_setters_refuse_what_does_not_exist(void **state)
+{
+    (void)state;
+    taut_error error;
+    taut_solver *solver = slope_solver("verlet", "", "");
+    taut_contact contact;
+    assert_int_equal(taut_solver_get_contact(solver, 0, &contact, NULL), TAUT_OK);
+    contact.friction_static = 0.3;
+    assert_int_equal(taut_solver_set_contact(solver, 0, &contact, &error), TAUT_ERROR_ARGUMENT);
+    contact.friction_static = 0;
+    contact.stiffness = 5;
+    assert_int_equal(taut_solver_set_contact(solver, 0, &contact, &error), TAUT_ERROR_ARGUMENT);
+    assert_contains(error.text, "'response: contact'");
+    taut_solver_destroy(solver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sheets_rest_at_the_height_of_balance),
+        cmocka_unit_test(test_forces_of_balls),
+        cmocka_unit_test(test_a_coarse_cloth_stays_outside_a_small_ball),
+        cmocka_unit_test(test_fast_bodies_do_not_pass),
+        cmocka_unit_test(test_bodies_stay_in_a_room),
+        cmocka_unit_test(test_the_budget_of_a_moving_ball_closes),
+        cmocka_unit_test(test_work_is_velocity_times_momentum),
+        cmocka_unit_test(test_friction_on_a_slope),
+        cmocka_unit_test(test_which_friction_counts),
+        cmocka_unit_test(test_heat_of_sliding),
+        cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
+        cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
+        cmocka_unit_test(test_automatic_steps_are_stable),
+        cmocka_unit_test(test_what_starts_inside_is_refused),
+        cmocka_unit_test(test_relaxing_moves_out),
+        cmocka_unit_test(test_keys_of_other_responses_are_refused),
+        cmocka_unit_test(test_setters_refuse_what_does_not_exist),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
