@@ -14,8 +14,8 @@
 
 static const double GRAVITY = 9.81, STIFFNESS = 100, THICKNESS = 0.004, MASS = 0.001;
 
-static const char *const integrators[] = {"explicit_euler",  "symplectic_euler", "verlet",
-                                          "velocity_verlet", "midpoint",         "rk4"};
+static const char *const integrators[] = {
+    "explicit_euler", "symplectic_euler", "verlet", "velocity_verlet", "midpoint", "rk4", "xpbd"};
 // Explicit Euler is the first: without damping it is unstable.
 enum { STABLE = 1, INTEGRATORS = sizeof integrators / sizeof integrators[0] };
 

@@ -114,6 +114,15 @@ void REAL_NAME(colliders_store)(struct system *system, double time, const struct
 // Begins and ends with a barrier; nothing if no collider has friction_coefficient.
 void REAL_NAME(friction_update)(struct system *system, const struct worker *worker);
 
+// The same of a step or substep.
+struct friction_step {
+    double time;    // s, at its end
+    double elapsed; // s, its length
+    double first;   // s, for how long at most friction has acted on what has begun to touch in it
+};
+void REAL_NAME(friction_update_at)(struct system *system, struct friction_step step,
+                                   const struct worker *worker);
+
 // Contacts that are there at the start of a run begin without stretch.
 void REAL_NAME(friction_start)(struct system *system, double time, const struct worker *worker);
 

@@ -15,9 +15,23 @@ static vec3 first_stretch(const struct contact *contact, const struct contact_mo
     return vec3_scale(fmin(dt, contact->depth / -motion->approach), motion->sliding);
 }
 
+// N. In an implicit step that of its last system has acted, and is the limit of the friction there; at
+// the end of the step a node may be a little deeper or less, which is much for stiff contacts. What did
+// not touch in that system has had no force.
+static double acting_normal_force(const struct system *system, size_t at,
+                                  const struct contact_motion *motion)
+{
+    const struct friction_assumptions *assumed = system->contacts.friction_assumptions;
+    if (!assumed)
+        return motion->normal_force;
+    return assumed->status[at] == FRICTION_UNKNOWN
+               ? 0
+               : fmax(0, (double)assumed->contacts[at].normal_force);
+}
+
 // Returns the heat, J.
 static double update_contact(struct system *system, const struct scene_collider *collider,
-                             size_t node, const struct contact *contact)
+                             size_t node, const struct contact *contact, struct friction_step step)
 {
     struct state *s = system->state;
     const size_t at = friction_index(system, collider, node, contact->wall);
@@ -25,12 +39,13 @@ static double update_contact(struct system *system, const struct scene_collider 
     const bool slid = flags & FRICTION_SLIDES;
     const struct contact_motion motion = contact_motion(collider, contact, node_velocity(s, node));
     const double stiffness = friction_stiffness(collider);
-    const double most = stiffness > 0 ? motion.normal_force / stiffness : 0; // m, for mu = 1
+    const double most = // m, for mu = 1
+        stiffness > 0 ? acting_normal_force(system, at, &motion) / stiffness : 0;
     const double kinetic = most * collider->coulomb.kinetic_coefficient;
     const double limit = slid ? kinetic : most * collider->coulomb.static_coefficient;
     const vec3 point = friction_point(system, collider, node, contact);
     const vec3 stretch = flags ? friction_stretch(system, collider, node, contact)
-                               : first_stretch(contact, &motion, system->settings.dt);
+                               : first_stretch(contact, &motion, step.first);
     const double reached = vec3_length(stretch);
     bool slides = slid;
     double heat = 0, left = reached;
@@ -42,6 +57,9 @@ static double update_contact(struct system *system, const struct scene_collider 
     } else if (slid && vec3_dot(motion.sliding, stretch) <= 0) {
         slides = false;
     }
+    if (friction_acts_by_steps(system))
+        heat = friction_step_heat(stiffness, friction_damping(system, collider, node),
+                                  s->friction_stretch[at], reached, left, step.elapsed);
     if (!flags || reached > limit) {
         const vec3 spring = reached > limit ? vec3_scale(left / reached, stretch) : stretch;
         s->friction_anchor[at] = vec3_subtract(point, spring);
@@ -65,14 +83,14 @@ static double end_contact(struct state *s, const struct scene_collider *collider
 
 // A node that may touch, or has touched. Returns whether it does.
 static bool update_node(struct system *system, const struct surface *surface, size_t node,
-                        double *heat)
+                        struct friction_step step, double *heat)
 {
     struct contact contacts[6];
     const int count = surface_contacts(surface, node_position(system->state, node), 0, contacts);
     unsigned touched = 0;
     for (int i = 0; i < count; i++) {
         touched |= 1u << contacts[i].wall / 2;
-        *heat += update_contact(system, surface->it, node, &contacts[i]);
+        *heat += update_contact(system, surface->it, node, &contacts[i], step);
     }
     for (size_t slot = 0; slot < collider_friction_slots(surface->it); slot++)
         if (!(touched >> slot & 1))
@@ -95,7 +113,7 @@ static uint64_t touched_before(const struct system *system, const struct scene_c
     return bits;
 }
 
-static void update_block(struct system *system, double time, size_t block)
+static void update_block(struct system *system, struct friction_step step, size_t block)
 {
     struct state *s = system->state;
     const struct range nodes = contact_block_nodes(system, block);
@@ -113,8 +131,8 @@ static void update_block(struct system *system, double time, size_t block)
             continue;
         struct surface surface;
         uint64_t near[BLOCK_WORDS];
-        const bool any =
-            find_near_collider(system, c, RESPONSE_PENALTY, time, &box, 0, nodes, &surface, near);
+        const bool any = find_near_collider(system, c, RESPONSE_PENALTY, step.time, &box, 0, nodes,
+                                            &surface, near);
         if (!any && !s->block_friction[block])
             continue;
         for (int word = 0; word < BLOCK_WORDS; word++) {
@@ -123,8 +141,8 @@ static void update_block(struct system *system, double time, size_t block)
             if (s->block_friction[block])
                 left |= touched_before(system, collider, some);
             for (; left != 0; left &= left - 1)
-                touches |=
-                    update_node(system, &surface, some.first + (size_t)lowest_bit(left), &heat);
+                touches |= update_node(system, &surface, some.first + (size_t)lowest_bit(left),
+                                       step, &heat);
         }
     }
     s->block_friction[block] = touches;
@@ -133,16 +151,25 @@ static void update_block(struct system *system, double time, size_t block)
 
 void REAL_NAME(friction_update)(struct system *system, const struct worker *worker)
 {
+    // Without friction another worker may have finished the step already.
+    const bool any = system->state->friction_flags != NULL;
+    const double time = any ? step_time(system, system->state->step + 1) : 0;
+    const double dt = system->settings.dt;
+    REAL_NAME(friction_update_at)(system, (struct friction_step){time, dt, dt}, worker);
+}
+
+void REAL_NAME(friction_update_at)(struct system *system, struct friction_step step,
+                                   const struct worker *worker)
+{
     struct contacts *contacts = &system->contacts;
-    REAL_NAME(surface_friction_update)(system, worker);
+    REAL_NAME(surface_friction_update)(system, step, worker);
     if (!system->state->friction_flags)
         return;
     worker_barrier(worker); // all nodes and spheres are where the step ends
-    const double time = step_time(system, system->state->step + 1);
     const struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
-        update_block(system, time, block);
-    REAL_NAME(shape_friction_update)(system, time, worker);
+        update_block(system, step, block);
+    REAL_NAME(shape_friction_update)(system, step.time, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     // The others write to the sums only after the next evaluation of the forces.
     for (size_t block = 0; worker->index == 0 && block < contacts->blocks; block++)

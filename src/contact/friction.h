@@ -10,7 +10,10 @@
 // N the normal force and mu the static coefficient, or the kinetic one while the contact slides.
 // Forces only read the memory, so that all stages of a step see the same anchor and the exact way
 // from it. friction_update changes it once, at the end of a step. An anchor that is not changed does
-// not drift: a contact that holds, holds for ever. Numeric.
+// not drift: a contact that holds, holds for ever.
+//
+// The systems of an implicit step do not have that force but what is assumed of each contact
+// (implicit_friction.c). Numeric.
 #ifndef TAUT_CONTACT_FRICTION_H
 #define TAUT_CONTACT_FRICTION_H
 
@@ -51,14 +54,21 @@ static inline uint8_t friction_flags(const struct state *s, size_t at, int wall)
 }
 
 // The position of a node in a contact: of a sphere from its centre, with which anchors move.
+static inline vec3 friction_point_at(const struct system *system,
+                                     const struct scene_collider *collider, vec3 position,
+                                     const struct contact *contact)
+{
+    if (collider->type != COLLIDER_SPHERE)
+        return position;
+    const size_t number = (size_t)(collider - system->topology->colliders);
+    return vec3_scale(system->state->collider_radius[number] - contact->depth, contact->normal);
+}
+
 static inline vec3 friction_point(const struct system *system,
                                   const struct scene_collider *collider, size_t node,
                                   const struct contact *contact)
 {
-    if (collider->type != COLLIDER_SPHERE)
-        return node_position(system->state, node);
-    const size_t number = (size_t)(collider - system->topology->colliders);
-    return vec3_scale(system->state->collider_radius[number] - contact->depth, contact->normal);
+    return friction_point_at(system, collider, node_position(system->state, node), contact);
 }
 
 static inline vec3 friction_along(vec3 v, vec3 normal)
@@ -66,17 +76,76 @@ static inline vec3 friction_along(vec3 v, vec3 normal)
     return vec3_subtract(v, vec3_scale(vec3_dot(v, normal), normal));
 }
 
-// m, of the tangential spring; 0 in a contact that has just begun.
-static inline vec3 friction_stretch(const struct system *system,
-                                    const struct scene_collider *collider, size_t node,
-                                    const struct contact *contact)
+// m, of the tangential spring; 0 in a contact that has just begun. friction_stretch_at: of a node that
+// is there.
+static inline vec3 friction_stretch_at(const struct system *system,
+                                       const struct scene_collider *collider, size_t node,
+                                       const struct contact *contact, vec3 position)
 {
     const size_t at = friction_index(system, collider, node, contact->wall);
     if (!friction_flags(system->state, at, contact->wall))
         return vec3_make(0, 0, 0);
-    const vec3 point = friction_point(system, collider, node, contact);
+    const vec3 point = friction_point_at(system, collider, position, contact);
     return friction_along(vec3_subtract(point, system->state->friction_anchor[at]),
                           contact->normal);
+}
+
+static inline vec3 friction_stretch(const struct system *system,
+                                    const struct scene_collider *collider, size_t node,
+                                    const struct contact *contact)
+{
+    return friction_stretch_at(system, collider, node, contact, node_position(system->state, node));
+}
+
+static inline double friction_coefficient(const struct system *system,
+                                          const struct scene_collider *collider, size_t node,
+                                          const struct contact *contact)
+{
+    const size_t at = friction_index(system, collider, node, contact->wall);
+    const bool slides = friction_flags(system->state, at, contact->wall) & FRICTION_SLIDES;
+    return slides ? collider->coulomb.kinetic_coefficient : collider->coulomb.static_coefficient;
+}
+
+// N, of the force of a contact.
+static inline double friction_limit(const struct system *system,
+                                    const struct scene_collider *collider, size_t node,
+                                    const struct contact *contact,
+                                    const struct contact_motion *motion)
+{
+    return motion->normal_force * friction_coefficient(system, collider, node, contact);
+}
+
+// m, of the stretch that friction_update would leave; before it that of implicit steps and of xpbd
+// may be far beyond the cone.
+static inline double friction_lasting_stretch(const struct system *system,
+                                              const struct scene_collider *collider, size_t node,
+                                              const struct contact *contact)
+{
+    const double reached = vec3_length(friction_stretch(system, collider, node, contact));
+    const double stiffness = friction_stiffness(collider);
+    const struct contact_motion motion =
+        contact_motion(collider, contact, node_velocity(system->state, node));
+    if (reached * stiffness <= friction_limit(system, collider, node, contact, &motion))
+        return reached;
+    return motion.normal_force * collider->coulomb.kinetic_coefficient / stiffness;
+}
+
+// Whether the heat of a step is known at its end alone: with implicit integrators and xpbd, whose forces
+// act all along a step and have nothing to do with those at its start.
+static inline bool friction_acts_by_steps(const struct system *system)
+{
+    const enum integrator integrator = system->settings.integrator;
+    return integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD;
+}
+
+// J, of one of these: the work of a force that was k `left` all along, less what the spring has gained;
+// or of the damper alone, if the contact stuck (`left` is what it reached).
+static inline double friction_step_heat(double stiffness, double damping, double before,
+                                        double reached, double left, double elapsed)
+{
+    if (reached > left)
+        return stiffness * (left * (reached - before) + (before * before - left * left) / 2);
+    return elapsed > 0 ? damping * (reached - before) * (reached - before) / elapsed : 0;
 }
 
 // J, the heat of a contact that slides from a stretch to a shorter one at that distance; the force
@@ -92,9 +161,75 @@ static inline double friction_sliding_heat(double stiffness, double before, bool
     return stiffness * (left * (reached - limit) + (limit + left) / 2 * (limit - left));
 }
 
+// ---- What the systems of an implicit step assume of a contact
+
+// It sticks, with the force T of its spring and damper however long that is; or it slides along t, with
+// the force L t + s (p.T) p, p at right angles to t, which is L T / |T| near a T along t.
+enum friction_status { FRICTION_UNKNOWN, FRICTION_ASSUMED_STICKS, FRICTION_ASSUMED_SLIDES };
+
+struct friction_assumption {
+    real along[3];     // t
+    real limit, turns; // L, N; s
+    real normal_force; // N, in the last system that has been solved; below 0: it was in none
+};
+
+struct friction_assumptions {
+    struct friction_assumption *contacts; // as the memory (friction_index)
+    uint8_t *status;
+    double (*changes)[2]; // N2, by block of nodes: of the last revision
+    double way;   // s, since the start of the step: of the stretch of contacts without memory
+    bool present; // forces are those of these assumptions
+};
+
+// Makes contacts.friction_assumptions if colliders have friction.
+bool REAL_NAME(friction_assumptions_make)(struct system *system);
+void REAL_NAME(friction_assumptions_free)(struct system *system);
+uint64_t REAL_NAME(friction_assumptions_bytes)(const struct system *system);
+
+// The force of spring and damper, which is opposite to the contact's as long as it sticks.
+struct friction_trial {
+    vec3 force;
+    double stiffness, damping; // of it, N/m and N s/m
+};
+
+static inline struct friction_trial friction_trial(const struct system *system,
+                                                   const struct scene_collider *collider,
+                                                   size_t node, const struct contact *contact,
+                                                   vec3 sliding)
+{
+    const size_t at = friction_index(system, collider, node, contact->wall);
+    const double stiffness = friction_stiffness(collider);
+    struct friction_trial trial = {.damping = friction_damping(system, collider, node)};
+    if (friction_flags(system->state, at, contact->wall)) {
+        trial.stiffness = stiffness;
+        trial.force = vec3_scale(stiffness, friction_stretch(system, collider, node, contact));
+    } else {
+        trial.damping += stiffness * system->contacts.friction_assumptions->way;
+    }
+    trial.force = vec3_add(trial.force, vec3_scale(trial.damping, sliding));
+    return trial;
+}
+
+// The force on the node if that of spring and damper is `trial`.
+static inline vec3 friction_assumed(const struct friction_assumptions *all, size_t at, vec3 normal,
+                                    vec3 trial)
+{
+    const struct friction_assumption *it = &all->contacts[at];
+    if (all->status[at] == FRICTION_UNKNOWN)
+        return vec3_make(0, 0, 0);
+    if (all->status[at] == FRICTION_ASSUMED_STICKS)
+        return vec3_scale(-1, trial);
+    const vec3 along = {(double)it->along[0], (double)it->along[1], (double)it->along[2]};
+    const vec3 across = vec3_cross(normal, along);
+    return vec3_add(vec3_scale(-(double)it->limit, along),
+                    vec3_scale(-(double)it->turns * vec3_dot(across, trial), across));
+}
+
+// ---- The force
+
 struct friction_action {
     vec3 force;
-    double power_dissipated; // W, by the damper; what slides is measured by friction_update
+    double power_dissipated; // W, by the damper; the rest is measured by friction_update
 };
 
 static inline struct friction_action friction_action(const struct system *system,
@@ -102,19 +237,27 @@ static inline struct friction_action friction_action(const struct system *system
                                                      size_t node, const struct contact *contact,
                                                      const struct contact_motion *motion)
 {
-    const size_t at = friction_index(system, collider, node, contact->wall);
-    const bool slides = friction_flags(system->state, at, contact->wall) & FRICTION_SLIDES;
+    const struct friction_assumptions *assumed = system->contacts.friction_assumptions;
     const vec3 spring =
         vec3_scale(friction_stiffness(collider), friction_stretch(system, collider, node, contact));
+    if (assumed && assumed->present) {
+        const struct friction_trial trial =
+            friction_trial(system, collider, node, contact, motion->sliding);
+        const vec3 force =
+            friction_assumed(assumed, friction_index(system, collider, node, contact->wall),
+                             contact->normal, trial.force);
+        return (struct friction_action){force, 0};
+    }
     const vec3 damper = vec3_scale(friction_damping(system, collider, node), motion->sliding);
     const vec3 all = vec3_add(spring, damper);
     const double size = vec3_length(all);
-    const double most = motion->normal_force * (slides ? collider->coulomb.kinetic_coefficient
-                                                       : collider->coulomb.static_coefficient);
+    const double most = friction_limit(system, collider, node, contact, motion);
     const vec3 limited = size > most ? vec3_scale(most / size, all) : all;
     return (struct friction_action){
         .force = vec3_scale(-1, limited),
-        .power_dissipated = vec3_dot(vec3_subtract(limited, spring), motion->sliding),
+        .power_dissipated = friction_acts_by_steps(system)
+                                ? 0
+                                : vec3_dot(vec3_subtract(limited, spring), motion->sliding),
     };
 }
 

@@ -441,9 +441,9 @@ static struct point first_stretch(const struct friction_contact *it,
 }
 
 // `record` has a key; `old`: what it was, or NULL. Returns the heat, J.
-static double update_record(const struct friction_contact *it, const struct friction_law *law,
-                            double dt, const struct friction_record *old,
-                            struct friction_record *record)
+static double update_record(const struct system *system, const struct friction_contact *it,
+                            const struct friction_law *law, struct friction_step step,
+                            const struct friction_record *old, struct friction_record *record)
 {
     struct point stretch;
     bool slid = false, lost = false;
@@ -459,7 +459,7 @@ static double update_record(const struct friction_contact *it, const struct fric
         stretch = stretch_of(it, old);
     } else {
         record->key |= has_frame(it, false) ? RECORD_FRAMED : 0;
-        stretch = first_stretch(it, record, &law->barrier, dt);
+        stretch = first_stretch(it, record, &law->barrier, step.first);
     }
     const double most = law->stiffness > 0 ? (double)it->normal_force / law->stiffness : 0;
     const double kinetic = most * law->kinetic_coefficient;
@@ -475,6 +475,9 @@ static double update_record(const struct friction_contact *it, const struct fric
     } else if (slid && point_dot(sliding_velocity(it, record), stretch) <= 0) {
         slides = false;
     }
+    if (friction_acts_by_steps(system) && system->settings.integrator != INTEGRATOR_XPBD)
+        heat = friction_step_heat(law->stiffness, law->damping, old ? (double)old->stretch : 0,
+                                  reached, left, step.elapsed);
     record->key &= ~(uint32_t)RECORD_SLIDES;
     record->key |= slides ? RECORD_SLIDES : 0;
     if (!old || lost || reached > limit)
@@ -493,7 +496,7 @@ static double update_record(const struct friction_contact *it, const struct fric
 // The update of a list: what is made, from what was.
 struct friction_update {
     const struct system *system;
-    double dt;
+    struct friction_step step;
     const struct friction_list *old;
     size_t pair, at,
         end; // in it: the next pair and record, and the end of those of the present pair
@@ -550,7 +553,7 @@ static void update_candidates(void *context, const struct touching_candidate *it
         read_contact(it->system, it->blocks, &candidate, &items[i], &it->law, &contact);
         struct friction_record *record = &made->records[made->count++];
         *record = (struct friction_record){.key = items[i].key};
-        it->heat += update_record(&contact, &it->law, it->dt, before, record);
+        it->heat += update_record(it->system, &contact, &it->law, it->step, before, record);
     }
 }
 
@@ -611,10 +614,11 @@ static bool put_list(struct friction_list *list, const struct friction_list *mad
 }
 
 // A worker's lists. Forces are not wanted.
-static bool update_lists(struct system *system, double dt, const struct worker *worker)
+static bool update_lists(struct system *system, struct friction_step step,
+                         const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    struct friction_update update = {.system = system, .dt = dt};
+    struct friction_update update = {.system = system, .step = step};
     block_reals unused[2] = {{{0}}};
     const struct range share = worker_share(worker, it->broad->list_count, 1);
     for (size_t i = share.first; i < share.end && !update.failed; i++) {
@@ -637,12 +641,13 @@ static bool update_lists(struct system *system, double dt, const struct worker *
 }
 
 // Ends with a barrier.
-static void update_all(struct system *system, double dt, const struct worker *worker)
+static void update_all(struct system *system, struct friction_step step,
+                       const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     REAL_NAME(surface_lists_prepare)(system, worker);
     REAL_NAME(surface_blocks_copy)(system, it->now, worker);
-    if (!update_lists(system, dt, worker))
+    if (!update_lists(system, step, worker))
         atomic_store(&it->failed, true);
     worker_barrier(worker);
     if (worker->index == 0 && atomic_exchange(&it->failed, false))
@@ -650,12 +655,13 @@ static void update_all(struct system *system, double dt, const struct worker *wo
     worker_barrier(worker);
 }
 
-void REAL_NAME(surface_friction_update)(struct system *system, const struct worker *worker)
+void REAL_NAME(surface_friction_update)(struct system *system, struct friction_step step,
+                                        const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     if (!it || !it->friction)
         return;
-    update_all(system, system->settings.dt, worker);
+    update_all(system, step, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     for (size_t i = 0; worker->index == 0 && i < it->friction->list_count; i++)
         system->work.done[WORK_FRICTION] += it->friction->heat[i];
@@ -675,7 +681,7 @@ void REAL_NAME(surface_friction_start)(struct system *system, double time,
             it->friction->lists[i].count = it->friction->lists[i].pair_count = 0;
     }
     worker_barrier(worker);
-    update_all(system, 0, worker);
+    update_all(system, (struct friction_step){time, 0, 0}, worker);
 }
 
 // ---- Energy and power

@@ -7,6 +7,7 @@
 #define TAUT_CONTACT_SURFACE_FRICTION_H
 
 #include "contact/candidates.h"
+#include "contact/contact.h"
 #include "contact/distance.h"
 #include "contact/surface_report.h"
 #include "kernels/kernels.h"
@@ -85,8 +86,9 @@ bool REAL_NAME(surface_friction_forces)(struct friction_forces *found, uint32_t 
 // An upper bound of the dampers of a contact with a body, N s/m.
 double REAL_NAME(surface_friction_damping)(const struct system *system, size_t body);
 
-// At the end of a step: changes the memory, and counts the heat.
-void REAL_NAME(surface_friction_update)(struct system *system, const struct worker *worker);
+// At the end of a step or substep: changes the memory, and counts the heat.
+void REAL_NAME(surface_friction_update)(struct system *system, struct friction_step step,
+                                        const struct worker *worker);
 
 // The memory of the present state of contacts without any: nothing is stretched. `time`: s, of the
 // state.

@@ -69,12 +69,44 @@ static double damping_along(const struct scene_collider *collider, const struct 
     return vec3_dot(relative, contact->normal) < 0 ? collider->absorption : 0;
 }
 
-static void add_contact(const struct system *system, struct contact_blocks *blocks,
-                        const struct scene_collider *collider, size_t node,
-                        const struct contact *contact, double from_centre)
+// What an implicit step assumes of friction: all of the spring and damper of a contact that sticks;
+// of one that slides, whose force has a given size, only its turning, across the force. With the
+// dependence on the normal force, which is left out, the matrix would not be symmetric.
+static void add_assumed_friction(const struct system *system, struct contact_blocks *blocks,
+                                 const struct scene_collider *collider, size_t node,
+                                 const struct contact *contact, vec3 sliding)
+{
+    const struct friction_assumptions *all = system->contacts.friction_assumptions;
+    const size_t at = friction_index(system, collider, node, contact->wall);
+    const struct friction_assumption *it = &all->contacts[at];
+    const vec3 n = contact->normal;
+    const struct friction_trial trial = friction_trial(system, collider, node, contact, sliding);
+    const real stiffness = (real)trial.stiffness, damping = (real)trial.damping;
+    if (all->status[at] == FRICTION_ASSUMED_STICKS) {
+        block_add(blocks->stiffness, (real)n.x, (real)n.y, (real)n.z, 0, stiffness);
+        block_add(blocks->damping, (real)n.x, (real)n.y, (real)n.z, 0, damping);
+    } else if (all->status[at] == FRICTION_ASSUMED_SLIDES) {
+        const vec3 p = vec3_cross(
+            n, vec3_make((double)it->along[0], (double)it->along[1], (double)it->along[2]));
+        block_add(blocks->stiffness, (real)p.x, (real)p.y, (real)p.z, it->turns * stiffness, 0);
+        block_add(blocks->damping, (real)p.x, (real)p.y, (real)p.z, it->turns * damping, 0);
+    }
+}
+
+static void add_contact(const struct system *system, enum tangent_kind kind,
+                        struct contact_blocks *blocks, const struct scene_collider *collider,
+                        size_t node, const struct contact *contact, double from_centre)
 {
     const vec3 velocity = node_velocity(system->state, node);
     const vec3 n = contact->normal;
+    if (kind == TANGENT_DEFINITE && collider->coulomb.present) {
+        block_add(blocks->stiffness, (real)n.x, (real)n.y, (real)n.z, (real)collider->stiffness, 0);
+        block_add(blocks->damping, (real)n.x, (real)n.y, (real)n.z,
+                  (real)damping_along(collider, contact, velocity), 0);
+        const struct contact_motion motion = contact_motion(collider, contact, velocity);
+        add_assumed_friction(system, blocks, collider, node, contact, motion.sliding);
+        return;
+    }
     block_add(blocks->stiffness, (real)n.x, (real)n.y, (real)n.z, (real)collider->stiffness,
               (real)stiffness_across(collider, contact, from_centre));
     block_add(blocks->damping, (real)n.x, (real)n.y, (real)n.z,
@@ -124,7 +156,7 @@ static void visit_contact(const struct system *system, const struct scene_collid
     if (!tangent->touching[node])
         memset(blocks, 0, sizeof *blocks);
     tangent->touching[node] = 1;
-    add_contact(system, blocks, collider, node, contact,
+    add_contact(system, tangent->kind, blocks, collider, node, contact,
                 curved ? s->collider_radius[number] - contact->depth : 0);
 }
 

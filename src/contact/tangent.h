@@ -44,4 +44,20 @@ void REAL_NAME(surface_tangent_apply)(const struct system *system, struct node_v
 void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffness,
                                        real (*blocks)[6], struct range nodes);
 
+// Friction in an implicit step (implicit_friction.c): what its systems assume of the contacts.
+// Nothing where friction_assumptions are not wanted.
+//
+// friction_predict: at the start of the step, from the memory, for a first stage at which nodes have
+// gone on with their velocities for `way`, s. From then until friction_end forces are those of the
+// assumptions; friction_stage: those of a stage with another `way` follow. Both end with a barrier.
+void REAL_NAME(friction_predict)(struct system *system, double way, const struct worker *worker);
+void REAL_NAME(friction_stage)(struct system *system, double way, const struct worker *worker);
+void REAL_NAME(friction_end)(struct system *system, const struct worker *worker);
+
+// Once a system has been solved, before nodes follow its solution, a change of velocities: what the
+// contacts do there is assumed from now on. `g`: s, by which positions change with velocities. Returns by
+// how much forces change, as a fraction of all of them, the same on every worker.
+double REAL_NAME(friction_revise)(struct system *system, double time, double g,
+                                  struct node_vectors solution, const struct worker *worker);
+
 #endif

@@ -11,6 +11,12 @@ static void add_contact_energy(const struct system *system, const struct scene_c
     *(double *)energy += 0.5 * collider->stiffness * contact->depth * contact->depth;
     if (!collider->coulomb.present)
         return;
+    // Steps that end before the memory has changed: with others that is nearly the same.
+    if (friction_acts_by_steps(system)) {
+        const double lasting = friction_lasting_stretch(system, collider, node, contact);
+        *(double *)energy += 0.5 * friction_stiffness(collider) * lasting * lasting;
+        return;
+    }
     const vec3 stretch = friction_stretch(system, collider, node, contact);
     *(double *)energy += 0.5 * friction_stiffness(collider) * vec3_dot(stretch, stretch);
 }

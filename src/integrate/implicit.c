@@ -26,6 +26,8 @@
 #include "integrate/implicit.h"
 
 #include "base/memory.h"
+#include "contact/friction.h"
+#include "contact/tangent.h"
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
 #include "integrate/integrate.h"
@@ -40,6 +42,8 @@ taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
     if (!REAL_NAME(split_vectors_make)(system, &it->base) ||
         !REAL_NAME(split_vectors_make)(system, &it->velocity))
         return fail_memory(error, "the implicit integrator");
+    if (!REAL_NAME(friction_assumptions_make)(system))
+        return fail_memory(error, "friction in implicit steps");
     return REAL_NAME(linear_solver_make)(system, &it->solver, error);
 }
 
@@ -54,6 +58,7 @@ void REAL_NAME(implicit_free)(struct system *system)
     struct implicit *it = system->implicit;
     if (!it)
         return;
+    REAL_NAME(friction_assumptions_free)(system);
     REAL_NAME(split_vectors_free)(system, &it->base);
     REAL_NAME(split_vectors_free)(system, &it->velocity);
     REAL_NAME(linear_solver_free)(system, &it->solver);
@@ -69,6 +74,7 @@ uint64_t REAL_NAME(implicit_bytes)(const struct system *system)
     const uint64_t vectors = state_is_mixed(system->state) ? 4 : 2;
     return sizeof *it +
            3 * vectors * (system->state->nodes + 2 * (uint64_t)STATE_GUARD) * sizeof(real) +
+           REAL_NAME(friction_assumptions_bytes)(system) +
            REAL_NAME(linear_solver_bytes)(&it->solver);
 }
 
@@ -153,7 +159,7 @@ static void correct(struct system *system, double scale, struct stage_rule stage
     follow_velocity(system, (real)stage.g, worker);
 }
 
-static struct linear_result solve_linear(struct system *system, struct stage_rule stage,
+static struct linear_result solve_linear(struct system *system, struct stage_rule stage, bool warm,
                                          const struct worker *worker)
 {
     const struct scene_implicit *wanted = &system->settings.implicit;
@@ -165,7 +171,7 @@ static struct linear_result solve_linear(struct system *system, struct stage_rul
     const struct linear_task task = {.weights = weights,
                                      .tolerance = wanted->tolerance,
                                      .iterations = wanted->iterations,
-                                     .warm = wanted->newton == 1};
+                                     .warm = warm};
     struct linear_result result = REAL_NAME(linear_solver_run)(system, solver, &task, worker);
     REAL_NAME(mouse_spring_add_tangent)(system, solver, weights, false, worker);
     if (worker->index == 0) {
@@ -237,6 +243,35 @@ static double search_line(struct system *system, struct stage_rule stage, double
     return norm;
 }
 
+// A system is solved again while forces of friction change by more than this fraction of all of them:
+// at most so many times.
+static const double FRICTION_CHANGES = 0.01;
+
+enum { SOLVES_OF_FRICTION = 8 };
+
+// For the solution of the system at the present state.
+static bool friction_changes(struct system *system, struct stage_rule stage,
+                             const struct worker *worker)
+{
+    return REAL_NAME(friction_revise)(system, stage_evaluation(system, stage).time, stage.g,
+                                      system->implicit->solver.solution, worker) > FRICTION_CHANGES;
+}
+
+// Solves the system at the present state, whose residual is known, until friction is what it assumes.
+static struct linear_result solve_with_friction(struct system *system, struct stage_rule stage,
+                                                const struct worker *worker)
+{
+    const bool single = system->settings.implicit.newton == 1;
+    struct linear_result result = solve_linear(system, stage, single, worker);
+    for (int i = 1; friction_changes(system, stage, worker) && i < SOLVES_OF_FRICTION; i++) {
+        const bool same = result.converged && result.iterations == 0;
+        find_residual(system, stage, worker);
+        result = solve_linear(system, stage, true, worker);
+        result.iterations += !same;
+    }
+    return result;
+}
+
 // Newton's method from the state's V and X. Ends with V, X and, after more than one iteration, the
 // forces of the stage. Returns whether the last solution was reused without an iteration, as in
 // free fall.
@@ -247,7 +282,7 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
     double first = 0, residual = 0;
     bool converged = false, same = true;
     for (uint64_t i = 0; i < wanted->newton && !converged; i++) {
-        struct linear_result linear = solve_linear(system, stage, worker);
+        struct linear_result linear = solve_with_friction(system, stage, worker);
         same &= linear.converged && linear.iterations == 0;
         correct(system, 1, stage, worker);
         residual = linear.residual;
@@ -327,6 +362,7 @@ static void start_from_state(struct system *system, const struct worker *worker)
 
 static bool solve_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
+    REAL_NAME(friction_predict)(system, stage.g, worker);
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     const bool same = newton(system, stage, worker);
@@ -752,6 +788,7 @@ static void solve_further(struct system *system, struct stage_rule stage,
         const double goal = system->surface_contact ? 0 : sqrt(exact * fmin(left, enough));
         const struct constrained_result found =
             solve_constrained(system, stage, rule, false, goal, worker);
+        friction_changes(system, stage, worker); // the next system has what it does
         apply_correction(system, stage, &found, found.same, worker);
         if (!checked || wanted->newton > 1)
             continue;
@@ -771,10 +808,15 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
                         const struct worker *worker)
 {
     const uint64_t newton = system->settings.implicit.newton;
+    REAL_NAME(friction_stage)(system, stage.g, worker);
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     find_residual(system, stage, worker);
     solve_constrained(system, stage, rule, newton == 1, 0, worker);
+    for (int i = 1; friction_changes(system, stage, worker) && i < SOLVES_OF_FRICTION; i++) {
+        find_residual(system, stage, worker);
+        solve_constrained(system, stage, rule, true, 0, worker);
+    }
     correct(system, 1, stage, worker);
     if (newton > 1 || !is_checked(system)) {
         solve_further(system, stage, rule, false, worker);
@@ -1099,12 +1141,21 @@ static bool shorten(struct system *system, const struct worker *worker)
     return true;
 }
 
+// The force of friction has acted all along the step, also on what has begun to touch in it; of the
+// midpoint method, whose velocities at the end of a step may have turned round, that is not known.
+static void update_friction(struct system *system, const struct worker *worker)
+{
+    const double dt = system->settings.dt, first = is_midpoint(system) ? 0 : dt;
+    if (!system->contacts.friction_assumptions)
+        return; // another worker may have finished the step already
+    const double time = step_time(system, system->state->step + 1);
+    REAL_NAME(friction_update_at)(system, (struct friction_step){time, dt, first}, worker);
+}
+
 // A cut changes positions and velocities, which the step has not, so that the two states of bdf2 no
 // longer belong together; and the midpoint method would make nodes behind it bounce.
-void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker)
+static void cut_step(struct system *system, const struct worker *worker)
 {
-    if (!system->settings.cuts || gas_has_collapsed(system))
-        return;
     const uint64_t before = REAL_NAME(surface_contact_cuts)(system).steps;
     REAL_NAME(mesh_colliders_pose)(system, step_time(system, system->state->step + 1), worker);
     shorten(system, worker);
@@ -1112,4 +1163,14 @@ void REAL_NAME(implicit_finish)(struct system *system, const struct worker *work
     if (worker->index == 0 && REAL_NAME(surface_contact_cuts)(system).steps > before)
         system->state->previous_state_from = system->state->step + (is_midpoint(system) ? 2 : 1);
     worker_barrier(worker);
+}
+
+void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker)
+{
+    if (gas_has_collapsed(system))
+        return;
+    REAL_NAME(friction_end)(system, worker);
+    if (system->settings.cuts)
+        cut_step(system, worker);
+    update_friction(system, worker);
 }

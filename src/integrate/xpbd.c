@@ -18,6 +18,7 @@
 
 #include "contact/constraints.h"
 #include "contact/contact.h"
+#include "contact/friction.h"
 #include "integrate/mouse_spring.h"
 #include "integrate/integrate.h"
 #include "state/reading.h"
@@ -162,6 +163,25 @@ static void drift(struct system *system, double step, const struct worker *worke
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 
+// A contact with Coulomb friction (contact/friction.h): the change of the velocity `sliding` along
+// the surface, if that normal to it changes by `normal_change` (m/s). The force of spring and damper is
+// the one at the end of the substep too, and limited by the impulse of the normal force. `stretch`: m,
+// what the spring would have there. A contact that begins has slid for all of the substep.
+static vec3 solve_friction(const struct system *system, const struct scene_collider *collider,
+                           size_t node, const struct contact *contact, double h, vec3 stretch,
+                           vec3 sliding, double normal_change)
+{
+    const double per_force = (double)system->constants->inverse_mass[node] * h;
+    const double stiffness = friction_stiffness(collider),
+                 damping = friction_damping(system, collider, node);
+    const vec3 force = vec3_add(vec3_scale(stiffness, stretch), vec3_scale(damping, sliding));
+    const vec3 change = vec3_scale(-per_force / (1 + per_force * (h * stiffness + damping)), force);
+    const double size = vec3_length(change);
+    const double most =
+        fmax(0, normal_change) * friction_coefficient(system, collider, node, contact);
+    return size > most ? vec3_scale(most / size, change) : change;
+}
+
 // The velocity of a node after a contact; without the contact it would have `velocity`, and the
 // depth `depth` at the end of the substep h. With w the inverse mass and a = (v - v_surface).n, the
 // change D along the normal n, which reduces the depth by h D, is that of the penalty force at the
@@ -171,10 +191,12 @@ static void drift(struct system *system, double step, const struct worker *worke
 //
 // and at most depth / h: absorption stops a node at the surface but does not hold it there. The
 // velocity along the surface is divided by 1 + w h c_t. Both only remove energy, at every k, c and
-// h.
-static vec3 solve_contact(const struct scene_collider *collider, const struct contact *contact,
-                          double depth, double inverse_mass, double h, vec3 velocity)
+// h. `free`: the velocity for which the contact was found.
+static vec3 solve_contact(const struct system *system, const struct scene_collider *collider,
+                          size_t node, const struct contact *contact, double depth, double h,
+                          vec3 free, vec3 velocity)
 {
+    const double inverse_mass = (double)system->constants->inverse_mass[node];
     const double per_force = inverse_mass * h, stiffness = h * collider->stiffness;
     const double absorption = collider->absorption;
     vec3 relative = vec3_subtract(velocity, contact->surface_velocity);
@@ -186,6 +208,19 @@ static vec3 solve_contact(const struct scene_collider *collider, const struct co
     change = fmin(change, depth / h);
     vec3 sliding = vec3_subtract(relative, vec3_scale(approach, contact->normal));
     vec3 kept = vec3_scale(1 / (1 + per_force * collider->friction), sliding);
+    if (collider->coulomb.present) {
+        const size_t at = friction_index(system, collider, node, contact->wall);
+        const bool begins = !friction_flags(system->state, at, contact->wall);
+        const vec3 position = vec3_add(node_position(system->state, node), vec3_scale(h, free));
+        vec3 stretch = vec3_scale(h, sliding);
+        if (!begins) {
+            const vec3 more = friction_along(vec3_subtract(velocity, free), contact->normal);
+            stretch = vec3_add(friction_stretch_at(system, collider, node, contact, position),
+                               vec3_scale(h, more));
+        }
+        kept = vec3_add(
+            sliding, solve_friction(system, collider, node, contact, h, stretch, sliding, change));
+    }
     vec3 along = vec3_scale(approach + change, contact->normal);
     return vec3_add(contact->surface_velocity, vec3_add(kept, along));
 }
@@ -211,7 +246,6 @@ static vec3 solve_node(const struct system *system, size_t i, double h, double e
 {
     const struct topology *topology = system->topology;
     const vec3 start = node_position(system->state, i);
-    const double inverse_mass = (double)system->constants->inverse_mass[i];
     struct contact contacts[6];
     for (size_t c = 0; c < topology->collider_count; c++) {
         const struct scene_collider *collider = &topology->colliders[c];
@@ -224,7 +258,8 @@ static vec3 solve_node(const struct system *system, size_t i, double h, double e
             vec3 changed = vec3_subtract(velocity, free);
             double depth = contacts[k].depth - h * vec3_dot(changed, contacts[k].normal);
             if (depth > 0)
-                velocity = solve_contact(collider, &contacts[k], depth, inverse_mass, h, velocity);
+                velocity =
+                    solve_contact(system, collider, i, &contacts[k], depth, h, free, velocity);
         }
     }
     return velocity;
@@ -660,6 +695,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     }
     evaluation.time = end_time;
     REAL_NAME(limit_motion_until)(system, evaluation, worker);
+    REAL_NAME(friction_update_at)(system, (struct friction_step){end_time, h, h}, worker);
 }
 
 // Whether a node may reach a projecting surface within the step. The margin is four times its

@@ -26,11 +26,6 @@ bool integrator_is_implicit(enum integrator integrator)
            integrator == INTEGRATOR_BDF2;
 }
 
-bool integrator_has_friction(enum integrator integrator)
-{
-    return !integrator_is_implicit(integrator) && integrator != INTEGRATOR_XPBD;
-}
-
 // The coefficients of its own that a surface has.
 static const struct scene_friction *own_friction(const taut_scene *scene, size_t surface)
 {

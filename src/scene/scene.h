@@ -531,9 +531,6 @@ const char *integrator_name(enum integrator integrator);
 // Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
 
-// Whether penalty colliders can have friction_coefficient: the explicit ones.
-bool integrator_has_friction(enum integrator integrator);
-
 // "single", ...
 const char *precision_name(enum precision precision);
 

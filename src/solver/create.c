@@ -300,17 +300,15 @@ static taut_status check_config(const taut_config *config, taut_error *error)
     return TAUT_OK;
 }
 
-// Of colliders and surfaces; the scene binder reports this first, at its position.
+// The scene binder reports this first, at its position.
 static taut_status check_friction(const taut_scene *scene, taut_error *error)
 {
     const enum integrator integrator = scene->simulation.integrator;
-    const bool surfaces = scene_has_surface_friction(scene);
-    if (integrator_has_friction(integrator) ||
-        (!surfaces && friction_slots(scene->colliders, scene->collider_count) == 0))
+    if (!integrator_is_implicit(integrator) || !scene_has_surface_friction(scene))
         return TAUT_OK;
     return fail(error, TAUT_ERROR_SCENE,
-                "%s 'friction_coefficient', which is not for the integrator %s",
-                surfaces ? "contact has" : "a collider has", integrator_name(integrator));
+                "contact has 'friction_coefficient', which is not for the integrator %s",
+                integrator_name(integrator));
 }
 
 taut_status solver_create(const taut_scene *scene, const struct solver_options *options,

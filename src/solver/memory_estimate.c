@@ -520,7 +520,11 @@ static double implicit_bytes_of(const struct totals *totals)
     enum { VECTORS = 3 * 2 + 3 * 5 + 1, BLOCK = 6 };
     const double parts = totals->scene->precision == PRECISION_MIXED ? 6 : 0;
     double lines = 18 * totals->real * totals->line_slots;
-    return totals->nodes * totals->real * (VECTORS + BLOCK + parts) + tangent_bytes_of(totals) +
+    // contact/friction.h: what is assumed of contacts
+    const double slots =
+        (double)friction_slots(totals->scene->colliders, totals->scene->collider_count);
+    return slots * totals->nodes * (6 * totals->real + 1) +
+           totals->nodes * totals->real * (VECTORS + BLOCK + parts) + tangent_bytes_of(totals) +
            lines + constraints_bytes_of(totals);
 }
 

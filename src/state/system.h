@@ -80,6 +80,8 @@ struct contacts {
     double *friction_heat; // J, of sliding contacts in the last step
     atomic_bool found;     // some block may touch a penalty collider in the present evaluation
     struct contact_constraints *constraints; // contact/constraints.h; NULL: never any
+    // contact/friction.h; NULL: no collider has friction, or the integrator is not implicit
+    struct friction_assumptions *friction_assumptions;
 };
 
 // Where the parts of an evaluation begin in system->powers. One worker computes each part.

@@ -119,9 +119,10 @@ static const struct schema_key response_keys[] = {
      .names = response_names,
      .offset = FIELD(response),
      .initial = "penalty",
-     .meaning = "A force on nodes inside, projection of them onto the surface, or `contact` with the "
-                "surfaces of bodies, which needs the section `contact` and an explicit "
-                "integrator."},
+     .meaning =
+         "A force on nodes inside, projection of them onto the surface, or `contact` with the "
+         "surfaces of bodies, which needs the section `contact` and an explicit "
+         "integrator."},
     {.name = "stiffness",
      .type = VALUE_NUMBER,
      .offset = FIELD(stiffness),
@@ -135,16 +136,16 @@ static const struct schema_key response_keys[] = {
      .range = RANGE_NOT_NEGATIVE,
      .unit = "N s/m",
      .initial = "0",
-     .meaning =
-         "The viscous friction: F = −friction · v along the surface, while a node is in contact; not "
-         "with `contact`."},
+     .meaning = "The viscous friction: F = −friction · v along the surface, while a node is in "
+                "contact; not "
+                "with `contact`."},
     {.name = "friction_coefficient",
      .shown = "number ≥ 0, or mapping",
      .absent = "no such friction",
      .meaning = "Coulomb friction with memory: a number for both coefficients, or a mapping, see "
-                "*friction* below; not with `project`, without `friction`, and with an explicit "
-                "integrator. With `contact` that of the bodies if it is absent, and the geometric "
-                "mean of both with a body that has its own."},
+                "*friction* below; not with `project`, and without `friction`. With `contact` that "
+                "of the bodies if it is absent, and the geometric mean of both with a body that "
+                "has its own."},
     {.name = "absorption",
      .type = VALUE_NUMBER,
      .offset = FIELD(absorption),

@@ -1,0 +1,217 @@
+// Friction of penalty colliders in implicit steps (friction.h; docs/numerics.md, "Friction in
+// implicit steps"): what the systems of a step assume of each contact.
+//
+// The force of friction has a kink where a contact begins to slide, and where sliding ends. A system
+// is linear, so before it is solved each contact is assumed to be on one side of the kink, as in active
+// set methods: it sticks, and has the force of its spring and damper, or slides, and has the force mu N
+// along the way it slides. The solution shows what it does, and the normal force: the one of the
+// system, not that at the positions to which the solution leads, which with stiff contacts may be many
+// times as large. A contact whose sliding would have turned round sticks. Where this changes forces,
+// the same system is solved again. So friction is neither late by a step, nor more than mu times the
+// impulse with which a collider has acted. Numeric.
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/culling.h"
+#include "contact/friction.h"
+#include "contact/tangent.h"
+#include "state/reading.h"
+
+// ---- Memory
+
+bool REAL_NAME(friction_assumptions_make)(struct system *system)
+{
+    const struct state *s = system->state;
+    const taut_allocator *allocator = system->allocator;
+    if (s->frictions == 0)
+        return true;
+    struct friction_assumptions *it = memory_allocate(allocator, 1, sizeof *it);
+    if (!it)
+        return false;
+    system->contacts.friction_assumptions = it;
+    it->contacts = memory_allocate(allocator, (size_t)s->frictions, sizeof *it->contacts);
+    it->status = memory_allocate(allocator, (size_t)s->frictions, sizeof *it->status);
+    it->changes = memory_allocate(allocator, (size_t)s->contact_blocks, sizeof *it->changes);
+    return it->contacts && it->status && it->changes;
+}
+
+void REAL_NAME(friction_assumptions_free)(struct system *system)
+{
+    const struct state *s = system->state;
+    const taut_allocator *allocator = system->allocator;
+    struct friction_assumptions *it = system->contacts.friction_assumptions;
+    if (!it)
+        return;
+    memory_release(allocator, it->contacts, (size_t)s->frictions, sizeof *it->contacts);
+    memory_release(allocator, it->status, (size_t)s->frictions, sizeof *it->status);
+    memory_release(allocator, it->changes, (size_t)s->contact_blocks, sizeof *it->changes);
+    memory_release(allocator, it, 1, sizeof *it);
+    system->contacts.friction_assumptions = NULL;
+}
+
+uint64_t REAL_NAME(friction_assumptions_bytes)(const struct system *system)
+{
+    const struct friction_assumptions *it = system->contacts.friction_assumptions;
+    const struct state *s = system->state;
+    return !it ? 0
+               : sizeof *it + s->frictions * (sizeof *it->contacts + sizeof *it->status) +
+                     s->contact_blocks * sizeof *it->changes;
+}
+
+// ---- The start of a step, and its stages
+
+static void assume(struct friction_assumptions *all, size_t at, bool slides, double limit,
+                   vec3 trial)
+{
+    struct friction_assumption *it = &all->contacts[at];
+    const double size = vec3_length(trial);
+    slides &= size > 0;
+    const vec3 along = vec3_scale(slides ? 1 / size : 0, trial);
+    all->status[at] = slides ? FRICTION_ASSUMED_SLIDES : FRICTION_ASSUMED_STICKS;
+    it->limit = (real)limit;
+    it->normal_force = -1;
+    it->turns = (real)(slides ? fmin(1, limit / size) : 0);
+    it->along[0] = (real)along.x;
+    it->along[1] = (real)along.y;
+    it->along[2] = (real)along.z;
+}
+
+// A contact that slid in the last step goes on sliding, unless it is so slow that its spring would hold
+// it at once.
+static void predict_contact(const struct system *system, const struct scene_collider *collider,
+                            size_t node, const struct contact *contact, void *unused)
+{
+    (void)unused;
+    struct friction_assumptions *all = system->contacts.friction_assumptions;
+    if (!collider->coulomb.present)
+        return;
+    const size_t at = friction_index(system, collider, node, contact->wall);
+    const uint8_t flags = friction_flags(system->state, at, contact->wall);
+    if (!flags)
+        return;
+    const struct contact_motion motion =
+        contact_motion(collider, contact, node_velocity(system->state, node));
+    const struct friction_trial trial =
+        friction_trial(system, collider, node, contact, motion.sliding);
+    const double limit = friction_limit(system, collider, node, contact, &motion);
+    const vec3 later =
+        vec3_add(trial.force, vec3_scale(all->way * trial.stiffness, motion.sliding));
+    assume(all, at, flags & FRICTION_SLIDES && vec3_length(later) > limit, limit, later);
+}
+
+void REAL_NAME(friction_predict)(struct system *system, double way, const struct worker *worker)
+{
+    struct friction_assumptions *all = system->contacts.friction_assumptions;
+    const struct state *s = system->state;
+    if (!all)
+        return;
+    const double time = step_time(system, s->step);
+    const struct range statuses = worker_share(worker, (size_t)s->frictions, 64);
+    const struct range blocks = contact_block_share(system, worker);
+    if (statuses.end > statuses.first)
+        memset(all->status + statuses.first, FRICTION_UNKNOWN, statuses.end - statuses.first);
+    if (worker->index == 0)
+        all->way = way;
+    worker_barrier(worker);
+    for (size_t block = blocks.first; block < blocks.end; block++)
+        if (s->block_friction[block])
+            REAL_NAME(contacts_visit)
+    (system, time, contact_block_nodes(system, block), predict_contact, NULL);
+    if (worker->index == 0)
+        all->present = true;
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
+void REAL_NAME(friction_stage)(struct system *system, double way, const struct worker *worker)
+{
+    struct friction_assumptions *all = system->contacts.friction_assumptions;
+    if (!all)
+        return;
+    worker_barrier(worker);
+    if (worker->index == 0)
+        all->way = way;
+    worker_barrier(worker);
+}
+
+void REAL_NAME(friction_end)(struct system *system, const struct worker *worker)
+{
+    struct friction_assumptions *all = system->contacts.friction_assumptions;
+    if (!all)
+        return;
+    worker_barrier(worker);
+    if (worker->index == 0)
+        all->present = false;
+    worker_barrier(worker);
+}
+
+// ---- Revision
+
+// What changes, in N2: of the differences of the forces, and of the larger ones.
+struct revision {
+    const struct node_vectors *solution;
+    double g;
+    double changed, all;
+};
+
+static void revise_contact(const struct system *system, const struct scene_collider *collider,
+                           size_t node, const struct contact *contact, void *context)
+{
+    struct friction_assumptions *all = system->contacts.friction_assumptions;
+    struct revision *revision = context;
+    if (!collider->coulomb.present)
+        return;
+    const struct node_vectors *d = revision->solution;
+    const vec3 normal = contact->normal;
+    const vec3 kick = vec3_make((double)d->x[node], (double)d->y[node], (double)d->z[node]);
+    const size_t at = friction_index(system, collider, node, contact->wall);
+    const struct contact_motion motion =
+        contact_motion(collider, contact, node_velocity(system->state, node));
+    struct contact_motion after = motion;
+    const double absorption = motion.approach < 0 ? collider->absorption : 0;
+    after.normal_force =
+        fmax(0, motion.normal_force -
+                    (revision->g * collider->stiffness + absorption) * vec3_dot(kick, normal));
+    const double limit = friction_limit(system, collider, node, contact, &after);
+    const struct friction_trial trial =
+        friction_trial(system, collider, node, contact, motion.sliding);
+    const vec3 force =
+        vec3_add(trial.force, vec3_scale(revision->g * trial.stiffness + trial.damping,
+                                         friction_along(kick, normal)));
+    const vec3 before = friction_assumed(all, at, normal, force);
+    const real *along = all->contacts[at].along;
+    const bool turned =
+        all->status[at] == FRICTION_ASSUMED_SLIDES &&
+        force.x * (double)along[0] + force.y * (double)along[1] + force.z * (double)along[2] < 0;
+    assume(all, at, vec3_length(force) > limit && !turned, limit, force);
+    all->contacts[at].normal_force = (real)after.normal_force;
+    if (system->constants->inverse_mass[node] == 0)
+        return;
+    const vec3 now = friction_assumed(all, at, normal, force);
+    const vec3 change = vec3_subtract(now, before);
+    revision->changed += vec3_dot(change, change);
+    revision->all += fmax(vec3_dot(before, before), vec3_dot(now, now));
+}
+
+double REAL_NAME(friction_revise)(struct system *system, double time, double g,
+                                  struct node_vectors solution, const struct worker *worker)
+{
+    struct friction_assumptions *all = system->contacts.friction_assumptions;
+    if (!all)
+        return 0;
+    const struct range blocks = contact_block_share(system, worker);
+    for (size_t block = blocks.first; block < blocks.end; block++) {
+        struct revision found = {&solution, g, 0, 0};
+        REAL_NAME(contacts_visit)
+        (system, time, contact_block_nodes(system, block), revise_contact, &found);
+        all->changes[block][0] = found.changed;
+        all->changes[block][1] = found.all;
+    }
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    double changed = 0, sum = 0;
+    for (size_t block = 0; block < system->contacts.blocks; block++) {
+        changed += all->changes[block][0];
+        sum += all->changes[block][1];
+    }
+    worker_barrier(worker); // all have read them
+    return sum > 0 ? sqrt(changed / sum) : 0;
+}
