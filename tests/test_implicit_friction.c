@@ -2,14 +2,12 @@
 // sphere carries, compared with closed forms; steps far longer than contacts vibrate; the same bits for
 // all threads, instruction sets, and after a restart. test_friction.c and test_surface_friction.c have
 // the explicit integrators.
-#include "physics.h"
+#include "slope_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double GRAVITY = 9.81, STIFFNESS = 1e4, MASS = 0.01;
 
 static const char *const integrators[] = {"implicit_euler", "implicit_midpoint", "bdf2", "xpbd"};
 enum {
@@ -18,51 +16,6 @@ enum {
     BDF2 = 2,
     INTEGRATORS = sizeof integrators / sizeof integrators[0]
 };
-
-// A node of MASS on a plane that falls by `tangent` along +x, pressed in as far as its weight does.
-struct slope {
-    const char *integrator, *coefficient, *precision;
-    double dt, tangent, speed;
-};
-
-static taut_solver *slope_solver(struct slope it)
-{
-    const double across = 1 / sqrt(1 + it.tangent * it.tangent), along = it.tangent * across;
-    const double depth = MASS * GRAVITY * across / STIFFNESS;
-    const double absorption = sqrt(STIFFNESS * MASS);
-    return solver_of("precision: %s\n"
-                     "simulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
-                     "environment: {gravity: [0, " NUM ", 0]}\n"
-                     "bodies:\n"
-                     "  - {name: b, type: network, nodes: [[" NUM ", " NUM ", 0]], node_mass: " NUM
-                     ",\n     springs: [], velocities: [[" NUM ", " NUM ", 0]]}\n"
-                     "colliders:\n"
-                     "  - {type: plane, normal: [" NUM ", " NUM ", 0], stiffness: " NUM
-                     ", absorption: " NUM ",\n     friction_coefficient: %s}\n",
-                     it.precision ? it.precision : "double", it.integrator, it.dt, -GRAVITY,
-                     -depth * along, -depth * across, MASS, it.speed * across, -it.speed * along,
-                     along, across, STIFFNESS, absorption, it.coefficient);
-}
-
-static double way_between(vec3 a, vec3 b)
-{
-    return vec3_length(vec3_subtract(a, b));
-}
-
-// a = g (sin - mu cos), from three positions, when the spring of the contact has been stretched.
-static double measured_acceleration(struct slope slope, double duration)
-{
-    taut_solver *solver = slope_solver(slope);
-    const uint64_t part = (uint64_t)round(duration / 2 / slope.dt);
-    vec3 at[3];
-    for (int i = 0; i < 3; i++) {
-        advance(solver, part);
-        at[i] = position_of(solver, 0);
-    }
-    const double time = (double)part * slope.dt;
-    taut_solver_destroy(solver);
-    return (way_between(at[2], at[1]) - way_between(at[1], at[0])) / (time * time);
-}
 
 // Steps of 0.1 to 100 times those in which the contact vibrates.
 static void test_slides_down(void **state)
