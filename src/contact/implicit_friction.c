@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "contact/culling.h"
 #include "contact/friction.h"
+#include "contact/surface_friction.h"
 #include "contact/tangent.h"
 #include "state/reading.h"
 
@@ -103,6 +104,7 @@ void REAL_NAME(friction_predict)(struct system *system, double way, const struct
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
     const struct state *s = system->state;
+    REAL_NAME(surface_friction_predict)(system, way, worker);
     if (!all)
         return;
     const double time = step_time(system, s->step);
@@ -125,6 +127,7 @@ void REAL_NAME(friction_predict)(struct system *system, double way, const struct
 void REAL_NAME(friction_stage)(struct system *system, double way, const struct worker *worker)
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
+    REAL_NAME(surface_friction_stage)(system, way, worker);
     if (!all)
         return;
     worker_barrier(worker);
@@ -196,8 +199,10 @@ double REAL_NAME(friction_revise)(struct system *system, double time, double g,
                                   struct node_vectors solution, const struct worker *worker)
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
+    double sums[2];
+    REAL_NAME(surface_friction_revise)(system, g, solution, sums, worker);
     if (!all)
-        return 0;
+        return sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
     const struct range blocks = contact_block_share(system, worker);
     for (size_t block = blocks.first; block < blocks.end; block++) {
         struct revision found = {&solution, g, 0, 0};
@@ -207,11 +212,10 @@ double REAL_NAME(friction_revise)(struct system *system, double time, double g,
         all->changes[block][1] = found.all;
     }
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    double changed = 0, sum = 0;
     for (size_t block = 0; block < system->contacts.blocks; block++) {
-        changed += all->changes[block][0];
-        sum += all->changes[block][1];
+        sums[0] += all->changes[block][0];
+        sums[1] += all->changes[block][1];
     }
     worker_barrier(worker); // all have read them
-    return sum > 0 ? sqrt(changed / sum) : 0;
+    return sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
 }

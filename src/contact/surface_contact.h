@@ -129,6 +129,9 @@ double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body
 // That of the dampers of friction, N s/m.
 double REAL_NAME(surface_contact_damping)(const struct system *system, size_t body);
 
+// Whether any surfaces have friction.
+bool REAL_NAME(surface_contact_rubs)(const struct system *system);
+
 // The memory of friction (surface_friction.h): the number of contacts.
 uint64_t REAL_NAME(surface_friction_count)(const struct system *system);
 

@@ -12,165 +12,14 @@
 // The force acts along the tangent plane, between the first side and the point of that frame below
 // it, and the frame takes the couple of the force and the height. So neither the momentum nor the
 // angular momentum changes, and what the force does is what the stretch changes by.
-#include "contact/friction.h"
-#include "contact/surface_lists.h"
+#include "contact/surface_friction_contact.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "state/reading.h"
 
 // ---- One contact
-
-// Between two blocks.
-struct friction_law {
-    struct barrier barrier;
-    double stiffness, damping; // N/m, N s/m
-    double static_coefficient, kinetic_coefficient;
-};
-
-struct friction_contact {
-    bool edges;
-    uint32_t nodes[4];
-    struct point at[4], velocity[4];
-    struct point normal; // unit, from the second side to the first
-    real distance, normal_force;
-    real closest[2]; // parts, as in struct touching_candidate
-
-    struct point from;        // the origin of the second side to that of the first
-    struct point bases[2];    // axes of the frame
-    struct point dual[2], up; // what is 1 along one of the axes and 0 along the others; m
-    real height;              // along m
-    real sine;                // its square, of the angle of both axes; 0: there is no frame
-    real parts[2];            // where the first side is above the frame
-
-    struct point along; // unit: without a frame, friction acts along the edges that have shares
-    real shares[2];     // of the two edges in it: 1 and 0, halves, or none
-};
-
-static struct point point_sum(struct point a, struct point b)
-{
-    return (struct point){a.x + b.x, a.y + b.y, a.z + b.z};
-}
-
-static struct point point_scale(real s, struct point a)
-{
-    return (struct point){s * a.x, s * a.y, s * a.z};
-}
-
-static struct point along_surface(struct point v, struct point normal)
-{
-    return point_along(v, -point_dot(v, normal), normal);
-}
-
-static void find_frame(struct friction_contact *it)
-{
-    const struct point *p = it->at, *b = it->bases;
-    it->from = point_difference(p[0], it->edges ? p[2] : p[1]);
-    it->bases[0] = it->edges ? point_difference(p[1], p[0]) : point_difference(p[2], p[1]);
-    it->bases[1] = point_difference(p[3], it->edges ? p[2] : p[1]);
-    const struct point cross = point_cross(b[0], b[1]);
-    const real square = point_dot(cross, cross),
-               product = point_dot(b[0], b[0]) * point_dot(b[1], b[1]);
-    it->sine = product > 0 ? square / product : 0;
-    if (!(it->sine > 0))
-        return;
-    it->up = point_scale(1 / real_sqrt(square), cross);
-    it->dual[0] = point_scale(1 / square, point_cross(b[1], cross));
-    it->dual[1] = point_scale(1 / square, point_cross(cross, b[0]));
-    it->height = point_dot(it->up, it->from);
-    it->parts[0] = (it->edges ? -1 : 1) * point_dot(it->dual[0], it->from);
-    it->parts[1] = point_dot(it->dual[1], it->from);
-}
-
-// Contacts of edges without a frame: of those of which one end is near the other edge, friction along
-// that edge; of edges side by side, along both.
-static void find_direction(struct friction_contact *it)
-{
-    real lengths[2], sum = 0;
-    for (int i = 0; i < 2; i++) {
-        lengths[i] = real_sqrt(point_dot(it->bases[i], it->bases[i]));
-        const bool inside = it->closest[i] > 0 && it->closest[i] < 1;
-        it->shares[i] = it->edges && inside && lengths[i] > 0 ? 1 : 0;
-        sum += it->shares[i];
-    }
-    it->along = (struct point){0, 0, 0};
-    if (sum == 0)
-        return;
-    const real sign = point_dot(it->bases[0], it->bases[1]) < 0 ? -1 : 1;
-    for (int i = 0; i < 2; i++) {
-        it->shares[i] /= sum;
-        if (it->shares[i] > 0)
-            it->along = point_along(it->along, (i == 0 ? 1 : sign) * it->shares[i] / lengths[i],
-                                    it->bases[i]);
-    }
-    it->along = along_surface(it->along, it->normal);
-    const real length = real_sqrt(point_dot(it->along, it->along));
-    it->along = point_scale(length > 0 ? 1 / length : 0, it->along);
-}
-
-// `at` and `velocity` are known.
-static void find_contact(struct friction_contact *it, const struct touching_candidate *touching,
-                         const struct barrier *barrier)
-{
-    it->distance = real_sqrt(touching->square);
-    it->normal = point_scale(1 / it->distance, touching->apart);
-    it->normal_force = touching->weight * barrier_force(barrier, it->distance);
-    it->closest[0] = touching->parts[0];
-    it->closest[1] = touching->parts[1];
-    find_frame(it);
-    find_direction(it);
-}
-
-// Whether the frame is well-conditioned, and the first side not far outside of it; less so if a
-// record has it already.
-static bool has_frame(const struct friction_contact *it, bool already)
-{
-    const real least = already ? EDGES_PARALLEL / 4 : EDGES_PARALLEL, far = already ? 2 : 1;
-    return it->sine >= least && it->parts[0] >= -far && it->parts[0] <= 1 + far &&
-           it->parts[1] >= -far && it->parts[1] <= 1 + far;
-}
-
-// The weights of the four nodes in the way from the second side to the first.
-static void find_weights(const struct friction_contact *it, const real parts[2], real weights[4])
-{
-    weights[0] = it->edges ? 1 - parts[0] : 1;
-    weights[1] = it->edges ? parts[0] : parts[0] + parts[1] - 1;
-    weights[2] = it->edges ? parts[1] - 1 : -parts[0];
-    weights[3] = -parts[1];
-}
-
-// Where a force of the record acts.
-static const real *acting_parts(const struct friction_contact *it, const struct friction_record *of)
-{
-    return of->key & RECORD_FRAMED ? it->parts : it->closest;
-}
-
-// From the anchor to the first side, m.
-static struct point from_anchor(const struct friction_contact *it, const struct friction_record *of)
-{
-    const real first = it->edges ? of->anchor[0] : -of->anchor[0];
-    const struct point way =
-        point_along(point_along(it->from, first, it->bases[0]), -of->anchor[1], it->bases[1]);
-    return of->key & RECORD_FRAMED ? point_along(way, -of->anchor[2], it->up) : way;
-}
-
-// Without a frame: the forces along the normal at the ends of an edge, the first one negative, that take
-// its share of the couple of a force and the distance.
-static real couple_of_edge(const struct friction_contact *it, int i, struct point force)
-{
-    const struct point edge = it->bases[i];
-    return it->shares[i] * it->distance * point_dot(force, edge) / point_dot(edge, edge);
-}
-
-// The stretch of a record's spring, m.
-static struct point stretch_of(const struct friction_contact *it, const struct friction_record *of)
-{
-    const struct point way = from_anchor(it, of);
-    return of->key & RECORD_FRAMED ? along_surface(way, it->normal)
-                                   : point_scale(point_dot(way, it->along), it->along);
-}
 
 // The anchor from which the first side has that stretch.
 static void set_anchor(struct friction_record *record, const struct friction_contact *it,
@@ -193,32 +42,6 @@ static void set_anchor(struct friction_record *record, const struct friction_con
     record->anchor[0] = it->closest[0] + it->shares[0] * by_first;
     record->anchor[1] = it->closest[1] - it->shares[1] * by_second;
     record->anchor[2] = 0;
-}
-
-// The velocity of the first side along the surface, relative to the second one: the rate of the
-// stretch, for which the frame, or the edges, turn about the height between the sides.
-static struct point sliding_velocity(const struct friction_contact *it,
-                                     const struct friction_record *record)
-{
-    const struct point *v = it->velocity;
-    const struct point rates[2] = {it->edges ? point_difference(v[1], v[0])
-                                             : point_difference(v[2], v[1]),
-                                   point_difference(v[3], it->edges ? v[2] : v[1])};
-    real weights[4];
-    find_weights(it, acting_parts(it, record), weights);
-    struct point sum = point_scale(weights[0], v[0]);
-    for (int i = 1; i < 4; i++)
-        sum = point_along(sum, weights[i], v[i]);
-    if (record->key & RECORD_FRAMED) {
-        for (int i = 0; i < 2; i++)
-            sum = point_along(sum, it->height * point_dot(it->up, rates[i]), it->dual[i]);
-        return along_surface(sum, it->normal);
-    }
-    real speed = point_dot(sum, it->along);
-    for (int i = 0; i < 2; i++)
-        if (it->shares[i] > 0)
-            speed += couple_of_edge(it, i, it->along) * point_dot(it->normal, rates[i]);
-    return point_scale(speed, it->along);
 }
 
 struct surface_action {
@@ -269,33 +92,6 @@ static void node_forces(const struct friction_contact *it, const struct friction
     }
 }
 
-// ---- The law between two blocks
-
-static const struct scene_friction *rule_of(const struct system *system, uint32_t a, uint32_t b)
-{
-    const struct surface_contact *it = system->surface_contact;
-    const struct surface_block *blocks = it->surfaces.blocks;
-    return &it->friction->rules[blocks[a].body * it->friction->bodies + blocks[b].body];
-}
-
-static struct friction_law law_between(const struct system *system, uint32_t a, uint32_t b)
-{
-    const struct surface_contact *it = system->surface_contact;
-    const struct surface_block *blocks = it->surfaces.blocks;
-    const struct scene_friction *rule = rule_of(system, a, b);
-    const double *masses = it->friction->least_mass;
-    const double mass = fmin(masses[blocks[a].body], masses[blocks[b].body]);
-    struct friction_law law = {
-        .barrier = barrier_between(system, blocks[a].body, blocks[b].body),
-        .static_coefficient = rule->static_coefficient,
-        .kinetic_coefficient = rule->kinetic_coefficient,
-    };
-    law.stiffness = SURFACE_FRICTION_STIFFNESS * (double)law.barrier.stiffness;
-    if (isfinite(mass))
-        law.damping = 2 * SURFACE_FRICTION_DAMPING * sqrt(law.stiffness * mass);
-    return law;
-}
-
 double REAL_NAME(surface_friction_damping)(const struct system *system, size_t body)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -306,11 +102,6 @@ double REAL_NAME(surface_friction_damping)(const struct system *system, size_t b
 }
 
 // ---- Records
-
-static bool pair_before(uint32_t a, uint32_t b, uint32_t other_a, uint32_t other_b)
-{
-    return a < other_a || (a == other_a && b < other_b);
-}
 
 // The records of a pair of blocks; NULL: none. Pairs are asked for in their order.
 static const struct friction_pair *cursor_find(struct friction_cursor *cursor, uint32_t a,
@@ -324,35 +115,6 @@ static const struct friction_pair *cursor_find(struct friction_cursor *cursor, u
         return NULL;
     const struct friction_pair *pair = &list->pairs[cursor->pair];
     return pair->a == a && pair->b == b ? pair : NULL;
-}
-
-static const struct surface_block *block_of(const struct surface_contact *it, uint32_t block)
-{
-    return &it->surfaces.blocks[block];
-}
-
-static struct candidate candidate_of_key(const struct surface_contact *it, uint32_t a, uint32_t b,
-                                         uint32_t key)
-{
-    const struct surface_block *const blocks[2] = {block_of(it, a), block_of(it, b)};
-    return candidate_of_code(&it->surfaces, blocks, (int)((key & RECORD_KEY) >> 16),
-                             (int)(key & UINT16_MAX));
-}
-
-static void find_nodes(const struct surface_contact *it, const uint32_t blocks[2],
-                       const struct candidate *candidate, uint32_t nodes[4])
-{
-    for (int i = 0; i < 4; i++)
-        nodes[i] = it->surfaces.nodes[block_of(it, blocks[candidate->side[i]])->first_node +
-                                      (uint32_t)candidate->local[i]];
-}
-
-static void find_velocities(const struct state *s, struct friction_contact *contact)
-{
-    for (int i = 0; i < 4; i++) {
-        const uint32_t node = contact->nodes[i];
-        contact->velocity[i] = (struct point){s->vx[node], s->vy[node], s->vz[node]};
-    }
 }
 
 // A candidate that a kernel has handed out, at the positions of the present evaluation.
@@ -443,7 +205,8 @@ static struct point first_stretch(const struct friction_contact *it,
 // `record` has a key; `old`: what it was, or NULL. Returns the heat, J.
 static double update_record(const struct system *system, const struct friction_contact *it,
                             const struct friction_law *law, struct friction_step step,
-                            const struct friction_record *old, struct friction_record *record)
+                            real normal_force, const struct friction_record *old,
+                            struct friction_record *record)
 {
     struct point stretch;
     bool slid = false, lost = false;
@@ -461,7 +224,7 @@ static double update_record(const struct system *system, const struct friction_c
         record->key |= has_frame(it, false) ? RECORD_FRAMED : 0;
         stretch = first_stretch(it, record, &law->barrier, step.first);
     }
-    const double most = law->stiffness > 0 ? (double)it->normal_force / law->stiffness : 0;
+    const double most = law->stiffness > 0 ? (double)normal_force / law->stiffness : 0;
     const double kinetic = most * law->kinetic_coefficient;
     const double limit = slid ? kinetic : most * law->static_coefficient;
     const double reached = (double)real_sqrt(point_dot(stretch, stretch));
@@ -501,6 +264,8 @@ struct friction_update {
     size_t pair, at,
         end; // in it: the next pair and record, and the end of those of the present pair
     struct friction_list made;
+    const struct assumed_list *assumed;  // NULL: not an implicit step
+    size_t assumed_pair, item, item_end; // in it
     uint32_t blocks[2];
     struct friction_law law;
     double heat;
@@ -532,6 +297,18 @@ static void end_pairs_before(struct friction_update *update, uint32_t a, uint32_
         update->end += old->pairs[update->pair++].count;
 }
 
+// N, of a contact: in an implicit step that of its last system (friction.c).
+static real acting_normal_force(struct friction_update *it, uint32_t key, real present)
+{
+    if (!it->assumed || it->step.elapsed == 0)
+        return present;
+    const struct surface_assumption *items = it->assumed->items;
+    while (it->item < it->item_end && items[it->item].key < key)
+        it->item++;
+    const bool found = it->item < it->item_end && items[it->item].key == key;
+    return found && items[it->item].normal_force > 0 ? items[it->item].normal_force : 0;
+}
+
 static void update_candidates(void *context, const struct touching_candidate *items, int count)
 {
     struct friction_update *it = context;
@@ -553,7 +330,9 @@ static void update_candidates(void *context, const struct touching_candidate *it
         read_contact(it->system, it->blocks, &candidate, &items[i], &it->law, &contact);
         struct friction_record *record = &made->records[made->count++];
         *record = (struct friction_record){.key = items[i].key};
-        it->heat += update_record(it->system, &contact, &it->law, it->step, before, record);
+        it->heat += update_record(it->system, &contact, &it->law, it->step,
+                                  acting_normal_force(it, items[i].key, contact.normal_force),
+                                  before, record);
     }
 }
 
@@ -574,6 +353,13 @@ static void update_pair(struct friction_update *update, size_t list, size_t p,
     if (!(update->law.static_coefficient > 0) || !pair_may_touch(it, list, p, &update->law.barrier))
         return;
     end_pairs_before(update, pair->a, pair->b);
+    if (update->assumed) {
+        const struct friction_pair *known =
+            pair_at(update->assumed->pairs, update->assumed->pair_count, &update->assumed_pair,
+                    pair->a, pair->b);
+        update->item = known ? known->first : 0;
+        update->item_end = known ? known->first + known->count : 0;
+    }
     if (!array_reserve((void **)&made->pairs, &made->pair_capacity, made->pair_count + 1,
                        sizeof *made->pairs)) {
         update->failed = true;
@@ -627,6 +413,8 @@ static bool update_lists(struct system *system, struct friction_step step,
         if (it->broad->lists[i].pair_count == 0 && list->pair_count == 0)
             continue;
         update.old = list;
+        update.assumed = it->friction->assumed ? &it->friction->assumed[i] : NULL;
+        update.assumed_pair = 0;
         update.pair = update.at = update.made.count = update.made.pair_count = 0;
         update.heat = 0;
         for (size_t p = 0; p < it->broad->lists[i].pair_count && !update.failed; p++)
@@ -686,33 +474,6 @@ void REAL_NAME(surface_friction_start)(struct system *system, double time,
 
 // ---- Energy and power
 
-// A record in the present state; false if it does not touch any more.
-static bool present_contact(const struct system *system, const struct friction_pair *pair,
-                            const struct friction_record *record, const struct friction_law *law,
-                            struct friction_contact *contact)
-{
-    const struct surface_contact *it = system->surface_contact;
-    const struct candidate candidate = candidate_of_key(it, pair->a, pair->b, record->key);
-    const real reach = law->barrier.reach;
-    contact->edges = candidate.edges;
-    find_nodes(it, (const uint32_t[2]){pair->a, pair->b}, &candidate, contact->nodes);
-    for (int i = 0; i < 4; i++)
-        contact->at[i] = state_point(system->state, contact->nodes[i]);
-    real parallel, slope;
-    const struct closest closest = closest_of(&candidate, contact->at, &parallel);
-    if (!(closest.square < reach * reach) || closest.square == 0)
-        return false;
-    const struct touching_candidate touching = {
-        .parts = {candidate.edges ? closest.weights[1] : -closest.weights[2], -closest.weights[3]},
-        .apart = closest.apart,
-        .square = closest.square,
-        .weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1,
-    };
-    find_velocities(system->state, contact);
-    find_contact(contact, &touching, &law->barrier);
-    return true;
-}
-
 static double list_sum(const struct system *system, const struct friction_list *list, bool power)
 {
     double sum = 0;
@@ -729,7 +490,16 @@ static double list_sum(const struct system *system, const struct friction_list *
                 continue;
             }
             const struct point stretch = stretch_of(&contact, record);
-            sum += law.stiffness / 2 * (double)point_dot(stretch, stretch);
+            double square = (double)point_dot(stretch, stretch);
+            // What the memory will keep: before it has changed, implicit steps are beyond the cone.
+            const double limit = (double)(coefficient_of(&law, record) * contact.normal_force);
+            if (integrator_is_implicit(system->settings.integrator) &&
+                law.stiffness * law.stiffness * square > limit * limit) {
+                const double kept =
+                    law.kinetic_coefficient * (double)contact.normal_force / law.stiffness;
+                square = kept * kept;
+            }
+            sum += law.stiffness / 2 * square;
         }
     }
     return sum;
@@ -757,8 +527,11 @@ double REAL_NAME(surface_friction_energy)(struct system *system, const struct wo
     return sum_of_lists(system, false, worker);
 }
 
+// That of implicit steps is known at their end.
 double REAL_NAME(surface_contact_power)(struct system *system, const struct worker *worker)
 {
+    if (integrator_is_implicit(system->settings.integrator))
+        return 0;
     return sum_of_lists(system, true, worker);
 }
 
@@ -781,6 +554,10 @@ bool REAL_NAME(surface_friction_make)(struct system *system, const taut_scene *s
     if (!ALLOCATE(it->rules, it->bodies * it->bodies) || !ALLOCATE(it->least_mass, it->bodies) ||
         !ALLOCATE(it->lists, it->list_count) || !ALLOCATE(it->heat, it->list_count))
         return false;
+    if (integrator_is_implicit(system->settings.integrator) &&
+        (!ALLOCATE(it->assumed, it->list_count) || !ALLOCATE(it->making, it->list_count) ||
+         !ALLOCATE(it->changes, it->list_count)))
+        return false;
     for (size_t a = 0; a < it->bodies; a++)
         for (size_t b = 0; b < it->bodies; b++)
             it->rules[a * it->bodies + b] = scene_friction_between(scene, a, b);
@@ -798,6 +575,15 @@ void REAL_NAME(surface_friction_free)(struct system *system)
         free(it->lists[i].pairs);
         free(it->lists[i].records);
     }
+    for (size_t i = 0; i < 2 * it->list_count && it->assumed && it->making; i++) {
+        struct assumed_list *list =
+            i < it->list_count ? &it->assumed[i] : &it->making[i - it->list_count];
+        free(list->pairs);
+        free(list->items);
+    }
+    RELEASE(it->assumed, it->list_count);
+    RELEASE(it->making, it->list_count);
+    RELEASE(it->changes, it->list_count);
     RELEASE(it->rules, it->bodies * it->bodies);
     RELEASE(it->least_mass, it->bodies);
     RELEASE(it->lists, it->list_count);
@@ -817,6 +603,12 @@ uint64_t REAL_NAME(surface_friction_bytes)(const struct system *system)
     for (size_t i = 0; i < it->list_count; i++)
         bytes += it->lists[i].pair_capacity * sizeof *it->lists[i].pairs +
                  it->lists[i].capacity * sizeof *it->lists[i].records;
+    for (size_t i = 0; i < 2 * it->list_count && it->assumed; i++) {
+        const struct assumed_list *list =
+            i < it->list_count ? &it->assumed[i] : &it->making[i - it->list_count];
+        bytes += sizeof *list + sizeof it->changes[0] / 2 +
+                 list->pair_capacity * sizeof *list->pairs + list->capacity * sizeof *list->items;
+    }
     return bytes;
 }
 
@@ -832,6 +624,11 @@ void REAL_NAME(surface_friction_masses)(struct system *system)
         }
         it->least_mass[b] = most > 0 ? 1 / (double)most : INFINITY;
     }
+}
+
+bool REAL_NAME(surface_contact_rubs)(const struct system *system)
+{
+    return system->surface_contact->friction != NULL;
 }
 
 uint64_t REAL_NAME(surface_friction_count)(const struct system *system)

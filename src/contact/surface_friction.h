@@ -12,6 +12,7 @@
 #include "contact/surface_report.h"
 #include "kernels/kernels.h"
 #include "scene/scene.h"
+#include "springs/tangent.h"
 
 // The stiffness of the tangential spring over that of the barrier, of which the normal stiffness is
 // at most 4; and its damper over the critical one of the lightest node on that spring.
@@ -46,6 +47,26 @@ struct friction_list {
     size_t count, capacity;
 };
 
+// What the systems of an implicit step assume of a contact (friction.h), and the two rows of its friction
+// in the last stage (surface_tangent.h), of which the first is along t if it slides.
+struct surface_assumption {
+    uint32_t key; // without flags
+    uint8_t status, rows;
+    size_t row; // in the list, that of the barrier; those of friction follow
+    real limit, turns, normal_force;
+    struct point along;      // t, not reduced to the present tangent plane
+    struct point axes[2];    // directions of the rows
+    real trial[2];           // N, of spring and damper along them
+    real stiffness, damping; // of these
+};
+
+struct assumed_list {
+    struct friction_pair *pairs;
+    size_t pair_count, pair_capacity;
+    struct surface_assumption *items;
+    size_t count, capacity;
+};
+
 // A position in a list; both only go on.
 struct friction_cursor {
     const struct friction_list *list;
@@ -59,6 +80,10 @@ struct surface_friction {
     struct friction_list *lists;
     double *heat; // J, by list: of the last step
     size_t list_count;
+    // Implicit steps, by list: what is assumed, what is being made, and changes (friction.h).
+    struct assumed_list *assumed, *making;
+    double (*changes)[2];
+    double way;
 };
 
 // Makes system->surface_contact->friction if any surfaces have friction; the rest of the contact has
@@ -88,6 +113,15 @@ double REAL_NAME(surface_friction_damping)(const struct system *system, size_t b
 
 // At the end of a step or substep: changes the memory, and counts the heat.
 void REAL_NAME(surface_friction_update)(struct system *system, struct friction_step step,
+                                        const struct worker *worker);
+
+// Implicit steps, as in tangent.h.
+void REAL_NAME(surface_friction_predict)(struct system *system, double way,
+                                         const struct worker *worker);
+void REAL_NAME(surface_friction_stage)(struct system *system, double way,
+                                       const struct worker *worker);
+void REAL_NAME(surface_friction_revise)(struct system *system, double g,
+                                        struct node_vectors solution, double sums[2],
                                         const struct worker *worker);
 
 // The memory of the present state of contacts without any: nothing is stretched. `time`: s, of the

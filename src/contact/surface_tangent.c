@@ -64,7 +64,7 @@ uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, si
     bytes += contact->broad->list_count * sizeof *it->lists;
     for (size_t i = 0; i < contact->broad->list_count; i++)
         bytes += it->lists[i].capacity * sizeof *it->lists[i].rows;
-    return bytes + it->capacity * (sizeof *it->rows + sizeof *it->pulls) +
+    return bytes + it->capacity * (sizeof *it->rows + 2 * sizeof *it->pulls) +
            it->entry_capacity * sizeof *it->entries + it->total_capacity * sizeof *it->totals;
 }
 
@@ -159,6 +159,7 @@ static bool add_row(struct row_list *list, const struct surface_row *row)
     if (!array_reserve((void **)&list->rows, &list->capacity, list->count + 1, sizeof *list->rows))
         return false;
     list->rows[list->count++] = *row;
+    list->entries += row->coupled ? 8 : 4;
     return true;
 }
 
@@ -222,9 +223,11 @@ static real barrier_curvature(const struct barrier *barrier, real distance)
     return 4 * barrier->stiffness * (s < barrier->depth ? s / barrier->depth : 1);
 }
 
+// `friction`: of the pair, NULL: none; `key`: of the candidate.
 static bool add_candidate(struct row_list *list, const struct candidate *found,
                           const uint32_t nodes[4], const struct point *start,
-                          const struct point now[4], const struct barrier *barrier)
+                          const struct point now[4], const struct barrier *barrier,
+                          struct stage_friction *friction, uint32_t key)
 {
     real parallel, slope = 0;
     const struct closest closest = closest_of(found, now, &parallel);
@@ -240,6 +243,23 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
     row.crossed = it.distance < 0;
     if (!add_row(list, &row))
         return false;
+    if (friction && !row.crossed) {
+        const struct touching_candidate touching = {
+            .key = key,
+            .parts = {found->edges ? closest.weights[1] : -closest.weights[2], -closest.weights[3]},
+            .apart = closest.apart,
+            .square = closest.square,
+            .weight = weight,
+        };
+        struct surface_row rubs[2];
+        const int count = REAL_NAME(surface_stage_rows)(friction, found->edges, nodes, now,
+                                                        &touching, list->count - 1, rubs);
+        for (int i = 0; i < count; i++)
+            if (!add_row(list, &rubs[i]))
+                return false;
+        if (friction->failed)
+            return false;
+    }
     return slope == 0 ||
            add_turning_rows(list, nodes, now, barrier_energy(barrier, it.distance), slope);
 }
@@ -248,7 +268,8 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
 
 // Of the candidates of a pair of blocks, only if some may have come within reach since the start.
 static bool find_in_pair(const struct system *system, struct row_list *rows,
-                         const struct pair_list *list, size_t p, double least)
+                         const struct pair_list *list, size_t p, double least,
+                         struct stage_friction *friction)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct block_pair *pair = &list->pairs[p];
@@ -264,6 +285,7 @@ static bool find_in_pair(const struct system *system, struct row_list *rows,
     const bool may_pass = moved > 0.9999 * least;
     const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
     const uint32_t sides[2] = {pair->a, pair->b};
+    const bool rubs = friction && REAL_NAME(surface_stage_pair)(friction, pair->a, pair->b);
     struct candidate_walk walk = listed_candidates(it, list, pair);
     struct candidate found;
     while (candidate_next(&walk, &found)) {
@@ -276,7 +298,9 @@ static bool find_in_pair(const struct system *system, struct row_list *rows,
         candidate_nodes(&walk, &found, nodes);
         for (int i = 0; i < 4; i++)
             start[i] = block_point(it->start[sides[found.side[i]]], found.local[i]);
-        if (!add_candidate(rows, &found, nodes, may_pass ? start : NULL, now, &barrier))
+        const uint32_t key = touching_key(walk.group, walk.code[-1]);
+        if (!add_candidate(rows, &found, nodes, may_pass ? start : NULL, now, &barrier,
+                           rubs ? friction : NULL, key))
             return false;
     }
     return true;
@@ -287,10 +311,16 @@ static bool find_in_list(const struct system *system, size_t index)
     const struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
     struct row_list *rows = &it->rows->lists[index];
-    rows->count = 0;
+    rows->count = rows->entries = 0;
+    struct stage_friction friction;
+    if (it->friction)
+        REAL_NAME(surface_stage_begin)(&friction, system, index);
     for (size_t p = 0; p < list->pair_count; p++)
-        if (!find_in_pair(system, rows, list, p, (double)it->least[index][p]))
+        if (!find_in_pair(system, rows, list, p, (double)it->least[index][p],
+                          it->friction ? &friction : NULL))
             return false;
+    if (it->friction)
+        REAL_NAME(surface_stage_end)(&friction, index);
     return true;
 }
 
@@ -298,16 +328,17 @@ static bool find_in_list(const struct system *system, size_t index)
 static bool reserve_rows(struct surface_contact *contact, size_t workers)
 {
     struct surface_rows *it = contact->rows;
-    size_t count = 0;
-    for (size_t i = 0; i < contact->broad->list_count; i++)
+    size_t count = 0, entries = 0;
+    for (size_t i = 0; i < contact->broad->list_count; i++) {
         count += it->lists[i].count;
+        entries += it->lists[i].entries;
+    }
     it->count = 0;
     size_t capacity = it->capacity;
     if (!array_reserve((void **)&it->rows, &capacity, count, sizeof *it->rows))
         return false;
-    if (!array_reserve((void **)&it->pulls, &it->capacity, count, sizeof *it->pulls) ||
-        !array_reserve((void **)&it->entries, &it->entry_capacity, 4 * count,
-                       sizeof *it->entries) ||
+    if (!array_reserve((void **)&it->pulls, &it->capacity, count, 2 * sizeof *it->pulls) ||
+        !array_reserve((void **)&it->entries, &it->entry_capacity, entries, sizeof *it->entries) ||
         !array_reserve((void **)&it->totals, &it->total_capacity, workers, sizeof *it->totals))
         return false;
     it->count = count;
@@ -340,11 +371,14 @@ static void sort_entries(struct system *system, const struct worker *worker)
     size_t total = 0;
     for (size_t r = 0; r < it->count; r++)
         for (int i = 0; i < 4; i++) {
-            const uint32_t node = it->rows[r].nodes[i];
-            if (node < share.first || node >= share.end || it->rows[r].weights[i] == 0)
+            const struct surface_row *row = &it->rows[r];
+            const uint32_t node = row->nodes[i];
+            if (node < share.first || node >= share.end)
                 continue;
-            it->counts[node]++;
-            total++;
+            const uint32_t entries =
+                (uint32_t)(row->weights[i] != 0) + (row->coupled && row->couple_weights[i] != 0);
+            it->counts[node] += entries;
+            total += entries;
         }
     it->totals[worker->index] = total;
     worker_barrier(worker);
@@ -359,9 +393,15 @@ static void sort_entries(struct system *system, const struct worker *worker)
     for (uint32_t r = 0; r < it->count; r++)
         for (int i = 0; i < 4; i++) {
             const uint32_t node = it->rows[r].nodes[i];
-            const real weight = it->rows[r].weights[i];
-            if (node >= share.first && node < share.end && weight != 0)
-                it->entries[it->first[node] + it->counts[node]++] = (struct row_entry){r, weight};
+            const struct surface_row *row = &it->rows[r];
+            if (node < share.first || node >= share.end)
+                continue;
+            if (row->weights[i] != 0)
+                it->entries[it->first[node] + it->counts[node]++] =
+                    (struct row_entry){r, row->weights[i]};
+            if (row->coupled && row->couple_weights[i] != 0)
+                it->entries[it->first[node] + it->counts[node]++] =
+                    (struct row_entry){(uint32_t)it->count + r, row->couple_weights[i]};
         }
     worker_barrier(worker);
 }
@@ -417,8 +457,11 @@ static void add_pulls(const struct surface_rows *it, struct node_vectors out, st
 
 static void put_pull(const struct surface_rows *it, size_t row, real size)
 {
-    const struct point direction = it->rows[row].direction;
+    const struct point direction = it->rows[row].direction, couple = it->rows[row].couple_direction;
     it->pulls[row] = (struct point){size * direction.x, size * direction.y, size * direction.z};
+    if (it->rows[row].coupled)
+        it->pulls[it->count + row] =
+            (struct point){size * couple.x, size * couple.y, size * couple.z};
 }
 
 void REAL_NAME(surface_rows_add)(struct system *system, const struct worker *worker)
@@ -440,13 +483,17 @@ double REAL_NAME(surface_rows_collider_power)(const struct system *system)
     double power = 0;
     for (size_t r = 0; r < it->count; r++) {
         const struct surface_row *row = &it->rows[r];
-        const struct point d = row->direction;
+        const struct point d = row->direction, e = row->couple_direction;
         for (int i = 0; i < 4; i++) {
-            if (row->nodes[i] < nodes || row->weights[i] == 0)
+            if (row->nodes[i] < nodes)
                 continue;
             const vec3 v = node_velocity(system->state, row->nodes[i]);
-            power -= (double)(row->weights[i] * row->force) *
-                     ((double)d.x * v.x + (double)d.y * v.y + (double)d.z * v.z);
+            if (row->weights[i] != 0)
+                power -= (double)(row->weights[i] * row->force) *
+                         ((double)d.x * v.x + (double)d.y * v.y + (double)d.z * v.z);
+            if (row->coupled)
+                power -= (double)(row->couple_weights[i] * row->force) *
+                         ((double)e.x * v.x + (double)e.y * v.y + (double)e.z * v.z);
         }
     }
     return power;
@@ -458,7 +505,7 @@ static const struct surface_rows *rows_of(const struct system *system)
     return contact && contact->rows && contact->rows->count > 0 ? contact->rows : NULL;
 }
 
-void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffness,
+void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffness, real damping,
                                         struct node_vectors in, const struct worker *worker)
 {
     const struct surface_rows *it = rows_of(system);
@@ -473,11 +520,9 @@ void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffn
             const size_t node = row->nodes[i];
             if (node >= nodes) // of a mesh collider, whose motion is given
                 continue;
-            sum +=
-                row->weights[i] * (row->direction.x * in.x[node] + row->direction.y * in.y[node] +
-                                   row->direction.z * in.z[node]);
+            sum += row_part(row, i, (struct point){in.x[node], in.y[node], in.z[node]});
         }
-        put_pull(it, r, stiffness * row->stiffness * sum);
+        put_pull(it, r, (stiffness * row->stiffness + damping * row->damping) * sum);
     }
     worker_barrier(worker);
 }
@@ -490,15 +535,37 @@ void REAL_NAME(surface_tangent_apply)(const struct system *system, struct node_v
         add_pulls(it, out, nodes);
 }
 
-void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffness,
+// The arm of a node in a row that has couples.
+static struct point arm_of(const struct surface_row *row, uint32_t node)
+{
+    int i = 0;
+    while (i < 3 && row->nodes[i] != node)
+        i++;
+    const real w = row->weights[i], u = row->couple_weights[i];
+    const struct point d = row->direction, e = row->couple_direction;
+    return (struct point){w * d.x + u * e.x, w * d.y + u * e.y, w * d.z + u * e.z};
+}
+
+void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffness, real damping,
                                        real (*blocks)[6], struct range nodes)
 {
     const struct surface_rows *it = rows_of(system);
     for (size_t node = nodes.first; it && node < nodes.end; node++)
         for (uint32_t e = 0; e < it->counts[node]; e++) {
             const struct row_entry entry = it->entries[it->first[node] + e];
-            const struct surface_row *row = &it->rows[entry.row];
+            const bool couple = entry.row >= it->count;
+            const struct surface_row *row = &it->rows[entry.row - (couple ? it->count : 0)];
             const struct point n = row->direction;
+            if (row->coupled) {
+                // Its entries for a node follow each other: the whole of it with the first one.
+                if (couple && e > 0 &&
+                    it->entries[it->first[node] + e - 1].row + it->count == entry.row)
+                    continue;
+                const struct point a = arm_of(row, (uint32_t)node);
+                block_add(blocks[node], a.x, a.y, a.z,
+                          stiffness * row->stiffness + damping * row->damping, 0);
+                continue;
+            }
             block_add(blocks[node], n.x, n.y, n.z,
                       stiffness * row->stiffness * entry.weight * entry.weight, 0);
         }

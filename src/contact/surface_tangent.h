@@ -5,24 +5,38 @@
 
 #include "contact/surface_lists.h"
 
-// Four nodes that a contact pushes along one direction: with the weights w and positions x of the
-// nodes, the forces are w `force` d, and the tangent is `stiffness` (w d) (w d)'.
+// Four nodes that a contact pushes along one direction: with the weights w of the nodes and the
+// direction d, their arms are a = w d, the forces `force` a, and the tangents `stiffness` a a' and
+// `damping` a a'. Friction also has the couple of its height above a surface: a = w d + u e.
 struct surface_row {
     uint32_t nodes[4];
     real weights[4];
     struct point direction;
     real force;     // N
     real stiffness; // N/m, not negative
+    real damping;   // N s/m, not negative
     bool crossed;   // of parts that have passed through each other
+    bool coupled;   // there are u and e
+    real couple_weights[4];
+    struct point couple_direction;
 };
+
+// a' v of vectors v of a node that is one of the four.
+static inline real row_part(const struct surface_row *row, int i, struct point v)
+{
+    const real part = row->weights[i] * point_dot(row->direction, v);
+    return row->coupled ? part + row->couple_weights[i] * point_dot(row->couple_direction, v)
+                        : part;
+}
 
 // Those of a list of candidates.
 struct row_list {
     struct surface_row *rows;
     size_t count, capacity;
+    size_t entries; // at most, of all of its nodes
 };
 
-// A row as a node has it.
+// A row as a node has it; numbers from the number of rows on are those of couples.
 struct row_entry {
     uint32_t row;
     real weight;
@@ -33,7 +47,8 @@ struct row_entry {
 struct surface_rows {
     struct row_list *lists;
     struct surface_row *rows;
-    struct point *pulls; // by row: what it exerts on a node of weight 1, in the present product
+    // By row: what it exerts on a node of weight 1, in the present product; then the same of couples.
+    struct point *pulls;
     size_t count, capacity;
     struct row_entry *entries;
     size_t entry_capacity;
@@ -48,6 +63,31 @@ bool REAL_NAME(surface_rows_make)(struct surface_contact *contact, size_t nodes,
 void REAL_NAME(surface_rows_free)(struct surface_contact *contact, size_t nodes,
                                   const taut_allocator *allocator);
 uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, size_t nodes);
+
+// ---- Friction: the walk through the candidates of a list (surface_friction_stage.c)
+
+struct stage_friction {
+    const struct system *system;
+    const struct friction_list *memory;
+    const struct assumed_list *old;
+    struct assumed_list *made;
+    size_t pair, record, record_end;         // in the memory
+    size_t old_pair, old_item, old_item_end; // in what was assumed
+    uint32_t blocks[2];
+    bool failed; // no memory
+};
+
+void REAL_NAME(surface_stage_begin)(struct stage_friction *friction, const struct system *system,
+                                    size_t list);
+// Pairs in their order; false: the two bodies have no friction.
+bool REAL_NAME(surface_stage_pair)(struct stage_friction *friction, uint32_t a, uint32_t b);
+// Candidates of a pair in the order of their keys: the rows of their friction; `row`: the number of that
+// of the barrier in the list. Returns how many there are.
+int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, bool edges,
+                                  const uint32_t nodes[4], const struct point now[4],
+                                  const struct touching_candidate *touching, size_t row,
+                                  struct surface_row rows[2]);
+void REAL_NAME(surface_stage_end)(const struct stage_friction *friction, size_t list);
 
 // Finds the rows for the positions in contact->now. False without memory: the same on every worker,
 // and there are no rows. Ends with a barrier.

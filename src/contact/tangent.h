@@ -37,11 +37,11 @@ void REAL_NAME(contact_blocks_of)(const struct system *system, double time, size
 // Contact of surfaces, with the rows that the last evaluation at a stage has found (surface_tangent.h);
 // only of implicit integrators. A product is prepared by all workers together, once `in` is complete,
 // and ends with a barrier if there is any; then its rows are added by node.
-void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffness,
+void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffness, real damping,
                                         struct node_vectors in, const struct worker *worker);
 void REAL_NAME(surface_tangent_apply)(const struct system *system, struct node_vectors out,
                                       struct range nodes);
-void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffness,
+void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffness, real damping,
                                        real (*blocks)[6], struct range nodes);
 
 // Friction in an implicit step (implicit_friction.c): what its systems assume of the contacts.

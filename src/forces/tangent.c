@@ -135,7 +135,7 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
     const bool surfaces = springs->kind == TANGENT_DEFINITE;
     REAL_NAME(face_tangent_prepare)(&tangent->faces, stiffness, damping, in, worker);
     if (surfaces)
-        REAL_NAME(surface_tangent_prepare)(tangent->system, stiffness, in, worker);
+        REAL_NAME(surface_tangent_prepare)(tangent->system, stiffness, damping, in, worker);
     struct range range;
     while (worker_claim(worker, springs->item_count, 1, &range)) {
         const struct tangent_item *item = &springs->items[range.first];
@@ -191,7 +191,7 @@ static void fill_blocks(const struct tangent *tangent, real stiffness, real damp
     REAL_NAME(spring_tangent_blocks)(&tangent->springs, item, stiffness, damping, blocks);
     REAL_NAME(contact_tangent_blocks)(&tangent->contacts, stiffness, damping, blocks, nodes);
     if (tangent->springs.kind == TANGENT_DEFINITE)
-        REAL_NAME(surface_tangent_blocks)(tangent->system, stiffness, blocks, nodes);
+        REAL_NAME(surface_tangent_blocks)(tangent->system, stiffness, damping, blocks, nodes);
     REAL_NAME(face_tangent_blocks)(&tangent->faces, stiffness, damping, blocks, nodes);
 }
 

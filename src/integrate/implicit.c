@@ -1146,7 +1146,8 @@ static bool shorten(struct system *system, const struct worker *worker)
 static void update_friction(struct system *system, const struct worker *worker)
 {
     const double dt = system->settings.dt, first = is_midpoint(system) ? 0 : dt;
-    if (!system->contacts.friction_assumptions)
+    const bool surfaces = system->surface_contact && REAL_NAME(surface_contact_rubs)(system);
+    if (!system->contacts.friction_assumptions && !surfaces)
         return; // another worker may have finished the step already
     const double time = step_time(system, system->state->step + 1);
     REAL_NAME(friction_update_at)(system, (struct friction_step){time, dt, first}, worker);

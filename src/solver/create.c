@@ -300,17 +300,6 @@ static taut_status check_config(const taut_config *config, taut_error *error)
     return TAUT_OK;
 }
 
-// The scene binder reports this first, at its position.
-static taut_status check_friction(const taut_scene *scene, taut_error *error)
-{
-    const enum integrator integrator = scene->simulation.integrator;
-    if (!integrator_is_implicit(integrator) || !scene_has_surface_friction(scene))
-        return TAUT_OK;
-    return fail(error, TAUT_ERROR_SCENE,
-                "contact has 'friction_coefficient', which is not for the integrator %s",
-                integrator_name(integrator));
-}
-
 taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
                           taut_solver **result, taut_error *error)
 {
@@ -336,8 +325,6 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
 
     // Cheap checks come before anything expensive is built.
     taut_status status = check_config(&options->config, error);
-    if (status == TAUT_OK)
-        status = check_friction(scene, error);
     if (status == TAUT_OK)
         status = isa_choose(options->config.isa, &solver->isa, error);
     if (status == TAUT_OK)

@@ -485,8 +485,11 @@ static double contact_bytes_of(const struct totals *totals)
         faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (8 + 4 * totals->real));
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return bytes;
-    // surface_tangent.h: positions at stages, and a row for one of four triangles.
-    return bytes + 8 * nodes + faces * (3 * totals->real + (56 + 25 * totals->real) / 4);
+    // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction two more
+    // for each record, and what is assumed of it, twice.
+    const double row = 68 + 35 * totals->real, assumption = 24 + 16 * totals->real;
+    return bytes + 8 * nodes +
+           faces * (3 * totals->real + row / 4 + records * (2 * row / 4 + 2 * assumption));
 }
 
 // contact/shape_contact.h: of nodes the start of the step, of blocks of 24 triangles marks by sphere,

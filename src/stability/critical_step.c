@@ -252,11 +252,14 @@ static void add_surface_contact(const struct system *system, size_t end,
     for (size_t i = blocks->first; i < end;) {
         const size_t b = topology_body_of_node(system->topology, i);
         const struct topology_body *body = &system->topology->bodies[b];
-        const double stiffness = REAL_NAME(surface_contact_bound)(system, b);
+        const double stiffness = REAL_NAME(surface_contact_bound)(system, b),
+                     damping = REAL_NAME(surface_contact_damping)(system, b);
         const size_t last = (size_t)(body->first_node + body->node_count);
         for (; i < end && i < last; i++)
-            for (int e = 0; e < 3; e++)
+            for (int e = 0; e < 3; e++) {
                 blocks->stiffness[i - blocks->first][e] += stiffness;
+                blocks->damping[i - blocks->first][e] += damping;
+            }
     }
 }
 

@@ -279,18 +279,6 @@ bool bind_coefficients(struct binder *binder, const struct dom_value *value,
     return true;
 }
 
-// Of surfaces, in bodies and in contact.
-static void check_friction_integrator(struct binder *binder, const struct dom_pair *pair)
-{
-    const enum integrator integrator = binder->scene->simulation.integrator;
-    if (binder->integrator_known && integrator_is_implicit(integrator))
-        bind_report(binder, given_at(pair), NULL,
-                    "'friction_coefficient' of surfaces is not for the integrator %s, only for "
-                    "explicit_euler, symplectic_euler, verlet, velocity_verlet, midpoint, rk4 and "
-                    "xpbd",
-                    integrator_name(integrator));
-}
-
 void bind_contact_friction(struct binder *binder, const struct bound *bound,
                            struct scene_friction *friction)
 {
@@ -298,7 +286,6 @@ void bind_contact_friction(struct binder *binder, const struct bound *bound,
     struct scene_friction given = {.present = false};
     if (!pair || !bind_coefficients(binder, &pair->value, &given))
         return;
-    check_friction_integrator(binder, pair);
     *friction = given;
 }
 
@@ -427,8 +414,6 @@ static void bind_friction(struct binder *binder, const struct bound *bound,
     const struct dom_pair *pair = bound_find(bound, "friction_coefficient");
     if (!pair || !bind_coefficients(binder, &pair->value, &given))
         return;
-    if (collider->type == COLLIDER_MESH)
-        check_friction_integrator(binder, pair);
     *friction = given;
 }
 

@@ -1,0 +1,299 @@
+// One contact of surfaces with friction: its frame and its forces, and where records have it; for the
+// files surface_friction*.c. surface_friction.c derives the coordinates. Numeric.
+#ifndef TAUT_CONTACT_SURFACE_FRICTION_CONTACT_H
+#define TAUT_CONTACT_SURFACE_FRICTION_CONTACT_H
+
+#include "contact/friction.h"
+#include "contact/surface_lists.h"
+#include "state/reading.h"
+
+// ---- One contact
+
+// Between two blocks.
+struct friction_law {
+    struct barrier barrier;
+    double stiffness, damping; // N/m, N s/m
+    double static_coefficient, kinetic_coefficient;
+};
+
+struct friction_contact {
+    bool edges;
+    uint32_t nodes[4];
+    struct point at[4], velocity[4];
+    struct point normal; // unit, from the second side to the first
+    real distance, normal_force;
+    real closest[2]; // parts, as in struct touching_candidate
+
+    struct point from;        // the origin of the second side to that of the first
+    struct point bases[2];    // axes of the frame
+    struct point dual[2], up; // what is 1 along one of the axes and 0 along the others; m
+    real height;              // along m
+    real sine;                // its square, of the angle of both axes; 0: there is no frame
+    real parts[2];            // where the first side is above the frame
+
+    struct point along; // unit: without a frame, friction acts along the edges that have shares
+    real shares[2];     // of the two edges in it: 1 and 0, halves, or none
+};
+
+static inline struct point point_sum(struct point a, struct point b)
+{
+    return (struct point){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+static inline struct point point_scale(real s, struct point a)
+{
+    return (struct point){s * a.x, s * a.y, s * a.z};
+}
+
+static inline struct point along_surface(struct point v, struct point normal)
+{
+    return point_along(v, -point_dot(v, normal), normal);
+}
+
+static inline void find_frame(struct friction_contact *it)
+{
+    const struct point *p = it->at, *b = it->bases;
+    it->from = point_difference(p[0], it->edges ? p[2] : p[1]);
+    it->bases[0] = it->edges ? point_difference(p[1], p[0]) : point_difference(p[2], p[1]);
+    it->bases[1] = point_difference(p[3], it->edges ? p[2] : p[1]);
+    const struct point cross = point_cross(b[0], b[1]);
+    const real square = point_dot(cross, cross),
+               product = point_dot(b[0], b[0]) * point_dot(b[1], b[1]);
+    it->sine = product > 0 ? square / product : 0;
+    if (!(it->sine > 0))
+        return;
+    it->up = point_scale(1 / real_sqrt(square), cross);
+    it->dual[0] = point_scale(1 / square, point_cross(b[1], cross));
+    it->dual[1] = point_scale(1 / square, point_cross(cross, b[0]));
+    it->height = point_dot(it->up, it->from);
+    it->parts[0] = (it->edges ? -1 : 1) * point_dot(it->dual[0], it->from);
+    it->parts[1] = point_dot(it->dual[1], it->from);
+}
+
+// Contacts of edges without a frame: of those of which one end is near the other edge, friction along
+// that edge; of edges side by side, along both.
+static inline void find_direction(struct friction_contact *it)
+{
+    real lengths[2], sum = 0;
+    for (int i = 0; i < 2; i++) {
+        lengths[i] = real_sqrt(point_dot(it->bases[i], it->bases[i]));
+        const bool inside = it->closest[i] > 0 && it->closest[i] < 1;
+        it->shares[i] = it->edges && inside && lengths[i] > 0 ? 1 : 0;
+        sum += it->shares[i];
+    }
+    it->along = (struct point){0, 0, 0};
+    if (sum == 0)
+        return;
+    const real sign = point_dot(it->bases[0], it->bases[1]) < 0 ? -1 : 1;
+    for (int i = 0; i < 2; i++) {
+        it->shares[i] /= sum;
+        if (it->shares[i] > 0)
+            it->along = point_along(it->along, (i == 0 ? 1 : sign) * it->shares[i] / lengths[i],
+                                    it->bases[i]);
+    }
+    it->along = along_surface(it->along, it->normal);
+    const real length = real_sqrt(point_dot(it->along, it->along));
+    it->along = point_scale(length > 0 ? 1 / length : 0, it->along);
+}
+
+// `at` and `velocity` are known.
+static inline void find_contact(struct friction_contact *it,
+                                const struct touching_candidate *touching,
+                                const struct barrier *barrier)
+{
+    it->distance = real_sqrt(touching->square);
+    it->normal = point_scale(1 / it->distance, touching->apart);
+    it->normal_force = touching->weight * barrier_force(barrier, it->distance);
+    it->closest[0] = touching->parts[0];
+    it->closest[1] = touching->parts[1];
+    find_frame(it);
+    find_direction(it);
+}
+
+// Whether the frame is well-conditioned, and the first side not far outside of it; less so if a
+// record has it already.
+static inline bool has_frame(const struct friction_contact *it, bool already)
+{
+    const real least = already ? EDGES_PARALLEL / 4 : EDGES_PARALLEL, far = already ? 2 : 1;
+    return it->sine >= least && it->parts[0] >= -far && it->parts[0] <= 1 + far &&
+           it->parts[1] >= -far && it->parts[1] <= 1 + far;
+}
+
+// The weights of the four nodes in the way from the second side to the first.
+static inline void find_weights(const struct friction_contact *it, const real parts[2],
+                                real weights[4])
+{
+    weights[0] = it->edges ? 1 - parts[0] : 1;
+    weights[1] = it->edges ? parts[0] : parts[0] + parts[1] - 1;
+    weights[2] = it->edges ? parts[1] - 1 : -parts[0];
+    weights[3] = -parts[1];
+}
+
+// Where a force of the record acts.
+static inline const real *acting_parts(const struct friction_contact *it,
+                                       const struct friction_record *of)
+{
+    return of->key & RECORD_FRAMED ? it->parts : it->closest;
+}
+
+// From the anchor to the first side, m.
+static inline struct point from_anchor(const struct friction_contact *it,
+                                       const struct friction_record *of)
+{
+    const real first = it->edges ? of->anchor[0] : -of->anchor[0];
+    const struct point way =
+        point_along(point_along(it->from, first, it->bases[0]), -of->anchor[1], it->bases[1]);
+    return of->key & RECORD_FRAMED ? point_along(way, -of->anchor[2], it->up) : way;
+}
+
+// Without a frame: the forces along the normal at the ends of an edge, the first one negative, that take
+// its share of the couple of a force and the distance.
+static inline real couple_of_edge(const struct friction_contact *it, int i, struct point force)
+{
+    const struct point edge = it->bases[i];
+    return it->shares[i] * it->distance * point_dot(force, edge) / point_dot(edge, edge);
+}
+
+// The stretch of a record's spring, m.
+static inline struct point stretch_of(const struct friction_contact *it,
+                                      const struct friction_record *of)
+{
+    const struct point way = from_anchor(it, of);
+    return of->key & RECORD_FRAMED ? along_surface(way, it->normal)
+                                   : point_scale(point_dot(way, it->along), it->along);
+}
+
+// The velocity of the first side along the surface, relative to the second one: the rate of the
+// stretch, for which the frame, or the edges, turn about the height between the sides.
+static inline struct point sliding_velocity(const struct friction_contact *it,
+                                            const struct friction_record *record)
+{
+    const struct point *v = it->velocity;
+    const struct point rates[2] = {it->edges ? point_difference(v[1], v[0])
+                                             : point_difference(v[2], v[1]),
+                                   point_difference(v[3], it->edges ? v[2] : v[1])};
+    real weights[4];
+    find_weights(it, acting_parts(it, record), weights);
+    struct point sum = point_scale(weights[0], v[0]);
+    for (int i = 1; i < 4; i++)
+        sum = point_along(sum, weights[i], v[i]);
+    if (record->key & RECORD_FRAMED) {
+        for (int i = 0; i < 2; i++)
+            sum = point_along(sum, it->height * point_dot(it->up, rates[i]), it->dual[i]);
+        return along_surface(sum, it->normal);
+    }
+    real speed = point_dot(sum, it->along);
+    for (int i = 0; i < 2; i++)
+        if (it->shares[i] > 0)
+            speed += couple_of_edge(it, i, it->along) * point_dot(it->normal, rates[i]);
+    return point_scale(speed, it->along);
+}
+
+// ---- The law between two blocks
+
+static inline const struct scene_friction *rule_of(const struct system *system, uint32_t a,
+                                                   uint32_t b)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface_block *blocks = it->surfaces.blocks;
+    return &it->friction->rules[blocks[a].body * it->friction->bodies + blocks[b].body];
+}
+
+static inline struct friction_law law_between(const struct system *system, uint32_t a, uint32_t b)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface_block *blocks = it->surfaces.blocks;
+    const struct scene_friction *rule = rule_of(system, a, b);
+    const double *masses = it->friction->least_mass;
+    const double mass = fmin(masses[blocks[a].body], masses[blocks[b].body]);
+    struct friction_law law = {
+        .barrier = barrier_between(system, blocks[a].body, blocks[b].body),
+        .static_coefficient = rule->static_coefficient,
+        .kinetic_coefficient = rule->kinetic_coefficient,
+    };
+    law.stiffness = SURFACE_FRICTION_STIFFNESS * (double)law.barrier.stiffness;
+    if (isfinite(mass))
+        law.damping = 2 * SURFACE_FRICTION_DAMPING * sqrt(law.stiffness * mass);
+    return law;
+}
+
+static inline real coefficient_of(const struct friction_law *law,
+                                  const struct friction_record *memory)
+{
+    return (real)(memory && memory->key & RECORD_SLIDES ? law->kinetic_coefficient
+                                                        : law->static_coefficient);
+}
+
+// ---- Records
+
+static inline bool pair_before(uint32_t a, uint32_t b, uint32_t other_a, uint32_t other_b)
+{
+    return a < other_a || (a == other_a && b < other_b);
+}
+
+// The pair of two blocks, NULL: none. Pairs are asked for in their order.
+static inline const struct friction_pair *pair_at(const struct friction_pair *pairs, size_t count,
+                                                  size_t *at, uint32_t a, uint32_t b)
+{
+    while (*at < count && pair_before(pairs[*at].a, pairs[*at].b, a, b))
+        ++*at;
+    return *at < count && pairs[*at].a == a && pairs[*at].b == b ? &pairs[*at] : NULL;
+}
+
+static inline const struct surface_block *block_of(const struct surface_contact *it, uint32_t block)
+{
+    return &it->surfaces.blocks[block];
+}
+
+static inline struct candidate candidate_of_key(const struct surface_contact *it, uint32_t a,
+                                                uint32_t b, uint32_t key)
+{
+    const struct surface_block *const blocks[2] = {block_of(it, a), block_of(it, b)};
+    return candidate_of_code(&it->surfaces, blocks, (int)((key & RECORD_KEY) >> 16),
+                             (int)(key & UINT16_MAX));
+}
+
+static inline void find_nodes(const struct surface_contact *it, const uint32_t blocks[2],
+                              const struct candidate *candidate, uint32_t nodes[4])
+{
+    for (int i = 0; i < 4; i++)
+        nodes[i] = it->surfaces.nodes[block_of(it, blocks[candidate->side[i]])->first_node +
+                                      (uint32_t)candidate->local[i]];
+}
+
+static inline void find_velocities(const struct state *s, struct friction_contact *contact)
+{
+    for (int i = 0; i < 4; i++) {
+        const uint32_t node = contact->nodes[i];
+        contact->velocity[i] = (struct point){s->vx[node], s->vy[node], s->vz[node]};
+    }
+}
+
+// A record in the present state; false if it does not touch any more.
+static inline bool present_contact(const struct system *system, const struct friction_pair *pair,
+                                   const struct friction_record *record,
+                                   const struct friction_law *law, struct friction_contact *contact)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct candidate candidate = candidate_of_key(it, pair->a, pair->b, record->key);
+    const real reach = law->barrier.reach;
+    contact->edges = candidate.edges;
+    find_nodes(it, (const uint32_t[2]){pair->a, pair->b}, &candidate, contact->nodes);
+    for (int i = 0; i < 4; i++)
+        contact->at[i] = state_point(system->state, contact->nodes[i]);
+    real parallel, slope;
+    const struct closest closest = closest_of(&candidate, contact->at, &parallel);
+    if (!(closest.square < reach * reach) || closest.square == 0)
+        return false;
+    const struct touching_candidate touching = {
+        .parts = {candidate.edges ? closest.weights[1] : -closest.weights[2], -closest.weights[3]},
+        .apart = closest.apart,
+        .square = closest.square,
+        .weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1,
+    };
+    find_velocities(system->state, contact);
+    find_contact(contact, &touching, &law->barrier);
+    return true;
+}
+
+#endif
