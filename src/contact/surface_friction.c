@@ -713,7 +713,7 @@ bool REAL_NAME(surface_friction_restore)(struct system *system,
         for (size_t p = 0; p < list->pair_count; p++)
             for (size_t r = 0; r < list->pairs[p].count; r++) {
                 struct friction_record *record = &list->records[list->pairs[p].first + r];
-                struct saved_contact wanted;
+                struct saved_contact wanted = {.index = 0};
                 wanted.edges = saved_nodes(system, &list->pairs[p], record, wanted.nodes);
                 const struct saved_contact *found =
                     bsearch(&wanted, saved, count, sizeof *saved, compare_saved);

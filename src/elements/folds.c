@@ -254,7 +254,7 @@ taut_status REAL_NAME(folds_make)(const struct system *system,
         find_turns(surface, turns);
         for (uint32_t t = 0; t < surface->count; t++)
             for (int i = 0; i < 3; i++)
-                if (numbers[t][i] != NO_FOLD && t < surface->others[t][i])
+                if (t < surface->others[t][i] && numbers[t][i] != NO_FOLD)
                     fill_fold(surface, (const uint32_t(*)[3])numbers, turns, t, i, folds);
         find_diagonals(surface, (const uint32_t(*)[3])numbers, turns, folds);
         find_entries(system->topology, folds);
