@@ -441,8 +441,10 @@ static void the_search_finds_what_all_pairs_have(void **state)
     }
     // Nodes on a grid: shared corners, edges and planes, and degenerate triangles.
     soup_begin();
-    for (int i = 0; i < 125; i++)
-        add_node(i % 5, i / 5 % 5, i / 25);
+    for (int z = 0; z < 5; z++)
+        for (int y = 0; y < 5; y++)
+            for (int x = 0; x < 5; x++)
+                add_node(x, y, z);
     for (uint32_t i = 0; i < 500; i++)
         add_triangle(i % 3, (uint32_t)(next_random() % 125), (uint32_t)(next_random() % 125),
                      (uint32_t)(next_random() % 125));

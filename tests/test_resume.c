@@ -95,7 +95,7 @@ static size_t checkpoints_in(const char *name, char newest[PATH], char before[PA
             continue;
         count++;
         if (step > newest_step) {
-            strcpy(before, newest);
+            snprintf(before, PATH, "%s", newest);
             snprintf(newest, PATH, "%s/%s", name, entry->d_name);
             newest_step = step;
         } else {

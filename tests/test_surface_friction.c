@@ -240,7 +240,8 @@ static taut_solver *capstan_of(double coefficient, double thickness, double dt)
     size_t m = 0, s = 0;
     s += (size_t)snprintf(state + s, sizeof state - s, "body,node,x,y,z,vx,vy,vz\n");
     for (int i = 0; i < 2 * FACETS; i++) {
-        const double angle = 2 * PI * (i / 2 + 0.3) / FACETS, z = i % 2 ? 0.053 : -0.047;
+        const int facet = i / 2;
+        const double angle = 2 * PI * (facet + 0.3) / FACETS, z = i % 2 ? 0.053 : -0.047;
         m += (size_t)snprintf(mesh + m, sizeof mesh - m, "v " NUM " " NUM " " NUM "\n",
                               RADIUS * cos(angle), RADIUS * sin(angle), z);
         s += (size_t)snprintf(state + s, sizeof state - s,
