@@ -258,6 +258,22 @@ TAUT_API taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t c
                                                    const double target[3], double duration,
                                                    taut_error *error);
 
+// Places a mesh collider (by its index in the scene's list of colliders): `translate` is that of the
+// scene (m), and the velocity (m/s) adds to that of its motion there. Refused
+// (TAUT_ERROR_ARGUMENT) where it would cross or, with `sides: outside`, enclose the surface of a body, or
+// come nearer to one than a twentieth of the thickness of contact. The energy budget does not account
+// for such a change of place.
+TAUT_API taut_status taut_solver_set_mesh(taut_solver *solver, size_t collider,
+                                          const double translate[3], const double velocity[3],
+                                          taut_error *error);
+
+// Gives a mesh collider the velocity, beside that of the scene, with which its `translate` becomes
+// `target` in `duration` (s, above 0). It pushes what is in its way, and its work is in the energy
+// budget. It continues with that velocity until it is given another one.
+TAUT_API taut_status taut_solver_set_mesh_target(taut_solver *solver, size_t collider,
+                                                 const double target[3], double duration,
+                                                 taut_error *error);
+
 // ---- Constants that change during a run
 //
 // These functions change a constant of the scene, and everything derived from it, in place between

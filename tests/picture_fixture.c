@@ -86,7 +86,7 @@ void scenery_look(struct scenery *scenery, double azimuth, double elevation)
         low[axis] = (double)scenery->subject.low[axis];
         high[axis] = (double)scenery->subject.high[axis];
         for (size_t i = 0; i < scenery->subject.collider_count; i++) {
-            const struct frame_sphere *sphere = &scenery->frame.spheres[i];
+            const struct frame_collider *sphere = &scenery->frame.colliders[i];
             double centre = (double)sphere->centre[axis], radius = (double)sphere->radius;
             low[axis] = radius > 0 ? fmin(low[axis], centre - radius) : low[axis];
             high[axis] = radius > 0 ? fmax(high[axis], centre + radius) : high[axis];

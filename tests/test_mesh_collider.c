@@ -36,8 +36,9 @@ static const char *fine_square(int n)
     static char quoted[1024];
     char *text = text_format("# n = %d\n", n);
     for (int k = 0; k < (n + 1) * (n + 1); k++) {
-        char *longer = text_format("%sv %.9g 0 %.9g\n", text, 0.4 * (k % (n + 1)) / n - 0.2,
-                                   0.4 * (k / (n + 1)) / n - 0.2);
+        const int column = k % (n + 1), row = k / (n + 1);
+        char *longer =
+            text_format("%sv %.9g 0 %.9g\n", text, 0.4 * column / n - 0.2, 0.4 * row / n - 0.2);
         free(text);
         text = longer;
     }
@@ -63,7 +64,8 @@ static uint64_t crossings_of(taut_solver *solver)
     double *bodies_at = all_positions(solver), *positions = calloc(3 * nodes, sizeof *positions);
     uint32_t(*triangles)[3] = calloc(count, sizeof *triangles);
     uint32_t *bodies = calloc(count, sizeof *bodies);
-    assert_true(positions && triangles && bodies);
+    if (!positions || !triangles || !bodies)
+        abort();
     memcpy(positions, bodies_at, 3 * (size_t)topology->node_count * sizeof *positions);
     free(bodies_at);
     size_t t = 0;
@@ -75,8 +77,9 @@ static uint64_t crossings_of(taut_solver *solver)
     }
     for (size_t m = 0; m < topology->mesh_collider_count; m++) {
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        const struct collider_pose pose =
-            collider_pose_at(&topology->colliders[mesh->collider], taut_solver_time(solver), 0);
+        struct scene_collider collider = topology->colliders[mesh->collider];
+        collider.translate = solver_mesh_translate(solver, mesh->collider);
+        const struct collider_pose pose = collider_pose_at(&collider, taut_solver_time(solver), 0);
         for (uint64_t i = mesh->first_node; i < mesh->first_node + mesh->node_count; i++) {
             const double *p = topology->collider_points[i - topology->node_count];
             const vec3 at = collider_point(&pose, vec3_make(p[0], p[1], p[2]));
@@ -560,6 +563,155 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
     }
 }
 
+// ---- Meshes that are moved between steps
+
+static const double STILL[3] = {0, 0, 0};
+
+static taut_solver *resting_of(const char *precision, const char *integrator, const char *more)
+{
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    return swept_of(precision, integrator, 0, 1e-4, more, &options);
+}
+
+// A velocity that is given at the start is that of a motion in the scene, to the bit; except with Verlet, which
+// evaluates the forces of its first step again, with other velocities.
+static void test_a_given_velocity_is_a_motion(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    static const char *const integrators[] = {
+        "symplectic_euler", "velocity_verlet", "midpoint", "rk4", "implicit_euler", "bdf2",
+        "xpbd, substeps: 8"};
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    const double velocity[3] = {0, 3, 0};
+    for (int i = 0; i < 7; i++) {
+        taut_solver *moving = swept_of(precisions[i % 3], integrators[i], 3, 1e-4, "", &options),
+                    *given = resting_of(precisions[i % 3], integrators[i], "");
+        assert_int_equal(taut_solver_set_mesh(given, 0, STILL, velocity, NULL), TAUT_OK);
+        advance(moving, 300);
+        advance(given, 300);
+        assert_int_equal(taut_solver_hash(moving), taut_solver_hash(given));
+        assert_same_bits(work_of(moving).drives, work_of(given).drives);
+        assert_true(work_of(given).drives > 0);
+        taut_solver_destroy(moving);
+        taut_solver_destroy(given);
+    }
+}
+
+// Up to a target and on to another one, at speeds of up to 30 m/s: it arrives, nothing passes, and
+// the budget closes.
+static void test_a_mesh_goes_to_its_target(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "midpoint", "implicit_euler",
+                                              "xpbd, substeps: 8"};
+    const double targets[3][3] = {{0, 0.3, 0}, {0.1, 0.6, 0.1}, {0.05, 0.2, 0}};
+    for (int i = 0; i < 4; i++) {
+        taut_solver *solver = resting_of(i % 2 ? "single" : "double", integrators[i], "");
+        for (int t = 0; t < 3; t++) {
+            assert_int_equal(taut_solver_set_mesh_target(solver, 0, targets[t], 0.01, NULL),
+                             TAUT_OK);
+            for (int step = 0; step < 10; step++) {
+                advance(solver, 10);
+                assert_int_equal(crossings_of(solver), 0);
+            }
+            const vec3 at = solver_mesh_translate(solver, 0);
+            assert_vector_near(at, vec3_make(targets[t][0], targets[t][1], targets[t][2]), 1e-12);
+        }
+        assert_int_equal(taut_solver_set_mesh(solver, 0, targets[2], STILL, NULL), TAUT_OK);
+        const vec3 rests = solver_mesh_translate(solver, 0);
+        advance(solver, 50);
+        assert_vector_near(solver_mesh_translate(solver, 0), rests, 0);
+        assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+        taut_solver_destroy(solver);
+    }
+}
+
+// It is put where nothing is in its way, on either side of the sheet; where it would cross the sheet,
+// nearly touch it, or enclose it, nothing changes.
+static void test_a_mesh_is_put_elsewhere(void **state)
+{
+    (void)state;
+    static const char cube[] = "- {type: mesh, file: " CUBE ", translate: [0, 9, 0], scale: 0.5,\n"
+                               "   sides: outside}\n";
+    taut_solver *solver = resting_of("double", "velocity_verlet", cube),
+                *other = resting_of("double", "velocity_verlet", cube);
+    const double through[3] = {0, 0.037, 0}, near[3] = {0, 0.01988, 0}, beyond[3] = {0, 0.3, 0},
+                 around[3] = {0, 0, 0}, endless[3] = {0, NAN, 0};
+    const struct {
+        size_t collider;
+        const double *translate;
+        const char *message;
+    } refused[] = {{0, through, "would cross body 'sheet'"},
+                   {0, near, "would nearly touch body 'sheet'"},
+                   {1, around, "would enclose body 'sheet'"},
+                   {0, endless, "finite"},
+                   {2, beyond, "is not a mesh"}};
+    for (int step = 0; step < 2; step++) {
+        for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+            taut_error error = {0};
+            assert_int_equal(taut_solver_set_mesh(solver, refused[i].collider, refused[i].translate,
+                                                  STILL, &error),
+                             TAUT_ERROR_ARGUMENT);
+            if (!strstr(error.text, refused[i].message))
+                fail_msg("'%s' instead of '%s'", error.text, refused[i].message);
+        }
+        if (step == 0) {
+            advance(solver, 5);
+            advance(other, 5);
+        }
+        assert_int_equal(taut_solver_hash(solver), taut_solver_hash(other));
+    }
+    const double before = energy_of(solver).total;
+    assert_int_equal(taut_solver_set_mesh(solver, 0, beyond, STILL, NULL), TAUT_OK);
+    assert_near(energy_of(solver).total, before, 1e-12);
+    advance(solver, 2000); // the sheet falls away from it
+    assert_int_equal(crossings_of(solver), 0);
+    assert_true(position_of(solver, 60).y < 0);
+    taut_solver_destroy(other);
+    taut_solver_destroy(solver);
+}
+
+static void test_a_moved_mesh_is_in_checkpoints(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"velocity_verlet", "midpoint", "bdf2"};
+    const double targets[2][3] = {{0, 0.3, 0}, {0, 0.31, 0.02}};
+    const taut_config config = {.threads = 1};
+    for (int i = 0; i < 3; i++)
+        for (int stands = 0; stands < 2; stands++) {
+            taut_scene *scene =
+                scene_of("simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n" HIT,
+                         integrators[i], square(), 90.0);
+            taut_solver *solver = create_with(scene, &config);
+            assert_int_equal(taut_solver_set_mesh_target(solver, 0, targets[0], 0.02, NULL),
+                             TAUT_OK);
+            advance(solver, 300);
+            if (stands) {
+                const vec3 now = solver_mesh_translate(solver, 0);
+                const double here[3] = {now.x, now.y, now.z};
+                assert_int_equal(taut_solver_set_mesh(solver, 0, here, STILL, NULL), TAUT_OK);
+            }
+            const struct saved saved = save(solver);
+            taut_solver *next = restore_with(scene, saved, &config);
+            assert_vector_near(solver_mesh_translate(next, 0), solver_mesh_translate(solver, 0), 0);
+            for (int t = 0; t < 2; t++) {
+                advance(solver, 150);
+                advance(next, 150);
+                assert_int_equal(taut_solver_hash(solver), taut_solver_hash(next));
+                assert_same_bits(work_of(solver).drives, work_of(next).drives);
+                assert_int_equal(taut_solver_set_mesh_target(solver, 0, targets[1], 0.01, NULL),
+                                 TAUT_OK);
+                assert_int_equal(taut_solver_set_mesh_target(next, 0, targets[1], 0.01, NULL),
+                                 TAUT_OK);
+            }
+            taut_bytes_release(saved.bytes);
+            taut_solver_destroy(next);
+            taut_solver_destroy(solver);
+            taut_scene_destroy(scene);
+        }
+}
+
 // ---- What is refused
 
 static void assert_refused(const char *body, const char *collider, const char *message)
@@ -669,6 +821,10 @@ int main(void)
         cmocka_unit_test(test_positions_are_those_of_bodies_far_away),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
+        cmocka_unit_test(test_a_given_velocity_is_a_motion),
+        cmocka_unit_test(test_a_mesh_goes_to_its_target),
+        cmocka_unit_test(test_a_mesh_is_put_elsewhere),
+        cmocka_unit_test(test_a_moved_mesh_is_in_checkpoints),
         cmocka_unit_test(test_what_cannot_be_kept_apart_is_refused),
         cmocka_unit_test(test_only_the_outside_needs_a_closed_mesh),
     };

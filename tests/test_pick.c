@@ -15,7 +15,7 @@ static float positions[] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, 2, 0, 0};
 static uint32_t springs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}};
 static uint32_t faces[][3] = {{0, 1, 2}, {0, 2, 3}};
 static struct scene_collider collider = {.type = COLLIDER_SPHERE};
-static struct frame_sphere sphere;
+static struct frame_collider sphere;
 
 static struct subject square(void)
 {
@@ -34,8 +34,8 @@ static struct subject square(void)
 
 static struct frame frame_with_sphere(float z, float radius)
 {
-    sphere = (struct frame_sphere){.centre = {0, 0, z}, .radius = radius};
-    return (struct frame){.drawn_positions = positions, .spheres = &sphere};
+    sphere = (struct frame_collider){.centre = {0, 0, z}, .radius = radius};
+    return (struct frame){.drawn_positions = positions, .colliders = &sphere};
 }
 
 // From the front, ten metres away.
@@ -98,8 +98,8 @@ static void whichever_is_in_front(void **state)
     float before = towards.z > 0 ? 0.8F : -0.8F;
     struct frame frame = frame_with_sphere(before, 0.4F);
     struct pick pick = pick_point(&camera, &frame, vec3_make(0, 0, 0));
-    assert_int_equal(pick.kind, PICK_SPHERE);
-    assert_int_equal(pick.sphere, 0);
+    assert_int_equal(pick.kind, PICK_COLLIDER);
+    assert_int_equal(pick.collider, 0);
     assert_true(fabs(fabs(pick.point.z) - 1.2) < 1e-3);
     frame = frame_with_sphere(-before, 0.4F);
     pick = pick_point(&camera, &frame, vec3_make(0.1, 0.1, 0));
@@ -112,9 +112,44 @@ static void no_node_behind_a_sphere(void **state)
     (void)state;
     struct camera camera = camera_before(0);
     vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
-    sphere = (struct frame_sphere){.centre = {2, 0, towards.z > 0 ? 1 : -1}, .radius = 0.5F};
-    struct frame frame = {.drawn_positions = positions, .spheres = &sphere};
-    assert_int_equal(pick_point(&camera, &frame, vec3_make(2, 0, 0)).kind, PICK_SPHERE);
+    sphere = (struct frame_collider){.centre = {2, 0, towards.z > 0 ? 1 : -1}, .radius = 0.5F};
+    struct frame frame = {.drawn_positions = positions, .colliders = &sphere};
+    assert_int_equal(pick_point(&camera, &frame, vec3_make(2, 0, 0)).kind, PICK_COLLIDER);
+}
+
+// A mesh collider, a triangle across the square, where it has been moved to: in front of it, or behind.
+static void a_mesh_where_it_has_been_moved(void **state)
+{
+    (void)state;
+    struct scene_collider mesh_collider = {.type = COLLIDER_MESH, .translate = {0, 0, 50}};
+    struct subject_mesh mesh = {.collider = 0, .corner_count = 3};
+    struct subject_corner corners[3] = {
+        {.position = {-2, -2, 0}}, {.position = {2, -2, 0}}, {.position = {0, 2, 0}}};
+    struct camera camera = camera_before(0);
+    vec3 towards = vec3_subtract(camera_eye(&camera), camera.target);
+    const double front = towards.z > 0 ? 1 : -1;
+    for (int behind = 0; behind < 2; behind++) {
+        sphere = (struct frame_collider){.translate = {0.5, 0, behind ? -front : front}};
+        struct frame frame = {.drawn_positions = positions, .colliders = &sphere};
+        struct subject subject = square();
+        double x, y;
+        subject.colliders = &mesh_collider;
+        subject.meshes = &mesh;
+        subject.mesh_count = 1;
+        subject.corners = corners;
+        seen_at(&camera, vec3_make(0.6, 0.1, 0), &x, &y);
+        struct pick pick = pick_at(&subject, &frame, &camera, x, y, 10);
+        if (behind) {
+            assert_int_equal(pick.kind, PICK_NODE);
+            continue;
+        }
+        assert_int_equal(pick.kind, PICK_COLLIDER);
+        assert_int_equal(pick.collider, 0);
+        assert_float_equal(pick.point.x, 0.6, 1e-9);
+        assert_float_equal(pick.point.z, front, 1e-9);
+        seen_at(&camera, vec3_make(-1.4, 0, 0), &x, &y); // beside it as moved, not as it was
+        assert_int_equal(pick_at(&subject, &frame, &camera, x, y, 10).kind, PICK_NOTHING);
+    }
 }
 
 static void points_on_planes_and_lines(void **state)
@@ -226,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_node_without_faces_near_the_pointer),
         cmocka_unit_test(whichever_is_in_front),
         cmocka_unit_test(no_node_behind_a_sphere),
+        cmocka_unit_test(a_mesh_where_it_has_been_moved),
         cmocka_unit_test(points_on_planes_and_lines),
         cmocka_unit_test(a_stroke_through_all),
         cmocka_unit_test(a_stroke_inside_a_face),

@@ -37,8 +37,8 @@ static void test_spheres_are_drawn_where_they_are_now(void **state)
     struct scenery scenery = scenery_of(above_text);
     vec3 there = {2, 0.5, 0}, away = {-1.5, 0.5, 0.5};
     struct image before = picture_of(&scenery, LAYER_COLLIDERS);
-    scenery.frame.spheres[1].centre[0] = (float)away.x;
-    scenery.frame.spheres[1].centre[2] = (float)away.z;
+    scenery.frame.colliders[1].centre[0] = (float)away.x;
+    scenery.frame.colliders[1].centre[2] = (float)away.z;
     struct image after = picture_of(&scenery, LAYER_COLLIDERS);
     assert_true(apart(pixel_of(&before, &scenery, there), pixel_of(&after, &scenery, there)) > 15);
     assert_true(apart(pixel_of(&before, &scenery, away), pixel_of(&after, &scenery, away)) > 15);

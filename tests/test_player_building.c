@@ -188,22 +188,22 @@ static void test_a_sphere_that_is_moved_meanwhile_is_kept(void **state)
     step(player, 5);
     player_set(player, "bodies.jelly.nodes", "[40,20,30]"); // restarts at t = 0
     wait_for_building(player, false);
-    player_move_sphere(player, 1, positions[0], false);
+    player_move_collider(player, 1, positions[0], false);
     wait_until_idle(player);
     assert_int_equal(nodes_of(player), 24000);
-    assert_true(player_frame(player)->spheres[1].centre[0] == 0.05f);
+    assert_true(player_frame(player)->colliders[1].centre[0] == 0.05f);
     assert_true(player_scene(player)->colliders[1].centre.x == 0.05);
     player_set(player, "simulation.keep_velocity", "0.999"); // continues
     wait_for_building(player, false);
-    player_move_sphere(player, 1, positions[1], false);
+    player_move_collider(player, 1, positions[1], false);
     player_scale_sphere(player, 2, 0.125);
     wait_until_idle(player);
-    assert_true(newest(player)->spheres[1].centre[0] == 0.7f);
-    assert_true(player_frame(player)->spheres[2].radius == 0.125f);
+    assert_true(newest(player)->colliders[1].centre[0] == 0.7f);
+    assert_true(player_frame(player)->colliders[2].radius == 0.125f);
     assert_true(player_scene(player)->simulation.keep_velocity == 0.999);
     player_reset(player);
-    assert_true(newest(player)->spheres[1].centre[0] == 0.7f);
-    assert_true(player_frame(player)->spheres[2].radius == 0.125f);
+    assert_true(newest(player)->colliders[1].centre[0] == 0.7f);
+    assert_true(player_frame(player)->colliders[2].radius == 0.125f);
     player_free(player);
 }
 

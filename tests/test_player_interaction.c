@@ -59,11 +59,11 @@ static void test_a_sphere_dents_the_jelly(void **state)
     const double centre[3] = {0, 1.2, 0};
     step(player, 5);
     player_scale_sphere(player, 1, 0.2);
-    player_move_sphere(player, 1, centre, true);
+    player_move_collider(player, 1, centre, true);
     step(player, 20);
     const struct frame *frame = newest(player);
-    assert_true(frame->spheres[1].radius == 0.2f);
-    assert_true(frame->spheres[1].centre[1] == 1.2f);
+    assert_true(frame->colliders[1].radius == 0.2f);
+    assert_true(frame->colliders[1].centre[1] == 1.2f);
     for (uint64_t node = 0; node < player_subject(player)->node_count; node++) {
         double away = hypot(hypot(coordinate(frame, node, 0), coordinate(frame, node, 1) - 1.2),
                             coordinate(frame, node, 2));
@@ -71,12 +71,12 @@ static void test_a_sphere_dents_the_jelly(void **state)
     }
     // It stays there when something else changes, and keeps its new radius.
     player_set(player, "environment.gravity", "[0, -5, 0]");
-    assert_true(newest(player)->spheres[1].radius == 0.2f);
+    assert_true(newest(player)->colliders[1].radius == 0.2f);
     player_set(player, "colliders.1.radius", "0.1");
     frame = newest(player);
-    assert_true(frame->spheres[1].radius == 0.1f);
-    assert_true(frame->spheres[1].centre[1] == 1.2f);
-    player_move_sphere(player, 0, centre, false); // a room
+    assert_true(frame->colliders[1].radius == 0.1f);
+    assert_true(frame->colliders[1].centre[1] == 1.2f);
+    player_move_collider(player, 0, centre, false); // a room
     assert_non_null(strstr(wait_until_idle(player).message, "sphere"));
     player_scale_sphere(player, 9, 0.2); // no such collider
     assert_non_null(strstr(wait_until_idle(player).message, "sphere"));
@@ -84,8 +84,8 @@ static void test_a_sphere_dents_the_jelly(void **state)
     assert_non_null(strstr(wait_until_idle(player).message, "radius"));
     player_reset(player);
     frame = newest(player);
-    assert_true(frame->spheres[1].radius == 0.1f);
-    assert_true(frame->spheres[1].centre[1] == 1.2f);
+    assert_true(frame->colliders[1].radius == 0.1f);
+    assert_true(frame->colliders[1].centre[1] == 1.2f);
     player_free(player);
 }
 
@@ -100,12 +100,12 @@ static double drag_sphere_below_cloth(double *late)
     enum { NODES = 63, MOVES = 25 };
     const double each = 0.02;           // m, s
     const double six_frames = 6.0 / 60; // s of the clock
-    struct player *player =
-        player_of("flag.yaml", CHANGES("bodies.flag.nodes=[9,7]", "bodies.flag.pins=[]",
-                                       "environment.wind.coefficient=0",
-                                       "environment.gravity=[0,0,-5]", "simulation.dt=0.0005",
-                                       "colliders=[{type: sphere, center: [0,0,-50.01], radius: 50,"
-                                       " response: project, restitution: 0, friction: 100}]"));
+    static const char colliders[] = "colliders=[{type: sphere, center: [0,0,-50.01], radius: 50,"
+                                    " response: project, restitution: 0, friction: 100}]";
+    struct player *player = player_of(
+        "flag.yaml",
+        CHANGES("bodies.flag.nodes=[9,7]", "bodies.flag.pins=[]", "environment.wind.coefficient=0",
+                "environment.gravity=[0,0,-5]", "simulation.dt=0.0005", colliders));
     double centre[3] = {0, 0, -50.01}, before = 0, after = 0;
     step(player, 400); // it lies down
     const struct frame *frame = newest(player);
@@ -118,14 +118,14 @@ static double drag_sphere_below_cloth(double *late)
     for (int i = 0; i < MOVES; i++) {
         const double time = status_of(player).time, began = clock_seconds();
         centre[0] += each;
-        player_move_sphere(player, 0, centre, true);
+        player_move_collider(player, 0, centre, true);
         while (status_of(player).time < time + each)
             nap();
         *late = fmax(*late, status_of(player).time - time);
         if (clock_seconds() - began > six_frames)
             *late = INFINITY;
     }
-    player_move_sphere(player, 0, centre, false);
+    player_move_collider(player, 0, centre, false);
     const double time = status_of(player).time;
     while (status_of(player).time < time + 0.3)
         nap();
@@ -135,7 +135,7 @@ static double drag_sphere_below_cloth(double *late)
     frame = newest(player);
     for (uint64_t node = 0; node < NODES; node++)
         after += coordinate(frame, node, 0) / NODES;
-    assert_true(frame->spheres[0].centre[0] == (float)centre[0]);
+    assert_true(frame->colliders[0].centre[0] == (float)centre[0]);
     player_free(player);
     return (after - before) / (MOVES * each);
 }
@@ -178,13 +178,14 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
     const double positions[2][3] = {{0.05, 1.05, 0.1}, {1.0 / 3, 0.6, -0.7}};
     step(player, 5);
     uint64_t generation = newest(player)->generation;
-    player_move_sphere(player, 1, positions[0], true); // dragged to one position and on to another
-    player_move_sphere(player, 1, positions[1], true);
+    player_move_collider(player, 1, positions[0],
+                         true); // dragged to one position and on to another
+    player_move_collider(player, 1, positions[1], true);
     taut_solver *plain = saved_solver(player); // while it is held
     vec3 centre = solver_sphere(plain, 1).centre;
     assert_true(centre.x == 0.333333333 && centre.y == 0.6 && centre.z == -0.7);
     taut_solver_destroy(plain);
-    player_move_sphere(player, 1, positions[0], false);
+    player_move_collider(player, 1, positions[0], false);
     player_scale_sphere(player, 2, 0.27);
     assert_int_equal(newest(player)->generation, generation); // no new solver, and the same subject
     const struct scene_collider *colliders = player_scene(player)->colliders;
@@ -195,8 +196,8 @@ static void test_a_moved_sphere_is_part_of_the_scene(void **state)
     for (int again = 0; again < 2; again++) { // a reset keeps the change
         player_reset(player);
         assert_int_equal(wait_until_idle(player).step, 0);
-        assert_true(newest(player)->spheres[1].centre[1] == 1.05f);
-        assert_true(newest(player)->spheres[2].radius == 0.27f);
+        assert_true(newest(player)->colliders[1].centre[1] == 1.05f);
+        assert_true(newest(player)->colliders[2].radius == 0.27f);
     }
     step(player, 60);
     advance(plain, 60);
@@ -217,28 +218,74 @@ static void test_a_moving_sphere_keeps_its_velocity(void **state)
     double dt = step(player, 100).dt;
     player_scale_sphere(player, 1, 0.25);
     step(player, 100);
-    const struct frame_sphere *sphere = &newest(player)->spheres[1];
+    const struct frame_collider *sphere = &newest(player)->colliders[1];
     // It has not stopped.
     assert_float_equal((double)sphere->centre[0], -0.45 + 0.5 * 200 * dt, 1e-6);
-    player_move_sphere(player, 1, away, true);
+    player_move_collider(player, 1, away, true);
     step(player, 100);
-    assert_true(newest(player)->spheres[1].centre[0] == 0.1f);
-    player_move_sphere(player, 1, away, false);
+    assert_true(newest(player)->colliders[1].centre[0] == 0.1f);
+    player_move_collider(player, 1, away, false);
     double let_go = wait_until_idle(player).time;
     step(player, 100);
     double expected = 0.1 + 0.5 * 100 * dt;
-    assert_float_equal((double)newest(player)->spheres[1].centre[0], expected, 1e-6);
+    assert_float_equal((double)newest(player)->colliders[1].centre[0], expected, 1e-6);
     player_set(player, "environment.gravity", "[0, -5, 0]"); // another solver
-    assert_float_equal((double)newest(player)->spheres[1].centre[0], expected, 1e-6);
+    assert_float_equal((double)newest(player)->colliders[1].centre[0], expected, 1e-6);
     assert_float_equal(player_scene(player)->colliders[1].centre.x, 0.1 - 0.5 * let_go, 1e-12);
     taut_solver *plain = saved_solver(player);
     player_reset(player);
-    sphere = &newest(player)->spheres[1];
+    sphere = &newest(player)->colliders[1];
     assert_float_equal((double)sphere->centre[0], 0.1 - 0.5 * let_go, 1e-6);
     assert_true(sphere->centre[2] == 3 && sphere->radius == 0.25f);
     step(player, 400);
-    assert_float_equal((double)newest(player)->spheres[1].centre[0], expected, 1e-6);
+    assert_float_equal((double)newest(player)->colliders[1].centre[0], expected, 1e-6);
     advance(plain, 400);
+    assert_same_frame(newest(player), plain);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
+// The bowl of bowl.yaml, beside its keyframes: dragged while the scene runs and while it is paused, where
+// a place at which it would cross a jelly is refused; part of the saved scene and of a reset.
+static void test_a_dragged_mesh(void **state)
+{
+    (void)state;
+    struct player *player =
+        player_of("bowl.yaml", CHANGES("bodies.lower.nodes=[4,4,4]", "bodies.upper.nodes=[4,4,4]",
+                                       "simulation.dt=0.0001"));
+    const double places[3][3] = {{0.3, -0.2, 0.125}, {0.02, 0.05, 0}, {0, 0.18, 0}};
+    step(player, 5);
+    uint64_t generation = newest(player)->generation;
+    player_move_collider(player, 0, places[0], true); // paused: it is there at once
+    assert_true(newest(player)->colliders[0].translate[2] == 0.125);
+    player_move_collider(player, 0, places[2], true); // through the lower jelly
+    assert_non_null(strstr(wait_until_idle(player).message, "would cross body 'lower'"));
+    assert_true(newest(player)->colliders[0].translate[1] == -0.2);
+    player_speed(player, 1);
+    player_play(player, true);
+    player_move_collider(player, 0, places[1], true);
+    const double time = status_of(player).time;
+    while (status_of(player).time < time + 0.3)
+        nap();
+    player_move_collider(player, 0, places[1], false);
+    while (status_of(player).time < time + 0.5)
+        nap();
+    player_play(player, false);
+    wait_until_idle(player);
+    for (int axis = 0; axis < 3; axis++)
+        assert_float_equal(newest(player)->colliders[0].translate[axis], places[1][axis], 1e-12);
+    assert_int_equal(newest(player)->generation, generation); // the same solver
+    assert_true(player_scene(player)->colliders[0].translate.x == 0.02);
+
+    // Another solver takes over the state; the place is in the scene then.
+    player_set(player, "contact.thickness", "0.011");
+    assert_true(newest(player)->colliders[0].translate[1] == 0.05);
+    assert_int_not_equal(newest(player)->generation, generation);
+    taut_solver *plain = saved_solver(player);
+    player_reset(player);
+    assert_true(newest(player)->colliders[0].translate[1] == 0.05);
+    step(player, 60);
+    advance(plain, 60);
     assert_same_frame(newest(player), plain);
     taut_solver_destroy(plain);
     player_free(player);
@@ -472,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_a_dragged_sphere_drags_the_cloth),
         cmocka_unit_test(test_a_moved_sphere_is_part_of_the_scene),
         cmocka_unit_test(test_a_moving_sphere_keeps_its_velocity),
+        cmocka_unit_test(test_a_dragged_mesh),
         cmocka_unit_test(test_an_end_of_the_rope_follows_its_target),
         cmocka_unit_test(test_a_cut_cloth_falls_apart),
         cmocka_unit_test(test_the_history_is_kept),

@@ -167,7 +167,7 @@ static void ask_for_something(struct player *player, uint32_t *seed)
         player_release(player);
         break;
     case 9:
-        player_move_sphere(player, draw(seed, 5), position, draw(seed, 2));
+        player_move_collider(player, draw(seed, 5), position, draw(seed, 2));
         player_scale_sphere(player, draw(seed, 5), 0.2);
         break;
     case 10:

@@ -142,14 +142,14 @@ static void test_copies_of_frames(void **unused)
                                       .drawn_count = 2,
                                       .drawn_numbers = (const uint32_t[]){0, 2}};
     struct frame from, to;
-    const unsigned all = FRAME_NODES | FRAME_SPRINGS | FRAME_DRAWN_SPRINGS | FRAME_SPHERES;
+    const unsigned all = FRAME_NODES | FRAME_SPRINGS | FRAME_DRAWN_SPRINGS | FRAME_COLLIDERS;
     assert_int_equal(frame_make(&shape, all, &from, NULL), TAUT_OK);
     assert_int_equal(
         frame_make(&shape, FRAME_POSITIONS | FRAME_DRAWN_SPRINGS | FRAME_VOLUMES, &to, NULL),
         TAUT_OK);
     assert_int_equal(frame_bytes(&shape, all), (2 * 3 * 2 + 3) * sizeof(double) + 3 +
                                                    2 * sizeof(float) + 2 +
-                                                   sizeof(struct frame_sphere));
+                                                   sizeof(struct frame_collider));
     from.time = 7;
     from.fields = FRAME_POSITIONS | FRAME_SPRINGS;
     from.positions[5] = 1.5;

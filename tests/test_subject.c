@@ -150,9 +150,9 @@ static void test_a_frame_is_what_output_sees(void **state)
         assert_true(frame->drawn_strains[i] == (float)view.strains[i]);
         assert_int_equal(frame->drawn_broken[i], i == subject.bodies[2].first_spring + 2);
     }
-    assert_true(frame->spheres[0].radius == 0);
-    assert_float_equal(frame->spheres[1].centre[2], -3 + 2 * 0.01, 1e-6);
-    assert_float_equal(frame->spheres[1].radius, 0.5, 0);
+    assert_true(frame->colliders[0].radius == 0);
+    assert_float_equal(frame->colliders[1].centre[2], -3 + 2 * 0.01, 1e-6);
+    assert_float_equal(frame->colliders[1].radius, 0.5, 0);
     assert_float_equal(frame->wind[0], 1 + sin(2 * PI * 0.01 / 4), 1e-6);
     assert_float_equal(frame->wind[2], 3, 1e-6);
     frame_free(&view);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""taut view in use: a sphere is dragged into a jelly, the end of a rope is moved by keys, a cloth
-is cut, a slider changes the wind. Each effect is checked twice: in the window's report of the
-simulation, and in the picture on the screen.
+"""taut view in use: a sphere is dragged into a jelly, a bowl with what lies in it, the end of a rope
+is moved by keys, a cloth is cut, a slider changes the wind. Each effect is checked twice: in the
+window's report of the simulation, and in the picture on the screen.
 
 usage: test_view.py TAUT [NAME...]"""
 import os
@@ -46,6 +46,25 @@ def drag_a_sphere_into_the_jelly(screen, taut, folder):
     assert abs(moved[2] - sphere["centre"]["at"][2]) < 1e-6, "the left button moves in x and y only"
     share = screen.picture().changed(seen, before["picture"])
     assert share > 0.02, f"of the picture only {share} changed"
+    window.close()
+
+
+def drag_the_bowl_with_what_is_in_it(screen, taut, folder):
+    window = Window(screen, taut, os.path.join(SCENES, "bowl.yaml"), "--set",
+                    "bodies.lower.nodes=[4,4,4]", "--set", "bodies.upper.nodes=[4,4,4]")
+    before = window.until(lambda now: now["time"] > 0.5, "the jellies lie in the bowl")
+    seen = screen.picture()
+    start = before["meshes"][0]["point"]
+    low, high = before["low"], before["high"]
+    window.drag(start["seen"], [60, 0])
+    after = window.until(lambda now: now["meshes"][0]["point"]["at"][0] > start["at"][0] + 0.02,
+                         "the bowl follows the pointer")
+    window.until(lambda now: now["low"][0] > low[0] + 0.01 and now["high"][0] > high[0] + 0.01,
+                 "the bowl takes the jellies along")
+    moved = after["meshes"][0]["point"]["at"]
+    assert abs(moved[2] - start["at"][2]) < 1e-6, "the left button moves in x and y only"
+    share = screen.picture().changed(seen, before["picture"])
+    assert share > 0.01, f"of the picture only {share} changed"
     window.close()
 
 
@@ -231,5 +250,5 @@ def build_beside_and_cancel(screen, taut, folder):
 
 
 run_tests([build_beside_and_cancel, show_the_energy_budget, pull_the_cloth,
-           drag_a_sphere_into_the_jelly, lead_the_rope_by_keys, cut_the_cloth,
-           change_the_wind_by_a_slider, keys_and_buttons])
+           drag_a_sphere_into_the_jelly, drag_the_bowl_with_what_is_in_it, lead_the_rope_by_keys,
+           cut_the_cloth, change_the_wind_by_a_slider, keys_and_buttons])

@@ -109,20 +109,22 @@ static void copy_strains(const struct frame_source *source, struct frame *frame)
                 strain_from_positions(&source->subject, frame->drawn_positions, i);
 }
 
-// Spheres and wind are not in the files; they follow from the scene.
-static void add_spheres_and_wind(const struct frame_source *source, struct frame *frame)
+// Colliders and wind are not in the files; they follow from the scene.
+static void add_colliders_and_wind(const struct frame_source *source, struct frame *frame)
 {
     const struct subject *subject = &source->subject;
     for (size_t c = 0; c < subject->collider_count; c++) {
         const struct scene_collider *collider = &subject->colliders[c];
-        frame->spheres[c] = (struct frame_sphere){0};
+        frame->colliders[c] = (struct frame_collider){
+            .translate = {collider->translate.x, collider->translate.y, collider->translate.z}};
         if (collider->type != COLLIDER_SPHERE)
             continue;
         vec3 centre = vec3_add(collider->centre, vec3_scale(frame->time, collider->velocity));
-        frame->spheres[c] = (struct frame_sphere){
-            {(float)centre.x, (float)centre.y, (float)centre.z}, (float)collider->radius};
+        frame->colliders[c] =
+            (struct frame_collider){.centre = {(float)centre.x, (float)centre.y, (float)centre.z},
+                                    .radius = (float)collider->radius};
     }
-    frame->fields |= FRAME_SPHERES;
+    frame->fields |= FRAME_COLLIDERS;
     frame_set_wind(frame, &source->reader.session.scene->environment.wind);
 }
 
@@ -134,7 +136,7 @@ taut_status frame_source_read(struct frame_source *source, double time, taut_err
         return status;
     if (frame_has(frame, FRAME_SPRINGS))
         copy_strains(source, frame);
-    add_spheres_and_wind(source, frame);
+    add_colliders_and_wind(source, frame);
     return TAUT_OK;
 }
 

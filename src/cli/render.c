@@ -96,10 +96,11 @@ static void grow_by_meshes(struct render *render)
     const double size = vec3_length(vec3_subtract(render->high, render->low));
     const vec3 centre = vec3_scale(0.5, vec3_add(render->low, render->high));
     for (size_t m = 0; m < subject->mesh_count; m++) {
+        const struct scene_collider *collider = &subject->colliders[subject->meshes[m].collider];
+        const struct collider_pose start = collider_pose_at(collider, 0, 0);
         vec3 low, high;
-        subject_mesh_box(subject, m, 0, &low, &high);
-        if (collider_moves(&subject->colliders[subject->meshes[m].collider]) ||
-            vec3_length(vec3_subtract(high, low)) > 2 * size ||
+        subject_mesh_box(subject, m, &start, &low, &high);
+        if (collider_moves(collider) || vec3_length(vec3_subtract(high, low)) > 2 * size ||
             vec3_length(vec3_subtract(vec3_scale(0.5, vec3_add(low, high)), centre)) > size)
             continue;
         grow(render, low);

@@ -19,12 +19,31 @@ static const struct scene_collider *scene_collider_of(const struct topology *top
     return &topology->colliders[mesh->collider];
 }
 
+// By its motion in the scene, or between steps (mesh_collider_move).
+static bool moves(const struct system *system, const struct topology_collider *mesh)
+{
+    const struct state *s = system->state;
+    return collider_moves(scene_collider_of(system->topology, mesh)) ||
+           vec3_length(s->collider_velocity[mesh->collider]) > 0 ||
+           s->collider_since[mesh->collider] > 0;
+}
+
+// From where the scene has it, m.
+static vec3 displacement_at(const struct state *s, size_t collider, double time)
+{
+    return vec3_add(s->collider_centre[collider],
+                    vec3_scale(time - s->collider_since[collider], s->collider_velocity[collider]));
+}
+
 static void pose_nodes(struct system *system, const struct topology_collider *mesh, double time,
                        struct range share)
 {
     const struct topology *topology = system->topology;
-    const struct collider_pose pose =
+    const size_t collider = mesh->collider;
+    struct collider_pose pose =
         collider_pose_at(scene_collider_of(topology, mesh), time, 1e-9 * system->settings.dt);
+    pose.origin = vec3_add(pose.origin, displacement_at(system->state, collider, time));
+    pose.velocity = vec3_add(pose.velocity, system->state->collider_velocity[collider]);
     for (size_t i = share.first; i < share.end; i++) {
         const size_t node = (size_t)mesh->first_node + i;
         const double *p = topology->collider_points[node - (size_t)topology->node_count];
@@ -54,7 +73,7 @@ void REAL_NAME(mesh_colliders_pose)(struct system *system, double time, const st
     worker_barrier(worker); // all have compared the time, and finished with the nodes
     for (size_t m = 0; m < topology->mesh_collider_count; m++) {
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        if (collider_moves(scene_collider_of(topology, mesh)))
+        if (moves(system, mesh))
             pose_nodes(system, mesh, time, worker_share(worker, (size_t)mesh->node_count, 16));
     }
     if (worker->index == 0) {
@@ -68,6 +87,41 @@ bool REAL_NAME(mesh_colliders_move)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
     return it && it->colliders_move;
+}
+
+// ---- Moved between steps
+
+vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t collider)
+{
+    return displacement_at(system->state, collider, step_time(system, system->state->step));
+}
+
+void REAL_NAME(mesh_colliders_place)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct topology *topology = system->topology;
+    const double time = step_time(system, system->state->step);
+    if (!it || topology->mesh_collider_count == 0)
+        return;
+    it->colliders_move = false;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        it->colliders_move |= moves(system, mesh);
+        pose_nodes(system, mesh, time, (struct range){0, (size_t)mesh->node_count});
+    }
+    copy_to_start(system->state);
+    it->posed_time = NAN;
+}
+
+void REAL_NAME(mesh_collider_move)(struct system *system, size_t collider, vec3 displacement,
+                                   vec3 velocity)
+{
+    struct state *s = system->state;
+    s->collider_centre[collider] = displacement;
+    s->collider_velocity[collider] = velocity;
+    s->collider_since[collider] = step_time(system, s->step);
+    REAL_NAME(mesh_colliders_place)(system);
+    REAL_NAME(surface_contact_moved)(system);
 }
 
 // ---- Making
@@ -127,12 +181,7 @@ taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *er
     it->parts = memory_allocate(system->allocator, bodies * bodies, sizeof *it->parts);
     if (!it->parts || !find_parts(system))
         return fail_memory(error, "mesh colliders");
-    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
-        const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        it->colliders_move |= collider_moves(scene_collider_of(topology, mesh));
-        pose_nodes(system, mesh, 0, (struct range){0, (size_t)mesh->node_count});
-    }
-    copy_to_start(system->state);
+    REAL_NAME(mesh_colliders_place)(system);
     return TAUT_OK;
 }
 

@@ -106,6 +106,16 @@ struct shape_powers REAL_NAME(shape_contact_powers)(struct system *system,
 void REAL_NAME(mesh_colliders_pose)(struct system *system, double time,
                                     const struct worker *worker);
 
+// Poses all of them for the present state, after those that have been moved between steps changed. By
+// one worker.
+void REAL_NAME(mesh_colliders_place)(struct system *system);
+
+// From now on a mesh is displaced from where the scene has it (m), and has a velocity beside that of
+// the scene (m/s); and where it is displaced to at present. By one worker, between steps.
+void REAL_NAME(mesh_collider_move)(struct system *system, size_t collider, vec3 displacement,
+                                   vec3 velocity);
+vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t collider);
+
 // Whether any of them moves.
 bool REAL_NAME(mesh_colliders_move)(const struct system *system);
 

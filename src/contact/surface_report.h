@@ -11,6 +11,10 @@
 // another one has 2 to 8.
 enum { SURFACE_WEIGHTS = 16 };
 
+// Of the thickness: how near surfaces may be at the start. Below this the cutting of steps (numerics.md)
+// has no room to let them slide.
+static const double SURFACES_LEAST_APART = 0.05;
+
 // Two parts of surfaces, with their nodes: triangles, edges (two nodes) or single nodes.
 struct surface_parts {
     size_t bodies[2];

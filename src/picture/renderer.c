@@ -39,8 +39,8 @@ static void grow_by_nodes(struct render_context *context)
 
 static void grow_by_spheres(struct render_context *context)
 {
-    for (size_t i = 0; context->frame->spheres && i < context->subject->collider_count; i++) {
-        const struct frame_sphere *sphere = &context->frame->spheres[i];
+    for (size_t i = 0; context->frame->colliders && i < context->subject->collider_count; i++) {
+        const struct frame_collider *sphere = &context->frame->colliders[i];
         if (!(sphere->radius > 0.0f))
             continue;
         vec3 centre = vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
@@ -53,7 +53,8 @@ static void grow_by_meshes(struct render_context *context)
 {
     for (size_t m = 0; m < context->subject->mesh_count; m++) {
         vec3 low, high;
-        subject_mesh_box(context->subject, m, context->frame->time, &low, &high);
+        const struct collider_pose pose = subject_mesh_pose(context->subject, m, context->frame);
+        subject_mesh_box(context->subject, m, &pose, &low, &high);
         grow(context, low, high);
     }
 }

@@ -207,11 +207,11 @@ static const double SINK_DEPTH = 0.06;
 void colliders_draw_spheres(const struct solids *solids, const struct render_context *context)
 {
     static const struct colour stone = {0.74f, 0.71f, 0.66f};
-    if (!context->frame->spheres)
+    if (!context->frame->colliders)
         return;
     solids_paint(solids, stone, 0.25);
     for (size_t i = 0; i < context->subject->collider_count; i++) {
-        const struct frame_sphere *sphere = &context->frame->spheres[i];
+        const struct frame_collider *sphere = &context->frame->colliders[i];
         if (context->subject->colliders[i].type == COLLIDER_SPHERE && sphere->radius > 0.0f)
             solids_sphere(solids,
                           vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]),
@@ -251,8 +251,7 @@ void colliders_draw_meshes(const struct colliders *colliders, const struct solid
     gl_set_int(solids->program, "two_sided", true);
     for (size_t m = 0; m < subject->mesh_count; m++) {
         const struct subject_mesh *mesh = &subject->meshes[m];
-        const struct collider_pose pose =
-            collider_pose_at(&subject->colliders[mesh->collider], context->frame->time, 0);
+        const struct collider_pose pose = subject_mesh_pose(subject, m, context->frame);
         vec3 axes[3];
         for (int axis = 0; axis < 3; axis++)
             axes[axis] = rotate(&pose.rotation, unit_along(axis));

@@ -283,17 +283,28 @@ static bool fill_meshes(const struct topology *topology, struct subject *subject
     return true;
 }
 
-void subject_mesh_box(const struct subject *subject, size_t mesh, double time, vec3 *low,
-                      vec3 *high)
+struct collider_pose subject_mesh_pose(const struct subject *subject, size_t mesh,
+                                       const struct frame *frame)
+{
+    const size_t number = subject->meshes[mesh].collider;
+    struct scene_collider collider = subject->colliders[number];
+    if (frame->colliders) {
+        const double *translate = frame->colliders[number].translate;
+        collider.translate = vec3_make(translate[0], translate[1], translate[2]);
+    }
+    return collider_pose_at(&collider, frame->time, 0);
+}
+
+void subject_mesh_box(const struct subject *subject, size_t mesh, const struct collider_pose *pose,
+                      vec3 *low, vec3 *high)
 {
     const struct subject_mesh *it = &subject->meshes[mesh];
-    const struct collider_pose pose = collider_pose_at(&subject->colliders[it->collider], time, 0);
     *low = vec3_make(INFINITY, INFINITY, INFINITY);
     *high = vec3_make(-INFINITY, -INFINITY, -INFINITY);
     for (unsigned i = 0; i < 8; i++) {
-        const vec3 p = collider_point(&pose, vec3_make((double)(i & 1 ? it->high[0] : it->low[0]),
-                                                       (double)(i & 2 ? it->high[1] : it->low[1]),
-                                                       (double)(i & 4 ? it->high[2] : it->low[2])));
+        const vec3 p = collider_point(pose, vec3_make((double)(i & 1 ? it->high[0] : it->low[0]),
+                                                      (double)(i & 2 ? it->high[1] : it->low[1]),
+                                                      (double)(i & 4 ? it->high[2] : it->low[2])));
         *low = vec3_make(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
         *high = vec3_make(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
     }
@@ -415,7 +426,7 @@ taut_status subject_make_frame(const struct subject *subject, bool strains, stru
         .drawn_count = subject->spring_count,
         .drawn_numbers = subject->number_count > 0 ? subject->spring_numbers : NULL,
     };
-    unsigned fields = FRAME_DRAWN_POSITIONS | FRAME_SPHERES | FRAME_VOLUMES;
+    unsigned fields = FRAME_DRAWN_POSITIONS | FRAME_COLLIDERS | FRAME_VOLUMES;
     if (strains && subject->spring_count > 0)
         fields |= FRAME_SPRINGS | FRAME_DRAWN_SPRINGS;
     return frame_make(&shape, fields, frame, error);
@@ -438,7 +449,7 @@ static void release_frames(struct frame_cache *cache)
 taut_status frame_cache_add(struct frame_cache *cache, const struct frame *frame, taut_error *error)
 {
     const unsigned drawn =
-        frame->fields & (FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS | FRAME_SPHERES);
+        frame->fields & (FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS | FRAME_COLLIDERS);
     cache->bytes += frame_bytes(&frame->shape, drawn);
     cache->overflowed |= cache->count > 0 && cache->bytes > cache->bytes_max;
     if (cache->overflowed) {

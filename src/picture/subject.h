@@ -7,6 +7,7 @@
 #define TAUT_PICTURE_SUBJECT_H
 
 #include "scene/scene.h"
+#include "scene/collider_pose.h"
 #include "state/frame.h"
 
 enum pin { PIN_NONE, PIN_FIXED, PIN_KINEMATIC }; // kinematic: driven, or moved by a closed form
@@ -78,9 +79,13 @@ taut_status subject_update(const taut_solver *solver, const struct subject *befo
 
 void subject_free(struct subject *subject);
 
-// The box of a mesh collider at a time, m: that of its box's corners.
-void subject_mesh_box(const struct subject *subject, size_t mesh, double time, vec3 *low,
-                      vec3 *high);
+// Where a mesh collider is in a frame.
+struct collider_pose subject_mesh_pose(const struct subject *subject, size_t mesh,
+                                       const struct frame *frame);
+
+// The box of a mesh collider in such a pose, m: that of its box's corners.
+void subject_mesh_box(const struct subject *subject, size_t mesh, const struct collider_pose *pose,
+                      vec3 *low, vec3 *high);
 
 // A frame of a subject (state/frame.h): the fields that pictures show, with arrays for volumes and,
 // if `strains`, for the strains and broken flags of springs, if the subject has any. The subject

@@ -105,7 +105,7 @@ void history_free(struct history *history)
 }
 
 // The fields of a frame that are stored.
-static const unsigned HISTORY_FIELDS = FRAME_DRAWN_POSITIONS | FRAME_SPHERES | FRAME_VOLUMES;
+static const unsigned HISTORY_FIELDS = FRAME_DRAWN_POSITIONS | FRAME_COLLIDERS | FRAME_VOLUMES;
 
 void history_begin(struct history *history, const struct frame_shape *shape)
 {

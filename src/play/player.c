@@ -503,12 +503,12 @@ void player_release(struct player *player)
     send(player, (struct request){.type = REQUEST_GRAB});
 }
 
-void player_move_sphere(struct player *player, size_t collider, const double centre[3], bool held)
+void player_move_collider(struct player *player, size_t collider, const double place[3], bool held)
 {
-    send(player, (struct request){.type = REQUEST_SPHERE,
+    send(player, (struct request){.type = REQUEST_COLLIDER,
                                   .wanted = held,
                                   .number = collider,
-                                  .position = {centre[0], centre[1], centre[2]}});
+                                  .position = {place[0], place[1], place[2]}});
 }
 
 void player_scale_sphere(struct player *player, size_t collider, double radius)
@@ -576,7 +576,7 @@ static taut_status write_text(const char *path, const char *text, taut_error *er
 
 taut_status player_save_scene(struct player *player, const char *path, taut_error *error)
 {
-    // A sphere that is still being dragged has not been written into the scene yet.
+    // A collider that is still being dragged has not been written into the scene yet.
     send(player, (struct request){.type = REQUEST_RECORD});
     requests_wait_until_done(&player->requests);
     pthread_mutex_lock(&player->lock);

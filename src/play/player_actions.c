@@ -19,9 +19,9 @@
 // effect of the change is visible.
 static const double CHANGE_DELAY_MAX = 0.25;
 
-// ---- A sphere that is dragged
+// ---- A collider that is dragged
 //
-// drag_sphere below lets it set out; here it arrives.
+// drag_collider below lets it set out; here it arrives.
 
 uint64_t player_steps_to_arrival(const struct player *player)
 {
@@ -33,16 +33,38 @@ uint64_t player_steps_to_arrival(const struct player *player)
     return (uint64_t)fmax(1, ceil(left / taut_solver_dt(solver) - 1e-6));
 }
 
-static void put_sphere(struct player *player, taut_error *error)
+static bool is_mesh(const struct player *player, size_t collider)
+{
+    return player->simulation.setting->scene->colliders[collider].type == COLLIDER_MESH;
+}
+
+// Stops it where it is if a step that was longer than expected leaves it beside a target that it must not
+// be put to.
+static void put_mesh(taut_solver *solver, size_t collider, const double target[3], bool arrives,
+                     taut_error *error)
+{
+    const double still[3] = {0};
+    if (taut_solver_set_mesh(solver, collider, target, still, error) == TAUT_OK || !arrives)
+        return;
+    const vec3 now = solver_mesh_translate(solver, collider);
+    if (error)
+        *error = (taut_error){0};
+    taut_solver_set_mesh(solver, collider, (const double[3]){now.x, now.y, now.z}, still, error);
+}
+
+static void put_collider(struct player *player, taut_error *error)
 {
     struct player_drag *drag = &player->drag;
     taut_solver *solver = player->simulation.solver;
     double target[3], late = drag->moves ? taut_solver_time(solver) - drag->arrives : 0;
     for (int axis = 0; axis < 3; axis++)
         target[axis] = drag->target[axis] + late * drag->velocity[axis];
+    const bool arrives = drag->moves;
     drag->moves = false;
-    solver_move_sphere(solver, drag->collider, target, drag->velocity,
-                       solver_sphere(solver, drag->collider).radius, error);
+    if (is_mesh(player, drag->collider))
+        put_mesh(solver, drag->collider, target, arrives, error);
+    else
+        taut_solver_set_sphere(solver, drag->collider, target, drag->velocity, error);
 }
 
 void player_arrive(struct player *player)
@@ -50,7 +72,7 @@ void player_arrive(struct player *player)
     const taut_solver *solver = player->simulation.solver;
     double rounding = 1e-6 * taut_solver_dt(solver);
     if (player->drag.moves && taut_solver_time(solver) >= player->drag.arrives - rounding)
-        put_sphere(player, NULL); // it was accepted when it set out
+        put_collider(player, NULL); // it was accepted when it set out
 }
 
 // ---- Replacing the simulation
@@ -129,7 +151,7 @@ static taut_status start_simulation(struct player *player, struct simulation *ne
     continues =
         continues && !player->failed && simulation_has_same_nodes(next, &player->simulation);
     if (player->drag.moves) // the next solver has the scene's position of it
-        put_sphere(player, NULL);
+        put_collider(player, NULL);
     taut_status status = simulation_follow(next, &player->simulation, continues, error);
     if (status == TAUT_OK)
         replace_simulation(player, next, continues);
@@ -178,7 +200,7 @@ static void play(struct player *player, bool wanted)
 // Small simulations are built at once. While a large one is built, the present one continues, and
 // other requests that need another solver wait.
 
-// Applies the changes of spheres that were made during the build to the new scene too.
+// Applies the changes of colliders that were made during the build to the new scene too.
 static void apply_pending_changes(struct player *player, bool continues)
 {
     for (size_t i = 0; i < player->pending_changes.count; i++)
@@ -194,6 +216,10 @@ static void apply_pending_changes(struct player *player, bool continues)
         const double velocity[3] = {it->velocity.x, it->velocity.y, it->velocity.z};
         if (it->type == COLLIDER_SPHERE)
             solver_move_sphere(player->simulation.solver, i, centre, velocity, it->radius, NULL);
+        else if (it->type == COLLIDER_MESH)
+            put_mesh(player->simulation.solver, i,
+                     (const double[3]){it->translate.x, it->translate.y, it->translate.z}, false,
+                     NULL);
     }
 }
 
@@ -339,18 +365,21 @@ static void pull(struct player *player, const struct request *request)
         player_report(player, error.text);
 }
 
-// ---- Spheres
+// ---- Colliders
 //
-// They are moved in the running solver, and the scene is updated separately.
+// Spheres and meshes are moved in the running solver, and the scene is updated separately.
 
-static const struct scene_collider *find_sphere(const struct player *player, uint64_t number,
-                                                taut_error *error)
+static const struct scene_collider *find_collider(const struct player *player, uint64_t number,
+                                                  bool sphere, taut_error *error)
 {
     const taut_scene *scene = player->simulation.setting->scene;
-    if (number < scene->collider_count && scene->colliders[number].type == COLLIDER_SPHERE)
-        return &scene->colliders[number];
-    fail(error, TAUT_ERROR_ARGUMENT, "collider %llu is not a sphere of this scene",
-         (unsigned long long)number);
+    if (number < scene->collider_count) {
+        const struct scene_collider *it = &scene->colliders[number];
+        if (it->type == COLLIDER_SPHERE || (!sphere && it->type == COLLIDER_MESH))
+            return it;
+    }
+    fail(error, TAUT_ERROR_ARGUMENT, "collider %llu is not a sphere%s of this scene",
+         (unsigned long long)number, sphere ? "" : " or mesh");
     return NULL;
 }
 
@@ -492,8 +521,8 @@ static bool set_constants(struct player *player, const struct request *sets, siz
     return true;
 }
 
-// The simulated time in which a sphere that is dragged moves to its next position: as long as it
-// took the mouse to get there, so that the sphere has the speed of the mouse; at least that of a
+// The simulated time in which a collider that is dragged moves to its next place: as long as it
+// took the mouse to get there, so that it has the speed of the mouse; at least that of a
 // frame, as no mouse is looked at more often, and at most some frames, so that it does not lag.
 static double drag_duration(const struct player *player, bool dragged)
 {
@@ -511,8 +540,8 @@ static double drag_duration(const struct player *player, bool dragged)
 
 // To `target`, where it is to be now, from where it is. A paused scene, in which time does not pass,
 // shows it there at once.
-static void drag_sphere(struct player *player, size_t number, const double target[3],
-                        const double velocity[3], bool held, taut_error *error)
+static void drag_collider(struct player *player, size_t number, const double target[3],
+                          const double velocity[3], bool held, taut_error *error)
 {
     taut_solver *solver = player->simulation.solver;
     struct player_drag *drag = &player->drag;
@@ -521,7 +550,7 @@ static void drag_sphere(struct player *player, size_t number, const double targe
     const double time = taut_solver_time(solver);
     const double duration = running ? drag_duration(player, dragged) : 0;
     if (drag->moves && drag->collider != number)
-        put_sphere(player, NULL);
+        put_collider(player, NULL);
 
     *drag = (struct player_drag){.present = held,
                                  .moves = running,
@@ -533,35 +562,39 @@ static void drag_sphere(struct player *player, size_t number, const double targe
         drag->velocity[axis] = velocity[axis];
     }
     if (!running)
-        put_sphere(player, error);
-    else if (taut_solver_set_sphere_target(solver, number, drag->target, duration, error) !=
+        put_collider(player, error);
+    else if ((is_mesh(player, number)
+                  ? taut_solver_set_mesh_target(solver, number, drag->target, duration, error)
+                  : taut_solver_set_sphere_target(solver, number, drag->target, duration, error)) !=
              TAUT_OK)
         *drag = (struct player_drag){.present = false};
 }
 
-static void move_sphere(struct player *player, const struct request *request)
+static void move_collider(struct player *player, const struct request *request)
 {
     enum { DIGITS = 9, DIGITS_MOVING = 15 }; // the start of a moving sphere may be far away
     taut_error error = {0};
     taut_solver *solver = player->simulation.solver;
     size_t number = (size_t)request->number;
-    const struct scene_collider *sphere = find_sphere(player, request->number, &error);
-    if (sphere) {
-        double time = taut_solver_time(solver), centre[3], now[3];
-        const double velocity[3] = {sphere->velocity.x, sphere->velocity.y, sphere->velocity.z};
-        const double still[3] = {0};
+    const struct scene_collider *it = find_collider(player, request->number, false, &error);
+    if (it) {
+        const bool mesh = it->type == COLLIDER_MESH;
+        const double still[3] = {0},
+                     of_sphere[3] = {it->velocity.x, it->velocity.y, it->velocity.z};
+        const double *velocity = mesh ? still : of_sphere; // that of a mesh is its motion
+        double time = taut_solver_time(solver), place[3], now[3];
         bool moves = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
         for (int axis = 0; axis < 3; axis++) {
             double at_first = request->position[axis] - time * velocity[axis];
-            centre[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
-            now[axis] = centre[axis] + time * velocity[axis];
+            place[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
+            now[axis] = place[axis] + time * velocity[axis];
         }
-        drag_sphere(player, number, now, request->wanted ? still : velocity, request->wanted,
-                    &error);
+        drag_collider(player, number, now, request->wanted ? still : velocity, request->wanted,
+                      &error);
         if (error.code == TAUT_OK)
             note_change(player,
-                        text_format("colliders.%zu.center=[%.15g, %.15g, %.15g]", number, centre[0],
-                                    centre[1], centre[2]),
+                        text_format("colliders.%zu.%s=[%.15g, %.15g, %.15g]", number,
+                                    mesh ? "translate" : "center", place[0], place[1], place[2]),
                         &error);
     }
     if (error.code != TAUT_OK)
@@ -574,7 +607,7 @@ static void scale_sphere(struct player *player, const struct request *request)
     taut_error error = {0};
     taut_solver *solver = player->simulation.solver;
     size_t number = (size_t)request->number;
-    if (find_sphere(player, request->number, &error)) {
+    if (find_collider(player, request->number, true, &error)) {
         struct sphere_state now = solver_sphere(solver, number);
         const double centre[3] = {now.centre.x, now.centre.y, now.centre.z};
         const double velocity[3] = {now.velocity.x, now.velocity.y, now.velocity.z};
@@ -658,8 +691,8 @@ static void act(struct player *player, const struct request *request)
     case REQUEST_GRAB:
         pull(player, request);
         break;
-    case REQUEST_SPHERE:
-        move_sphere(player, request);
+    case REQUEST_COLLIDER:
+        move_collider(player, request);
         break;
     case REQUEST_SCALE:
         scale_sphere(player, request);

@@ -50,7 +50,7 @@ struct player_grab {
     double target[3];
 };
 
-// The last position that a sphere was dragged to. While the scene runs, the sphere moves there from
+// The last place that a sphere or mesh was dragged to. While the scene runs, it moves there from
 // where it is, so that what it touches feels its velocity (player_arrive).
 struct player_drag {
     bool present, moves; // a drag is active; the sphere is on its way
@@ -103,7 +103,7 @@ struct player {
     bool was_playing;        // so that it plays again after a reset or change
     uint64_t steps_asked;    // single steps still to make
     struct player_grab grab; // the mouse spring
-    struct player_drag drag; // of a sphere
+    struct player_drag drag; // of a collider
     double seconds_per_step; // 0: not known
     struct critical critical;
     bool changed; // since the last frame was published
@@ -127,8 +127,8 @@ taut_status player_open_scene(struct player *player, const char *path,
 // Executes the queued requests, and those that waited for a build that is now complete.
 void player_act(struct player *player);
 
-// The steps until a sphere that is dragged arrives, UINT64_MAX where none is on its way, and what is
-// to be done after steps: the sphere arrives.
+// The steps until a collider that is dragged arrives, UINT64_MAX where none is on its way, and what is
+// to be done after steps: it arrives.
 uint64_t player_steps_to_arrival(const struct player *player);
 void player_arrive(struct player *player);
 

@@ -70,7 +70,7 @@ static bool replaces(const struct request *later, const struct request *earlier)
         return true;
     case REQUEST_SET:
         return same_path(later->text, earlier->text);
-    case REQUEST_SPHERE:
+    case REQUEST_COLLIDER:
     case REQUEST_SCALE:
     case REQUEST_DRIVE_NODE:
         return later->number == earlier->number;
@@ -90,7 +90,7 @@ static bool may_be_passed(const struct request *earlier, const struct request *l
     case REQUEST_BUDGET:
     case REQUEST_THREADS:
     case REQUEST_GRAB:
-    case REQUEST_SPHERE:
+    case REQUEST_COLLIDER:
     case REQUEST_SCALE:
     case REQUEST_DRIVE_NODE:
         return true;

@@ -21,7 +21,7 @@ enum request_type {
     REQUEST_SET,
     REQUEST_THREADS,
     REQUEST_GRAB, // or release
-    REQUEST_SPHERE,
+    REQUEST_COLLIDER,
     REQUEST_SCALE,  // a sphere
     REQUEST_RECORD, // updates the scene with all changes
     REQUEST_DRIVE_NODE,
@@ -30,8 +30,8 @@ enum request_type {
 
 struct request {
     enum request_type type;
-    bool wanted;     // PLAY, STRAINS, ENERGIES, BUDGET; GRAB: pulls; SPHERE: is held
-    uint64_t number; // STEP: number of steps; THREADS; SPHERE, SCALE: the collider; GRAB,
+    bool wanted;     // PLAY, STRAINS, ENERGIES, BUDGET; GRAB: pulls; COLLIDER: is held
+    uint64_t number; // STEP: number of steps; THREADS; COLLIDER, SCALE: the collider; GRAB,
                      // DRIVE_NODE: the node; CUT: the origin of its setting
     double value;    // SPEED; SCALE: the radius
     double position[3], velocity[3];

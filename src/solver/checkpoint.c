@@ -363,7 +363,7 @@ static void restore_mouse_spring(struct system *system, const struct checkpoint 
         REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
 }
 
-// ---- Spheres
+// ---- Spheres and meshes
 
 // A sphere continues from its present position; keys that have changed in the scene apply from now
 // on. `center` is its position at time 0: if it has changed, the sphere is moved to where the scene
@@ -391,6 +391,21 @@ static void restore_sphere(struct system *system, const struct checkpoint *check
     if (speeds)
         s->collider_velocity[c] = wanted->velocity;
     s->collider_since[c] = now;
+}
+
+// A mesh likewise: what it has been moved by counts from where its scene had it.
+static void restore_mesh(struct system *system, const struct checkpoint *checkpoint, size_t c,
+                         double now)
+{
+    const struct scene_collider *wanted = &system->topology->colliders[c];
+    const struct scene_collider *before = &checkpoint->topology->colliders[c];
+    struct state *s = system->state;
+    const bool stays = same_vector(wanted->translate, before->translate);
+    if (wanted->type != COLLIDER_MESH || before->type != COLLIDER_MESH)
+        return;
+    s->collider_centre[c] = stays ? checkpoint->collider_centre[c] : vec3_make(0, 0, 0);
+    s->collider_velocity[c] = checkpoint->collider_velocity[c];
+    s->collider_since[c] = stays ? checkpoint->collider_since[c] : now;
 }
 
 // ---- The complete state
@@ -649,8 +664,10 @@ static void restore_changed(struct system *system, struct checkpoint *checkpoint
     const struct state *s = system->state;
     restore_motions(system, checkpoint);
     stop_kinematic_nodes(system, checkpoint);
-    for (size_t c = 0; c < (size_t)s->colliders && c < (size_t)checkpoint->colliders; c++)
+    for (size_t c = 0; c < (size_t)s->colliders && c < (size_t)checkpoint->colliders; c++) {
         restore_sphere(system, checkpoint, c, step_time(system, s->step));
+        restore_mesh(system, checkpoint, c, step_time(system, s->step));
+    }
     for (size_t b = 0; b < system->topology->body_count; b++)
         REAL_NAME(gas_continue)
     (system, b, &checkpoint->topology->bodies[b].pressure, checkpoint->gas_start[b],
@@ -768,8 +785,10 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
             restore_memory(system, checkpoint);
         }
     }
-    if (worker->index == 0)
+    if (worker->index == 0) {
+        REAL_NAME(mesh_colliders_place)(system);
         REAL_NAME(surface_contact_moved)(system);
+    }
     worker_barrier(worker);
     REAL_NAME(colliders_start)(system, step_time(system, system->state->step), worker);
     REAL_NAME(friction_start)(system, step_time(system, system->state->step), worker);

@@ -400,10 +400,6 @@ static taut_status choose_contact(taut_solver *solver, const taut_scene *scene,
     return TAUT_OK;
 }
 
-// Of the thickness: how near surfaces may be at the start. Below this the cutting of steps (numerics.md)
-// has no room to let them slide.
-static const double LEAST_APART = 0.05;
-
 // The mesh collider of a part; NULL: it is of a body.
 static const struct topology_collider *mesh_of_part(const taut_solver *solver,
                                                     const struct surface_parts *parts, int side)
@@ -509,7 +505,8 @@ static taut_status refuse_in_shapes(const taut_solver *solver, const taut_scene 
                                     struct diagnostics *diagnostics, taut_error *error)
 {
     struct shape_nearest found;
-    if (!solver->functions->shape_nearest(solver->system, &found) || !(found.part < LEAST_APART))
+    if (!solver->functions->shape_nearest(solver->system, &found) ||
+        !(found.part < SURFACES_LEAST_APART))
         return TAUT_OK;
     const struct surface_parts parts = {
         {found.body, 0},
@@ -589,7 +586,7 @@ taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scen
     if (status != TAUT_OK)
         return status;
     if (!scene->contact.present ||
-        !(solver->functions->surface_nearest(solver->system, &found) < LEAST_APART))
+        !(solver->functions->surface_nearest(solver->system, &found) < SURFACES_LEAST_APART))
         return TAUT_OK;
     return refuse_parts(solver, scene, diagnostics, &found,
                         "surfaces are nearer at the start than a twentieth of their thickness",

@@ -423,16 +423,22 @@ static void read_drawn_positions(void *context, const struct worker *worker)
     }
 }
 
-static void read_spheres(const taut_solver *solver, struct frame *frame)
+static void read_colliders(const taut_solver *solver, struct frame *frame)
 {
     for (size_t c = 0; c < frame->shape.collider_count; c++) {
-        frame->spheres[c] = (struct frame_sphere){0};
+        frame->colliders[c] = (struct frame_collider){0};
+        if (solver->topology->colliders[c].type == COLLIDER_MESH) {
+            const vec3 translate = solver_mesh_translate(solver, c);
+            frame->colliders[c].translate[0] = translate.x;
+            frame->colliders[c].translate[1] = translate.y;
+            frame->colliders[c].translate[2] = translate.z;
+        }
         if (solver->topology->colliders[c].type != COLLIDER_SPHERE)
             continue;
         struct sphere_state sphere = solver_sphere(solver, c);
-        frame->spheres[c] = (struct frame_sphere){
-            {(float)sphere.centre.x, (float)sphere.centre.y, (float)sphere.centre.z},
-            (float)sphere.radius};
+        frame->colliders[c] = (struct frame_collider){
+            .centre = {(float)sphere.centre.x, (float)sphere.centre.y, (float)sphere.centre.z},
+            .radius = (float)sphere.radius};
     }
 }
 
@@ -464,8 +470,8 @@ void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame
         solver_work(solver, read_drawn_positions, &(struct read_arguments){solver, frame});
     if (fields & FRAME_STRAINS)
         solver_read_springs(solver, frame->strains, fields & FRAME_BROKEN ? frame->broken : NULL);
-    if (fields & FRAME_SPHERES)
-        read_spheres(solver, frame);
+    if (fields & FRAME_COLLIDERS)
+        read_colliders(solver, frame);
     read_frame_header(solver, frame);
     frame->has_mouse_spring = false;
     frame->fields = constant | fields;

@@ -1,4 +1,4 @@
-// Interaction with a solver between two steps: moving and scaling spheres, kinematic targets of
+// Interaction with a solver between two steps: moving spheres and mesh colliders, kinematic targets of
 // pinned and driven nodes, the mouse spring.
 #include "solver/private.h"
 
@@ -65,6 +65,113 @@ taut_status solver_move_sphere(taut_solver *solver, size_t collider, const doubl
 struct sphere_state solver_sphere(const taut_solver *solver, size_t collider)
 {
     return solver->functions->sphere(solver->system, collider);
+}
+
+// ---- Mesh colliders
+
+// Why a mesh must not be where it is: it crosses a body, or one is in it or too near. By one worker.
+static taut_status check_place(taut_solver *solver, size_t collider, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    struct surface_parts found;
+    bool no_memory = false;
+    taut_energy energy; // with it candidates are found, of which the nearest is asked for
+    const char *what = NULL;
+    taut_status status = taut_solver_energy(solver, &energy, error);
+    if (status != TAUT_OK)
+        return status;
+    if (solver->functions->surface_crossing(solver->system, &found, &no_memory))
+        what = "would cross";
+    else if (!no_memory && solver->functions->colliders_enclose(solver->system, &found, &no_memory))
+        what = "would enclose";
+    else if (solver->functions->surface_nearest(solver->system, &found) < SURFACES_LEAST_APART)
+        what = "would nearly touch";
+    if (no_memory)
+        return fail_memory(error, "contact");
+    if (!what)
+        return TAUT_OK;
+    const size_t body = found.bodies[found.bodies[0] < topology->body_count ? 0 : 1];
+    return fail(
+        error, TAUT_ERROR_ARGUMENT,
+        "there mesh collider %zu %s body '%.60s', which has to stay more than a twentieth of "
+        "the thickness away; bring it nearer while the simulation runs, or choose another place",
+        collider, what, topology->bodies[body].name);
+}
+
+static double mesh_radius(const struct topology *topology, size_t collider)
+{
+    double radius = 0;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++)
+        if (topology->mesh_colliders[m].collider == collider)
+            radius = topology->mesh_colliders[m].radius;
+    return radius;
+}
+
+vec3 solver_mesh_translate(const taut_solver *solver, size_t collider)
+{
+    return vec3_add(solver->topology->colliders[collider].translate,
+                    solver->functions->mesh(solver->system, collider).displacement);
+}
+
+taut_status taut_solver_set_mesh(taut_solver *solver, size_t collider, const double translate[3],
+                                 const double velocity[3], taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    if (collider >= topology->collider_count || topology->colliders[collider].type != COLLIDER_MESH)
+        return fail(error, TAUT_ERROR_ARGUMENT, "collider %zu is not a mesh of this scene",
+                    collider);
+    for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(translate[axis]) || !isfinite(velocity[axis]))
+            return fail(error, TAUT_ERROR_ARGUMENT,
+                        "the position and velocity of a mesh collider must be finite");
+    taut_status status = check_precision(solver, translate, 3, false, error);
+    if (status == TAUT_OK)
+        status = check_precision(solver, velocity, 3, false, error);
+    if (status != TAUT_OK)
+        return status;
+    apply_changes(solver);
+    const struct mesh_displacement before = solver->functions->mesh(solver->system, collider);
+    const vec3 wanted = vec3_make(translate[0], translate[1], translate[2]),
+               present = solver_mesh_translate(solver, collider),
+               displacement = vec3_subtract(wanted, topology->colliders[collider].translate);
+    const double rounding = 1e-12 * (vec3_length(wanted) + mesh_radius(topology, collider));
+    const bool jumps = vec3_length(vec3_subtract(wanted, present)) > rounding;
+    taut_energy energy[2];
+    if (jumps)
+        status = taut_solver_energy(solver, &energy[0], error);
+    if (status != TAUT_OK)
+        return status;
+    solver->functions->set_mesh(solver->system, collider, displacement,
+                                vec3_make(velocity[0], velocity[1], velocity[2]));
+    if (!jumps)
+        return TAUT_OK;
+    status = check_place(solver, collider, error);
+    if (status != TAUT_OK) {
+        solver->functions->set_mesh(solver->system, collider, before.displacement, before.velocity);
+        return status;
+    }
+    status = taut_solver_energy(solver, &energy[1], error);
+    if (status == TAUT_OK)
+        solver->functions->allow_energy(solver->system, fmax(0, energy[1].total - energy[0].total));
+    return status;
+}
+
+taut_status taut_solver_set_mesh_target(taut_solver *solver, size_t collider,
+                                        const double target[3], double duration, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    if (!isfinite(duration) || !(duration > 0))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "the time in which a mesh collider moves must be finite and above 0, not %g",
+                    duration);
+    vec3 now = {0, 0, 0};
+    if (collider < topology->collider_count && topology->colliders[collider].type == COLLIDER_MESH)
+        now = solver_mesh_translate(solver, collider);
+    const double translate[3] = {now.x, now.y, now.z};
+    double velocity[3];
+    for (int axis = 0; axis < 3; axis++)
+        velocity[axis] = (target[axis] - translate[axis]) / duration;
+    return taut_solver_set_mesh(solver, collider, translate, velocity, error);
 }
 
 // ---- Kinematic nodes

@@ -362,6 +362,15 @@ struct sphere_state {
 // The present position of a sphere.
 struct sphere_state solver_sphere(const taut_solver *solver, size_t collider);
 
+// How far a mesh collider has been moved from where the scene has it (m), and its velocity beside that
+// of the scene (m/s).
+struct mesh_displacement {
+    vec3 displacement, velocity;
+};
+
+// Its present `translate`, m.
+vec3 solver_mesh_translate(const taut_solver *solver, size_t collider);
+
 // Moves a pinned or driven node with this velocity (m/s) from now on, until the next call; its
 // drive in the scene no longer applies. It stops at planes marked blocks_drives.
 taut_status solver_set_kinematic_velocity(taut_solver *solver, size_t body, uint64_t node,

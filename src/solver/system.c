@@ -429,6 +429,26 @@ static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3
     s->forces_current = s->energy_current = false;
 }
 
+static void set_mesh(struct system *system, size_t collider, vec3 displacement, vec3 velocity)
+{
+    struct state *s = system->state;
+    const double before = vec3_length(s->collider_velocity[collider]);
+    system->fastest_outside = fmax(system->fastest_outside, before);
+    REAL_NAME(mesh_collider_move)(system, collider, displacement, velocity);
+    s->forces_current = s->energy_current = false;
+}
+
+static struct mesh_displacement mesh(const struct system *system, size_t collider)
+{
+    return (struct mesh_displacement){REAL_NAME(mesh_collider_displacement)(system, collider),
+                                      system->state->collider_velocity[collider]};
+}
+
+static void allow_energy(struct system *system, double energy)
+{
+    system->energy_start += energy;
+}
+
 static void continue_gas(struct system *system, size_t body, const struct scene_pressure *before)
 {
     REAL_NAME(gas_continue)
@@ -531,6 +551,9 @@ const struct system_functions REAL_NAME(system_functions) = {
     .surface_counts = REAL_NAME(surface_contact_counts),
     .friction_contacts = REAL_NAME(surface_friction_count),
     .set_sphere = set_sphere,
+    .set_mesh = set_mesh,
+    .mesh = mesh,
+    .allow_energy = allow_energy,
     .continue_gas = continue_gas,
     .gas_pumped_at = REAL_NAME(gas_pumped_at),
     .set_kinematic_velocity = set_kinematic_velocity,

@@ -111,6 +111,12 @@ struct system_functions {
     uint64_t (*friction_contacts)(const struct system *system);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
+    // Of a mesh collider: from now on, how far it is from where the scene has it, and its velocity beside
+    // that of the scene; and that at present.
+    void (*set_mesh)(struct system *system, size_t collider, vec3 displacement, vec3 velocity);
+    struct mesh_displacement (*mesh)(const struct system *system, size_t collider);
+    // Energy (J) that the state has gained from outside, and that is no sign of divergence.
+    void (*allow_energy)(struct system *system, double energy);
     // Pumping after a change of that body's gas, whose pressure was `before`; faces.h has both.
     void (*continue_gas)(struct system *system, size_t body, const struct scene_pressure *before);
     double (*gas_pumped_at)(const struct system *system);

@@ -30,7 +30,7 @@ enum frame_field {
     FRAME_DRAWN_POSITIONS = 1 << 9,
     FRAME_DRAWN_STRAINS = 1 << 10,
     FRAME_DRAWN_BROKEN = 1 << 11,
-    FRAME_SPHERES = 1 << 12,
+    FRAME_COLLIDERS = 1 << 12,
 
     FRAME_NODES = FRAME_POSITIONS | FRAME_VELOCITIES,
     FRAME_SPRINGS = FRAME_STRAINS | FRAME_BROKEN,
@@ -52,8 +52,9 @@ struct frame_body {
 
 typedef uint32_t frame_spring[2]; // the nodes of a spring, numbered within its body
 
-struct frame_sphere {
-    float centre[3], radius; // m
+struct frame_collider {
+    float centre[3], radius; // m; radius 0: it is not a sphere
+    double translate[3];     // m, of a mesh, which may have been moved since the scene was read
 };
 
 struct frame_line {
@@ -91,7 +92,7 @@ struct frame_shape {
     X(float, drawn_strains, shape->drawn_count, FRAME_DRAWN_STRAINS)                               \
     X(uint8_t, drawn_broken, shape->drawn_count, FRAME_DRAWN_BROKEN)                               \
     /* per collider; radius 0 unless it is a sphere */                                             \
-    X(struct frame_sphere, spheres, shape->collider_count, FRAME_SPHERES)
+    X(struct frame_collider, colliders, shape->collider_count, FRAME_COLLIDERS)
 
 struct frame {
     struct frame_shape shape;

@@ -113,8 +113,8 @@ static void box_of(const struct view *view, vec3 *low, vec3 *high)
     const struct frame *frame = player_frame(view->player);
     *low = corner(subject->low);
     *high = corner(subject->high);
-    for (size_t i = 0; i < subject->collider_count && frame->spheres; i++) {
-        const struct frame_sphere *sphere = &frame->spheres[i];
+    for (size_t i = 0; i < subject->collider_count && frame->colliders; i++) {
+        const struct frame_collider *sphere = &frame->colliders[i];
         if (!(sphere->radius > 0))
             continue;
         double r = (double)sphere->radius;
@@ -168,7 +168,7 @@ static taut_status update_subject(struct view *view, taut_error *error)
     if (same)
         return renderer_set_subject(view->renderer, subject, error);
     view->scrub = (struct scrub){0};
-    mouse_release_sphere(view);
+    mouse_release_collider(view);
     stroke_end(&view->mouse.stroke);
     view->mouse.action = MOUSE_IDLE;
     const taut_scene *scene = player_scene(view->player);

@@ -155,8 +155,8 @@ static void write_spheres(struct json *json, const struct view *view)
     const struct subject *subject = player_subject(view->player);
     const struct frame *frame = view_frame(view);
     json_open_array(json, "spheres");
-    for (size_t i = 0; i < subject->collider_count && frame->spheres; i++) {
-        const struct frame_sphere *sphere = &frame->spheres[i];
+    for (size_t i = 0; i < subject->collider_count && frame->colliders; i++) {
+        const struct frame_collider *sphere = &frame->colliders[i];
         if (!(sphere->radius > 0))
             continue;
         const float *centre = sphere->centre;
@@ -165,6 +165,31 @@ static void write_spheres(struct json *json, const struct view *view)
         json_number(json, "radius", (double)sphere->radius);
         json_open_object(json, "centre");
         write_point(json, view, vec3_make((double)centre[0], (double)centre[1], (double)centre[2]));
+        json_close_object(json);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
+// With a point of each, on its first triangle.
+static void write_meshes(struct json *json, const struct view *view)
+{
+    const struct subject *subject = player_subject(view->player);
+    const struct frame *frame = view_frame(view);
+    json_open_array(json, "meshes");
+    for (size_t m = 0; m < subject->mesh_count; m++) {
+        const struct collider_pose pose = subject_mesh_pose(subject, m, frame);
+        const struct subject_corner *corners = subject->corners + subject->meshes[m].first_corner;
+        vec3 middle = {0, 0, 0};
+        for (int c = 0; c < 3; c++) {
+            const float *p = corners[c].position;
+            const vec3 at = vec3_make((double)p[0], (double)p[1], (double)p[2]);
+            middle = vec3_add(middle, vec3_scale(1.0 / 3, collider_point(&pose, at)));
+        }
+        json_open_object(json, NULL);
+        json_count(json, "collider", subject->meshes[m].collider);
+        json_open_object(json, "point");
+        write_point(json, view, middle);
         json_close_object(json);
         json_close_object(json);
     }
@@ -202,6 +227,7 @@ void event_log_write(struct view *view, bool now)
     write_changes(&json, view->player);
     write_nodes(&json, view);
     write_spheres(&json, view);
+    write_meshes(&json, view);
     write_widgets(&json, log);
     json_close_object(&json);
 

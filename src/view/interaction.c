@@ -16,9 +16,13 @@
 enum { LEFT, RIGHT, MIDDLE };
 enum { SHIFT = 1, CONTROL = 2, ALT = 4 }; // as GLFW numbers them
 
-static vec3 centre_of(const struct frame_sphere *sphere)
+// What the player moves: the centre of a sphere, the `translate` of a mesh.
+static vec3 place_of(const struct frame_collider *collider)
 {
-    return vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
+    if (!(collider->radius > 0))
+        return vec3_make(collider->translate[0], collider->translate[1], collider->translate[2]);
+    return vec3_make((double)collider->centre[0], (double)collider->centre[1],
+                     (double)collider->centre[2]);
 }
 
 static vec3 position_of(const struct view *view, uint64_t node)
@@ -38,18 +42,19 @@ static enum mouse_action on_empty(int button, int modifiers)
     return MOUSE_ORBITS;
 }
 
-static enum mouse_action on_sphere(int button, int modifiers)
+// Meshes keep their size.
+static enum mouse_action on_collider(const struct mouse *mouse, int button, int modifiers)
 {
     if (button == LEFT)
-        return modifiers & SHIFT ? MOUSE_MOVES_SPHERE_SCREEN : MOUSE_MOVES_SPHERE_XY;
-    return modifiers & SHIFT ? MOUSE_SCALES_SPHERE : MOUSE_MOVES_SPHERE_Z;
+        return modifiers & SHIFT ? MOUSE_MOVES_COLLIDER_SCREEN : MOUSE_MOVES_COLLIDER_XY;
+    return modifiers & SHIFT && mouse->radius > 0 ? MOUSE_SCALES_SPHERE : MOUSE_MOVES_COLLIDER_Z;
 }
 
-static void grab_sphere(struct mouse *mouse, const struct frame_sphere *sphere)
+static void grab_collider(struct mouse *mouse, const struct frame_collider *collider)
 {
-    mouse->centre = centre_of(sphere);
-    mouse->radius = (double)sphere->radius;
-    mouse->grab_offset = vec3_subtract(mouse->centre, mouse->pick.point);
+    mouse->place = place_of(collider);
+    mouse->radius = (double)collider->radius;
+    mouse->grab_offset = vec3_subtract(mouse->place, mouse->pick.point);
 }
 
 static void send_target(struct view *view)
@@ -92,9 +97,9 @@ static enum mouse_action begin_action(struct view *view, int button, int modifie
     mouse->driven_at = player_frame(view->player)->time;
     mouse->pick = pick_at(player_subject(view->player), player_frame(view->player), &view->camera,
                           mouse->x, mouse->y, REACH * window_scale(view->window));
-    if (mouse->pick.kind == PICK_SPHERE) {
-        grab_sphere(mouse, &player_frame(view->player)->spheres[mouse->pick.sphere]);
-        return on_sphere(button, modifiers);
+    if (mouse->pick.kind == PICK_COLLIDER) {
+        grab_collider(mouse, &player_frame(view->player)->colliders[mouse->pick.collider]);
+        return on_collider(mouse, button, modifiers);
     }
     if (mouse->pick.kind == PICK_NODE && button == LEFT && !(modifiers & SHIFT))
         return on_node(view);
@@ -121,29 +126,29 @@ static vec3 on_screen(const struct view *view)
                     vec3_scale(size * (view->mouse.from_y - view->mouse.y), up));
 }
 
-static vec3 moved_centre(const struct view *view)
+static vec3 moved_place(const struct view *view)
 {
     const struct mouse *mouse = &view->mouse;
     const vec3 z = {0, 0, 1};
-    vec3 position, centre = mouse->centre;
+    vec3 position, place = mouse->place;
     switch (mouse->action) {
-    case MOUSE_MOVES_SPHERE_XY:
+    case MOUSE_MOVES_COLLIDER_XY:
         if (!pick_on_plane(&view->camera, mouse->x, mouse->y, mouse->pick.point, z, &position))
             position = vec3_add(mouse->pick.point, on_screen(view));
-        centre.x = position.x + mouse->grab_offset.x;
-        centre.y = position.y + mouse->grab_offset.y;
-        return centre;
-    case MOUSE_MOVES_SPHERE_Z:
+        place.x = position.x + mouse->grab_offset.x;
+        place.y = position.y + mouse->grab_offset.y;
+        return place;
+    case MOUSE_MOVES_COLLIDER_Z:
         if (pick_on_line(&view->camera, mouse->x, mouse->y, mouse->pick.point, z, &position))
-            centre.z = position.z + mouse->grab_offset.z;
+            place.z = position.z + mouse->grab_offset.z;
         else // seen end on: downwards moves it nearer
-            centre.z +=
+            place.z +=
                 camera_pixel_size(&view->camera, mouse->pick.depth) * (mouse->y - mouse->from_y);
-        return centre;
-    case MOUSE_MOVES_SPHERE_SCREEN:
-        return vec3_add(centre, on_screen(view));
+        return place;
+    case MOUSE_MOVES_COLLIDER_SCREEN:
+        return vec3_add(place, on_screen(view));
     default:
-        return centre;
+        return place;
     }
 }
 
@@ -152,22 +157,22 @@ static void scale_sphere(struct view *view)
     const struct mouse *mouse = &view->mouse;
     const double factor_a_pixel = 0.006;
     double pixels = mouse->x - mouse->from_x - mouse->y + mouse->from_y;
-    player_scale_sphere(view->player, mouse->pick.sphere,
+    player_scale_sphere(view->player, mouse->pick.collider,
                         mouse->radius * exp(factor_a_pixel * pixels));
 }
 
-static bool moves_sphere(const struct mouse *mouse)
+static bool moves_collider(const struct mouse *mouse)
 {
-    return mouse->action >= MOUSE_MOVES_SPHERE_XY && mouse->action <= MOUSE_MOVES_SPHERE_SCREEN;
+    return mouse->action >= MOUSE_MOVES_COLLIDER_XY && mouse->action <= MOUSE_MOVES_COLLIDER_SCREEN;
 }
 
-static void move_sphere(struct view *view, bool held)
+static void move_collider(struct view *view, bool held)
 {
     struct mouse *mouse = &view->mouse;
-    vec3 centre = moved_centre(view);
-    player_move_sphere(view->player, mouse->pick.sphere,
-                       (const double[3]){centre.x, centre.y, centre.z}, held);
-    mouse->grabs_sphere = held;
+    vec3 place = moved_place(view);
+    player_move_collider(view->player, mouse->pick.collider,
+                         (const double[3]){place.x, place.y, place.z}, held);
+    mouse->grabs_collider = held;
 }
 
 // Sets the target to the pointer's position in the plane of the screen that the node was in.
@@ -208,8 +213,8 @@ void mouse_follow(struct view *view)
         send_target(view);
     else if (mouse->action == MOUSE_SCALES_SPHERE)
         scale_sphere(view);
-    else if (moves_sphere(mouse))
-        move_sphere(view, true);
+    else if (moves_collider(mouse))
+        move_collider(view, true);
 }
 
 static void drag(struct view *view, double right, double down)
@@ -246,23 +251,24 @@ static void send_cut(struct view *view)
     stroke_end(stroke);
 }
 
-// A sphere that was only clicked has not been held.
-void mouse_release_sphere(struct view *view)
+// A collider that was only clicked has not been held.
+void mouse_release_collider(struct view *view)
 {
     const struct subject *subject = player_subject(view->player);
     struct mouse *mouse = &view->mouse;
-    size_t sphere = mouse->pick.sphere;
-    if (mouse->grabs_sphere && moves_sphere(mouse) && sphere < subject->collider_count &&
-        subject->colliders[sphere].type == COLLIDER_SPHERE)
-        move_sphere(view, false);
-    mouse->grabs_sphere = false;
+    size_t collider = mouse->pick.collider;
+    if (mouse->grabs_collider && moves_collider(mouse) && collider < subject->collider_count &&
+        (subject->colliders[collider].type == COLLIDER_SPHERE ||
+         subject->colliders[collider].type == COLLIDER_MESH))
+        move_collider(view, false);
+    mouse->grabs_collider = false;
 }
 
 static void mouse_release(struct view *view)
 {
     struct mouse *mouse = &view->mouse;
     mouse_follow(view);
-    mouse_release_sphere(view);
+    mouse_release_collider(view);
     if (mouse->action == MOUSE_GRABS)
         player_release(view->player);
     if (mouse->action == MOUSE_DRIVES)

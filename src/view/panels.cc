@@ -404,15 +404,15 @@ void draw_options(struct view *view)
 // ---- Help: mouse, keys and the program
 
 const char *const controls[] = {
-    "MOUSE, on what is not a body or a sphere",
+    "MOUSE, on what is not a body, a sphere or a mesh collider",
     "  left: turn      right: nearer or farther",
     "  shift + left, or middle: pan      wheel: nearer or farther",
     "  alt + left: turn, also on a body",
     "",
-    "MOUSE, on a sphere",
+    "MOUSE, on a sphere or a mesh collider",
     "  left: move in x and y      right: along z",
     "  shift + left: in the plane of the screen",
-    "  shift + right: larger or smaller",
+    "  shift + right: a sphere becomes larger or smaller",
     "",
     "MOUSE, on a body",
     "  left: pull the nearest node; a pinned node of a rope is led",

@@ -713,7 +713,7 @@ static void draw_radius(struct view *view, size_t collider, int number)
     char path[FIELD_PATH_SIZE], label[FIELD_PATH_SIZE];
     field_path(path, "colliders.%zu.radius", collider);
     field_path(label, "radius of %d", number);
-    double radius = (double)frame->spheres[collider].radius;
+    double radius = (double)frame->colliders[collider].radius;
     struct field field = {.path = path,
                           .label = label,
                           .meaning = "The radius of a sphere; shift and the right button scale it "
@@ -743,7 +743,7 @@ static void draw_spheres(struct view *view)
     if (changed && wanted >= 0 && wanted <= SPHERES_MAX && wanted != count)
         set_count(view, wanted > count ? count + 1 : wanted);
     int number = 0;
-    for (size_t i = 0; i < subject->collider_count && frame->spheres; i++)
+    for (size_t i = 0; i < subject->collider_count && frame->colliders; i++)
         if (subject->colliders[i].type == COLLIDER_SPHERE)
             draw_radius(view, i, ++number);
 }

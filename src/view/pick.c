@@ -14,7 +14,7 @@ static vec3 node_at(const struct frame *frame, uint64_t node)
 }
 
 // The distance along the ray to a sphere; false if it misses, or if the sphere is behind the eye.
-static bool ray_meets_sphere(const struct camera_ray *ray, const struct frame_sphere *sphere,
+static bool ray_meets_sphere(const struct camera_ray *ray, const struct frame_collider *sphere,
                              double *along)
 {
     vec3 centre = vec3_make(sphere->centre[0], sphere->centre[1], sphere->centre[2]);
@@ -55,21 +55,58 @@ static double depth_of(const struct camera *camera, vec3 point)
     return vec3_dot(vec3_subtract(point, camera_eye(camera)), forward);
 }
 
+// If nothing else is nearer.
+static void set_collider(size_t collider, const struct camera *camera, const struct camera_ray *ray,
+                         double along, struct pick *pick)
+{
+    const vec3 point = vec3_add(ray->origin, vec3_scale(along, ray->direction));
+    const double depth = depth_of(camera, point);
+    if (pick->kind == PICK_NOTHING || depth < pick->depth)
+        *pick = (struct pick){
+            .kind = PICK_COLLIDER, .collider = collider, .point = point, .depth = depth};
+}
+
 static void pick_sphere(const struct subject *subject, const struct frame *frame,
                         const struct camera *camera, const struct camera_ray *ray,
                         struct pick *pick)
 {
-    for (size_t i = 0; i < subject->collider_count && frame->spheres; i++) {
-        const struct frame_sphere *sphere = &frame->spheres[i];
+    for (size_t i = 0; i < subject->collider_count && frame->colliders; i++) {
+        const struct frame_collider *sphere = &frame->colliders[i];
         double along;
         if (!(sphere->radius > 0) || !ray_meets_sphere(ray, sphere, &along))
             continue;
-        vec3 point = vec3_add(ray->origin, vec3_scale(along, ray->direction));
-        double depth = depth_of(camera, point);
-        if (pick->kind != PICK_NOTHING && depth >= pick->depth)
-            continue;
-        *pick = (struct pick){.kind = PICK_SPHERE, .sphere = i, .point = point, .depth = depth};
+        set_collider(i, camera, ray, along, pick);
     }
+}
+
+// The distance along the ray to a mesh collider; false if it misses.
+static bool ray_meets_mesh(const struct camera_ray *ray, const struct subject *subject, size_t mesh,
+                           const struct frame *frame, double *along)
+{
+    const struct subject_mesh *it = &subject->meshes[mesh];
+    const struct collider_pose pose = subject_mesh_pose(subject, mesh, frame);
+    const struct subject_corner *corners = subject->corners + it->first_corner;
+    *along = INFINITY;
+    for (uint64_t i = 0; i < it->corner_count; i += 3) {
+        vec3 at[3];
+        double here;
+        for (int c = 0; c < 3; c++) {
+            const float *p = corners[i + (uint64_t)c].position;
+            at[c] = collider_point(&pose, vec3_make((double)p[0], (double)p[1], (double)p[2]));
+        }
+        if (ray_meets_triangle(ray, at[0], at[1], at[2], &here))
+            *along = fmin(*along, here);
+    }
+    return *along < INFINITY;
+}
+
+static void pick_mesh(const struct subject *subject, const struct frame *frame,
+                      const struct camera *camera, const struct camera_ray *ray, struct pick *pick)
+{
+    double along;
+    for (size_t m = 0; m < subject->mesh_count; m++)
+        if (ray_meets_mesh(ray, subject, m, frame, &along))
+            set_collider(subject->meshes[m].collider, camera, ray, along, pick);
 }
 
 // The square of the distance on the screen between a node and a pixel; infinite behind the eye.
@@ -136,11 +173,11 @@ static void pick_node(const struct subject *subject, const struct frame *frame,
                       struct pick *pick)
 {
     double least = reach * reach;
-    struct pick sphere = *pick;
+    struct pick collider = *pick;
     for (uint64_t i = 0; i < subject->node_count; i++) {
         double depth;
         double square = distance_on_screen(frame, camera, i, x, y, &depth);
-        if (square >= least || (sphere.kind == PICK_SPHERE && depth > sphere.depth))
+        if (square >= least || (collider.kind == PICK_COLLIDER && depth > collider.depth))
             continue;
         least = square;
         set_node(frame, i, depth, pick);
@@ -153,6 +190,7 @@ struct pick pick_at(const struct subject *subject, const struct frame *frame,
     struct camera_ray ray = camera_ray_at(camera, x, y);
     struct pick pick = {.kind = PICK_NOTHING};
     pick_sphere(subject, frame, camera, &ray, &pick);
+    pick_mesh(subject, frame, camera, &ray, &pick);
     if (!pick_face(subject, frame, camera, &ray, x, y, &pick))
         pick_node(subject, frame, camera, x, y, reach, &pick);
     return pick;

@@ -10,17 +10,17 @@
 
 // ---- Picking
 
-enum pick_kind { PICK_NOTHING, PICK_SPHERE, PICK_NODE };
+enum pick_kind { PICK_NOTHING, PICK_COLLIDER, PICK_NODE };
 
 struct pick {
     enum pick_kind kind;
-    size_t sphere; // PICK_SPHERE: number of the collider
-    uint64_t node; // PICK_NODE: number over all bodies
-    vec3 point;    // on the surface of a sphere, or the position of a node, m
-    double depth;  // of the point along the line of sight, m
+    size_t collider; // PICK_COLLIDER: a sphere or a mesh
+    uint64_t node;   // PICK_NODE: number over all bodies
+    vec3 point;      // on the surface of the collider, or the position of a node, m
+    double depth;    // of the point along the line of sight, m
 };
 
-// The object nearest to the eye at a pixel: a sphere collider or a node. On a face it is the corner
+// The object nearest to the eye at a pixel: a sphere or mesh collider or a node. On a face it is the corner
 // nearest to the pointer, elsewhere the nearest node within `reach` pixels.
 struct pick pick_at(const struct subject *subject, const struct frame *frame,
                     const struct camera *camera, double x, double y, double reach);

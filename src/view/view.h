@@ -36,9 +36,9 @@ enum mouse_action {
     MOUSE_ORBITS,
     MOUSE_PANS,
     MOUSE_ZOOMS,
-    MOUSE_MOVES_SPHERE_XY,
-    MOUSE_MOVES_SPHERE_Z,
-    MOUSE_MOVES_SPHERE_SCREEN,
+    MOUSE_MOVES_COLLIDER_XY,
+    MOUSE_MOVES_COLLIDER_Z,
+    MOUSE_MOVES_COLLIDER_SCREEN,
     MOUSE_SCALES_SPHERE,
     MOUSE_GRABS,  // a mouse spring pulls a free node
     MOUSE_DRIVES, // a pinned node moves towards the pointer, as a kinematic target
@@ -52,12 +52,12 @@ struct mouse {
     double from_x, from_y; // the same at the press
     bool moved;            // since the last request to the player
     struct pick pick;      // the object under it at the press
-    vec3 grab_offset;      // of a sphere: from the picked point to the centre
-    vec3 centre;           // of the sphere, at the press
-    double radius;
-    bool grabs_sphere; // the player has been sent that the sphere is held
-    vec3 target;       // of the node that is grabbed or driven
-    double driven_at;  // s, simulated: when the driven node was last given a velocity
+    vec3 place;       // of a collider at the press: the centre of a sphere, `translate` of a mesh
+    vec3 grab_offset; // to there from the picked point
+    double radius;    // of a sphere; 0: a mesh
+    bool grabs_collider; // the player has been sent that the collider is held
+    vec3 target;         // of the node that is grabbed or driven
+    double driven_at;    // s, simulated: when the driven node was last given a velocity
     struct stroke stroke;
     bool cut_key; // pressed: the left button cuts
 };
@@ -158,8 +158,8 @@ void view_save_picture(struct view *view, const char *path);
 
 // ---- Mouse and keys (interaction.c)
 void interaction_event(struct view *view, const struct event *event);
-void mouse_follow(struct view *view);         // in each frame while something is held
-void mouse_release_sphere(struct view *view); // at its position, if one is held
+void mouse_follow(struct view *view);           // in each frame while something is held
+void mouse_release_collider(struct view *view); // at its position, if one is held
 void driven_node_choose(struct view *view);
 
 // ---- Panels (panels.cc)
