@@ -51,8 +51,9 @@ def drag_a_sphere_into_the_jelly(screen, taut, folder):
 
 def drag_the_bowl_with_what_is_in_it(screen, taut, folder):
     window = Window(screen, taut, os.path.join(SCENES, "bowl.yaml"), "--set",
-                    "bodies.lower.nodes=[4,4,4]", "--set", "bodies.upper.nodes=[4,4,4]")
-    before = window.until(lambda now: now["time"] > 0.5, "the jellies lie in the bowl")
+                    "bodies.lower.nodes=[4,4,4]", "--set", "bodies.upper.nodes=[4,4,4]",
+                    "--set", "colliders.0.motion={velocity: [0, 0, 0]}")
+    before = window.until(lambda now: now["time"] > 0.6, "the jellies lie in the bowl")
     seen = screen.picture()
     start = before["meshes"][0]["point"]
     low, high = before["low"], before["high"]

@@ -106,21 +106,44 @@ static vec3 corner(const float p[3])
     return vec3_make(p[0], p[1], p[2]);
 }
 
-// The box of the nodes as built, and of the spheres; other colliders may be infinite.
+static void include(vec3 at_least, vec3 at_most, vec3 *low, vec3 *high)
+{
+    *low = vec3_make(fmin(low->x, at_least.x), fmin(low->y, at_least.y), fmin(low->z, at_least.z));
+    *high = vec3_make(fmax(high->x, at_most.x), fmax(high->y, at_most.y), fmax(high->z, at_most.z));
+}
+
+// Mesh colliders near the bodies, unless they are as large as a landscape.
+static void include_meshes(const struct view *view, vec3 *low, vec3 *high)
+{
+    const struct subject *subject = player_subject(view->player);
+    const double size = vec3_length(vec3_subtract(*high, *low));
+    const vec3 centre = vec3_scale(0.5, vec3_add(*low, *high));
+    for (size_t m = 0; m < subject->mesh_count; m++) {
+        const struct collider_pose pose = subject_mesh_pose(subject, m, player_frame(view->player));
+        vec3 least, most;
+        subject_mesh_box(subject, m, &pose, &least, &most);
+        const vec3 middle = vec3_scale(0.5, vec3_add(least, most));
+        if (vec3_length(vec3_subtract(most, least)) <= 4 * size &&
+            vec3_length(vec3_subtract(middle, centre)) <= 2 * size)
+            include(least, most, low, high);
+    }
+}
+
+// The box of the nodes as built, of spheres and of meshes; other colliders may be infinite.
 static void box_of(const struct view *view, vec3 *low, vec3 *high)
 {
     const struct subject *subject = player_subject(view->player);
     const struct frame *frame = player_frame(view->player);
     *low = corner(subject->low);
     *high = corner(subject->high);
+    include_meshes(view, low, high);
     for (size_t i = 0; i < subject->collider_count && frame->colliders; i++) {
         const struct frame_collider *sphere = &frame->colliders[i];
         if (!(sphere->radius > 0))
             continue;
-        double r = (double)sphere->radius;
-        vec3 c = corner(sphere->centre);
-        *low = vec3_make(fmin(low->x, c.x - r), fmin(low->y, c.y - r), fmin(low->z, c.z - r));
-        *high = vec3_make(fmax(high->x, c.x + r), fmax(high->y, c.y + r), fmax(high->z, c.z + r));
+        const double r = (double)sphere->radius;
+        const vec3 c = corner(sphere->centre), reach = vec3_make(r, r, r);
+        include(vec3_subtract(c, reach), vec3_add(c, reach), low, high);
     }
 }
 
@@ -133,9 +156,7 @@ static void extend_to_nodes(const struct view *view, vec3 *low, vec3 *high)
     for (uint64_t i = 0; i < subject->node_count; i++, p += 3) {
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
             continue;
-        vec3 at = corner(p);
-        *low = vec3_make(fmin(low->x, at.x), fmin(low->y, at.y), fmin(low->z, at.z));
-        *high = vec3_make(fmax(high->x, at.x), fmax(high->y, at.y), fmax(high->z, at.z));
+        include(corner(p), corner(p), low, high);
     }
 }
 
