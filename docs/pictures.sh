@@ -34,6 +34,7 @@ strip bar-vibrates 3 290x160 0,0.79,1.58 --hide legend
 strip bungee 5 170x320 0,1.6,3.2,5,7.2
 picture cloth-large --set simulation.steps=3000 --colour tension
 picture cloth-links --camera 12,14
+strip cloth-spun 3 290x240 0.7,1.2,3 --hide nodes
 strip cloth-stiff 3 290x240 0.3,0.8,5 --camera 70,12
 strip cube-soft 4 220x200 0,0.5,0.9,6
 strip flag 3 290x220 0.8,2.4,3.6 --zoom 0.9 --hide legend
@@ -41,7 +42,9 @@ strip bowl 3 290x240 0,1,2 --hide nodes
 strip cloth-pegs 3 290x240 0,0.3,1.5 --camera 25,4 --zoom 1.3 --hide nodes
 strip curtain 3 290x240 0,0.4,1.5 --hide nodes
 strip knot 3 290x200 0,0.5,1.5 --camera 20,25 --zoom 1.6 --hide nodes
+strip funnel 3 290x240 0,0.2,0.4 --camera 30,38 --hide nodes
 picture gelatine --hide nodes
+strip jellies-pile 3 290x240 0,0.3,2 --hide nodes
 picture jelly-large --set simulation.steps=400 --colour strain
 strip jelly-spheres 3 290x240 0,0.48,0.64,0.8,1.2,4 --camera 150,25
 strip jelly-wind 4 200x240 0,0.8,1.6,3 --zoom 0.9 --hide legend
@@ -66,4 +69,5 @@ picture sheet-wind-weak --colour strain --range 0,20
 strip spring-yields 3 290x220 0,5,15 --colour strain
 picture strips --hide nodes
 strip tablecloth 3 290x240 0,0.3,2 --hide nodes
+strip tablecloth-round 3 290x240 0.2,0.4,2 --camera 30,12 --hide nodes
 picture wheel --colour tension --hide nodes
