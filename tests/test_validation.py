@@ -51,6 +51,34 @@ def test_closed_forms():
     near(validation.diagonal_stiffness(9 / 8, 9 / 8, 3 / 8, 3 / 8), 1, 1e-12)
 
 
+    near(validation.hertz_force(0.05, 2e-3, 1e5, 0.25), 2.8444, 1e-4)
+    # On the surface it sinks by (1 - nu^2) F / (pi E r), and moves towards the force by
+    # (1 + nu) (1 - 2 nu) F / (2 pi E r).
+    x, y, z = validation.half_space_displacement(3, 1e5, 0.25, (-0.03, 0, 0.04))
+    near(y, -(1 - 0.25 ** 2) * 3 / (math.pi * 1e5 * 0.05), 1e-15)
+    inwards = 1.25 * 0.5 * 3 / (2 * math.pi * 1e5 * 0.05)
+    near(x, 0.6 * inwards, 1e-15)
+    near(z, -0.8 * inwards, 1e-15)
+    # Below the force: (1 + nu) (3 - 2 nu) F / (2 pi E depth).
+    x, y, z = validation.half_space_displacement(3, 1e5, 0.25, (0, -0.05, 0))
+    near(y, -1.25 * 2.5 * 3 / (2 * math.pi * 1e5 * 0.05), 1e-15)
+    assert x == z == 0
+
+
+def test_a_round_cloth_and_its_shadow():
+    # Two triangles on each other and one beside them, of 0.5 cm2 each.
+    points = [(0, 0), (0.01, 0), (0, 0.01), (0.01, 0.01)]
+    near(validation.shadow_area(points, [(0, 1, 2), (1, 0, 2)]), 0.5e-4, 3e-6)
+    near(validation.shadow_area(points, [(0, 1, 2), (1, 3, 2)]), 1e-4, 1e-9)
+    ring = math.pi * (validation.CLOTH ** 2 - validation.CLAMP ** 2)
+    for spacing, least in ((0.01, 0.97), (0.005, 0.99)):
+        points, triangles = validation.round_cloth(spacing)
+        covered = validation.shadow_area(points, triangles) - math.pi * validation.CLAMP ** 2
+        assert least < covered / ring < 1, covered / ring
+        on_clamp = [p for p in points if abs(math.hypot(*p) - validation.CLAMP) < 1e-12]
+        assert len(on_clamp) > 2 * validation.CLAMP / spacing
+
+
 def test_a_peak_of_the_spectrum():
     values = [3 + math.sin(2 * math.pi * 0.6337 * i / 100) + 0.1 * math.sin(
         2 * math.pi * 3.8 * i / 100) for i in range(1600)]
@@ -66,6 +94,9 @@ def test_what_fails():
     assert not group.add("drop", "80 links", 0.64, math.nan, 0.002, unit="L", scale=1.0).passed()
     inside.order, inside.least_order = 1.7, 1.8
     assert not inside.passed()
+    unknown = group.add("drape", "10 mm", None, 71.0, 0.1, unit="%")
+    assert unknown.passed() and unknown.cells()[2:] == ["", "71 %", "", "", ""]
+    assert not group.add("drape", "5 mm", None, math.nan, 0.1, unit="%").passed()
     near(validation.order_of([0.08, 0.04, 0.01]), 2, 1e-12)
 
     # A page shows what was found, up to rounding, or the rows differ.
@@ -105,6 +136,7 @@ def test_runs_that_fail(taut, folder):
 def main():
     taut = sys.argv[1]
     test_closed_forms()
+    test_a_round_cloth_and_its_shadow()
     test_a_peak_of_the_spectrum()
     test_what_fails()
     with tempfile.TemporaryDirectory(prefix="taut-test-validation-") as folder:
