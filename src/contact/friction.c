@@ -169,7 +169,7 @@ void REAL_NAME(friction_update_at)(struct system *system, struct friction_step s
     const struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
         update_block(system, step, block);
-    REAL_NAME(shape_friction_update)(system, step.time, worker);
+    REAL_NAME(shape_friction_update)(system, step, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     // The others write to the sums only after the next evaluation of the forces.
     for (size_t block = 0; worker->index == 0 && block < contacts->blocks; block++)

@@ -555,7 +555,7 @@ struct shape_powers REAL_NAME(shape_contact_powers)(struct system *system,
 
 // The stretch with which a contact begins: it has been within reach for at most the step.
 static vec3 first_stretch(const struct system *system, const struct shape_friction *it,
-                          const struct shape_touch *touch)
+                          const struct shape_touch *touch, double longest)
 {
     const struct barrier barrier = shape_barrier(system, touch->body);
     const double k = (double)barrier.stiffness, depth = (double)barrier.depth;
@@ -564,7 +564,7 @@ static vec3 first_stretch(const struct system *system, const struct shape_fricti
         force < soft ? sqrt(force * depth / (2 * k)) : depth + (force - soft) / (4 * k);
     if (!(it->approach < 0))
         return vec3_make(0, 0, 0);
-    return vec3_scale(fmin(system->settings.dt, within / -it->approach), it->sliding);
+    return vec3_scale(fmin(longest, within / -it->approach), it->sliding);
 }
 
 // As in friction.c, with the force of the barrier. Adds the heat, J.
@@ -578,7 +578,9 @@ static void update_touch(struct system *system, const struct shape_touch *touch,
     const double most = touch->normal_force / it.stiffness; // m, for mu = 1
     const double kinetic = most * it.law.kinetic_coefficient;
     const double limit = slid ? kinetic : most * it.law.static_coefficient;
-    const vec3 stretch = it.flags ? it.stretch : first_stretch(system, &it, touch);
+    const vec3 stretch =
+        it.flags ? it.stretch
+                 : first_stretch(system, &it, touch, system->surface_contact->shapes->step.first);
     const double reached = vec3_length(stretch);
     bool slides = slid;
     double left = reached;
@@ -663,13 +665,15 @@ static double visit_memory(struct system *system, double time, touch_visitor *vi
     return heat;
 }
 
-void REAL_NAME(shape_friction_update)(struct system *system, double time,
+void REAL_NAME(shape_friction_update)(struct system *system, struct friction_step step,
                                       const struct worker *worker)
 {
     const struct surface_contact *it = system->surface_contact;
     if (!it || !it->shapes || !it->shapes->has_friction)
         return;
-    const double heat = visit_memory(system, time, update_touch, worker);
+    if (worker->index == 0)
+        it->shapes->step = step;
+    const double heat = visit_memory(system, step.time, update_touch, worker);
     if (worker->index == 0)
         system->work.done[WORK_FRICTION] += heat;
     stage_end(&system->clock, STAGE_COLLIDERS, worker);

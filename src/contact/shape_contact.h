@@ -7,6 +7,7 @@
 #ifndef TAUT_CONTACT_SHAPE_CONTACT_H
 #define TAUT_CONTACT_SHAPE_CONTACT_H
 
+#include "contact/contact.h"
 #include "contact/shapes.h"
 #include "contact/surface_lists.h"
 
@@ -54,9 +55,13 @@ struct shape_contact {
     uint32_t *slot_of;       // by sphere and block: the number of the slot, from 1; 0: none
     struct shape_slot *slots;
     size_t slot_count, slot_capacity;
-    uint8_t *receives;  // by block: whether slots have forces for nodes of its own
-    double (*sums)[2];  // scratch, by chunk, then by block
-    atomic_bool passes; // in the step that has just been made (shape_limit.c)
+    uint8_t *receives; // by block: whether slots have forces for nodes of its own
+    double (*sums)[2]; // scratch, by chunk, then by block
+
+    // In the step that has just been made.
+    double end_time; // s (shape_limit.c)
+    atomic_bool passes;
+    struct friction_step step;
 };
 
 // The barrier between a body and any of the shapes.
@@ -138,14 +143,15 @@ void REAL_NAME(shape_contact_add_chunks)(struct system *system, const struct wor
 void REAL_NAME(shape_contact_add_block)(struct system *system, size_t block);
 
 // At the end of a step: changes the memory of friction, and counts the heat.
-void REAL_NAME(shape_friction_update)(struct system *system, double time,
+void REAL_NAME(shape_friction_update)(struct system *system, struct friction_step step,
                                       const struct worker *worker);
 void REAL_NAME(shape_friction_start)(struct system *system, double time,
                                      const struct worker *worker);
 
-// shape_limit.c. Whether nodes or triangles pass a shape in this step, or come too near to it; the
-// same on every worker. Ends with a barrier.
-bool REAL_NAME(shape_contact_passes)(struct system *system, const struct worker *worker);
+// shape_limit.c. Whether nodes or triangles pass a shape up to that time, s, of its end, or come too near to
+// it; the same on every worker. Ends with a barrier.
+bool REAL_NAME(shape_contact_passes)(struct system *system, double end,
+                                     const struct worker *worker);
 
 // Cuts what passes, once: along normals, or in every direction towards where the step would bring
 // nodes that rest on the shape. By one worker. Returns whether anything was cut. *stuck: as in

@@ -206,14 +206,16 @@ static void limit_blocks(struct limit *limit, struct range blocks)
 
 // ---- A step
 
-bool REAL_NAME(shape_contact_passes)(struct system *system, const struct worker *worker)
+bool REAL_NAME(shape_contact_passes)(struct system *system, double end, const struct worker *worker)
 {
     const struct surface_contact *it = system->surface_contact;
     struct shape_contact *shapes = it->shapes;
-    struct limit limit = {.system = system, .end = step_time(system, system->state->step + 1)};
+    struct limit limit = {.system = system, .end = end};
     worker_barrier(worker); // all have finished with the boxes
     if (worker->index == 0)
         atomic_store(&shapes->passes, false);
+    if (worker->index == 0)
+        shapes->end_time = end;
     worker_barrier(worker);
     limit_chunks(&limit, worker_share(worker, shapes->chunk_count, 1));
     worker_barrier(worker);
@@ -233,7 +235,7 @@ bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, boo
     const struct surface_contact *it = system->surface_contact;
     struct limit limit = {
         .system = system,
-        .end = step_time(system, system->state->step + 1),
+        .end = it->shapes->end_time,
         .cuts = true,
         .along_normals = along_normals,
     };

@@ -63,10 +63,11 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
 // The power that the dampers of friction take in the present state, W; the same on every worker.
 double REAL_NAME(surface_contact_power)(struct system *system, const struct worker *worker);
 
-// After the nodes have moved, before forces are evaluated again: whether the motion of the step has
-// to be cut, because nodes would pass through a surface or come nearer to it than a twentieth of
-// their distance. The same on every worker.
-bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worker *worker);
+// After the nodes have moved, before forces are evaluated again: whether the motion of the step, or of
+// a substep, up to a time, s, has to be cut, because nodes would pass through a surface or come nearer to
+// it than a twentieth of their distance. The same on every worker.
+bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
+                                       const struct worker *worker);
 
 // If so: cuts it. Every node that is cut keeps a part of its displacement, and its velocity changes
 // by what it loses, over the step. Ends with a barrier.

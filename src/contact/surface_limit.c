@@ -296,7 +296,8 @@ static bool list_passes(const struct system *system, size_t index)
     return false;
 }
 
-bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worker *worker)
+bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
+                                       const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     if (!it)
@@ -316,7 +317,7 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, const struct worke
                 atomic_store(&it->passes, true);
         worker_barrier(worker);
     }
-    const bool of_shapes = it->shapes && REAL_NAME(shape_contact_passes)(system, worker);
+    const bool of_shapes = it->shapes && REAL_NAME(shape_contact_passes)(system, end, worker);
     const bool passes = overshot || of_shapes || atomic_load(&it->passes);
     worker_barrier(worker);
     if (worker->index == 0)

@@ -1113,7 +1113,9 @@ static void keep_fraction(struct system *system, double fraction, struct split_v
 static bool shorten(struct system *system, const struct worker *worker)
 {
     const double least = 0.02;
-    if (!REAL_NAME(surface_contact_passes)(system, worker))
+    const struct evaluation end = {step_time(system, system->state->step + 1),
+                                   system->state->step + 1, false};
+    if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
         return false;
     const double fraction = REAL_NAME(surface_contact_fraction)(system, worker);
     if (!(fraction < 1 && fraction >= least))
@@ -1121,8 +1123,6 @@ static bool shorten(struct system *system, const struct worker *worker)
     const bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
     const struct implicit *it = system->implicit;
     const bool counts_work = system->settings.keep_energy_budget;
-    const struct evaluation end = {step_time(system, system->state->step + 1),
-                                   system->state->step + 1, false};
     double before = 0;
     if (counts_work)
         before = REAL_NAME(energy_total)(system, end, worker);

@@ -301,7 +301,7 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     if (!system->settings.cuts || gas_has_collapsed(system))
         return;
     REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
-    if (!REAL_NAME(surface_contact_passes)(system, worker))
+    if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
         return;
     const bool counts_work = system->settings.keep_energy_budget;
     taut_energy before = {0};

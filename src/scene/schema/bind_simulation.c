@@ -370,13 +370,13 @@ static void check_contact_response(struct binder *binder, const struct bound *bo
     bound_refuse_unless(binder, bound, "friction", "response",
                         "is only for 'response: penalty' and 'response: project'; "
                         "'friction_coefficient' is for 'response: contact'");
-    if (binder->integrator_known &&
-        (integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD))
-        bind_report(binder, given_at(bound_find(bound, "response")), NULL,
-                    "'response: contact' is not for the integrator %s, only for explicit_euler, "
-                    "symplectic_euler, verlet, velocity_verlet, midpoint and rk4; with others use "
-                    "'response: penalty', or a mesh collider of the same shape",
-                    integrator_name(integrator));
+    if (binder->integrator_known && integrator_is_implicit(integrator))
+        bind_report(
+            binder, given_at(bound_find(bound, "response")), NULL,
+            "'response: contact' is not for the integrator %s, only for explicit_euler, "
+            "symplectic_euler, verlet, velocity_verlet, midpoint, rk4 and xpbd; with others use "
+            "'response: penalty', or a mesh collider of the same shape",
+            integrator_name(integrator));
 }
 
 static void check_response(struct binder *binder, const struct bound *bound,
