@@ -16,6 +16,8 @@ static const double GRAVITY = 9.81, STIFFNESS = 100, THICKNESS = 0.004, MASS = 0
 static const char *const integrators[] = {
     "explicit_euler", "symplectic_euler", "verlet", "velocity_verlet", "midpoint", "rk4", "xpbd"};
 enum { INTEGRATORS = sizeof integrators / sizeof integrators[0], STABLE = 1, XPBD = 6 };
+static const char *const implicit[] = {"implicit_euler", "implicit_midpoint", "bdf2"};
+enum { IMPLICIT = 3 };
 
 // ---- Heights at rest
 
@@ -35,19 +37,19 @@ static double farthest_from(const taut_solver *solver, double height)
     return farthest;
 }
 
-static double height_at_rest(const char *integrator, const char *precision, const char *collider,
-                             double height)
+static double height_at_rest(const char *integrator, double dt, const char *precision,
+                             const char *collider, double height)
 {
     taut_solver *solver = solver_of(
-        "precision: %s\nsimulation: {integrator: %s, dt: 2e-4, steps: 1}\n"
+        "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
         "environment: {gravity: [0, " NUM ", 0], air_drag: 0.02}\n"
         "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
         "colliders:\n- %s\n"
         "bodies:\n- {name: sheet, type: cloth, origin: [-0.1, 0.007, -0.1], u: [0.2, 0, 0],\n"
         "   v: [0, 0, 0.2], nodes: [4, 4], node_mass: " NUM
         ", springs: {structural: {stiffness: 5}}}\n",
-        precision, integrator, -GRAVITY, THICKNESS, STIFFNESS, collider, MASS);
-    advance(solver, 15000);
+        precision, integrator, dt, -GRAVITY, THICKNESS, STIFFNESS, collider, MASS);
+    advance(solver, (uint64_t)round(3 / dt));
     const double found = farthest_from(solver, height);
     taut_solver_destroy(solver);
     return found;
@@ -59,19 +61,35 @@ static void test_sheets_rest_at_the_height_of_balance(void **state)
     (void)state;
     const double height = floating_height(MASS * GRAVITY);
     for (int i = 0; i < INTEGRATORS; i++)
-        assert_near(
-            height_at_rest(integrators[i], "double", "{type: plane, response: contact}", height), 0,
-            1e-9);
-    assert_near(height_at_rest("verlet", "double",
+        assert_near(height_at_rest(integrators[i], 2e-4, "double",
+                                   "{type: plane, response: contact}", height),
+                    0, 1e-9);
+    assert_near(height_at_rest("verlet", 2e-4, "double",
                                "{type: room, min: [-1, 0, -1], max: [1, 2, 1], response: contact}",
                                height),
                 0, 1e-9);
-    assert_near(
-        height_at_rest("velocity_verlet", "single", "{type: plane, response: contact}", height), 0,
-        2e-7);
-    assert_near(
-        height_at_rest("velocity_verlet", "mixed", "{type: plane, response: contact}", height), 0,
-        1e-9);
+    assert_near(height_at_rest("velocity_verlet", 2e-4, "single",
+                               "{type: plane, response: contact}", height),
+                0, 2e-7);
+    assert_near(height_at_rest("velocity_verlet", 2e-4, "mixed", "{type: plane, response: contact}",
+                               height),
+                0, 1e-9);
+}
+
+// Steps of 3.2 over sqrt(4 kappa / m).
+static void test_implicit_steps_rest_at_the_same_height(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"double", "single", "mixed"};
+    const double height = floating_height(MASS * GRAVITY);
+    for (int i = 0; i < IMPLICIT; i++)
+        for (int p = 0; p < 3; p++)
+            assert_near(height_at_rest(implicit[i], 5e-3, precisions[p],
+                                       p == 0 ? "{type: plane, response: contact}"
+                                              : "{type: room, min: [-1, 0, -1], max: [1, 2, 1], "
+                                                "response: contact}",
+                                       height),
+                        0, p == 1 ? 1e-6 : 1e-8);
 }
 
 // A ball below the inside of a triangle, below an edge of a rope and below a node without a surface: the
@@ -122,79 +140,127 @@ static void test_forces_of_balls(void **state)
 // ---- Nothing passes
 
 // A cloth with cells of 0.2 m over a ball of 0.05 m; dt is far above what the impact would need.
+static void check_coarse_cloth(const char *integrator, double dt)
+{
+    taut_solver *solver = solver_of(
+        HEADER("%s", NUM) "environment: {gravity: [0, -9.81, 0], air_drag: 0.01}\n"
+                          "contact: {thickness: 0.002, stiffness: 300, self: false}\n"
+                          "colliders:\n- {type: sphere, center: [0.02, 0.1, 0.03], radius: 0.05,\n"
+                          "   response: contact, friction_coefficient: 0.3}\n"
+                          "- {type: plane, response: contact, friction_coefficient: 0.5}\n"
+                          "bodies:\n- {name: cloth, type: cloth, origin: [-0.5, 0.25, -0.5], u: "
+                          "[1, 0, 0],\n"
+                          "   v: [0, 0, 1], nodes: [6, 6], mass: 0.2, springs: {structural: "
+                          "{stiffness: 300,\n"
+                          "   damping: 0.05}, shear: {stiffness: 200, damping: 0.05}}}\n",
+        integrator, dt);
+    struct everything all = everything_of(solver);
+    double nearest = INFINITY, lowest = INFINITY;
+    for (double time = 0; time < 1; time += dt) {
+        advance(solver, 1);
+        nearest = fmin(nearest, triangle_distance(solver, &all, vec3_make(0.02, 0.1, 0.03)));
+        for (uint64_t n = 0; n < all.nodes; n++)
+            lowest = fmin(lowest, position_of(solver, n).y);
+    }
+    assert_true(nearest > 0.05);
+    assert_true(nearest < 0.053); // it does touch
+    assert_true(lowest > 0 && lowest < 0.003);
+    free_everything(&all);
+    taut_solver_destroy(solver);
+}
+
 static void test_a_coarse_cloth_stays_outside_a_small_ball(void **state)
 {
     (void)state;
-    for (int i = STABLE; i < INTEGRATORS; i++) {
-        taut_solver *solver = solver_of(
-            HEADER("%s",
-                   "5e-4") "environment: {gravity: [0, -9.81, 0], air_drag: 0.01}\n"
-                           "contact: {thickness: 0.002, stiffness: 300, self: false}\n"
-                           "colliders:\n- {type: sphere, center: [0.02, 0.1, 0.03], radius: 0.05,\n"
-                           "   response: contact, friction_coefficient: 0.3}\n"
-                           "- {type: plane, response: contact, friction_coefficient: 0.5}\n"
-                           "bodies:\n- {name: cloth, type: cloth, origin: [-0.5, 0.25, -0.5], u: "
-                           "[1, 0, 0],\n"
-                           "   v: [0, 0, 1], nodes: [6, 6], mass: 0.2, springs: {structural: "
-                           "{stiffness: 300,\n"
-                           "   damping: 0.05}, shear: {stiffness: 200, damping: 0.05}}}\n",
-            integrators[i]);
-        struct everything all = everything_of(solver);
-        double nearest = INFINITY, lowest = INFINITY;
-        for (int step = 0; step < 2000; step++) {
-            advance(solver, 1);
-            nearest = fmin(nearest, triangle_distance(solver, &all, vec3_make(0.02, 0.1, 0.03)));
-            for (uint64_t n = 0; n < all.nodes; n++)
-                lowest = fmin(lowest, position_of(solver, n).y);
-        }
-        assert_true(nearest > 0.05);
-        assert_true(nearest < 0.053); // it does touch
-        assert_true(lowest > 0 && lowest < 0.003);
-        free_everything(&all);
-        taut_solver_destroy(solver);
-    }
+    for (int i = STABLE; i < INTEGRATORS; i++)
+        check_coarse_cloth(integrators[i], 5e-4);
+    for (int i = 0; i < IMPLICIT; i++)
+        check_coarse_cloth(implicit[i], 2e-3);
 }
 
 // 20 m/s with steps of 1 ms: ten thicknesses and a quarter of the ball a step.
+static void check_fast_bodies(const char *integrator, const char *precision)
+{
+    taut_solver *solver = solver_of(
+        "precision: %s\nsimulation: {integrator: %s, dt: 0.001, steps: 1}\n"
+        "contact: {thickness: 0.002, self: false}\n"
+        "colliders:\n- {type: sphere, center: [0.03, 0, 0.02], radius: 0.08, response: "
+        "contact}\n"
+        "- {type: sphere, center: [5, 0, 0], radius: 0.01, response: contact}\n"
+        "- {type: plane, point: [0, -1, 0], response: contact}\n"
+        "bodies:\n- {name: cloth, type: cloth, origin: [-0.3, 0.2, -0.3], u: [0.6, 0, 0],\n"
+        "   v: [0, 0, 0.6], nodes: [7, 7], mass: 0.1, velocity: [0, -20, 0],\n"
+        "   springs: {structural: {stiffness: 100, damping: 0.01}}}\n"
+        "- {name: rope, type: rope, from: [4.8, 0.2, 0.004], to: [5.2, 0.2, 0.004], nodes: 5,\n"
+        "   node_mass: 0.01, velocity: [0, -20, 0], spring: {stiffness: 100}}\n",
+        precision, integrator);
+    struct everything all = everything_of(solver);
+    double nearest = INFINITY, lowest = INFINITY, rope = INFINITY;
+    for (int step = 0; step < 200; step++) {
+        advance(solver, 1);
+        nearest = fmin(nearest, triangle_distance(solver, &all, vec3_make(0.03, 0, 0.02)));
+        for (uint64_t n = 0; n < all.nodes; n++)
+            lowest = fmin(lowest, position_of(solver, n).y);
+        for (uint64_t n = 49; n < 53; n++) {
+            const vec3 ball = vec3_make(5, 0, 0);
+            const vec3 near =
+                nearest_on_side(ball, position_of(solver, n), position_of(solver, n + 1));
+            rope = fmin(rope, vec3_length(vec3_subtract(near, ball)));
+        }
+    }
+    assert_true(nearest > 0.08 && nearest < 0.085);
+    assert_true(rope > 0.01 && rope < 0.015);
+    assert_true(lowest > -1 && lowest < -0.9);
+    assert_true(solver_surface_cuts(solver).steps > 0);
+    assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+    free_everything(&all);
+    taut_solver_destroy(solver);
+}
+
 static void test_fast_bodies_do_not_pass(void **state)
 {
     (void)state;
-    for (int i = STABLE; i < INTEGRATORS; i++) {
-        taut_solver *solver = solver_of(
-            "precision: %s\nsimulation: {integrator: %s, dt: 0.001, steps: 1}\n"
-            "contact: {thickness: 0.002, self: false}\n"
-            "colliders:\n- {type: sphere, center: [0.03, 0, 0.02], radius: 0.08, response: "
-            "contact}\n"
-            "- {type: sphere, center: [5, 0, 0], radius: 0.01, response: contact}\n"
-            "- {type: plane, point: [0, -1, 0], response: contact}\n"
-            "bodies:\n- {name: cloth, type: cloth, origin: [-0.3, 0.2, -0.3], u: [0.6, 0, 0],\n"
-            "   v: [0, 0, 0.6], nodes: [7, 7], mass: 0.1, velocity: [0, -20, 0],\n"
-            "   springs: {structural: {stiffness: 100, damping: 0.01}}}\n"
-            "- {name: rope, type: rope, from: [4.8, 0.2, 0.004], to: [5.2, 0.2, 0.004], nodes: 5,\n"
-            "   node_mass: 0.01, velocity: [0, -20, 0], spring: {stiffness: 100}}\n",
-            i % 2 == 0 ? "single" : "double", integrators[i]);
-        struct everything all = everything_of(solver);
-        double nearest = INFINITY, lowest = INFINITY, rope = INFINITY;
-        for (int step = 0; step < 200; step++) {
-            advance(solver, 1);
-            nearest = fmin(nearest, triangle_distance(solver, &all, vec3_make(0.03, 0, 0.02)));
-            for (uint64_t n = 0; n < all.nodes; n++)
-                lowest = fmin(lowest, position_of(solver, n).y);
-            for (uint64_t n = 49; n < 53; n++) {
-                const vec3 ball = vec3_make(5, 0, 0);
-                const vec3 near =
-                    nearest_on_side(ball, position_of(solver, n), position_of(solver, n + 1));
-                rope = fmin(rope, vec3_length(vec3_subtract(near, ball)));
-            }
-        }
-        assert_true(nearest > 0.08 && nearest < 0.085);
-        assert_true(rope > 0.01 && rope < 0.015);
-        assert_true(lowest > -1 && lowest < -0.9);
-        assert_true(solver_surface_cuts(solver).steps > 0);
-        assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
-        free_everything(&all);
-        taut_solver_destroy(solver);
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    for (int i = STABLE; i < INTEGRATORS; i++)
+        check_fast_bodies(integrators[i], precisions[i % 2]);
+    for (int i = 0; i < IMPLICIT; i++)
+        check_fast_bodies(implicit[i], precisions[i]);
+}
+
+// A ball that hits a sheet at 20 m/s with steps of 1 ms: a fifth of its radius a step.
+static void check_fast_ball(const char *integrator, const char *precision)
+{
+    taut_solver *solver = solver_of(
+        "precision: %s\nsimulation: {integrator: %s, dt: 0.001, steps: 1}\n"
+        "contact: {thickness: 0.004, self: false}\n"
+        "colliders:\n- {type: sphere, center: [0.03, -0.02, -0.2], radius: 0.1, velocity: [0, 0, "
+        "20],\n"
+        "   response: contact, friction_coefficient: 0.3}\n"
+        "bodies:\n- {name: cloth, type: cloth, origin: [-0.3, -0.3, 0], u: [0.6, 0, 0],\n"
+        "   v: [0, 0.6, 0], nodes: [7, 7], mass: 0.1,\n"
+        "   springs: {structural: {stiffness: 100, damping: 0.01}}}\n",
+        precision, integrator);
+    struct everything all = everything_of(solver);
+    double nearest = INFINITY;
+    for (int step = 1; step <= 40; step++) {
+        advance(solver, 1);
+        nearest = fmin(nearest,
+                       triangle_distance(solver, &all, vec3_make(0.03, -0.02, -0.2 + 0.02 * step)));
     }
+    assert_true(nearest > 0.1 && nearest < 0.105);
+    assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+    free_everything(&all);
+    taut_solver_destroy(solver);
+}
+
+static void test_a_fast_ball_does_not_pass(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    for (int i = STABLE; i < INTEGRATORS; i++)
+        check_fast_ball(integrators[i], precisions[i % 3]);
+    for (int i = 0; i < IMPLICIT; i++)
+        check_fast_ball(implicit[i], precisions[i]);
 }
 
 // A lattice and a ball thrown about in a room stay inside of it.
@@ -269,6 +335,15 @@ static void test_the_budget_of_a_moving_ball_closes(void **state)
             assert_true(fabs(fine) < (i == XPBD ? 4e-3 : 1e-4) * work);
             assert_true(fabs(fine) < 0.6 * fabs(coarse));
         }
+    static const double parts[] = {0.12, 4e-3, 6e-3};
+    for (int i = 0; i < IMPLICIT; i++)
+        for (int friction = 0; friction < 2; friction++) {
+            double work;
+            const double residual = residual_of_sweep(
+                implicit[i], 5e-4, friction ? ", friction_coefficient: 0.4" : "", &work);
+            assert_true(work > 0.02);
+            assert_true(fabs(residual) < parts[i] * work);
+        }
 }
 
 // Without springs and friction, what a ball gives to a sheet that it pushes is its velocity times the
@@ -296,20 +371,25 @@ static void test_work_is_velocity_times_momentum(void **state)
 // ---- Friction
 
 // A patch of four nodes on a plane: gravity pulls along x by half of what it pulls down.
-static taut_solver *slope_solver(const char *integrator, const char *collider, const char *body)
+static taut_solver *slope_with_steps(const char *integrator, double dt, const char *collider,
+                                     const char *body)
 {
     const double across = 1 / sqrt(1.25);
-    return solver_of(HEADER("%s", "1e-4") "environment: {gravity: [" NUM ", " NUM ", 0]}\n"
-                                          "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
-                                          "colliders:\n- {type: plane, response: contact%s}\n"
-                                          "bodies:\n- {name: patch, type: cloth, origin: [0, " NUM
-                                          ", 0], u: [0.05, 0, 0],\n"
-                                          "   v: [0, 0, 0.05], nodes: [2, 2], node_mass: " NUM
-                                          "%s,\n"
-                                          "   springs: {structural: {stiffness: 100, damping: "
-                                          "0.02}, shear: {stiffness: 100}}}\n",
-                     integrator, GRAVITY * across / 2, -GRAVITY * across, THICKNESS, STIFFNESS,
+    return solver_of(HEADER("%s", NUM) "environment: {gravity: [" NUM ", " NUM ", 0]}\n"
+                                       "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
+                                       "colliders:\n- {type: plane, response: contact%s}\n"
+                                       "bodies:\n- {name: patch, type: cloth, origin: [0, " NUM
+                                       ", 0], u: [0.05, 0, 0],\n"
+                                       "   v: [0, 0, 0.05], nodes: [2, 2], node_mass: " NUM "%s,\n"
+                                       "   springs: {structural: {stiffness: 100, damping: "
+                                       "0.02}, shear: {stiffness: 100}}}\n",
+                     integrator, dt, GRAVITY * across / 2, -GRAVITY * across, THICKNESS, STIFFNESS,
                      collider, floating_height(MASS * GRAVITY * across), MASS, body);
+}
+
+static taut_solver *slope_solver(const char *integrator, const char *collider, const char *body)
+{
+    return slope_with_steps(integrator, 1e-4, collider, body);
 }
 
 static double patch_x(const taut_solver *solver)
@@ -320,15 +400,45 @@ static double patch_x(const taut_solver *solver)
     return sum;
 }
 
-static double acceleration_of(taut_solver *solver)
+static double acceleration_with_steps(taut_solver *solver, double dt)
 {
     double x[3];
     for (int i = 0; i < 3; i++) {
-        advance(solver, 3000);
+        advance(solver, (uint64_t)round(0.3 / dt));
         x[i] = patch_x(solver);
     }
     taut_solver_destroy(solver);
     return (x[2] - 2 * x[1] + x[0]) / (0.3 * 0.3);
+}
+
+static double acceleration_of(taut_solver *solver)
+{
+    return acceleration_with_steps(solver, 1e-4);
+}
+
+// Steps of 1.3 and 6.3 over sqrt(4 kappa / m).
+static void test_implicit_friction_on_a_slope(void **state)
+{
+    (void)state;
+    for (int i = 0; i < IMPLICIT; i++)
+        for (int n = 0; n < 2; n++) {
+            const double dt = n == 0 ? 2e-3 : 1e-2, across = 1 / sqrt(1.25);
+            taut_solver *solver =
+                slope_with_steps(implicit[i], dt, ", friction_coefficient: 0.49", "");
+            assert_near(acceleration_with_steps(solver, dt) / 0.0877433, 1, 2e-5);
+            solver = slope_with_steps(implicit[i], dt, ", friction_coefficient: 0.51", "");
+            advance(solver, (uint64_t)round(2 / dt));
+            double x = patch_x(solver);
+            advance(solver, (uint64_t)round(2 / dt));
+            assert_near(patch_x(solver), x, 1e-8);
+            taut_solver_destroy(solver);
+            solver = slope_with_steps(implicit[i], dt, ", friction_coefficient: 0.3", "");
+            advance(solver, (uint64_t)round(0.5 / dt));
+            x = patch_x(solver);
+            assert_near(work_of(solver).friction / (0.3 * 4 * MASS * GRAVITY * across * x), 1,
+                        1e-3);
+            taut_solver_destroy(solver);
+        }
 }
 
 static void test_friction_on_a_slope(void **state)
@@ -384,7 +494,7 @@ static void test_heat_of_sliding(void **state)
 // ---- The same bits
 
 #define MANY                                                                                       \
-    "precision: %s\nsimulation: {integrator: %s, dt: 2e-4, steps: 1}\n"                            \
+    "precision: %s\nsimulation: {integrator: %s, dt: %s, steps: 1}\n"                              \
     "environment: {gravity: [0, -9.81, 0], air_drag: 0.005}\n"                                     \
     "contact: {thickness: 0.003, friction_coefficient: 0.3}\n"                                     \
     "colliders:\n"                                                                                 \
@@ -404,8 +514,8 @@ static void test_heat_of_sliding(void **state)
 static uint64_t hash_of_many(const void *context, const struct solver_options *options)
 {
     const char *const *which = context;
-    taut_solver *solver = solver_from(scene_of(MANY, which[0], which[1]), options);
-    advance(solver, 400);
+    taut_solver *solver = solver_from(scene_of(MANY, which[0], which[1], which[2]), options);
+    advance(solver, (uint64_t)atoi(which[3]));
     const uint64_t hash = taut_solver_hash(solver);
     taut_solver_destroy(solver);
     return hash;
@@ -416,39 +526,61 @@ static void test_bits_do_not_depend_on_the_machine(void **state)
     (void)state;
     static const char *const precisions[] = {"single", "double", "mixed"};
     for (int p = 0; p < 3; p++)
-        assert_same_hashes(hash_of_many, (const char *[]){precisions[p], integrators[p + 1]});
+        assert_same_hashes(hash_of_many,
+                           (const char *[]){precisions[p], integrators[p + 1], "2e-4", "400"});
     const struct solver_options one = {.config = {.threads = 1}},
                                 eight = {.config = {.threads = 8}};
-    static const char *const others[][2] = {{"single", "velocity_verlet"}, {"mixed", "xpbd"}};
+    static const char *const others[][4] = {{"single", "velocity_verlet", "2e-4", "400"},
+                                            {"mixed", "xpbd", "2e-4", "300"}};
     for (int i = 0; i < 2; i++)
         assert_true(hash_of_many(others[i], &one) == hash_of_many(others[i], &eight));
-    assert_same_hashes(hash_of_many, (const char *[]){"single", "xpbd"});
+    assert_same_hashes(hash_of_many, (const char *[]){"single", "xpbd", "2e-4", "300"});
+}
+
+static void resume_many(const char *precision, const char *integrator, const char *dt,
+                        uint64_t half)
+{
+    taut_scene *scene = scene_of(MANY, precision, integrator, dt);
+    taut_solver *whole = create(scene, 2, best_isa());
+    advance(whole, half);
+    const struct saved saved = save(whole);
+    taut_solver *resumed = restore(scene, saved, 3, best_isa());
+    advance(whole, half);
+    advance(resumed, half);
+    const struct saved one = save_and_end(whole), other = save_and_end(resumed);
+    assert_same_saved(one, other, integrator);
+    taut_bytes_release(saved.bytes);
+    taut_bytes_release(one.bytes);
+    taut_bytes_release(other.bytes);
+    taut_scene_destroy(scene);
 }
 
 static void test_a_restored_run_continues_to_the_bit(void **state)
 {
     (void)state;
     static const char *const precisions[] = {"single", "double", "mixed"};
-    for (int i = STABLE; i < INTEGRATORS; i++) {
-        taut_scene *scene = scene_of(MANY, precisions[i % 3], integrators[i]);
-        taut_solver *whole = create(scene, 2, best_isa());
-        advance(whole, 250);
-        const struct saved saved = save(whole);
-        taut_solver *resumed = restore(scene, saved, 3, best_isa());
-        advance(whole, 150);
-        advance(resumed, 150);
-        const struct saved one = save_and_end(whole), other = save_and_end(resumed);
-        assert_same_saved(one, other, integrators[i]);
-        taut_bytes_release(saved.bytes);
-        taut_bytes_release(one.bytes);
-        taut_bytes_release(other.bytes);
-        taut_scene_destroy(scene);
-    }
+    for (int i = STABLE; i < INTEGRATORS; i++)
+        resume_many(precisions[i % 3], integrators[i], "2e-4", 200);
+    for (int i = 0; i < IMPLICIT; i++)
+        resume_many(precisions[(i + 1) % 3], implicit[i], "2e-3", 25);
 }
 
 // ---- Stability
 
 // `dt: auto` and `stiffness: auto`: a cloth that is pressed on a ball keeps its energy bounded.
+static void test_implicit_bits(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    const struct solver_options one = {.config = {.threads = 1}},
+                                eight = {.config = {.threads = 8}};
+    for (int i = 0; i < IMPLICIT; i++) {
+        const char *const which[] = {precisions[i], implicit[i], "2e-3", "40"};
+        assert_same_hashes(hash_of_many, which);
+        assert_true(hash_of_many(which, &one) == hash_of_many(which, &eight));
+    }
+}
+
 static void test_automatic_steps_are_stable(void **state)
 {
     (void)state;
@@ -575,9 +707,6 @@ static void test_keys_of_other_responses_are_refused(void **state)
     refuse_keys(
         "verlet", "", "",
         "test.yaml:6:3: error: 'response: contact' of a collider acts by contact of surfaces");
-    static const char *const without[] = {"implicit_euler", "implicit_midpoint", "bdf2"};
-    for (int i = 0; i < 3; i++)
-        refuse_keys(without[i], contact, "", "'response: contact' is not for the integrator");
 }
 
 // What has no memory of friction gets none, and nothing else of such a collider changes.
@@ -601,16 +730,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sheets_rest_at_the_height_of_balance),
+        cmocka_unit_test(test_implicit_steps_rest_at_the_same_height),
         cmocka_unit_test(test_forces_of_balls),
         cmocka_unit_test(test_a_coarse_cloth_stays_outside_a_small_ball),
         cmocka_unit_test(test_fast_bodies_do_not_pass),
+        cmocka_unit_test(test_a_fast_ball_does_not_pass),
         cmocka_unit_test(test_bodies_stay_in_a_room),
         cmocka_unit_test(test_the_budget_of_a_moving_ball_closes),
         cmocka_unit_test(test_work_is_velocity_times_momentum),
         cmocka_unit_test(test_friction_on_a_slope),
+        cmocka_unit_test(test_implicit_friction_on_a_slope),
         cmocka_unit_test(test_which_friction_counts),
         cmocka_unit_test(test_heat_of_sliding),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
+        cmocka_unit_test(test_implicit_bits),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
         cmocka_unit_test(test_automatic_steps_are_stable),
         cmocka_unit_test(test_what_starts_inside_is_refused),

@@ -186,6 +186,23 @@ bool REAL_NAME(friction_assumptions_make)(struct system *system);
 void REAL_NAME(friction_assumptions_free)(struct system *system);
 uint64_t REAL_NAME(friction_assumptions_bytes)(const struct system *system);
 
+// From now on; `trial`: T.
+static inline void friction_assume(struct friction_assumptions *all, size_t at, bool slides,
+                                   double limit, vec3 trial)
+{
+    struct friction_assumption *it = &all->contacts[at];
+    const double size = vec3_length(trial);
+    slides &= size > 0;
+    const vec3 along = vec3_scale(slides ? 1 / size : 0, trial);
+    all->status[at] = slides ? FRICTION_ASSUMED_SLIDES : FRICTION_ASSUMED_STICKS;
+    it->limit = (real)limit;
+    it->normal_force = -1;
+    it->turns = (real)(slides ? fmin(1, limit / size) : 0);
+    it->along[0] = (real)along.x;
+    it->along[1] = (real)along.y;
+    it->along[2] = (real)along.z;
+}
+
 // The force of spring and damper, which is opposite to the contact's as long as it sticks.
 struct friction_trial {
     vec3 force;

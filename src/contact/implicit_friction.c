@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "contact/culling.h"
 #include "contact/friction.h"
+#include "contact/shape_contact.h"
 #include "contact/surface_friction.h"
 #include "contact/tangent.h"
 #include "state/reading.h"
@@ -61,22 +62,6 @@ uint64_t REAL_NAME(friction_assumptions_bytes)(const struct system *system)
 
 // ---- The start of a step, and its stages
 
-static void assume(struct friction_assumptions *all, size_t at, bool slides, double limit,
-                   vec3 trial)
-{
-    struct friction_assumption *it = &all->contacts[at];
-    const double size = vec3_length(trial);
-    slides &= size > 0;
-    const vec3 along = vec3_scale(slides ? 1 / size : 0, trial);
-    all->status[at] = slides ? FRICTION_ASSUMED_SLIDES : FRICTION_ASSUMED_STICKS;
-    it->limit = (real)limit;
-    it->normal_force = -1;
-    it->turns = (real)(slides ? fmin(1, limit / size) : 0);
-    it->along[0] = (real)along.x;
-    it->along[1] = (real)along.y;
-    it->along[2] = (real)along.z;
-}
-
 // A contact that slid in the last step goes on sliding, unless it is so slow that its spring would hold
 // it at once.
 static void predict_contact(const struct system *system, const struct scene_collider *collider,
@@ -97,7 +82,7 @@ static void predict_contact(const struct system *system, const struct scene_coll
     const double limit = friction_limit(system, collider, node, contact, &motion);
     const vec3 later =
         vec3_add(trial.force, vec3_scale(all->way * trial.stiffness, motion.sliding));
-    assume(all, at, flags & FRICTION_SLIDES && vec3_length(later) > limit, limit, later);
+    friction_assume(all, at, flags & FRICTION_SLIDES && vec3_length(later) > limit, limit, later);
 }
 
 void REAL_NAME(friction_predict)(struct system *system, double way, const struct worker *worker)
@@ -119,6 +104,7 @@ void REAL_NAME(friction_predict)(struct system *system, double way, const struct
         if (s->block_friction[block])
             REAL_NAME(contacts_visit)
     (system, time, contact_block_nodes(system, block), predict_contact, NULL);
+    REAL_NAME(shape_friction_predict)(system, worker);
     if (worker->index == 0)
         all->present = true;
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
@@ -185,7 +171,7 @@ static void revise_contact(const struct system *system, const struct scene_colli
     const bool turned =
         all->status[at] == FRICTION_ASSUMED_SLIDES &&
         force.x * (double)along[0] + force.y * (double)along[1] + force.z * (double)along[2] < 0;
-    assume(all, at, vec3_length(force) > limit && !turned, limit, force);
+    friction_assume(all, at, vec3_length(force) > limit && !turned, limit, force);
     all->contacts[at].normal_force = (real)after.normal_force;
     if (system->constants->inverse_mass[node] == 0)
         return;
@@ -201,6 +187,7 @@ double REAL_NAME(friction_revise)(struct system *system, double time, double g,
     struct friction_assumptions *all = system->contacts.friction_assumptions;
     double sums[2];
     REAL_NAME(surface_friction_revise)(system, g, solution, sums, worker);
+    REAL_NAME(shape_friction_revise)(system, g, solution, sums, worker);
     if (!all)
         return sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
     const struct range blocks = contact_block_share(system, worker);

@@ -217,10 +217,12 @@ double REAL_NAME(mesh_colliders_power)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
     double power = 0;
-    if (!it || !it->colliders_move || !it->pushes)
+    if (!it || (!it->colliders_move && !it->shapes) || !it->pushes)
         return 0;
     if (it->rows && it->rows->present)
         return REAL_NAME(surface_rows_collider_power)(system);
+    if (!it->colliders_move)
+        return 0;
     for (size_t b = 0; b < it->surfaces.block_count; b++)
         if (it->touched[b] && is_of_collider(system->topology, &it->surfaces.blocks[b]))
             power += power_of_block(system, b);

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "contact/culling.h"
 #include "contact/friction.h"
+#include "contact/surface_tangent.h"
 #include "state/reading.h"
 
 // ---- Nearest points
@@ -60,21 +61,8 @@ vec3 REAL_NAME(nearest_of_triangle)(vec3 point, const vec3 p[3], double weights[
 
 // ---- What touches
 
-// A contact of a node with a shape.
-struct shape_touch {
-    size_t collider, body, node;
-    int wall;
-    vec3 normal, surface_velocity;
-    vec3 point; // of the node, from the centre of a sphere
-    double normal_force;
-    bool of_node; // the node itself touches, at that distance, m; otherwise parts around it
-    double distance;
-};
-
-typedef void touch_visitor(struct system *system, const struct shape_touch *touch, double sums[2]);
-
 // Contacts of the nodes of a chunk.
-static void visit_chunk(struct system *system, size_t number, touch_visitor *visit, double sums[2])
+static void visit_chunk(struct system *system, size_t number, touch_visitor *visit, void *context)
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
     const struct shape_chunk *chunk = &shapes->chunks[number];
@@ -105,7 +93,7 @@ static void visit_chunk(struct system *system, size_t number, touch_visitor *vis
                     touch.distance = -contacts[i].depth;
                     touch.normal_force = (double)barrier_force(&barrier, (real)touch.distance);
                     if (touch.normal_force > 0)
-                        visit(system, &touch, sums);
+                        visit(system, &touch, context);
                 }
             }
     }
@@ -142,7 +130,7 @@ static vec3 force_on_entry(const struct surface_contact *it, size_t sphere, size
 }
 
 // Contacts of the nodes that a block owns with spheres that touch surfaces.
-static void visit_block(struct system *system, size_t b, touch_visitor *visit, double sums[2])
+static void visit_block(struct system *system, size_t b, touch_visitor *visit, void *context)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct shape_contact *shapes = it->shapes;
@@ -166,9 +154,19 @@ static void visit_block(struct system *system, size_t b, touch_visitor *visit, d
                 .point = vec3_subtract(node_position(system->state, node), surface.centre),
                 .normal_force = size,
             };
-            visit(system, &touch, sums);
+            visit(system, &touch, context);
         }
     }
+}
+
+void REAL_NAME(shape_touches_visit)(struct system *system, struct range chunks, struct range blocks,
+                                    touch_visitor *visit, void *context)
+{
+    for (size_t i = chunks.first; i < chunks.end; i++)
+        visit_chunk(system, i, visit, context);
+    for (size_t b = blocks.first;
+         b < blocks.end && system->surface_contact->shapes->sphere_count > 0; b++)
+        visit_block(system, b, visit, context);
 }
 
 // Adds up over all contacts. The same on every worker; begins and ends with a barrier.
@@ -198,15 +196,6 @@ static void sum_touches(struct system *system, touch_visitor *visit, double tota
 }
 
 // ---- Friction of a node
-
-struct shape_friction {
-    double stiffness, damping; // N/m, N s/m
-    struct scene_friction law;
-    size_t at; // in the arrays of the memory
-    uint8_t flags;
-    vec3 stretch, sliding; // m, m/s
-    double approach;       // m/s, below 0 if the node approaches
-};
 
 // A flag of contacts that the present update has seen.
 enum { FRICTION_SEEN = 128 };
@@ -239,8 +228,8 @@ static bool has_friction(const struct system *system, size_t collider)
     return system->topology->colliders[collider].coulomb.present;
 }
 
-static struct shape_friction friction_of(const struct system *system,
-                                         const struct shape_touch *touch)
+struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
+                                                   const struct shape_touch *touch)
 {
     const struct state *s = system->state;
     const struct scene_collider *collider = &system->topology->colliders[touch->collider];
@@ -281,7 +270,7 @@ static vec3 force_of(const struct system *system, const struct shape_touch *touc
     *dissipated = 0;
     if (!has_friction(system, touch->collider))
         return normal;
-    const struct shape_friction friction = friction_of(system, touch);
+    const struct shape_friction friction = REAL_NAME(shape_friction_of)(system, touch);
     return vec3_add(normal, friction_force(&friction, touch->normal_force, dissipated));
 }
 
@@ -479,7 +468,7 @@ void REAL_NAME(shape_contact_find)(struct system *system, double time, bool at_s
 
 // ---- Forces on nodes
 
-static void add_touch(struct system *system, const struct shape_touch *touch, double unused[2])
+static void add_touch(struct system *system, const struct shape_touch *touch, void *unused)
 {
     struct state *s = system->state;
     double dissipated;
@@ -506,15 +495,26 @@ void REAL_NAME(shape_contact_add_block)(struct system *system, size_t block)
 
 // ---- Energy and power
 
-static void sum_energy(struct system *system, const struct shape_touch *touch, double sums[2])
+static void sum_energy(struct system *system, const struct shape_touch *touch, void *context)
 {
+    double *sums = context;
     const struct barrier barrier = shape_barrier(system, touch->body);
     if (touch->of_node)
         sums[0] += (double)barrier_energy(&barrier, (real)touch->distance);
     if (!has_friction(system, touch->collider))
         return;
-    const struct shape_friction friction = friction_of(system, touch);
-    sums[0] += friction.stiffness / 2 * vec3_dot(friction.stretch, friction.stretch);
+    const struct shape_friction friction = REAL_NAME(shape_friction_of)(system, touch);
+    double square = vec3_dot(friction.stretch, friction.stretch);
+    // What the memory will keep: before it has changed, implicit steps are beyond the cone.
+    if (integrator_is_implicit(system->settings.integrator)) {
+        const bool slides = friction.flags & FRICTION_SLIDES;
+        const double most = touch->normal_force / friction.stiffness; // m, for mu = 1
+        const double kept = most * friction.law.kinetic_coefficient,
+                     limit = slides ? kept : most * friction.law.static_coefficient;
+        if (square > limit * limit)
+            square = kept * kept;
+    }
+    sums[0] += friction.stiffness / 2 * square;
 }
 
 double REAL_NAME(shape_contact_energy)(struct system *system, double time,
@@ -532,19 +532,21 @@ double REAL_NAME(shape_contact_energy)(struct system *system, double time,
     return total[0];
 }
 
-static void sum_power(struct system *system, const struct shape_touch *touch, double sums[2])
+static void sum_power(struct system *system, const struct shape_touch *touch, void *context)
 {
+    double *sums = context;
     double dissipated;
     const vec3 force = force_of(system, touch, &dissipated);
     sums[0] += vec3_dot(force, touch->surface_velocity);
-    sums[1] += dissipated;
+    sums[1] += integrator_is_implicit(system->settings.integrator) ? 0 : dissipated;
 }
 
 struct shape_powers REAL_NAME(shape_contact_powers)(struct system *system,
                                                     const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    if (!it || !it->shapes || !it->shapes->pushes || it->paused)
+    if (!it || !it->shapes || !it->shapes->pushes || it->paused ||
+        (it->rows && it->rows->present)) // then rows have them
         return (struct shape_powers){0, 0};
     double total[2];
     sum_touches(system, sum_power, total, worker);
@@ -567,31 +569,65 @@ static vec3 first_stretch(const struct system *system, const struct shape_fricti
     return vec3_scale(fmin(longest, within / -it->approach), it->sliding);
 }
 
-// As in friction.c, with the force of the barrier. Adds the heat, J.
-static void update_touch(struct system *system, const struct shape_touch *touch, double sums[2])
+// As in friction.c: in an implicit step that of its last system.
+static double acting_normal_force(const struct system *system, size_t at,
+                                  const struct shape_touch *touch)
 {
+    const struct friction_assumptions *assumed = system->contacts.friction_assumptions;
+    if (!assumed)
+        return touch->normal_force;
+    return assumed->status[at] == FRICTION_UNKNOWN
+               ? 0
+               : fmax(0, (double)assumed->contacts[at].normal_force);
+}
+
+// J, in an implicit step: the work of a force k `left` along the stretch, less what the spring has gained;
+// of a contact that stuck that of its damper. Near a sphere the way is not the change of the stretch.
+static double step_heat(const struct system *system, const struct shape_touch *touch,
+                        const struct shape_friction *it, vec3 stretch, double left)
+{
+    const struct shape_contact *shapes = system->surface_contact->shapes;
+    const struct surface surface = surface_at(system, touch->collider, shapes->start_time);
+    const double before = system->state->friction_stretch[it->at], reached = vec3_length(stretch);
+    vec3 start = shapes->start[touch->node];
+    if (surface.it->type == COLLIDER_SPHERE)
+        start = vec3_subtract(start, surface.centre);
+    const vec3 way = friction_along(vec3_subtract(touch->point, start), touch->normal);
+    if (reached > left)
+        return it->stiffness *
+               (left / reached * vec3_dot(stretch, way) + (before * before - left * left) / 2);
+    return it->damping * vec3_dot(way, way) / shapes->step.elapsed;
+}
+
+// As in friction.c, with the force of the barrier. Adds the heat, J.
+static void update_touch(struct system *system, const struct shape_touch *touch, void *context)
+{
+    double *sums = context;
     struct state *s = system->state;
+    const struct shape_contact *shapes = system->surface_contact->shapes;
     if (!has_friction(system, touch->collider))
         return;
-    const struct shape_friction it = friction_of(system, touch);
+    const struct shape_friction it = REAL_NAME(shape_friction_of)(system, touch);
     const bool slid = it.flags & FRICTION_SLIDES;
-    const double most = touch->normal_force / it.stiffness; // m, for mu = 1
+    const double most = acting_normal_force(system, it.at, touch) / it.stiffness; // m, for mu = 1
     const double kinetic = most * it.law.kinetic_coefficient;
     const double limit = slid ? kinetic : most * it.law.static_coefficient;
     const vec3 stretch =
-        it.flags ? it.stretch
-                 : first_stretch(system, &it, touch, system->surface_contact->shapes->step.first);
+        it.flags ? it.stretch : first_stretch(system, &it, touch, shapes->step.first);
     const double reached = vec3_length(stretch);
     bool slides = slid;
-    double left = reached;
+    double left = reached, heat = 0;
     if (reached > limit) {
         left = kinetic;
         slides = true;
-        sums[0] += friction_sliding_heat(it.stiffness, s->friction_stretch[it.at], slid, reached,
-                                         limit, left);
+        heat = friction_sliding_heat(it.stiffness, s->friction_stretch[it.at], slid, reached, limit,
+                                     left);
     } else if (slid && vec3_dot(it.sliding, stretch) <= 0) {
         slides = false;
     }
+    if (integrator_is_implicit(system->settings.integrator))
+        heat = step_heat(system, touch, &it, stretch, left);
+    sums[0] += heat;
     // The normal of a node near a ball turns while it slides or rolls. What the anchor then has along the
     // new normal is left out at each step, or the spring would lose or gain energy as it turns.
     const bool turns = system->topology->colliders[touch->collider].type == COLLIDER_SPHERE;
@@ -605,7 +641,7 @@ static void update_touch(struct system *system, const struct shape_touch *touch,
                   (touch->wall % 2 ? FRICTION_FAR_WALL : 0));
 }
 
-static void start_touch(struct system *system, const struct shape_touch *touch, double unused[2])
+static void start_touch(struct system *system, const struct shape_touch *touch, void *unused)
 {
     struct state *s = system->state;
     (void)unused;
@@ -818,6 +854,11 @@ static bool allocate(const struct system *system, struct shape_contact *shapes)
            ALLOCATE(shapes->sums, shapes->chunk_count + blocks);
 }
 
+static bool assumes_friction(const struct system *system, const struct shape_contact *shapes)
+{
+    return shapes->has_friction && integrator_is_implicit(system->settings.integrator);
+}
+
 taut_status REAL_NAME(shape_contact_make)(struct system *system, const taut_scene *scene,
                                           taut_error *error)
 {
@@ -847,6 +888,10 @@ taut_status REAL_NAME(shape_contact_make)(struct system *system, const taut_scen
             shapes->spheres[spheres++] = c;
         shapes->has_friction |= topology->colliders[c].coulomb.present;
     }
+    const taut_allocator *allocator = system->allocator;
+    if (assumes_friction(system, shapes) &&
+        (!ALLOCATE(shapes->assumed, SHAPE_LISTS) || !ALLOCATE(shapes->changes, SHAPE_LISTS)))
+        return fail_memory(error, "contact with colliders");
     shapes->half_thickness = scene->contact.thickness / 2;
     for (size_t b = 0; b < topology->body_count; b++)
         shapes->own[b] = scene->bodies[b].contact.friction;
@@ -882,6 +927,10 @@ void REAL_NAME(shape_contact_free)(struct system *system)
     RELEASE(shapes->slot_of, spheres * blocks);
     RELEASE(shapes->receives, blocks);
     RELEASE(shapes->sums, shapes->chunk_count + blocks);
+    for (size_t i = 0; shapes->assumed && i < SHAPE_LISTS; i++)
+        free(shapes->assumed[i].items);
+    RELEASE(shapes->assumed, SHAPE_LISTS);
+    RELEASE(shapes->changes, SHAPE_LISTS);
     free(shapes->slots);
     RELEASE(shapes, 1);
     system->surface_contact->shapes = NULL;
@@ -894,7 +943,11 @@ uint64_t REAL_NAME(shape_contact_bytes)(const struct system *system)
         return 0;
     const uint64_t blocks = system->surface_contact->surfaces.block_count;
     const uint64_t bodies = system->topology->body_count, spheres = shapes->sphere_count;
-    return sizeof *shapes + (shapes->count + spheres + bodies + 1) * sizeof(size_t) +
+    uint64_t assumed = 0;
+    for (size_t i = 0; shapes->assumed && i < SHAPE_LISTS; i++)
+        assumed += sizeof *shapes->assumed + sizeof *shapes->changes +
+                   shapes->assumed[i].capacity * sizeof *shapes->assumed[i].items;
+    return assumed + sizeof *shapes + (shapes->count + spheres + bodies + 1) * sizeof(size_t) +
            shapes->chunk_count * (sizeof *shapes->chunks + 2 * sizeof *shapes->boxes + 1) +
            bodies * (sizeof(bool) + 3 * sizeof(double) + sizeof *shapes->own + spheres) +
            system->topology->node_count * sizeof *shapes->start +

@@ -8,8 +8,14 @@
 #define TAUT_CONTACT_SHAPE_CONTACT_H
 
 #include "contact/contact.h"
+#include "contact/friction.h"
 #include "contact/shapes.h"
 #include "contact/surface_lists.h"
+
+struct row_list;
+
+// At stages of implicit steps chunks and blocks are shared out among so many lists of rows.
+enum { SHAPE_LISTS = 64 };
 
 // Nodes of one body, of whose box shapes may be far.
 struct shape_chunk {
@@ -22,6 +28,43 @@ struct shape_slot {
     uint32_t sphere, block;
     double energy; // J
     double forces[SURFACE_NODES][3];
+};
+
+// A contact of a node with a shape.
+struct shape_touch {
+    size_t collider, body, node;
+    int wall;
+    vec3 normal, surface_velocity;
+    vec3 point; // of the node, from the centre of a sphere
+    double normal_force;
+    bool of_node; // the node itself touches, at that distance, m; otherwise parts around it
+    double distance;
+};
+
+typedef void touch_visitor(struct system *system, const struct shape_touch *touch, void *context);
+
+// Its friction.
+struct shape_friction {
+    double stiffness, damping; // N/m, N s/m
+    struct scene_friction law;
+    size_t at; // in the arrays of the memory
+    uint8_t flags;
+    vec3 stretch, sliding; // m, m/s
+    double approach;       // m/s, below 0 if the node approaches
+};
+
+// The same in the last stage of an implicit step (shape_friction_stage.c): the force of spring and damper,
+// N, and its stiffness and damping.
+struct shape_assumed {
+    size_t at;
+    uint32_t node, collider;
+    vec3 normal, force;
+    double stiffness, damping, coefficient;
+};
+
+struct shape_assumed_list {
+    struct shape_assumed *items;
+    size_t count, capacity;
 };
 
 struct shape_contact {
@@ -59,9 +102,13 @@ struct shape_contact {
     double (*sums)[2]; // scratch, by chunk, then by block
 
     // In the step that has just been made.
-    double end_time; // s (shape_limit.c)
+    double end_time, fraction; // s; of it, that may be left (shape_limit.c)
     atomic_bool passes;
     struct friction_step step;
+
+    // Implicit steps with friction, by list; and changes (friction.h). NULL: others.
+    struct shape_assumed_list *assumed;
+    double (*changes)[2];
 };
 
 // The barrier between a body and any of the shapes.
@@ -142,6 +189,25 @@ void REAL_NAME(shape_contact_find)(struct system *system, double time, bool at_s
 void REAL_NAME(shape_contact_add_chunks)(struct system *system, const struct worker *worker);
 void REAL_NAME(shape_contact_add_block)(struct system *system, size_t block);
 
+// Visits the contacts of the last evaluation: of the nodes of chunks, and of those that blocks own.
+void REAL_NAME(shape_touches_visit)(struct system *system, struct range chunks, struct range blocks,
+                                    touch_visitor *visit, void *context);
+struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
+                                                   const struct shape_touch *touch);
+
+// shape_tangent.c. At a stage of an implicit step instead of that: what its rows need; and the rows of one
+// of the lists, which any worker finds, false without memory. The first begins and ends with a barrier.
+void REAL_NAME(shape_stage_begin)(struct system *system, double time, const struct worker *worker);
+bool REAL_NAME(shape_rows_find)(struct system *system, size_t part, struct row_list *rows);
+
+// shape_friction_stage.c: the rows of friction of one of the lists, false without memory; and what
+// friction_predict and friction_revise do for shapes (tangent.h).
+bool REAL_NAME(shape_friction_rows)(struct system *system, size_t part, struct range chunks,
+                                    struct range blocks, struct row_list *rows);
+void REAL_NAME(shape_friction_predict)(struct system *system, const struct worker *worker);
+void REAL_NAME(shape_friction_revise)(struct system *system, double g, struct node_vectors solution,
+                                      double sums[2], const struct worker *worker);
+
 // At the end of a step: changes the memory of friction, and counts the heat.
 void REAL_NAME(shape_friction_update)(struct system *system, struct friction_step step,
                                       const struct worker *worker);
@@ -157,6 +223,14 @@ bool REAL_NAME(shape_contact_passes)(struct system *system, double end,
 // nodes that rest on the shape. By one worker. Returns whether anything was cut. *stuck: as in
 // surface_limit.c.
 bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, bool *stuck);
+
+// The fraction of a step that leaves every node on its side of all shapes that do not move, of those that
+// passes has found; 1: all of it. By one worker.
+double REAL_NAME(shape_contact_fraction)(struct system *system);
+
+// By one worker, once `boxes` are known: which bodies may have come within reach of which spheres in the
+// motion up to a time, s (`body_near`). Returns whether any may have.
+bool REAL_NAME(shape_bodies_find)(struct system *system, double end);
 
 // Visits every node, triangle and edge that a shape acts on, however far away; the normal, from the
 // shape, is 0 at the centre of a sphere. By one worker.

@@ -21,6 +21,7 @@ struct limit {
     double end;               // s, of the step
     bool cuts, along_normals; // otherwise it is only looked at
     bool found, stuck;        // something passes; a node with a prescribed motion does
+    double fraction;          // of the step, which a shape that does not move leaves
 };
 
 // A shape during the step: where it starts, and how far it moves.
@@ -65,9 +66,12 @@ static void limit_node(struct limit *limit, const struct shape_motion *shape, si
         return;
     }
     limit->found = true;
+    const double left = fmax(0, height - keep) / approach;
+    if (vec3_dot(shape->moved, shape->moved) == 0)
+        limit->fraction = fmin(limit->fraction, left);
     if (!limit->cuts)
         return;
-    const double lost = 1 - fmax(0, height - keep) / approach;
+    const double lost = 1 - left;
     const vec3 velocity = step_velocity(s, node);
     vec3 back = relative, slower = vec3_subtract(velocity, shape->start.velocity);
     if (limit->along_normals) {
@@ -125,23 +129,23 @@ static void limit_chunks(struct limit *limit, struct range chunks)
 
 // ---- Triangles and edges
 
-// By one worker: which bodies have come near which spheres. Returns whether any has.
-static bool find_bodies(const struct limit *limit)
+bool REAL_NAME(shape_bodies_find)(struct system *system, double end)
 {
-    const struct system *system = limit->system;
+    const struct limit limit = {.system = system, .end = end};
     struct shape_contact *shapes = system->surface_contact->shapes;
     const size_t bodies = system->topology->body_count;
     bool any = false;
     for (size_t k = 0; k < shapes->sphere_count; k++) {
-        const struct shape_motion sphere = shape_motion(limit, shapes->spheres[k]);
+        const struct shape_motion sphere = shape_motion(&limit, shapes->spheres[k]);
         for (size_t b = 0; b < bodies; b++) {
             struct block_box box = no_box();
             for (size_t i = shapes->first_chunk[b]; i < shapes->first_chunk[b + 1]; i++) {
                 include_box(&box, &shapes->start_boxes[i], vec3_make(0, 0, 0));
                 include_box(&box, &shapes->boxes[i], sphere.moved);
             }
-            const bool near = !shapes->bare[b] &&
-                              REAL_NAME(surface_is_near_box)(&sphere.start, &box, zone(system, b));
+            const double reach = (double)shape_barrier(system, b).reach;
+            const bool near =
+                !shapes->bare[b] && REAL_NAME(surface_is_near_box)(&sphere.start, &box, reach);
             shapes->body_near[k * bodies + b] = near;
             any |= near;
         }
@@ -220,7 +224,7 @@ bool REAL_NAME(shape_contact_passes)(struct system *system, double end, const st
     limit_chunks(&limit, worker_share(worker, shapes->chunk_count, 1));
     worker_barrier(worker);
     if (worker->index == 0)
-        shapes->pushes = find_bodies(&limit);
+        shapes->pushes = REAL_NAME(shape_bodies_find)(system, end);
     worker_barrier(worker);
     if (shapes->pushes)
         limit_blocks(&limit, worker_share(worker, it->surfaces.block_count, 1));
@@ -240,10 +244,20 @@ bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, boo
         .along_normals = along_normals,
     };
     limit_chunks(&limit, (struct range){0, it->shapes->chunk_count});
-    if (find_bodies(&limit))
+    if (REAL_NAME(shape_bodies_find)(system, limit.end))
         limit_blocks(&limit, (struct range){0, it->surfaces.block_count});
     *stuck |= limit.stuck;
     return limit.found;
+}
+
+double REAL_NAME(shape_contact_fraction)(struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    struct limit limit = {.system = system, .end = it->shapes->end_time, .fraction = 1};
+    limit_chunks(&limit, (struct range){0, it->shapes->chunk_count});
+    if (REAL_NAME(shape_bodies_find)(system, limit.end))
+        limit_blocks(&limit, (struct range){0, it->surfaces.block_count});
+    return limit.fraction;
 }
 
 // ---- Distances

@@ -163,12 +163,13 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 || implicit;
     it->always_at_start = integrator == INTEGRATOR_XPBD;
     if (!REAL_NAME(surface_lists_make)(system) || !allocate_blocks(it, stages, allocator) ||
-        !find_owners(it, nodes, allocator) ||
-        (implicit && !REAL_NAME(surface_rows_make)(it, nodes, allocator)))
+        !find_owners(it, nodes, allocator))
         return fail_memory(error, "contact");
     if (!REAL_NAME(surface_friction_make)(system, scene))
         return fail_memory(error, "contact");
     status = REAL_NAME(shape_contact_make)(system, scene, error);
+    if (status == TAUT_OK && implicit && !REAL_NAME(surface_rows_make)(it, nodes, allocator))
+        return fail_memory(error, "contact");
     return status == TAUT_OK ? REAL_NAME(mesh_colliders_make)(system, error) : status;
 }
 
@@ -284,6 +285,7 @@ double REAL_NAME(surface_contact_damping)(const struct system *system, size_t bo
 void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square)
 {
     const struct topology *topology = system->topology;
+    const bool implicit = integrator_is_implicit(system->settings.integrator);
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const uint64_t end = body->first_node + body->node_count;
@@ -293,7 +295,10 @@ void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double s
             for (; i < masses.end; i++)
                 least = fmin(least, mass_in(&masses, i));
         }
-        const double over = 8 * SURFACE_WEIGHTS + 4 * REAL_NAME(shape_contact_weights)(system, b);
+        const double shapes =
+            implicit ? 0
+                     : REAL_NAME(shape_contact_weights)(system, b); // no step has to allow for them
+        const double over = 8 * SURFACE_WEIGHTS + 4 * shapes;
         system->state->surface_stiffness[b] = least * square / over;
     }
 }
@@ -489,12 +494,17 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
     if (!it->paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
-    if (it->shapes && !it->paused)
+    const bool at_stage = it->rows && !at_start;
+    if (it->shapes && !it->paused && at_stage)
+        REAL_NAME(shape_stage_begin)(system, evaluation.time, worker);
+    else if (it->shapes && !it->paused)
         REAL_NAME(shape_contact_find)(system, evaluation.time, at_start, worker);
-    const bool shapes_push = it->shapes && !it->paused && it->shapes->pushes;
-    if (it->paused || it->candidates == 0) {
+    const bool shapes_push = !at_stage && it->shapes && !it->paused && it->shapes->pushes;
+    if (it->paused || (it->candidates == 0 && !(at_stage && it->shapes))) {
         if (worker->index == 0) {
             it->pushes = false;
+            if (it->rows)
+                it->rows->present = false;
             if (it->rows && !it->paused)
                 it->rows->count = 0;
             atomic_store_explicit(&system->surfaces_push, shapes_push, memory_order_relaxed);
@@ -503,7 +513,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         return;
     }
     REAL_NAME(surface_blocks_copy)(system, at_start ? it->start : it->now, worker);
-    if (it->rows && !at_start) {
+    if (at_stage) {
         find_at_stage(system, worker);
         return;
     }
@@ -593,7 +603,8 @@ static void add_blocks_of_shapes(struct system *system, const struct worker *wor
 void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    const bool shapes_push = it && it->shapes && !it->paused && it->shapes->pushes;
+    const bool shapes_push =
+        it && it->shapes && !it->paused && it->shapes->pushes && !(it->rows && it->rows->present);
     if (shapes_push) {
         worker_barrier(worker); // colliders have added their forces
         REAL_NAME(shape_contact_add_chunks)(system, worker);

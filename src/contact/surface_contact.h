@@ -96,7 +96,7 @@ double REAL_NAME(shape_contact_weights)(const struct system *system, size_t body
 double REAL_NAME(shape_contact_damping)(const struct system *system, size_t body);
 
 // The power that their motion adds, and the dampers of their friction take, in the present evaluation
-// of the forces, W.
+// of the forces, W; at a stage of an implicit step that is a part of mesh_colliders_power.
 struct shape_powers {
     double drives, friction;
 };
@@ -120,7 +120,8 @@ vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t c
 // Whether any of them moves.
 bool REAL_NAME(mesh_colliders_move)(const struct system *system);
 
-// W, exerted by mesh colliders in the present evaluation of the forces; the same on every worker.
+// W, exerted by mesh colliders in the present evaluation of the forces, and at a stage of an implicit step
+// also by spheres; the same on every worker.
 double REAL_NAME(mesh_colliders_power)(const struct system *system);
 
 // Whether a node of a body is inside a mesh collider with `sides: outside`, for surfaces that do not

@@ -280,20 +280,6 @@ void REAL_NAME(surface_friction_stage)(struct system *system, double way,
 
 // ---- Revision
 
-// a' d of a row.
-static real along_row(const struct system *system, const struct surface_row *row,
-                      const struct node_vectors *d)
-{
-    const size_t nodes = (size_t)system->state->nodes;
-    real sum = 0;
-    for (int i = 0; i < 4; i++) {
-        const size_t node = row->nodes[i];
-        if (node < nodes) // not of a mesh collider, whose motion is given
-            sum += row_part(row, i, (struct point){d->x[node], d->y[node], d->z[node]});
-    }
-    return sum;
-}
-
 // The rows of the list are those of the system that has been solved.
 static void revise_list(struct system *system, size_t index, real g, const struct node_vectors *d,
                         double sums[2])
@@ -350,7 +336,7 @@ void REAL_NAME(surface_friction_revise)(struct system *system, double g,
     struct surface_contact *contact = system->surface_contact;
     struct surface_friction *it = contact ? contact->friction : NULL;
     sums[0] = sums[1] = 0;
-    if (!it || contact->rows->count == 0)
+    if (!it || contact->candidates == 0 || contact->rows->count == 0)
         return;
     const struct range lists = worker_share(worker, it->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)

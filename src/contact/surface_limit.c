@@ -446,8 +446,10 @@ double REAL_NAME(surface_contact_fraction)(struct system *system, const struct w
         return 1;
     for (size_t i = lists.first; i < lists.end; i++)
         it->energies[i] = fraction_of_list(system, i);
+    if (it->shapes && worker->index == 0)
+        it->shapes->fraction = REAL_NAME(shape_contact_fraction)(system);
     worker_barrier(worker);
-    double fraction = 1;
+    double fraction = it->shapes ? it->shapes->fraction : 1;
     for (size_t i = 0; i < it->broad->list_count; i++)
         fraction = fmin(fraction, it->energies[i]);
     worker_barrier(worker);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/shape_contact.h"
 #include "contact/tangent.h"
 #include "state/reading.h"
 
@@ -30,7 +31,8 @@ bool REAL_NAME(surface_rows_make)(struct surface_contact *contact, size_t nodes,
     if (!it)
         return false;
     contact->rows = it;
-    it->lists = memory_allocate(allocator, contact->broad->list_count, sizeof *it->lists);
+    it->list_count = contact->broad->list_count + (contact->shapes ? SHAPE_LISTS : 0);
+    it->lists = memory_allocate(allocator, it->list_count, sizeof *it->lists);
     it->first = memory_allocate(allocator, nodes, sizeof *it->first);
     it->counts = memory_allocate(allocator, nodes, sizeof *it->counts);
     return it->lists && it->first && it->counts;
@@ -42,9 +44,9 @@ void REAL_NAME(surface_rows_free)(struct surface_contact *contact, size_t nodes,
     struct surface_rows *it = contact->rows;
     if (!it)
         return;
-    for (size_t i = 0; it->lists && i < contact->broad->list_count; i++)
+    for (size_t i = 0; it->lists && i < it->list_count; i++)
         free(it->lists[i].rows);
-    memory_release(allocator, it->lists, contact->broad->list_count, sizeof *it->lists);
+    memory_release(allocator, it->lists, it->list_count, sizeof *it->lists);
     memory_release(allocator, it->first, nodes, sizeof *it->first);
     memory_release(allocator, it->counts, nodes, sizeof *it->counts);
     free(it->rows);
@@ -61,8 +63,8 @@ uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, si
     if (!it)
         return 0;
     uint64_t bytes = sizeof *it + nodes * (sizeof *it->first + sizeof *it->counts);
-    bytes += contact->broad->list_count * sizeof *it->lists;
-    for (size_t i = 0; i < contact->broad->list_count; i++)
+    bytes += it->list_count * sizeof *it->lists;
+    for (size_t i = 0; i < it->list_count; i++)
         bytes += it->lists[i].capacity * sizeof *it->lists[i].rows;
     return bytes + it->capacity * (sizeof *it->rows + 2 * sizeof *it->pulls) +
            it->entry_capacity * sizeof *it->entries + it->total_capacity * sizeof *it->totals;
@@ -154,7 +156,7 @@ static struct separation separation_of(const struct candidate *found, const stru
 
 // ---- Rows
 
-static bool add_row(struct row_list *list, const struct surface_row *row)
+bool REAL_NAME(surface_row_add)(struct row_list *list, const struct surface_row *row)
 {
     if (!array_reserve((void **)&list->rows, &list->capacity, list->count + 1, sizeof *list->rows))
         return false;
@@ -211,16 +213,9 @@ static bool add_turning_rows(struct row_list *list, const uint32_t nodes[4],
         row_of(nodes, turns, second, 0, 2 * energy * slope),
     };
     for (int i = 0; i < 4; i++)
-        if (!add_row(list, &rows[i]))
+        if (!REAL_NAME(surface_row_add)(list, &rows[i]))
             return false;
     return true;
-}
-
-// The second derivative of the barrier's energy, N/m.
-static real barrier_curvature(const struct barrier *barrier, real distance)
-{
-    const real s = barrier->reach - distance;
-    return 4 * barrier->stiffness * (s < barrier->depth ? s / barrier->depth : 1);
 }
 
 // `friction`: of the pair, NULL: none; `key`: of the candidate.
@@ -241,7 +236,7 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
         row_of(nodes, closest.weights, it.direction, weight * barrier_force(barrier, it.distance),
                weight * barrier_curvature(barrier, it.distance));
     row.crossed = it.distance < 0;
-    if (!add_row(list, &row))
+    if (!REAL_NAME(surface_row_add)(list, &row))
         return false;
     if (friction && !row.crossed) {
         const struct touching_candidate touching = {
@@ -255,7 +250,7 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
         const int count = REAL_NAME(surface_stage_rows)(friction, found->edges, nodes, now,
                                                         &touching, list->count - 1, rubs);
         for (int i = 0; i < count; i++)
-            if (!add_row(list, &rubs[i]))
+            if (!REAL_NAME(surface_row_add)(list, &rubs[i]))
                 return false;
         if (friction->failed)
             return false;
@@ -306,12 +301,14 @@ static bool find_in_pair(const struct system *system, struct row_list *rows,
     return true;
 }
 
-static bool find_in_list(const struct system *system, size_t index)
+static bool find_in_list(struct system *system, size_t index)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
     struct row_list *rows = &it->rows->lists[index];
     rows->count = rows->entries = 0;
+    if (it->candidates == 0)
+        return true;
     struct stage_friction friction;
     if (it->friction)
         REAL_NAME(surface_stage_begin)(&friction, system, index);
@@ -324,12 +321,12 @@ static bool find_in_list(const struct system *system, size_t index)
     return true;
 }
 
-// Room for the rows of all lists, and for four entries of each.
+// Room for the rows of all lists, and for their entries.
 static bool reserve_rows(struct surface_contact *contact, size_t workers)
 {
     struct surface_rows *it = contact->rows;
     size_t count = 0, entries = 0;
-    for (size_t i = 0; i < contact->broad->list_count; i++) {
+    for (size_t i = 0; i < it->list_count; i++) {
         count += it->lists[i].count;
         entries += it->lists[i].entries;
     }
@@ -349,7 +346,7 @@ static bool reserve_rows(struct surface_contact *contact, size_t workers)
 static void gather_rows(struct surface_contact *contact, const struct worker *worker)
 {
     const struct surface_rows *it = contact->rows;
-    const struct range lists = worker_share(worker, contact->broad->list_count, 1);
+    const struct range lists = worker_share(worker, it->list_count, 1);
     size_t at = 0;
     for (size_t i = 0; i < lists.end; i++) {
         const struct row_list *list = &it->lists[i];
@@ -419,13 +416,16 @@ bool REAL_NAME(surface_rows_find)(struct system *system, const struct worker *wo
 {
     struct surface_contact *it = system->surface_contact;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
-    const struct range lists = worker_share(worker, it->broad->list_count, 1);
-    for (size_t b = blocks.first; b < blocks.end; b++)
+    const struct range lists = worker_share(worker, it->rows->list_count, 1);
+    for (size_t b = blocks.first; it->candidates > 0 && b < blocks.end; b++)
         if (it->listed[b])
             it->steps[b] = block_displacements(system, b, it->start[b]);
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
-        if (!find_in_list(system, i))
+        if (!(i < it->broad->list_count
+                  ? find_in_list(system, i)
+                  : REAL_NAME(shape_rows_find)(system, i - it->broad->list_count,
+                                               &it->rows->lists[i])))
             atomic_store(&it->failed, true);
     worker_barrier(worker);
     if (worker->index == 0 && !reserve_rows(it, (size_t)worker->count))
@@ -476,6 +476,14 @@ void REAL_NAME(surface_rows_add)(struct system *system, const struct worker *wor
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
+// Of a node of a mesh collider, or of a shape.
+static vec3 given_velocity(const struct system *system, size_t node)
+{
+    const size_t nodes = all_surface_nodes(system->topology);
+    return node < nodes ? node_velocity(system->state, node)
+                        : system->state->collider_velocity[node - nodes];
+}
+
 double REAL_NAME(surface_rows_collider_power)(const struct system *system)
 {
     const struct surface_rows *it = system->surface_contact->rows;
@@ -487,7 +495,7 @@ double REAL_NAME(surface_rows_collider_power)(const struct system *system)
         for (int i = 0; i < 4; i++) {
             if (row->nodes[i] < nodes)
                 continue;
-            const vec3 v = node_velocity(system->state, row->nodes[i]);
+            const vec3 v = given_velocity(system, row->nodes[i]);
             if (row->weights[i] != 0)
                 power -= (double)(row->weights[i] * row->force) *
                          ((double)d.x * v.x + (double)d.y * v.y + (double)d.z * v.z);
@@ -567,6 +575,8 @@ void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffne
                 continue;
             }
             block_add(blocks[node], n.x, n.y, n.z,
-                      stiffness * row->stiffness * entry.weight * entry.weight, 0);
+                      (stiffness * row->stiffness + damping * row->damping) * entry.weight *
+                          entry.weight,
+                      0);
         }
 }

@@ -17,6 +17,7 @@ struct surface_row {
     real damping;   // N s/m, not negative
     bool crossed;   // of parts that have passed through each other
     bool coupled;   // there are u and e
+    bool rubs;      // of the friction of a shape
     real couple_weights[4];
     struct point couple_direction;
 };
@@ -29,7 +30,21 @@ static inline real row_part(const struct surface_row *row, int i, struct point v
                         : part;
 }
 
-// Those of a list of candidates.
+// The second derivative of the barrier's energy, N/m.
+static inline real barrier_curvature(const struct barrier *barrier, real distance)
+{
+    const real s = barrier->reach - distance;
+    return 4 * barrier->stiffness * (s < barrier->depth ? s / barrier->depth : 1);
+}
+
+// A plane, sphere or room in a row: behind all nodes, and as those of mesh colliders without a motion that
+// is to be found.
+static inline uint32_t row_node_of_shape(const struct system *system, size_t collider)
+{
+    return (uint32_t)(all_surface_nodes(system->topology) + collider);
+}
+
+// Those of a list of candidates, or of a part of the nodes and blocks that shapes may push.
 struct row_list {
     struct surface_row *rows;
     size_t count, capacity;
@@ -45,7 +60,8 @@ struct row_entry {
 // The rows of the last stage that was evaluated, list after list, and for each node its rows in that
 // order, so that sums do not depend on threads.
 struct surface_rows {
-    struct row_list *lists;
+    struct row_list *lists; // of candidates, then of shapes
+    size_t list_count;
     struct surface_row *rows;
     // By row: what it exerts on a node of weight 1, in the present product; then the same of couples.
     struct point *pulls;
@@ -63,6 +79,9 @@ bool REAL_NAME(surface_rows_make)(struct surface_contact *contact, size_t nodes,
 void REAL_NAME(surface_rows_free)(struct surface_contact *contact, size_t nodes,
                                   const taut_allocator *allocator);
 uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, size_t nodes);
+
+// False without memory.
+bool REAL_NAME(surface_row_add)(struct row_list *list, const struct surface_row *row);
 
 // ---- Friction: the walk through the candidates of a list (surface_friction_stage.c)
 
@@ -89,6 +108,20 @@ int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, bool edges,
                                   struct surface_row rows[2]);
 void REAL_NAME(surface_stage_end)(const struct stage_friction *friction, size_t list);
 
+// a' d of a row and a solution d.
+static inline real along_row(const struct system *system, const struct surface_row *row,
+                             const struct node_vectors *d)
+{
+    const size_t nodes = (size_t)system->state->nodes;
+    real sum = 0;
+    for (int i = 0; i < 4; i++) {
+        const size_t node = row->nodes[i];
+        if (node < nodes) // not of a mesh collider or a shape, whose motion is given
+            sum += row_part(row, i, (struct point){d->x[node], d->y[node], d->z[node]});
+    }
+    return sum;
+}
+
 // Finds the rows for the positions in contact->now. False without memory: the same on every worker,
 // and there are no rows. Ends with a barrier.
 bool REAL_NAME(surface_rows_find)(struct system *system, const struct worker *worker);
@@ -96,7 +129,7 @@ bool REAL_NAME(surface_rows_find)(struct system *system, const struct worker *wo
 // Adds their forces to those of the nodes. Ends with a barrier.
 void REAL_NAME(surface_rows_add)(struct system *system, const struct worker *worker);
 
-// The power of what moves mesh colliders, W: against the forces of the rows on their nodes.
+// The power of what moves mesh colliders and spheres, W: against the forces of the rows on them.
 double REAL_NAME(surface_rows_collider_power)(const struct system *system);
 
 #endif

@@ -289,7 +289,8 @@ struct external_power REAL_NAME(external_power)(struct system *system, double ti
     const struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
     double power[SUM_WIDTH] = {0};
     add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
-    power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
+    power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system) +
+                          REAL_NAME(shape_contact_powers)(system, worker).drives;
     if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
         add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
     return (struct external_power){power[WORK_WIND] + power[WORK_DRIVES], power[MOVED_KINETIC]};

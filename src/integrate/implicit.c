@@ -643,7 +643,8 @@ static void sample_energy(struct system *system, uint64_t step, struct energy_sa
     const struct evaluation evaluation = {step_time(system, step), system->state->step + 1, false};
     const struct scene_wind *wind = &system->topology->environment.wind;
     struct external_power external = {0, 0};
-    const bool moves = moves_nodes(system) || REAL_NAME(mesh_colliders_move)(system);
+    const bool moves = moves_nodes(system) || REAL_NAME(mesh_colliders_move)(system) ||
+                       any_moving_sphere(system, RESPONSE_CONTACT);
     if (moves || (wind->present && wind->law == WIND_NODE))
         REAL_NAME(forces_evaluate_without_breaking)(system, evaluation, worker);
     if (moves || wind->present || any_moving_sphere(system, RESPONSE_PENALTY))

@@ -493,21 +493,30 @@ static double contact_bytes_of(const struct totals *totals)
 }
 
 // contact/shape_contact.h: of nodes the start of the step, of blocks of 24 triangles marks by sphere,
-// and slots of one of eight.
+// and slots of one of eight. With implicit integrators a row for one of eight nodes and of eight triangles
+// (shape_tangent.c), and with friction what is assumed of one of eight nodes and two rows of it.
 static double shapes_bytes_of(const struct totals *totals)
 {
     const taut_scene *scene = totals->scene;
-    double shapes = 0, spheres = 0;
+    double shapes = 0, spheres = 0, implicit = 0;
+    bool friction = false;
     for (size_t c = 0; c < scene->collider_count; c++) {
         const struct scene_collider *it = &scene->colliders[c];
         const bool acts = it->response == RESPONSE_CONTACT && it->type != COLLIDER_MESH;
         shapes += acts;
         spheres += acts && it->type == COLLIDER_SPHERE;
+        friction |= acts && it->coulomb.present;
     }
     if (shapes == 0)
         return 0;
     const double blocks = totals->faces / 24, slot = 24 * 32 + 16;
-    return 24 * totals->nodes + blocks * (5 * spheres + 17 + (spheres > 0 ? slot / 8 : 0));
+    if (integrator_is_implicit(scene->simulation.integrator)) {
+        const double row = 68 + 35 * totals->real;
+        implicit = row / 8 * (totals->nodes + (spheres > 0 ? totals->faces : 0));
+        implicit += friction ? (2 * row + 96) / 8 * totals->nodes : 0;
+    }
+    return implicit + 24 * totals->nodes +
+           blocks * (5 * spheres + 17 + (spheres > 0 ? slot / 8 : 0));
 }
 
 // topology/topology.h: points, positions as built and triangles of mesh colliders.

@@ -363,20 +363,12 @@ void bind_contact(struct binder *binder, const struct dom_value *value)
 // A plane, sphere or room that acts on surfaces.
 static void check_contact_response(struct binder *binder, const struct bound *bound)
 {
-    const enum integrator integrator = binder->scene->simulation.integrator;
     bound_refuse_unless(binder, bound, "keep", "response", "is only for 'response: project'");
     bound_refuse_unless(binder, bound, "restitution", "response",
                         "is only for 'response: project'");
     bound_refuse_unless(binder, bound, "friction", "response",
                         "is only for 'response: penalty' and 'response: project'; "
                         "'friction_coefficient' is for 'response: contact'");
-    if (binder->integrator_known && integrator_is_implicit(integrator))
-        bind_report(
-            binder, given_at(bound_find(bound, "response")), NULL,
-            "'response: contact' is not for the integrator %s, only for explicit_euler, "
-            "symplectic_euler, verlet, velocity_verlet, midpoint, rk4 and xpbd; with others use "
-            "'response: penalty', or a mesh collider of the same shape",
-            integrator_name(integrator));
 }
 
 static void check_response(struct binder *binder, const struct bound *bound,

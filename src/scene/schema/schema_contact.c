@@ -121,8 +121,7 @@ static const struct schema_key response_keys[] = {
      .initial = "penalty",
      .meaning =
          "A force on nodes inside, projection of them onto the surface, or `contact` with the "
-         "surfaces of bodies, which needs the section `contact`, and an explicit "
-         "integrator or `xpbd`."},
+         "surfaces of bodies, which needs the section `contact`."},
     {.name = "stiffness",
      .type = VALUE_NUMBER,
      .offset = FIELD(stiffness),
