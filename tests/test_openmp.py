@@ -92,6 +92,10 @@ def main():
     expect("a small scene without it", threads(taut, flag, {}), 1)
     expect("--threads overrides it",
            threads(taut, scene, {"OMP_NUM_THREADS": "3"}, "--threads", "1"), 1)
+    expect("OMP_THREAD_LIMIT limits --threads",
+           threads(taut, scene, {"OMP_THREAD_LIMIT": "2"}, "--threads", "3"), 2)
+    expect("OMP_THREAD_LIMIT limits the default",
+           threads(taut, scene, {"OMP_THREAD_LIMIT": "1"}), 1)
     hashes = {variables: subprocess.run(
         [taut, "run", "--no-output", "--quiet", "--hash", "--steps", "20", scene],
         env=environment(dict([variables] if variables else [])), capture_output=True, text=True,

@@ -163,6 +163,7 @@ int machine_default_threads(const struct machine *machine)
 {
     int requested = team_threads_requested(), most = machine_threads_max(machine);
     int threads = requested > 0 ? requested : machine->cores;
+    most = most < team_thread_limit() ? most : team_thread_limit();
     return threads < most ? threads : most;
 }
 
@@ -176,6 +177,7 @@ int machine_threads_max(const struct machine *machine)
 
 taut_status machine_cap_threads(int wanted, int *threads, taut_error *error)
 {
+    wanted = wanted < team_thread_limit() ? wanted : team_thread_limit();
     *threads = wanted;
     if (wanted <= machine_threads_max(&(struct machine){0}))
         return TAUT_OK;

@@ -26,7 +26,7 @@ struct machine {
 taut_status machine_detect(struct machine *machine, taut_error *error);
 
 // The number of threads if none is requested: that of the environment (OMP_NUM_THREADS), or one per
-// core.
+// core; at most OMP_THREAD_LIMIT.
 int machine_default_threads(const struct machine *machine);
 
 // The largest number of threads that a team may have on this machine, at least 16. Many more
@@ -34,7 +34,7 @@ int machine_default_threads(const struct machine *machine);
 // Results do not depend on the number of threads.
 int machine_threads_max(const struct machine *machine);
 
-// The smaller of `wanted` and machine_threads_max; the machine is inspected only if `wanted` is
+// The smallest of `wanted`, machine_threads_max and OMP_THREAD_LIMIT; the machine is inspected only if `wanted` is
 // above the smallest such maximum.
 taut_status machine_cap_threads(int wanted, int *threads, taut_error *error);
 

@@ -19,6 +19,7 @@
 #include "parallel/team.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -390,6 +391,11 @@ int team_threads_requested(void)
     return getenv("OMP_NUM_THREADS") || most != omp_get_num_procs() ? most : 0;
 }
 
+int team_thread_limit(void)
+{
+    return omp_get_thread_limit();
+}
+
 int team_bound_processors(int *processors, int capacity)
 {
     int count = 0, places = 0;
@@ -460,6 +466,11 @@ const char *team_runtime(void)
 int team_threads_requested(void)
 {
     return 0;
+}
+
+int team_thread_limit(void)
+{
+    return INT_MAX;
 }
 
 int team_bound_processors(int *processors, int capacity)

@@ -40,6 +40,9 @@ const char *team_runtime(void);
 // The number of threads that OMP_NUM_THREADS or omp_set_num_threads asks for; 0 if neither does.
 int team_threads_requested(void);
 
+// The number of threads that OMP_THREAD_LIMIT allows a region; INT_MAX without OpenMP.
+int team_thread_limit(void);
+
 // The processors of all places that OMP_PROC_BIND or OMP_PLACES binds threads to. Returns their
 // number, 0 if threads are not bound, and stores at most `capacity` of them.
 int team_bound_processors(int *processors, int capacity);

@@ -172,7 +172,8 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
         taut_status status = machine_detect(&machine, error);
         if (status != TAUT_OK)
             return status;
-        solver->threads = useful < (uint64_t)machine.cores ? (int)useful : machine.cores;
+        const int most = machine_default_threads(&machine);
+        solver->threads = useful < (uint64_t)most ? (int)useful : most;
     } else {
         return machine_cap_threads(wanted, &solver->threads, error);
     }
