@@ -7,9 +7,8 @@ TAUT is the program. Each case is run at several resolutions, in double precisio
 a temporary folder, and a table shows what was expected, what was found and the order at which the
 error falls. --quick runs the coarse ones, in some 15 s of processor time.
 --only runs some of the groups: cantilevers, bars, frequencies, stretch, sheets, shells, hertz,
-drape.
---check also compares what was found with docs/validation.md: a test of the project does so with
---quick.
+drape. --check also compares what was found with docs/validation.md: a test of the project does so
+with --quick.
 
 --write renews docs/validation.md between its marks, and the figures docs/figures/validation-*.svg
 (matplotlib; Debian: python3-matplotlib); it runs all cases, in some minutes.
@@ -916,7 +915,7 @@ def drape(program, quick):
                 found = drape_coefficient(program, fabric, 1e-3 * spacing, shears)
                 group.add(f"{fabric}, stiffness of {'shear' if shears else 'warp and weft'}",
                           f"cells of {spacing} mm", 80 if fabric == "denim" else None,
-                          100 * found, 0.125, unit="%", digits=3)
+                          100 * found, 0.125, unit="%", digits=4)
     return group
 
 
