@@ -39,6 +39,7 @@ strip cloth-stiff 3 290x240 0.3,0.8,5 --camera 70,12
 strip cube-soft 4 220x200 0,0.5,0.9,6
 strip flag 3 290x220 0.8,2.4,3.6 --zoom 0.9 --hide legend
 strip bowl 3 290x240 0,1,2 --hide nodes
+strip card-house 3 290x240 0,0.48,0.8 --camera 20,12 --hide nodes
 strip cloth-pegs 3 290x240 0,0.3,1.5 --camera 25,4 --zoom 1.3 --hide nodes
 strip curtain 3 290x240 0,0.4,1.5 --hide nodes
 strip knot 3 290x200 0,0.5,1.5 --camera 20,25 --zoom 1.6 --hide nodes

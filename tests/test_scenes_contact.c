@@ -186,6 +186,28 @@ static void test_jellies_stay_on_each_other(void **context)
     taut_solver_destroy(solver);
 }
 
+// The house stands until a ball hits its top, whose two cards fall; without friction all fall.
+static void test_a_house_of_cards_stands_by_friction(void **context)
+{
+    (void)context;
+    taut_solver *solver = scene_open("card-house", NULL, NULL);
+    run_without_crossings(solver, quick() ? 0.05 : 0.3);
+    assert_true(body_extent(solver, "third-left").max.y > 0.178);
+    assert_true(body_extent(solver, "third-right").max.y > 0.178);
+    if (!quick()) {
+        run_without_crossings(solver, 0.8);
+        assert_true(body_extent(solver, "third-left").max.y < 0.13);
+        assert_true(body_extent(solver, "third-right").max.y < 0.13);
+        assert_true(body_extent(solver, "storey").max.y > 0.085);
+        taut_solver *smooth = scene_open(
+            "card-house", (const char *[]){"contact.friction_coefficient=0", NULL}, NULL);
+        advance_to(smooth, 0.3);
+        assert_true(body_extent(smooth, "third-left").max.y < 0.1);
+        taut_solver_destroy(smooth);
+    }
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_a_ball_spins_a_cloth_by_friction),
         cmocka_unit_test(test_jellies_pass_through_a_funnel),
         cmocka_unit_test(test_jellies_stay_on_each_other),
+        cmocka_unit_test(test_a_house_of_cards_stands_by_friction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
