@@ -156,7 +156,7 @@ static void check_coarse_cloth(const char *integrator, double dt)
         integrator, dt);
     struct everything all = everything_of(solver);
     double nearest = INFINITY, lowest = INFINITY;
-    for (double time = 0; time < 1; time += dt) {
+    for (int step = 0; step < (int)ceil(1 / dt); step++) {
         advance(solver, 1);
         nearest = fmin(nearest, triangle_distance(solver, &all, vec3_make(0.02, 0.1, 0.03)));
         for (uint64_t n = 0; n < all.nodes; n++)
@@ -515,7 +515,7 @@ static uint64_t hash_of_many(const void *context, const struct solver_options *o
 {
     const char *const *which = context;
     taut_solver *solver = solver_from(scene_of(MANY, which[0], which[1], which[2]), options);
-    advance(solver, (uint64_t)atoi(which[3]));
+    advance(solver, strtoull(which[3], NULL, 10));
     const uint64_t hash = taut_solver_hash(solver);
     taut_solver_destroy(solver);
     return hash;
