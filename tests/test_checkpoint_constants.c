@@ -141,6 +141,18 @@ static taut_status set_sphere_target(taut_solver *solver, int second, taut_error
     return taut_solver_set_sphere_target(solver, 1, target, 0.02, error);
 }
 
+static taut_status set_mesh(taut_solver *solver, int second, taut_error *error)
+{
+    const double translate[3] = {50, second ? 1 : 2, 0}, velocity[3] = {0.5, second ? 2 : 1, -1};
+    return taut_solver_set_mesh(solver, 3, translate, velocity, error);
+}
+
+static taut_status set_mesh_target(taut_solver *solver, int second, taut_error *error)
+{
+    const double target[3] = {50, second ? 3 : 4, 0.1};
+    return taut_solver_set_mesh_target(solver, 3, target, 0.02, error);
+}
+
 static taut_status set_all(taut_solver *solver, int second, taut_error *error);
 
 static const struct {
@@ -162,6 +174,8 @@ static const struct {
     {"dt", set_dt, false},
     {"sphere", set_sphere, true},
     {"sphere target", set_sphere_target, true},
+    {"mesh", set_mesh, true},
+    {"mesh target", set_mesh_target, true},
     {"all of them", set_all, true},
 };
 enum { SETTERS = sizeof setters / sizeof *setters };
@@ -198,8 +212,9 @@ static void test_all_setters_are_here(void **state)
 
 // Everything that a setter changes: gas that is being pumped in, springs that yield and break, on
 // grids, packed and listed, of materials and masses of their own; elements of every kind; contacts of
-// both responses.
+// both responses, and a mesh collider, out of reach.
 static const char *const setting_text =
+    "contact: {self: false, between: false, thickness: 0.0001, stiffness: 50}\n"
     "precision: %s\nsimulation: {integrator: %s, dt: %s, duration: 9}\n"
     "environment: {gravity: [0.3,-9.81,0.1], air_drag: 0.02, wind: {velocity: [3,1,-2],\n"
     "  law: %s, gusts: [{amplitude: [9,0,0], period: 0.02, phase: 40}]}}\n"
@@ -230,7 +245,9 @@ static const char *const setting_text =
     "colliders: [{type: plane, point: [0,0.2,0], normal: [0,1,0], stiffness: 400, friction: 0.1,\n"
     "  absorption: 1}, {type: sphere, center: [1,1,0.3], radius: 0.5, stiffness: 300,\n"
     "  velocity: [-2,0,0]}, {type: room, min: [-0.7,-3,-3], max: [12,3,3], response: project,\n"
-    "  keep: 0.9, friction: 0.2}]\n";
+    "  keep: 0.9, friction: 0.2}, {type: mesh, file: '" TAUT_TEST_SOURCE
+    "/scenes/meshes/cube.asc',\n"
+    "  translate: [50,0,0]}]\n";
 
 // A constant is set, after `before` steps; the run is saved `between` steps later, and goes on
 // there and in a solver that was restored; there both may set it again.
