@@ -4,6 +4,35 @@
 
 #include <math.h>
 
+// ---- Places and velocities of colliders
+
+// `whose`: "a sphere's".
+static taut_status check_motion(const taut_solver *solver, const char *whose, const double place[3],
+                                const double velocity[3], taut_error *error)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(place[axis]) || !isfinite(velocity[axis]))
+            return fail(error, TAUT_ERROR_ARGUMENT, "%s position and velocity must be finite",
+                        whose);
+    const taut_status status = check_precision(solver, place, 3, false, error);
+    return status == TAUT_OK ? check_precision(solver, velocity, 3, false, error) : status;
+}
+
+// The velocity from a place to a target. `what`: "a sphere".
+static taut_status velocity_to(const double target[3], const double place[3], double duration,
+                               const char *what, double velocity[3], taut_error *error)
+{
+    if (!isfinite(duration) || !(duration > 0))
+        return fail(error, TAUT_ERROR_ARGUMENT,
+                    "the time in which %s moves must be finite and above 0, not %g", what,
+                    duration);
+    for (int axis = 0; axis < 3; axis++)
+        velocity[axis] = (target[axis] - place[axis]) / duration;
+    return TAUT_OK;
+}
+
+// ---- Spheres
+
 taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider, const double centre[3],
                                    const double velocity[3], taut_error *error)
 {
@@ -16,22 +45,17 @@ taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
                                           const double target[3], double duration,
                                           taut_error *error)
 {
-    if (!isfinite(duration) || !(duration > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT,
-                    "the time in which a sphere moves must be finite and above 0, not %g",
-                    duration);
     bool known = collider < solver->topology->collider_count;
     struct sphere_state now = {.radius = 1};
     if (known)
         now = solver->functions->sphere(solver->system, collider);
     const double centre[3] = {now.centre.x, now.centre.y, now.centre.z};
     double velocity[3];
-    for (int axis = 0; axis < 3; axis++)
-        velocity[axis] = (target[axis] - centre[axis]) / duration;
-    return solver_move_sphere(solver, collider, centre, velocity, now.radius, error);
+    const taut_status status = velocity_to(target, centre, duration, "a sphere", velocity, error);
+    return status == TAUT_OK
+               ? solver_move_sphere(solver, collider, centre, velocity, now.radius, error)
+               : status;
 }
-
-// ---- Spheres
 
 taut_status solver_move_sphere(taut_solver *solver, size_t collider, const double centre[3],
                                const double velocity[3], double radius, taut_error *error)
@@ -41,16 +65,10 @@ taut_status solver_move_sphere(taut_solver *solver, size_t collider, const doubl
         topology->colliders[collider].type != COLLIDER_SPHERE)
         return fail(error, TAUT_ERROR_ARGUMENT, "collider %zu is not a sphere of this scene",
                     collider);
-    for (int axis = 0; axis < 3; axis++)
-        if (!isfinite(centre[axis]) || !isfinite(velocity[axis]))
-            return fail(error, TAUT_ERROR_ARGUMENT,
-                        "a sphere's position and velocity must be finite");
-    if (!isfinite(radius) || !(radius > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT,
-                    "a sphere's radius must be finite and above 0, not %g", radius);
-    taut_status status = check_precision(solver, centre, 3, false, error);
-    if (status == TAUT_OK)
-        status = check_precision(solver, velocity, 3, false, error);
+    taut_status status = check_motion(solver, "a sphere's", centre, velocity, error);
+    if (status == TAUT_OK && (!isfinite(radius) || !(radius > 0)))
+        status = fail(error, TAUT_ERROR_ARGUMENT,
+                      "a sphere's radius must be finite and above 0, not %g", radius);
     if (status == TAUT_OK)
         status = check_precision(solver, &radius, 1, true, error);
     if (status != TAUT_OK)
@@ -69,15 +87,16 @@ struct sphere_state solver_sphere(const taut_solver *solver, size_t collider)
 
 // ---- Mesh colliders
 
-// Why a mesh must not be where it is: it crosses a body, or one is in it or too near. By one worker.
-static taut_status check_place(taut_solver *solver, size_t collider, taut_error *error)
+// Why a mesh must not be where it is: it crosses a body, or one is in it or too near; with the energy
+// there, whose evaluation finds the candidates of which the nearest is asked for.
+static taut_status check_place(taut_solver *solver, size_t collider, taut_energy *energy,
+                               taut_error *error)
 {
     const struct topology *topology = solver->topology;
     struct surface_parts found;
     bool no_memory = false;
-    taut_energy energy; // with it candidates are found, of which the nearest is asked for
     const char *what = NULL;
-    taut_status status = taut_solver_energy(solver, &energy, error);
+    taut_status status = taut_solver_energy(solver, energy, error);
     if (status != TAUT_OK)
         return status;
     if (solver->functions->surface_crossing(solver->system, &found, &no_memory))
@@ -120,13 +139,7 @@ taut_status taut_solver_set_mesh(taut_solver *solver, size_t collider, const dou
     if (collider >= topology->collider_count || topology->colliders[collider].type != COLLIDER_MESH)
         return fail(error, TAUT_ERROR_ARGUMENT, "collider %zu is not a mesh of this scene",
                     collider);
-    for (int axis = 0; axis < 3; axis++)
-        if (!isfinite(translate[axis]) || !isfinite(velocity[axis]))
-            return fail(error, TAUT_ERROR_ARGUMENT,
-                        "the position and velocity of a mesh collider must be finite");
-    taut_status status = check_precision(solver, translate, 3, false, error);
-    if (status == TAUT_OK)
-        status = check_precision(solver, velocity, 3, false, error);
+    taut_status status = check_motion(solver, "a mesh collider's", translate, velocity, error);
     if (status != TAUT_OK)
         return status;
     apply_changes(solver);
@@ -145,14 +158,11 @@ taut_status taut_solver_set_mesh(taut_solver *solver, size_t collider, const dou
                                 vec3_make(velocity[0], velocity[1], velocity[2]));
     if (!jumps)
         return TAUT_OK;
-    status = check_place(solver, collider, error);
-    if (status != TAUT_OK) {
-        solver->functions->set_mesh(solver->system, collider, before.displacement, before.velocity);
-        return status;
-    }
-    status = taut_solver_energy(solver, &energy[1], error);
+    status = check_place(solver, collider, &energy[1], error);
     if (status == TAUT_OK)
         solver->functions->allow_energy(solver->system, fmax(0, energy[1].total - energy[0].total));
+    else
+        solver->functions->set_mesh(solver->system, collider, before.displacement, before.velocity);
     return status;
 }
 
@@ -160,18 +170,15 @@ taut_status taut_solver_set_mesh_target(taut_solver *solver, size_t collider,
                                         const double target[3], double duration, taut_error *error)
 {
     const struct topology *topology = solver->topology;
-    if (!isfinite(duration) || !(duration > 0))
-        return fail(error, TAUT_ERROR_ARGUMENT,
-                    "the time in which a mesh collider moves must be finite and above 0, not %g",
-                    duration);
     vec3 now = {0, 0, 0};
     if (collider < topology->collider_count && topology->colliders[collider].type == COLLIDER_MESH)
         now = solver_mesh_translate(solver, collider);
     const double translate[3] = {now.x, now.y, now.z};
     double velocity[3];
-    for (int axis = 0; axis < 3; axis++)
-        velocity[axis] = (target[axis] - translate[axis]) / duration;
-    return taut_solver_set_mesh(solver, collider, translate, velocity, error);
+    const taut_status status =
+        velocity_to(target, translate, duration, "a mesh collider", velocity, error);
+    return status == TAUT_OK ? taut_solver_set_mesh(solver, collider, translate, velocity, error)
+                             : status;
 }
 
 // ---- Kinematic nodes

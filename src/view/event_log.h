@@ -1,6 +1,6 @@
 // The event log describes the window for tests and scripts: lines of JSON, four per second and one
-// at the end, with the state of the simulation, the positions of nodes, spheres and meshes in the scene and
-// on the screen, and the rectangle of each widget.
+// at the end, with the state of the simulation, the positions of nodes, spheres and meshes in
+// the scene and on the screen, and the rectangle of each widget.
 #ifndef TAUT_VIEW_EVENT_LOG_H
 #define TAUT_VIEW_EVENT_LOG_H
 
