@@ -40,8 +40,8 @@ taut_component(VIEWER "${TAUT_VIEWER}" "libglfw3-dev libimgui-dev, and what pict
 # taut_picture: what draws. The subject and the camera, which need no OpenGL, are in libtaut.a.
 if(TAUT_HAS_PICTURES)
     include(cmake/embed_shaders.cmake)
-    taut_embed_shaders(TAUT_SHADER_SOURCE common background blur faces outlines
-        overlays planes points solids springs)
+    taut_embed_shaders(TAUT_SHADER_SOURCE common background blur contacts faces
+        outlines overlays planes points solids springs)
     add_library(taut_picture STATIC
         src/picture/image.c
         src/picture/film.c
@@ -51,6 +51,7 @@ if(TAUT_HAS_PICTURES)
         src/picture/values.c
         src/picture/surfaces.c
         src/picture/springs.c
+        src/picture/contacts.c
         src/picture/solids.c
         src/picture/legend.c
         src/picture/renderer.c

@@ -230,6 +230,39 @@ TAUT_API double taut_solver_body_volume(taut_solver *solver, size_t body);
 TAUT_API void taut_solver_get_positions(const taut_solver *solver, size_t body, double *values);
 TAUT_API void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values);
 
+// ---- Contacts
+
+// Whether friction holds a contact, or the surfaces slide; frictionless: they have no friction with
+// memory (`friction_coefficient`).
+typedef enum taut_contact_friction {
+    TAUT_CONTACT_FRICTIONLESS,
+    TAUT_CONTACT_STICKS,
+    TAUT_CONTACT_SLIDES,
+} taut_contact_friction;
+
+// A place at which two surfaces touch: a node and a triangle or two edges, of bodies or of a mesh
+// collider (key `contact` of a scene); or a surface and a plane, sphere or room with `response:
+// contact`; or a node and a collider with `response: penalty`. Colliders with `response: project` exert
+// no forces and have none.
+typedef struct taut_contact_point {
+    double point[3];    // m: halfway between the two nearest points
+    double normal[3];   // unit, towards `body` (that of the node, or of one of the edges)
+    double distance;    // m, of these points; below 0 inside a penalty collider
+    double force;       // N, along the normal, at least 0
+    size_t body;        // an index as of taut_solver_find_body
+    ptrdiff_t other;    // the body that it touches, which may be the same; -1: a collider
+    ptrdiff_t collider; // its index in the scene's list; -1: none
+    taut_contact_friction friction;
+} taut_contact_point;
+
+// Lists what touches in the present state, which does not change. *count is the number of all contact
+// points; the first of them, at most `capacity`, are written to `points` (NULL if that is 0). Their
+// order, like everything else, does not depend on the number of threads. Costs about as much as two
+// steps' contact. TAUT_ERROR_MEMORY.
+TAUT_API taut_status taut_solver_get_contact_points(taut_solver *solver, size_t capacity,
+                                                    taut_contact_point *points, uint64_t *count,
+                                                    taut_error *error);
+
 // The largest stable steps at the present state (docs/numerics.md). Bounds are guaranteed and cost
 // as much as a few steps; computed values are the limits themselves, from eigenvalues, and cost as
 // much as some hundred.

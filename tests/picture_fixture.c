@@ -64,7 +64,8 @@ struct scenery scenery_of(const char *text)
     taut_error error = {0};
     struct subject_options options = {UINT64_MAX};
     if (subject_make(scenery.solver, &options, &scenery.subject, &error) != TAUT_OK ||
-        subject_make_frame(&scenery.subject, true, &scenery.frame, &error) != TAUT_OK)
+        subject_make_frame(&scenery.subject, SUBJECT_STRAINS | SUBJECT_CONTACTS, &scenery.frame,
+                           &error) != TAUT_OK)
         fail_msg("%s", error.text);
     solver_read_frame(scenery.solver, scenery.frame.allocated, &scenery.frame);
     render_options_default(&scenery.options);

@@ -160,6 +160,7 @@ static void options_change_the_picture(void **state)
                                           "--camera 80,40",
                                           "--look-at 0.5,-1,0",
                                           "--show springs,caption",
+                                          "--show contacts",
                                           "--set bodies.cloth.nodes=[6,5]"};
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         char arguments[256];
@@ -230,6 +231,12 @@ static void a_finished_run_looks_as_its_scene_does(void **state)
     outcome_free(&outcome);
     render("run --output run.png --json");
     assert_true(difference("scene.png", "run.png") < 0.5);
+    outcome = cli_expect(0, "taut render run --quiet --show contacts --output contacts.png "
+                            "&& taut render run/scene.yaml --quiet --show contacts --output b.png");
+    assert_contains(outcome.err, "the files of a run have no contacts; 'taut render "
+                                 "run/scene.yaml' simulates it again and shows them");
+    outcome_free(&outcome);
+    assert_true(difference("contacts.png", "run.png") > 0);
     outcome = cli_expect(2, "taut render run --set simulation.dt=1 --output run.png");
     assert_contains(outcome.err, "--set and --precision cannot be used with a finished run");
     outcome_free(&outcome);

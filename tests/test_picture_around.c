@@ -163,6 +163,80 @@ static void test_dark_pictures_are_dark(void **state)
     scenery_free(&scenery);
 }
 
+// A sheet that touches a floor with half of its nodes, and friction.
+static const char touching_text[] = PICTURE_START
+    "contact: {thickness: 0.02, stiffness: 100, friction_coefficient: 0.4}\n"
+    "bodies:\n"
+    "  - {name: sheet, type: cloth, origin: [-1, 0.022, -1], u: [2, 0.019, 0], v: [0, 0, 2],\n"
+    "     nodes: [11, 11], mass: 1, springs: {structural: {stiffness: 100}}}\n"
+    "colliders: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0], response: contact}]\n";
+
+// The place of a node of the sheet between it and the floor.
+static vec3 place_between(int column, int row)
+{
+    return vec3_make(-1 + 0.2 * column, 0.011 + 0.00095 * column, -1 + 0.2 * row);
+}
+
+static void test_contacts_are_drawn_where_they_are(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(touching_text);
+    scenery_look(&scenery, 20, 40);
+    struct image without = picture_of(&scenery, LAYER_FACES);
+    struct image with = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS);
+    assert_true(frame_has(&scenery.frame, FRAME_CONTACTS));
+    assert_int_equal(scenery.frame.contact_count, 5 * 11); // up to a height of 0.03
+    for (int row = 1; row < 10; row++)
+        for (int column = 1; column < 10; column++) {
+            const vec3 place = place_between(column, row);
+            const int change =
+                apart(pixel_of(&with, &scenery, place), pixel_of(&without, &scenery, place));
+            assert_true(column < 5 ? change > 20 : change < 3);
+        }
+    // What slides has another colour than what sticks.
+    for (size_t i = 0; i < scenery.frame.contact_count; i++)
+        scenery.frame.contacts[i].friction = TAUT_CONTACT_SLIDES;
+    struct image slides = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS);
+    const vec3 place = place_between(2, 5);
+    assert_true(apart(pixel_of(&with, &scenery, place), pixel_of(&slides, &scenery, place)) > 20);
+    // A greater full length: shorter needles.
+    scenery.options.full_force = 1e3;
+    struct image shorter = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS);
+    assert_true(differ_at_all(&shorter, &without, 20) < differ_at_all(&slides, &without, 20));
+    assert_true(differ_at_all(&shorter, &without, 20) > 55);
+    image_free(&shorter);
+    image_free(&slides);
+    image_free(&without);
+    image_free(&with);
+    scenery_free(&scenery);
+}
+
+// Of frames without contacts, as those of finished runs, the legend says so.
+static void test_the_legend_of_contacts(void **state)
+{
+    (void)state;
+    struct scenery scenery = scenery_of(touching_text);
+    struct image without = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS);
+    struct image with = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS | LAYER_LEGEND);
+    size_t in_corner =
+        differing(&with, &without, 0, PICTURE_HEIGHT / 2, PICTURE_WIDTH * 2 / 3, PICTURE_HEIGHT, 5);
+    assert_true(in_corner > 300);
+    assert_int_equal(differ_at_all(&with, &without, 5), in_corner);
+    image_free(&with);
+    image_free(&without);
+    scenery.frame.fields &= ~(unsigned)FRAME_CONTACTS;
+    without = picture_of(&scenery, LAYER_FACES);
+    with = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS);
+    assert_true(image_difference(&with, &without) < 0.01);
+    struct image legend = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS | LAYER_LEGEND);
+    const size_t one_line = differ_at_all(&legend, &without, 5);
+    assert_true(one_line > 60 && one_line < in_corner);
+    image_free(&legend);
+    image_free(&with);
+    image_free(&without);
+    scenery_free(&scenery);
+}
+
 int main(void)
 {
     taut_error error = {0};
@@ -179,6 +253,8 @@ int main(void)
         cmocka_unit_test(test_caption_shows_the_time),
         cmocka_unit_test(test_outline_is_filled_and_the_ground_below_it_shown),
         cmocka_unit_test(test_dark_pictures_are_dark),
+        cmocka_unit_test(test_contacts_are_drawn_where_they_are),
+        cmocka_unit_test(test_the_legend_of_contacts),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pictures_end();

@@ -97,6 +97,32 @@ static void test_strains_come_when_wanted(void **state)
     player_free(player);
 }
 
+// Frames have them while they are wanted, at the positions that they show; a listing solver would give
+// the same.
+static void test_contacts_come_when_wanted(void **state)
+{
+    (void)state;
+    static const char *const small[] = {"bodies.tablecloth.nodes=[21,21]", NULL};
+    struct player *player = player_of("tablecloth-round.yaml", small);
+    taut_solver *plain = plain_of("tablecloth-round.yaml", small);
+    step(player, 400);
+    assert_int_equal(taut_solver_step(plain, 400, NULL), TAUT_OK);
+    assert_false(newest(player)->fields & FRAME_CONTACTS);
+    player_contacts(player, true);
+    const struct frame *frame = newest(player);
+    uint64_t count;
+    taut_contact_point first;
+    assert_true(frame_has(frame, FRAME_CONTACTS));
+    assert_int_equal(taut_solver_get_contact_points(plain, 1, &first, &count, NULL), TAUT_OK);
+    assert_true(count > 10);
+    assert_int_equal(frame->contact_count, count);
+    assert_true(frame->contacts[0].force == (float)first.force);
+    player_contacts(player, false);
+    assert_false(newest(player)->fields & FRAME_CONTACTS);
+    taut_solver_destroy(plain);
+    player_free(player);
+}
+
 // ---- Changes
 
 static void test_a_reset_goes_back_to_the_start(void **state)
@@ -291,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_single_steps),
         cmocka_unit_test(test_follows_the_clock),
         cmocka_unit_test(test_strains_come_when_wanted),
+        cmocka_unit_test(test_contacts_come_when_wanted),
         cmocka_unit_test(test_a_reset_goes_back_to_the_start),
         cmocka_unit_test(test_a_change_acts_at_once),
         cmocka_unit_test(test_what_is_drawn_anew_has_another_generation),

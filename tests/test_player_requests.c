@@ -140,7 +140,7 @@ static void ask_for_something(struct player *player, uint32_t *seed)
     uint32_t setting = draw(seed, sizeof settings / sizeof settings[0]);
     const double position[3] = {0.1 * draw(seed, 5), 0.5 + 0.1 * draw(seed, 5), 0.1};
     const double velocity[3] = {0.1, 0, 0};
-    switch (draw(seed, 14)) {
+    switch (draw(seed, 15)) {
     case 0:
     case 1:
         player_set(player, settings[setting][0], settings[setting][1]);
@@ -177,6 +177,9 @@ static void ask_for_something(struct player *player, uint32_t *seed)
         if (draw(seed, 10) == 0)
             player_open(player, draw(seed, 2) ? TAUT_TEST_SOURCE "/scenes/rope-breaks.yaml"
                                               : TAUT_TEST_SOURCE "/scenes/jelly-spheres.yaml");
+        break;
+    case 12:
+        player_contacts(player, draw(seed, 2));
         break;
     default:
         player_grab(player, draw(seed, 200), position);

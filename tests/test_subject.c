@@ -44,7 +44,7 @@ static struct frame frame_of(const struct subject *subject)
 {
     struct frame frame;
     taut_error error = {0};
-    if (subject_make_frame(subject, true, &frame, &error) != TAUT_OK)
+    if (subject_make_frame(subject, SUBJECT_STRAINS, &frame, &error) != TAUT_OK)
         fail_msg("%s", error.text);
     return frame;
 }

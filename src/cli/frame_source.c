@@ -28,8 +28,8 @@ static const char *last_part(const char *path, size_t *length)
     return path + begin;
 }
 
-static taut_status prepare_frames(const struct render_request *request, struct frame_source *source,
-                                  taut_error *error)
+static taut_status prepare_frames(const struct render_request *request, const char *path,
+                                  struct frame_source *source, taut_error *error)
 {
     bool coloured = colouring_is_of_springs(request->colouring);
     const struct subject_options wanted = {.springs_max =
@@ -38,8 +38,15 @@ static taut_status prepare_frames(const struct render_request *request, struct f
         subject_make(source->reader.session.solver, &wanted, &source->subject, error);
     // Broken flags are read together with the strains.
     bool strains = coloured || solver_topology(source->reader.session.solver)->any_breaks;
+    bool contacts = request->shown & ~request->hidden & LAYER_CONTACTS;
+    unsigned fields = strains ? SUBJECT_STRAINS : 0;
+    fields |= contacts && !source->reader.is_run ? SUBJECT_CONTACTS : 0;
     if (status == TAUT_OK)
-        status = subject_make_frame(&source->subject, strains, &source->frame, error);
+        status = subject_make_frame(&source->subject, fields, &source->frame, error);
+    if (status == TAUT_OK && contacts && source->reader.is_run)
+        complain("render: the files of a run have no contacts; 'taut render %s/scene.yaml' "
+                 "simulates it again and shows them",
+                 path);
     source->fields = source->frame.allocated;
     return status;
 }
@@ -64,7 +71,7 @@ int frame_source_open(const struct options *options, struct frame_source *source
         return code;
     taut_status status = find_name(options->scene, source, &error);
     if (status == TAUT_OK)
-        status = prepare_frames(&options->render, source, &error);
+        status = prepare_frames(&options->render, options->scene, source, &error);
     if (status != TAUT_OK)
         complain("render: %s", error.text);
     return exit_code_of(status);

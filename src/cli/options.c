@@ -117,7 +117,7 @@ static const struct option_entry option_entries[] = {
     {"range", "LEAST,MOST", KEY_RANGE, RENDER,
      "ends of the scale of strains (%) or tensions (N)\n(default: those that occur)"},
     {"show", "LIST", KEY_SHOW, RENDER,
-     "also: faces, springs, nodes, pins, colliders,\nwind, ground, legend, caption"},
+     "also: faces, springs, nodes, pins, colliders,\nwind, ground, legend, contacts, caption"},
     {"hide", "LIST", KEY_HIDE, RENDER, "leave out, of the same"},
     {"dark", NULL, KEY_DARK, RENDER | VIEW, "a dark background"},
     {"paused", NULL, KEY_PAUSED, VIEW, "start paused"},
@@ -512,8 +512,8 @@ static bool refuse_layer(const struct command *command, const char *option, cons
         names[count++] = layer_name(i);
     char *name = text_format("%.*s", (int)length, layer);
     refuse_word(command, option, value,
-                "faces, springs, nodes, pins, colliders, wind, ground, legend or caption, "
-                "separated by commas",
+                "faces, springs, nodes, pins, colliders, wind, ground, legend, contacts or "
+                "caption, separated by commas",
                 name ? nearest_name(name, names, count) : NULL);
     free(name);
     return false;

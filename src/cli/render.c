@@ -23,6 +23,7 @@
 #include "output/file.h"
 #include "output/folder.h"
 #include "picture/canvas.h"
+#include "picture/contacts.h"
 #include "picture/film.h"
 #include "picture/subject.h"
 #include "picture/renderer.h"
@@ -39,6 +40,7 @@ struct render {
     double *times;         // s, actual times of the frames
     vec3 low, high;        // the box that contains all bodies at all times
     double least, most;    // range of the colour scale over all frames
+    double full_force;     // N, of the longest needles of contacts in any of them; 0: none
     struct canvas *canvas; // NULL: nothing has been drawn
     int width, height;     // of the whole picture
 };
@@ -140,6 +142,8 @@ static taut_status measure_frames(struct render *render, const struct render_opt
         grow_by_nodes(render, source->frame.drawn_positions, source->subject.node_count);
         if (scaled)
             grow_scale(render, &values, appearance);
+        render->full_force =
+            fmax(render->full_force, contacts_full_force(appearance, &source->frame));
         status = frame_cache_add(&render->cache, &source->frame, error);
     }
     values_free(&values);
@@ -331,6 +335,7 @@ static taut_status draw_frames(struct render *render, taut_error *error)
             target.appearance.least = render->least;
             target.appearance.most = render->most;
         }
+        target.appearance.full_force = render->full_force;
         target.camera = aim_camera(render);
         status = draw_all(render, &target, error);
     }

@@ -639,8 +639,7 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
 
 // ---- Energy
 
-// The nodes of a block, where they are now.
-static void read_block(const struct system *system, uint32_t block, block_reals x)
+void REAL_NAME(surface_block_read)(const struct system *system, uint32_t block, block_reals x)
 {
     const struct surfaces *surfaces = &system->surface_contact->surfaces;
     const struct surface_block *it = &surfaces->blocks[block];
@@ -693,10 +692,10 @@ static double list_energy(const struct system *system, size_t index, uint64_t *t
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
         if (pair->a != block) {
             block = pair->a;
-            read_block(system, block, x_a);
+            REAL_NAME(surface_block_read)(system, block, x_a);
         }
         if (!self)
-            read_block(system, pair->b, x_b);
+            REAL_NAME(surface_block_read)(system, pair->b, x_b);
         const block_reals *const x[2] = {(const block_reals *)&x_a,
                                          (const block_reals *)(self ? &x_a : &x_b)};
         const struct listed_pair listed =

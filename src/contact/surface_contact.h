@@ -134,6 +134,12 @@ struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
 // By one worker; all 0 without contact.
 struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *system);
 
+// Lists where surfaces touch each other and colliders, and nodes penalty colliders, in the present
+// state, which does not change (contact_points.c). to->items, capacity and spread are given. Also without
+// contact of surfaces; ends with a barrier.
+void REAL_NAME(contact_points_list)(struct system *system, struct contact_points *to,
+                                    const struct worker *worker);
+
 // An upper bound of the stiffness of contacts at a node of a body along any direction, N/m, as long
 // as they have no greater weight than SURFACE_WEIGHTS.
 double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body);

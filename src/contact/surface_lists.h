@@ -411,6 +411,9 @@ static inline struct listed_pair listed_pair_of(const struct surface_contact *it
     };
 }
 
+// The present positions of the nodes of a block.
+void REAL_NAME(surface_block_read)(const struct system *system, uint32_t block, block_reals x);
+
 // Copies the present positions of the nodes of all listed blocks. Ends with a barrier.
 void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
                                     const struct worker *worker);

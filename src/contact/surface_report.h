@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "taut.h"
+
 // The sum of the weights of a node in all its contacts (distance.h) that the critical step allows
 // for, and for which `stiffness: auto` chooses the stiffness. A node of a cloth that lies on
 // another one has 2 to 8.
@@ -47,6 +49,18 @@ struct surface_relaxed {
 // Sizes of contact: candidates in the present lists, and those of them that touch now.
 struct surface_counts {
     uint64_t blocks, triangles, candidates, touching;
+};
+
+// The places at which surfaces and colliders touch at present, in an order that does not depend on
+// threads.
+struct contact_points {
+    taut_contact_point *items;
+    uint64_t capacity;
+    bool spread;    // if there is no room for all: one of `every` instead of the first ones
+    uint64_t count; // of all
+    uint64_t every; // items has one of so many
+    bool no_memory;
+    uint64_t *scratch; // used while they are listed
 };
 
 // The memory of friction between surfaces (contact/surface_friction.h), contact by contact, by the

@@ -12,8 +12,8 @@ const char *colouring_name(enum colouring colouring)
 
 const char *layer_name(int number)
 {
-    static const char *const names[] = {"faces",     "springs", "nodes",  "pins",
-                                        "colliders", "wind",    "ground", "legend"};
+    static const char *const names[] = {"faces", "springs", "nodes",  "pins",    "colliders",
+                                        "wind",  "ground",  "legend", "contacts"};
     return number < (int)(sizeof names / sizeof names[0]) ? names[number] : NULL;
 }
 

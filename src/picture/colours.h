@@ -40,7 +40,8 @@ enum layer { // bits
     LAYER_WIND = 32,
     LAYER_GROUND = 64, // with the shadow on it
     LAYER_LEGEND = 128,
-    LAYER_ALL = 255
+    LAYER_CONTACTS = 256, // of frames that have them (FRAME_CONTACTS)
+    LAYER_ALL = 511
 };
 
 // The name of layer bit `number`: "faces", "springs", ...; NULL beyond the last.

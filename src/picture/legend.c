@@ -1,6 +1,7 @@
 // Draws overlays and the legend with cairo (legend.h); the colours are those of colours.h.
 #include "picture/legend.h"
 
+#include "picture/contacts.h"
 #include "picture/shaders.h"
 #include "picture/solids.h"
 
@@ -124,6 +125,7 @@ void legend_free(struct legend *legend)
     overlay_free(&legend->scale);
     overlay_free(&legend->caption);
     overlay_free(&legend->wind);
+    overlay_free(&legend->contacts);
     overlays_free(&legend->overlays);
 }
 
@@ -357,6 +359,65 @@ static taut_status fill_kinds(struct legend *legend, const struct render_context
     return overlay_finish(&legend->scale, cairo, error);
 }
 
+// ---- Contacts
+
+// Their number, what the colours of needles mean, and the force of the longest ones; or that the frame
+// has none stored.
+static taut_status fill_contacts(struct legend *legend, const struct render_context *context,
+                                 taut_error *error)
+{
+    enum { LINES = 4 };
+    static const char *const meanings[] = {[TAUT_CONTACT_FRICTIONLESS] = "without friction",
+                                           [TAUT_CONTACT_STICKS] = "held by friction",
+                                           [TAUT_CONTACT_SLIDES] = "slides"};
+    const struct frame *frame = context->frame;
+    const double full = contacts_full_force(context->options, frame), scale = scale_of(context);
+    const bool dark = context->options->dark, known = frame_has(frame, FRAME_CONTACTS);
+    char title[64], needle[64] = "", content[sizeof legend->contacts.content];
+    snprintf(title, sizeof title, known ? "contacts: %llu" : "contacts: not stored",
+             (unsigned long long)frame->all_contacts);
+    if (known && full > 0)
+        snprintf(needle, sizeof needle, ", longest %g N", full);
+    snprintf(content, sizeof content, "%d %.9g %s%s", dark, scale, title, needle);
+    if (!overlay_needs_update(&legend->contacts, content))
+        return TAUT_OK;
+    const double line = (FONT + 7.0) * scale, length = contacts_full_length(context);
+    const double text_at = PAD * scale + length + 10.0 * scale;
+    strcat(title, needle); // there is room for both
+    double width = fmax(width_of(title, scale) + 2.0 * PAD * scale,
+                        text_at + width_of(meanings[0], scale) + PAD * scale);
+    double height = 2.0 * PAD * scale + (known ? LINES : 1) * line - 7.0 * scale;
+    cairo_t *cairo = overlay_begin(&legend->contacts, width, height);
+    draw_panel(cairo, width, height, scale, dark);
+    set_font(cairo, scale);
+    set_ink(cairo, dark);
+    write_at(cairo, title, PAD * scale, (PAD + 0.8 * FONT) * scale, 0.0, INFINITY);
+    static const int order[] = {TAUT_CONTACT_STICKS, TAUT_CONTACT_SLIDES,
+                                TAUT_CONTACT_FRICTIONLESS};
+    for (int i = 0; known && i < LINES - 1; i++) {
+        const struct colour colour = contacts_colour(order[i]);
+        const double top = PAD * scale + (i + 1) * line;
+        cairo_set_source_rgb(cairo, (double)colour.red, (double)colour.green, (double)colour.blue);
+        cairo_rectangle(cairo, PAD * scale, top + 0.3 * FONT * scale, length,
+                        fmax(0.35 * FONT * scale, 2.0));
+        cairo_fill(cairo);
+        set_ink(cairo, dark);
+        write_at(cairo, meanings[order[i]], text_at, top + 0.8 * FONT * scale, 0.0, INFINITY);
+    }
+    return overlay_finish(&legend->contacts, cairo, error);
+}
+
+static taut_status draw_contacts(struct legend *legend, const struct render_context *context,
+                                 taut_error *error)
+{
+    const double edge = EDGE * scale_of(context);
+    taut_status status = fill_contacts(legend, context, error);
+    if (status == TAUT_OK)
+        overlay_draw(&legend->overlays, &legend->contacts, edge,
+                     context->camera->height - edge - legend->contacts.height);
+    return status;
+}
+
 // ---- Lines of text
 
 static taut_status fill_text(struct overlay *overlay, const struct render_context *context,
@@ -432,5 +493,7 @@ taut_status legend_draw(struct legend *legend, const struct render_context *cont
         status = draw_caption(legend, context, error);
     if (status == TAUT_OK && arrows_have_wind(context) && context->layers & LAYER_LEGEND)
         status = draw_wind(legend, context, error);
+    if (status == TAUT_OK && context->layers & LAYER_CONTACTS && context->layers & LAYER_LEGEND)
+        status = draw_contacts(legend, context, error);
     return status;
 }

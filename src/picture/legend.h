@@ -40,7 +40,7 @@ void overlay_draw(const struct overlays *overlays, const struct overlay *overlay
 
 struct legend {
     struct overlays overlays;
-    struct overlay scale, caption, wind;
+    struct overlay scale, caption, wind, contacts;
     uint8_t maps[MAP_COUNT][3 * MAP_LENGTH];
 };
 

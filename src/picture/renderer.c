@@ -3,6 +3,7 @@
 // surfaces.c, springs.c, solids.c and legend.c.
 #include "picture/renderer.h"
 
+#include "picture/contacts.h"
 #include "picture/context.h"
 #include "picture/legend.h"
 #include "picture/shaders.h"
@@ -435,6 +436,7 @@ struct renderer {
     struct faces faces;
     struct outlines outlines;
     struct springs springs;
+    struct contacts contacts;
     struct marks marks;
     struct legend legend;
 };
@@ -489,6 +491,8 @@ static taut_status parts_make(struct renderer *renderer, taut_error *error)
     if (status == TAUT_OK)
         status = springs_make(&renderer->springs, error);
     if (status == TAUT_OK)
+        status = contacts_make(&renderer->contacts, error);
+    if (status == TAUT_OK)
         status = marks_make(&renderer->marks, error);
     if (status == TAUT_OK)
         status = legend_make(&renderer->legend, error);
@@ -520,6 +524,7 @@ void renderer_free(struct renderer *renderer)
     values_free(&renderer->values);
     legend_free(&renderer->legend);
     marks_free(&renderer->marks);
+    contacts_free(&renderer->contacts);
     springs_free(&renderer->springs);
     outlines_free(&renderer->outlines);
     faces_free(&renderer->faces);
@@ -640,6 +645,8 @@ static void draw_scene(const struct renderer *renderer, const struct render_cont
         marks_draw_nodes(&renderer->marks, context, tables);
     if (layers & LAYER_PINS)
         marks_draw_pins(&renderer->marks, context, tables);
+    if (layers & LAYER_CONTACTS)
+        contacts_draw(&renderer->contacts, context);
     arrows_draw_mouse_spring(&renderer->solids, context);
     colliders_draw_veils(&renderer->colliders, context);
     if (arrows_have_wind(context))

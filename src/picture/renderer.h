@@ -11,6 +11,7 @@ struct render_options {
     unsigned layers; // 0: the default for the subject (renderer_layers_for)
     enum colouring colouring;
     double least, most;   // ends of the colour scale; both 0: those of the frame
+    double full_force;    // N, of the longest needles of contacts; 0: what suits the frame
     bool dark;            // a dark background
     uint64_t springs_max; // draw at most this many, every n-th; 0: chosen by the picture's size
     bool flat_normals;    // on large surfaces: cheaper

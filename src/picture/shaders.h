@@ -6,6 +6,7 @@
 extern const char shader_common[];
 extern const char shader_background[];
 extern const char shader_blur[];
+extern const char shader_contacts[];
 extern const char shader_faces[];
 extern const char shader_outlines[];
 extern const char shader_overlays[];

@@ -415,7 +415,10 @@ void subject_free(struct subject *subject)
 
 // ---- Frames
 
-taut_status subject_make_frame(const struct subject *subject, bool strains, struct frame *frame,
+// More contacts than this cannot be distinguished in any picture.
+enum { CONTACTS_MOST = 16384 };
+
+taut_status subject_make_frame(const struct subject *subject, unsigned wanted, struct frame *frame,
                                taut_error *error)
 {
     const struct frame_shape shape = {
@@ -423,12 +426,15 @@ taut_status subject_make_frame(const struct subject *subject, bool strains, stru
         .spring_count = subject->springs_in_all,
         .body_count = subject->body_count,
         .collider_count = subject->collider_count,
+        .contact_capacity = CONTACTS_MOST,
         .drawn_count = subject->spring_count,
         .drawn_numbers = subject->number_count > 0 ? subject->spring_numbers : NULL,
     };
     unsigned fields = FRAME_DRAWN_POSITIONS | FRAME_COLLIDERS | FRAME_VOLUMES;
-    if (strains && subject->spring_count > 0)
+    if (wanted & SUBJECT_STRAINS && subject->spring_count > 0)
         fields |= FRAME_SPRINGS | FRAME_DRAWN_SPRINGS;
+    if (wanted & SUBJECT_CONTACTS)
+        fields |= FRAME_CONTACTS;
     return frame_make(&shape, fields, frame, error);
 }
 
@@ -448,8 +454,8 @@ static void release_frames(struct frame_cache *cache)
 
 taut_status frame_cache_add(struct frame_cache *cache, const struct frame *frame, taut_error *error)
 {
-    const unsigned drawn =
-        frame->fields & (FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS | FRAME_COLLIDERS);
+    const unsigned drawn = frame->fields & (FRAME_DRAWN_POSITIONS | FRAME_DRAWN_SPRINGS |
+                                            FRAME_COLLIDERS | FRAME_CONTACTS);
     cache->bytes += frame_bytes(&frame->shape, drawn);
     cache->overflowed |= cache->count > 0 && cache->bytes > cache->bytes_max;
     if (cache->overflowed) {

@@ -87,10 +87,13 @@ struct collider_pose subject_mesh_pose(const struct subject *subject, size_t mes
 void subject_mesh_box(const struct subject *subject, size_t mesh, const struct collider_pose *pose,
                       vec3 *low, vec3 *high);
 
-// A frame of a subject (state/frame.h): the fields that pictures show, with arrays for volumes and,
-// if `strains`, for the strains and broken flags of springs, if the subject has any. The subject
-// must outlive it.
-taut_status subject_make_frame(const struct subject *subject, bool strains, struct frame *frame,
+// What a frame of a picture may have besides: strains and broken flags of springs, if the subject has
+// any; and contacts.
+enum { SUBJECT_STRAINS = 1, SUBJECT_CONTACTS = 2 };
+
+// A frame of a subject (state/frame.h): the fields that pictures show, with arrays for volumes and
+// for what is `wanted`. The subject must outlive it.
+taut_status subject_make_frame(const struct subject *subject, unsigned wanted, struct frame *frame,
                                taut_error *error);
 
 // ---- The frame cache

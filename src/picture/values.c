@@ -78,8 +78,7 @@ static void compute_springs(struct values *values, const struct subject *subject
     }
 }
 
-// Rounds a positive value up to 1, 2, 3 or 5 times a power of ten.
-static double round_up(double value)
+double values_round_up(double value)
 {
     double power = pow(10.0, floor(log10(value)));
     double digits = value / power;
@@ -142,7 +141,7 @@ static void find_scale(struct values *values, const float *shown, uint64_t count
         most = fmax(most, (double)shown[i]);
     }
     double greatest = fmax(-least, most);
-    double end = greatest > 0.0 ? round_up(robust_max(shown, count, every, greatest)) : 1.0;
+    double end = greatest > 0.0 ? values_round_up(robust_max(shown, count, every, greatest)) : 1.0;
     bool one_sign = tension && -least < 0.02 * greatest;
     values->least = one_sign ? 0.0 : -end;
     values->most = end;

@@ -28,4 +28,7 @@ void values_free(struct values *values);
 void values_compute(struct values *values, const struct subject *subject, const struct frame *frame,
                     const struct render_options *options, bool faces, bool springs, uint64_t every);
 
+// Rounds a positive value up to 1, 2, 3 or 5 times a power of ten.
+double values_round_up(double value);
+
 #endif

@@ -37,16 +37,16 @@ void published_free(struct published *published)
 }
 
 struct published_slot *published_slot(struct published *published, struct setting *setting,
-                                      bool strains, taut_error *error)
+                                      unsigned wanted, taut_error *error)
 {
     struct published_slot *slot = &published->slots[published->filled];
-    if (slot->setting == setting && slot->has_strains == strains)
+    if (slot->setting == setting && slot->wanted == wanted)
         return slot;
     empty(slot);
-    if (subject_make_frame(setting->subject, strains, &slot->frame, error) != TAUT_OK)
+    if (subject_make_frame(setting->subject, wanted, &slot->frame, error) != TAUT_OK)
         return NULL;
     slot->setting = setting_retain(setting);
-    slot->has_strains = strains;
+    slot->wanted = wanted;
     return slot;
 }
 
@@ -227,7 +227,7 @@ size_t history_rows(struct history *history, struct player_row *rows, size_t mos
 }
 
 // Copying frames may take a thirtieth of the elapsed time, or a tenth with strains, since a body
-// may have many more springs than coordinates. Energies, whose evaluation costs about as much as a
+// may have many more springs than coordinates, and with contacts, which are found as in a step. Energies, whose evaluation costs about as much as a
 // step, may take a hundredth.
 static const double FRAMES_INTERVAL = 30, STRAINS_INTERVAL = 10, ENERGIES_INTERVAL = 100;
 
@@ -319,9 +319,11 @@ void player_publish(struct player *player)
         measure_energies(player);
     double begin = clock_seconds();
     bool strains = player->strains || solver_topology(simulation->solver)->any_breaks;
+    unsigned wanted = strains ? SUBJECT_STRAINS : 0;
+    wanted |= player->contacts ? SUBJECT_CONTACTS : 0;
     taut_error error = {0};
     struct published_slot *slot =
-        published_slot(&player->published, simulation->setting, strains, &error);
+        published_slot(&player->published, simulation->setting, wanted, &error);
     if (slot) {
         fill(player, &slot->frame);
         if (step != player->published_step)
@@ -333,7 +335,7 @@ void player_publish(struct player *player)
     player->published_step = step;
     player->changed = false;
     double cost = clock_seconds() - begin;
-    double share = player->strains ? STRAINS_INTERVAL : FRAMES_INTERVAL;
+    double share = player->strains || player->contacts ? STRAINS_INTERVAL : FRAMES_INTERVAL;
     double least = fmax(player->frame_seconds, share * cost);
     player->next_frame = fmax(player->next_frame + least, now);
     if (player->on_frame)

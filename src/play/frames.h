@@ -16,7 +16,7 @@
 
 struct published_slot {
     struct setting *setting; // reference held; NULL: never filled
-    bool has_strains;        // arrays for them
+    unsigned wanted;         // strains, contacts (picture/subject.h): arrays for them
     struct frame frame;
 };
 
@@ -31,7 +31,7 @@ void published_free(struct published *published);
 
 // The slot to fill, with arrays for a frame of that setting; NULL if memory is short.
 struct published_slot *published_slot(struct published *published, struct setting *setting,
-                                      bool strains, taut_error *error);
+                                      unsigned wanted, taut_error *error);
 
 // Publishes the filled slot.
 void published_send(struct published *published);

@@ -469,6 +469,11 @@ void player_strains(struct player *player, bool wanted)
     send(player, (struct request){.type = REQUEST_STRAINS, .wanted = wanted});
 }
 
+void player_contacts(struct player *player, bool wanted)
+{
+    send(player, (struct request){.type = REQUEST_CONTACTS, .wanted = wanted});
+}
+
 void player_energies(struct player *player, bool wanted)
 {
     send(player, (struct request){.type = REQUEST_ENERGIES, .wanted = wanted});

@@ -34,7 +34,7 @@ void player_free(struct player *player);
 // there is a new one.
 bool player_refresh(struct player *player);
 // The newest frame: positions in single precision, with strains and broken flags if requested
-// (player_strains); energies of the last evaluation if requested (player_energies); volumes; the
+// (player_strains), and contacts (player_contacts); energies of the last evaluation if requested (player_energies); volumes; the
 // mouse spring.
 const struct frame *player_frame(const struct player *player);
 const struct subject *player_subject(const struct player *player);
@@ -113,7 +113,8 @@ void player_build(struct player *player, bool wanted); // false: cancels the bui
 void player_reset(struct player *player);              // to t = 0, with the present parameters
 void player_open(struct player *player,
                  const char *scene_path); // another scene; after a failure the present one stays
-void player_strains(struct player *player, bool wanted); // frames contain strains
+void player_strains(struct player *player, bool wanted);  // frames contain strains
+void player_contacts(struct player *player, bool wanted); // frames contain what touches
 
 void player_energies(struct player *player, bool wanted); // energies are evaluated
 // Whether the energy budget is kept; it makes a step several times as long (docs/viewer.md).
@@ -150,7 +151,7 @@ void player_cut(struct player *player, const uint32_t *springs, size_t spring_co
 
 size_t player_history_count(struct player *player);
 double player_history_time(struct player *player, size_t index); // s; 0 is the oldest
-// A past frame, without strains; NULL if it is no longer stored. It stays valid until the next
+// A past frame, without strains and contacts; NULL if it is no longer stored. It stays valid until the next
 // call.
 const struct frame *player_history_frame(struct player *player, size_t index);
 

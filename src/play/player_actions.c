@@ -676,6 +676,9 @@ static void act(struct player *player, const struct request *request)
     case REQUEST_STRAINS:
         player->strains = request->wanted;
         break;
+    case REQUEST_CONTACTS:
+        player->contacts = request->wanted;
+        break;
     case REQUEST_ENERGIES:
         player->energies = request->wanted;
         break;

@@ -93,7 +93,7 @@ struct player {
     double record_at;       // time of the next update of the scene, s
     double record_seconds;  // the duration of the last update; 0: none yet
     struct pace pace;
-    bool playing, strains, energies;
+    bool playing, strains, contacts, energies;
     bool budget_wanted;
     int threads_before;              // restored if the change of the number fails
     struct player_budget budget;     // at the last evaluation

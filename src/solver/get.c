@@ -302,6 +302,29 @@ uint64_t taut_solver_hash(const taut_solver *solver)
     return solver->functions->hash(solver->system);
 }
 
+// ---- Contacts
+
+struct list_arguments {
+    taut_solver *solver;
+    struct contact_points points;
+};
+
+static void list_contacts(void *context, const struct worker *worker)
+{
+    struct list_arguments *it = context;
+    it->solver->functions->contact_points(it->solver->system, &it->points, worker);
+}
+
+taut_status taut_solver_get_contact_points(taut_solver *solver, size_t capacity,
+                                           taut_contact_point *points, uint64_t *count,
+                                           taut_error *error)
+{
+    struct list_arguments all = {solver, {.items = points, .capacity = capacity}};
+    solver_work(solver, list_contacts, &all);
+    *count = all.points.count;
+    return all.points.no_memory ? fail_memory(error, "the contact points") : TAUT_OK;
+}
+
 // ---- A frame of the present state
 
 static uint32_t number_in_body(const struct topology *topology, const struct topology_body *body,
@@ -442,6 +465,36 @@ static void read_colliders(const taut_solver *solver, struct frame *frame)
     }
 }
 
+// Without memory the frame has none.
+static bool read_contacts(taut_solver *solver, struct frame *frame)
+{
+    const size_t capacity = frame->shape.contact_capacity;
+    struct list_arguments all = {solver, {.capacity = capacity, .spread = true}};
+    frame->contact_count = 0;
+    all.points.items = memory_allocate(NULL, capacity, sizeof *all.points.items);
+    if (!all.points.items)
+        return false;
+    solver_work(solver, list_contacts, &all);
+    const bool listed = !all.points.no_memory;
+    if (listed) {
+        frame->all_contacts = all.points.count;
+        frame->contact_count =
+            (size_t)((all.points.count + all.points.every - 1) / all.points.every);
+    }
+    for (size_t i = 0; i < frame->contact_count; i++) {
+        const taut_contact_point *from = &all.points.items[i];
+        struct frame_contact *to = &frame->contacts[i];
+        for (int axis = 0; axis < 3; axis++) {
+            to->point[axis] = (float)from->point[axis];
+            to->normal[axis] = (float)from->normal[axis];
+        }
+        to->force = (float)from->force;
+        to->friction = (uint32_t)from->friction;
+    }
+    memory_release(NULL, all.points.items, capacity, sizeof *all.points.items);
+    return listed;
+}
+
 static void read_frame_header(const taut_solver *solver, struct frame *frame)
 {
     frame->step = taut_solver_step_count(solver);
@@ -472,6 +525,8 @@ void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame
         solver_read_springs(solver, frame->strains, fields & FRAME_BROKEN ? frame->broken : NULL);
     if (fields & FRAME_COLLIDERS)
         read_colliders(solver, frame);
+    if (fields & FRAME_CONTACTS && !read_contacts(solver, frame))
+        fields &= ~(unsigned)FRAME_CONTACTS;
     read_frame_header(solver, frame);
     frame->has_mouse_spring = false;
     frame->fields = constant | fields;

@@ -281,6 +281,15 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
     }
 }
 
+static void contact_points(struct system *system, struct contact_points *to,
+                           const struct worker *worker)
+{
+    const struct stage_clock clock = system->clock; // as in `evaluate`
+    REAL_NAME(contact_points_list)(system, to, worker);
+    if (worker->index == 0)
+        system->clock = clock;
+}
+
 static void read_nodes(const struct system *system, uint64_t first, uint64_t count,
                        double *positions, double *velocities, double *forces)
 {
@@ -550,6 +559,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .surface_cuts = REAL_NAME(surface_contact_cuts),
     .surface_counts = REAL_NAME(surface_contact_counts),
     .friction_contacts = REAL_NAME(surface_friction_count),
+    .contact_points = contact_points,
     .set_sphere = set_sphere,
     .set_mesh = set_mesh,
     .mesh = mesh,

@@ -109,6 +109,8 @@ struct system_functions {
     struct surface_cuts (*surface_cuts)(const struct system *system);
     struct surface_counts (*surface_counts)(const struct system *system);
     uint64_t (*friction_contacts)(const struct system *system);
+    void (*contact_points)(struct system *system, struct contact_points *to,
+                           const struct worker *worker);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
     // Of a mesh collider: from now on, how far it is from where the scene has it, and its velocity beside

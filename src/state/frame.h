@@ -31,6 +31,7 @@ enum frame_field {
     FRAME_DRAWN_STRAINS = 1 << 10,
     FRAME_DRAWN_BROKEN = 1 << 11,
     FRAME_COLLIDERS = 1 << 12,
+    FRAME_CONTACTS = 1 << 13, // what touches
 
     FRAME_NODES = FRAME_POSITIONS | FRAME_VELOCITIES,
     FRAME_SPRINGS = FRAME_STRAINS | FRAME_BROKEN,
@@ -57,6 +58,13 @@ struct frame_collider {
     double translate[3];     // m, of a mesh, which may have been moved since the scene was read
 };
 
+// A place at which surfaces touch each other or a collider (taut_contact_point).
+struct frame_contact {
+    float point[3], normal[3]; // m; unit
+    float force;               // N
+    uint32_t friction;         // taut_contact_friction
+};
+
 struct frame_line {
     float from[3], to[3]; // m
 };
@@ -66,6 +74,7 @@ struct frame_shape {
     uint64_t node_count, spring_count, face_count;
     size_t body_count;
     size_t collider_count;
+    size_t contact_capacity; // of contacts there may be more, of which it has one of so many
     // The springs that a picture shows, and their numbers among all springs (NULL: the first ones).
     // The numbers must live as long as the frame.
     uint64_t drawn_count;
@@ -92,7 +101,9 @@ struct frame_shape {
     X(float, drawn_strains, shape->drawn_count, FRAME_DRAWN_STRAINS)                               \
     X(uint8_t, drawn_broken, shape->drawn_count, FRAME_DRAWN_BROKEN)                               \
     /* per collider; radius 0 unless it is a sphere */                                             \
-    X(struct frame_collider, colliders, shape->collider_count, FRAME_COLLIDERS)
+    X(struct frame_collider, colliders, shape->collider_count, FRAME_COLLIDERS)                    \
+    /* the first contact_count of them */                                                          \
+    X(struct frame_contact, contacts, shape->contact_capacity, FRAME_CONTACTS)
 
 struct frame {
     struct frame_shape shape;
@@ -105,8 +116,10 @@ struct frame {
     bool has_contact;   // of surfaces
     bool has_work;      // the energy budget is kept:
     double work
-        [WORK_CAUSES]; // J so far, by cause; wind, drives and inflation add it, others remove it
-    float wind[3];     // m/s, at this time; 0 without wind
+        [WORK_CAUSES];    // J so far, by cause; wind, drives and inflation add it, others remove it
+    size_t contact_count; // in `contacts`
+    uint64_t all_contacts; // and at all
+    float wind[3];         // m/s, at this time; 0 without wind
     bool has_mouse_spring;
     struct frame_line mouse_spring; // from the grabbed node to the pointer
     uint64_t generation;            // of the subject with which it is drawn (play/setting.h)

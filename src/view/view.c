@@ -73,6 +73,15 @@ static void request_strains(struct view *view)
     view->strains_wanted = wanted;
 }
 
+// Contacts are listed only while they are shown.
+static void request_contacts(struct view *view)
+{
+    bool wanted = view->render.layers & LAYER_CONTACTS;
+    if (wanted != view->contacts_wanted)
+        player_contacts(view->player, wanted);
+    view->contacts_wanted = wanted;
+}
+
 // Energies are evaluated only while they are shown.
 static void request_energies(struct view *view)
 {
@@ -289,6 +298,7 @@ static taut_status run(struct view *view, const struct view_options *options, ta
         view->scene_stale = view->scene_stale || (fresh && !view->scrub.active);
         bool status_changed = update_status(view);
         request_strains(view);
+        request_contacts(view);
         request_energies(view);
         bool last = is_last(view, options, view->frames + 1);
         bool notified = view->banner.text[0] != '\0';

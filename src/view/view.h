@@ -102,8 +102,8 @@ struct view {
     struct screen screen;
     struct camera camera;
     struct render_options render;
-    bool strains_wanted, energies_wanted, budget_wanted; // as last requested of the player
-    bool budget;                                         // the user wants to see the energy budget
+    bool strains_wanted, contacts_wanted, energies_wanted, budget_wanted; // as last requested
+    bool budget; // the user wants to see the energy budget
     struct player_status status;
     uint64_t generation; // of the renderer's subject; 0: none yet
     const struct subject *subject;
