@@ -242,6 +242,29 @@ static inline vec3 friction_assumed(const struct friction_assumptions *all, size
                     vec3_scale(-(double)it->turns * vec3_dot(across, trial), across));
 }
 
+// What the solution of a system shows of a contact: `trial` is T after it, and `normal_force`, N, has
+// been found in it. A contact sticks that stays within the limit, or whose sliding would have turned
+// round. Adds to sums, N2, what that changes of its force, and the force, if the node may move.
+static inline void friction_assume_again(struct friction_assumptions *all, size_t at, vec3 normal,
+                                         vec3 trial, double limit, double normal_force, bool moves,
+                                         double sums[2])
+{
+    const real *along = all->contacts[at].along;
+    const bool slid = all->status[at] == FRICTION_ASSUMED_SLIDES;
+    const bool turned =
+        slid &&
+        trial.x * (double)along[0] + trial.y * (double)along[1] + trial.z * (double)along[2] < 0;
+    const vec3 before = friction_assumed(all, at, normal, trial);
+    friction_assume(all, at, vec3_length(trial) > limit && !turned, limit, trial);
+    all->contacts[at].normal_force = (real)normal_force;
+    if (!moves)
+        return;
+    const vec3 now = friction_assumed(all, at, normal, trial);
+    const vec3 change = vec3_subtract(now, before);
+    sums[0] += vec3_dot(change, change);
+    sums[1] += fmax(vec3_dot(before, before), vec3_dot(now, now));
+}
+
 // ---- The force
 
 struct friction_action {

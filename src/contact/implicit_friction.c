@@ -139,7 +139,7 @@ void REAL_NAME(friction_end)(struct system *system, const struct worker *worker)
 struct revision {
     const struct node_vectors *solution;
     double g;
-    double changed, all;
+    double *sums;
 };
 
 static void revise_contact(const struct system *system, const struct scene_collider *collider,
@@ -163,22 +163,11 @@ static void revise_contact(const struct system *system, const struct scene_colli
     const double limit = friction_limit(system, collider, node, contact, &after);
     const struct friction_trial trial =
         friction_trial(system, collider, node, contact, motion.sliding);
-    const vec3 force =
-        vec3_add(trial.force, vec3_scale(revision->g * trial.stiffness + trial.damping,
-                                         friction_along(kick, normal)));
-    const vec3 before = friction_assumed(all, at, normal, force);
-    const real *along = all->contacts[at].along;
-    const bool turned =
-        all->status[at] == FRICTION_ASSUMED_SLIDES &&
-        force.x * (double)along[0] + force.y * (double)along[1] + force.z * (double)along[2] < 0;
-    friction_assume(all, at, vec3_length(force) > limit && !turned, limit, force);
-    all->contacts[at].normal_force = (real)after.normal_force;
-    if (system->constants->inverse_mass[node] == 0)
-        return;
-    const vec3 now = friction_assumed(all, at, normal, force);
-    const vec3 change = vec3_subtract(now, before);
-    revision->changed += vec3_dot(change, change);
-    revision->all += fmax(vec3_dot(before, before), vec3_dot(now, now));
+    const vec3 stretched =
+        vec3_scale(revision->g * trial.stiffness + trial.damping, friction_along(kick, normal));
+    friction_assume_again(all, at, normal, vec3_add(trial.force, stretched), limit,
+                          after.normal_force, system->constants->inverse_mass[node] != 0,
+                          revision->sums);
 }
 
 double REAL_NAME(friction_revise)(struct system *system, double time, double g,
@@ -192,11 +181,11 @@ double REAL_NAME(friction_revise)(struct system *system, double time, double g,
         return sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
     const struct range blocks = contact_block_share(system, worker);
     for (size_t block = blocks.first; block < blocks.end; block++) {
-        struct revision found = {&solution, g, 0, 0};
+        double *changes = all->changes[block];
+        struct revision found = {&solution, g, changes};
+        changes[0] = changes[1] = 0;
         REAL_NAME(contacts_visit)
         (system, time, contact_block_nodes(system, block), revise_contact, &found);
-        all->changes[block][0] = found.changed;
-        all->changes[block][1] = found.all;
     }
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     for (size_t block = 0; block < system->contacts.blocks; block++) {

@@ -188,22 +188,10 @@ static void revise(struct system *system, const struct shape_assumed *it, double
     const size_t node = it->node;
     const vec3 kick = vec3_make((double)d->x[node], (double)d->y[node], (double)d->z[node]);
     const double normal_force = solved_force(system, it, g, d);
-    const double limit = it->coefficient * normal_force;
-    const vec3 force = vec3_add(
+    const vec3 trial = vec3_add(
         it->force, vec3_scale(g * it->stiffness + it->damping, friction_along(kick, it->normal)));
-    const vec3 before = friction_assumed(all, it->at, it->normal, force);
-    const real *along = all->contacts[it->at].along;
-    const bool turned =
-        all->status[it->at] == FRICTION_ASSUMED_SLIDES &&
-        force.x * (double)along[0] + force.y * (double)along[1] + force.z * (double)along[2] < 0;
-    friction_assume(all, it->at, vec3_length(force) > limit && !turned, limit, force);
-    all->contacts[it->at].normal_force = (real)normal_force;
-    if (system->constants->inverse_mass[node] == 0)
-        return;
-    const vec3 now = friction_assumed(all, it->at, it->normal, force);
-    const vec3 change = vec3_subtract(now, before);
-    sums[0] += vec3_dot(change, change);
-    sums[1] += fmax(vec3_dot(before, before), vec3_dot(now, now));
+    friction_assume_again(all, it->at, it->normal, trial, it->coefficient * normal_force,
+                          normal_force, system->constants->inverse_mass[node] != 0, sums);
 }
 
 void REAL_NAME(shape_friction_revise)(struct system *system, double g, struct node_vectors solution,
