@@ -325,6 +325,18 @@ static bool chunk_is_near(const struct system *system, size_t number)
     return false;
 }
 
+static void keep_start(struct system *system, struct range nodes)
+{
+    struct shape_contact *shapes = system->surface_contact->shapes;
+    const struct state *s = system->state;
+    const real *const now[3] = {s->x, s->y, s->z}, *const low[3] = {s->x_low, s->y_low, s->z_low};
+    const size_t bytes = (nodes.end - nodes.first) * sizeof(real);
+    for (int axis = 0; axis < 3; axis++)
+        memcpy(shapes->start[axis] + nodes.first, now[axis] + nodes.first, bytes);
+    for (int axis = 0; axis < 3 && state_is_mixed(s); axis++)
+        memcpy(shapes->start_low[axis] + nodes.first, low[axis] + nodes.first, bytes);
+}
+
 static void measure_chunks(struct system *system, bool at_start, const struct worker *worker)
 {
     struct shape_contact *shapes = system->surface_contact->shapes;
@@ -336,8 +348,7 @@ static void measure_chunks(struct system *system, bool at_start, const struct wo
         if (!at_start)
             continue;
         shapes->start_boxes[i] = shapes->boxes[i];
-        for (size_t node = nodes.first; node < nodes.end; node++)
-            shapes->start[node] = node_position(system->state, node);
+        keep_start(system, nodes);
     }
 }
 
@@ -589,7 +600,7 @@ static double step_heat(const struct system *system, const struct shape_touch *t
     const struct shape_contact *shapes = system->surface_contact->shapes;
     const struct surface surface = surface_at(system, touch->collider, shapes->start_time);
     const double before = system->state->friction_stretch[it->at], reached = vec3_length(stretch);
-    vec3 start = shapes->start[touch->node];
+    vec3 start = shape_start(system, touch->node);
     if (surface.it->type == COLLIDER_SPHERE)
         start = vec3_subtract(start, surface.centre);
     const vec3 way = friction_along(vec3_subtract(touch->point, start), touch->normal);
@@ -832,6 +843,19 @@ static void make_chunks(const struct topology *topology, struct shape_contact *s
     shapes->first_chunk[topology->body_count] = at;
 }
 
+static bool allocate_start(const struct system *system, struct shape_contact *shapes)
+{
+    const taut_allocator *allocator = system->allocator;
+    const size_t nodes = (size_t)system->topology->node_count;
+    bool done = true;
+    for (int axis = 0; axis < 3; axis++) {
+        done = done && ALLOCATE(shapes->start[axis], nodes);
+        if (state_is_mixed(system->state))
+            done = done && ALLOCATE(shapes->start_low[axis], nodes);
+    }
+    return done;
+}
+
 static bool allocate(const struct system *system, struct shape_contact *shapes)
 {
     const taut_allocator *allocator = system->allocator;
@@ -844,8 +868,7 @@ static bool allocate(const struct system *system, struct shape_contact *shapes)
            ALLOCATE(shapes->first_chunk, bodies + 1) && ALLOCATE(shapes->bare, bodies) &&
            ALLOCATE(shapes->weights, bodies) && ALLOCATE(shapes->springs, bodies) &&
            ALLOCATE(shapes->least_mass, bodies) && ALLOCATE(shapes->own, bodies) &&
-           ALLOCATE(shapes->start, (size_t)topology->node_count) &&
-           ALLOCATE(shapes->start_boxes, shapes->chunk_count) &&
+           allocate_start(system, shapes) && ALLOCATE(shapes->start_boxes, shapes->chunk_count) &&
            ALLOCATE(shapes->boxes, shapes->chunk_count) &&
            ALLOCATE(shapes->near, shapes->chunk_count) &&
            ALLOCATE(shapes->body_near, spheres * bodies) &&
@@ -918,7 +941,10 @@ void REAL_NAME(shape_contact_free)(struct system *system)
     RELEASE(shapes->springs, bodies);
     RELEASE(shapes->least_mass, bodies);
     RELEASE(shapes->own, bodies);
-    RELEASE(shapes->start, (size_t)system->topology->node_count);
+    for (int axis = 0; axis < 3; axis++) {
+        RELEASE(shapes->start[axis], (size_t)system->topology->node_count);
+        RELEASE(shapes->start_low[axis], (size_t)system->topology->node_count);
+    }
     RELEASE(shapes->start_boxes, shapes->chunk_count);
     RELEASE(shapes->boxes, shapes->chunk_count);
     RELEASE(shapes->near, shapes->chunk_count);
@@ -950,7 +976,7 @@ uint64_t REAL_NAME(shape_contact_bytes)(const struct system *system)
     return assumed + sizeof *shapes + (shapes->count + spheres + bodies + 1) * sizeof(size_t) +
            shapes->chunk_count * (sizeof *shapes->chunks + 2 * sizeof *shapes->boxes + 1) +
            bodies * (sizeof(bool) + 3 * sizeof(double) + sizeof *shapes->own + spheres) +
-           system->topology->node_count * sizeof *shapes->start +
+           system->topology->node_count * (state_is_mixed(system->state) ? 6 : 3) * sizeof(real) +
            blocks * (spheres * (1 + sizeof *shapes->slot_of) + 1) +
            (shapes->chunk_count + blocks) * sizeof *shapes->sums +
            shapes->slot_capacity * sizeof *shapes->slots;

@@ -84,8 +84,9 @@ struct shape_contact {
     bool has_friction;
 
     // At the start of the step.
-    double start_time; // s
-    vec3 *start;       // by node
+    double start_time;  // s
+    real *start[3];     // by axis and node, as in the state
+    real *start_low[3]; // in precision mixed
     struct block_box *start_boxes;
 
     // In the present evaluation.
@@ -131,6 +132,20 @@ static inline double shape_thickness(const struct system *system, size_t body)
 // Returns the way from the point to it.
 vec3 REAL_NAME(nearest_of_triangle)(vec3 point, const vec3 p[3], double weights[3]);
 vec3 REAL_NAME(nearest_of_edge)(vec3 point, const vec3 ends[2], double weights[2]);
+
+// The position of a node at the start of the step.
+static inline vec3 shape_start(const struct system *system, size_t node)
+{
+    const struct shape_contact *shapes = system->surface_contact->shapes;
+    const struct state *s = system->state;
+    const double x = (double)shapes->start[0][node], y = (double)shapes->start[1][node],
+                 z = (double)shapes->start[2][node];
+    if (!state_is_mixed(s))
+        return vec3_make(x, y, z);
+    return vec3_make(s->origin.x + (x + (double)shapes->start_low[0][node]),
+                     s->origin.y + (y + (double)shapes->start_low[1][node]),
+                     s->origin.z + (z + (double)shapes->start_low[2][node]));
+}
 
 // The parts of a block on which spheres act: its triangles, or its edges if it has none.
 static inline size_t block_parts(const struct surface_block *block)

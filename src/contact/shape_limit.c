@@ -56,7 +56,7 @@ static void limit_node(struct limit *limit, const struct shape_motion *shape, si
     const double thickness = shape_thickness(system, body);
     const double keep = fmin(fmax(MARGIN * gap, LEAST * thickness), MOST * thickness);
     const vec3 position = state_position(s, node);
-    const vec3 moved = vec3_subtract(position, system->surface_contact->shapes->start[node]);
+    const vec3 moved = vec3_subtract(position, shape_start(system, node));
     const vec3 relative = vec3_subtract(moved, shape->moved);
     const double approach = -vec3_dot(normal, relative);
     if (!(approach > height - keep / 2 && approach > 0))
@@ -87,10 +87,10 @@ static void limit_node(struct limit *limit, const struct shape_motion *shape, si
 static void limit_chunk(struct limit *limit, const struct shape_motion *shape,
                         const struct shape_chunk *chunk)
 {
-    const struct shape_contact *shapes = limit->system->surface_contact->shapes;
     for (size_t node = chunk->nodes.first; node < chunk->nodes.end; node++) {
         struct contact contacts[6];
-        const int count = surface_contacts(&shape->start, shapes->start[node], HUGE_VAL, contacts);
+        const int count =
+            surface_contacts(&shape->start, shape_start(limit->system, node), HUGE_VAL, contacts);
         for (int i = 0; i < count; i++)
             limit_node(limit, shape, chunk->body, node, contacts[i].normal, -contacts[i].depth,
                        -contacts[i].depth);
@@ -157,12 +157,11 @@ static void limit_part(struct limit *limit, const struct shape_motion *sphere, s
                        const uint32_t *nodes, int count)
 {
     const struct system *system = limit->system;
-    const struct shape_contact *shapes = system->surface_contact->shapes;
     const vec3 centre = sphere->start.centre;
     vec3 at[3];
     double weights[3], most = 0;
     for (int i = 0; i < count; i++) {
-        at[i] = shapes->start[nodes[i]];
+        at[i] = shape_start(system, nodes[i]);
         const vec3 moved = vec3_subtract(state_position(system->state, nodes[i]), at[i]);
         most = fmax(most, vec3_length(vec3_subtract(moved, sphere->moved)));
     }
@@ -191,7 +190,7 @@ static void limit_blocks(struct limit *limit, struct range blocks)
             if (block->body >= bodies || !shapes->body_near[k * bodies + block->body])
                 continue;
             for (uint32_t i = 0; i < block->nodes; i++) {
-                box_include(&box, shapes->start[entries[i]]);
+                box_include(&box, shape_start(system, entries[i]));
                 box_include(&box,
                             vec3_subtract(state_position(system->state, entries[i]), sphere.moved));
             }

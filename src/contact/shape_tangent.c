@@ -97,13 +97,12 @@ static bool passes_through(const vec3 start[3], const vec3 now[3], int count, ve
 static bool add_part(const struct system *system, struct row_list *rows,
                      const struct sphere_motion *sphere, struct pushed *it)
 {
-    const struct shape_contact *shapes = system->surface_contact->shapes;
     const double reach = (double)shape_barrier(system, it->body).reach;
     const double radius = sphere->now.radius;
     vec3 start[3], now[3];
     double most = 0, start_weights[3];
     for (int i = 0; i < it->count; i++) {
-        start[i] = vec3_subtract(shapes->start[it->nodes[i]], sphere->start.centre);
+        start[i] = vec3_subtract(shape_start(system, it->nodes[i]), sphere->start.centre);
         now[i] = vec3_subtract(node_position(system->state, it->nodes[i]), sphere->now.centre);
         most = fmax(most, vec3_length(vec3_subtract(now[i], start[i])));
     }
@@ -170,7 +169,7 @@ static bool find_in_block(const struct system *system, struct row_list *rows, si
         const struct sphere_motion sphere = sphere_motion(system, shapes->spheres[k]);
         for (uint32_t i = 0; i < block->nodes; i++) {
             const uint32_t node = surfaces->nodes[block->first_node + i];
-            box_include(&box, shapes->start[node]);
+            box_include(&box, shape_start(system, node));
             box_include(&box, vec3_subtract(node_position(system->state, node), sphere.moved));
         }
         if (!REAL_NAME(surface_is_near_box)(&sphere.start, &box,

@@ -515,7 +515,8 @@ static double shapes_bytes_of(const struct totals *totals)
         implicit = row / 8 * (totals->nodes + (spheres > 0 ? totals->faces : 0));
         implicit += friction ? (2 * row + 96) / 8 * totals->nodes : 0;
     }
-    return implicit + 24 * totals->nodes +
+    const double parts = scene->precision == PRECISION_MIXED ? 6 : 3;
+    return implicit + parts * totals->real * totals->nodes +
            blocks * (5 * spheres + 17 + (spheres > 0 ? slot / 8 : 0));
 }
 
