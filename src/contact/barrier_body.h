@@ -20,7 +20,8 @@ struct wide_contact {
 struct barrier_work {
     const struct listed_pair *pair;
     const struct barrier *barrier;
-    wide least; // square of a distance
+    wide least;     // square of a distance
+    uint16_t *near; // the end of the codes that are near; NULL: not wanted
     bool touches;
 };
 
@@ -216,6 +217,11 @@ static void push_points(struct barrier_work *work, int group, const uint16_t *fi
             point_at(&x, wide_index_from(&a, t)), point_at(&x, wide_index_from(&b, t)),
             point_at(&x, wide_index_from(&c, t)));
         work->least = wide_min(found.square, work->least);
+        if (work->near)
+            work->near = codes_keep(
+                work->near, codes,
+                lanes_before(at, end) &
+                    wide_mask_bits(wide_at_most(found.square, wide_set(work->pair->square))));
         struct lane_forces forces;
         unsigned touching = forces_of_lanes(&found, work->barrier, lanes_before(at, end), &forces);
         work->touches |= touching != 0;
@@ -296,6 +302,11 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
                            &out);
         // In all lanes these are points of both edges, so that none is nearer than they can be.
         work->least = wide_min(found.square, work->least);
+        if (work->near) // of nearly parallel edges the distance is not known
+            work->near = codes_keep(
+                work->near, codes,
+                lanes & (parallel |
+                         wide_mask_bits(wide_at_most(found.square, wide_set(pair->square)))));
         for (touching |= alone; touching; touching &= touching - 1) {
             const int lane = lowest_bit(touching);
             const int edge_a = codes[lane] >> EDGE_BITS, edge_b = codes[lane] & (SURFACE_EDGES - 1);
@@ -318,13 +329,18 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
 static bool barrier_forces(const struct listed_pair *pair, const struct barrier *barrier,
                            real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES], real *least)
 {
-    struct barrier_work work = {pair, barrier, wide_set(REAL_HUGE), false};
-    const uint16_t *at = pair->codes;
+    struct barrier_work work = {pair, barrier, wide_set(REAL_HUGE), pair->near, false};
+    const uint16_t *at = pair->codes, *near[4] = {pair->near};
     push_points(&work, 0, at, at + pair->counts[0], pair->x_a, pair->x_b, pair->b, on_a, on_b);
+    near[1] = work.near;
     at += pair->counts[0];
     push_points(&work, 1, at, at + pair->counts[1], pair->x_b, pair->x_a, pair->a, on_b, on_a);
+    near[2] = work.near;
     at += pair->counts[1];
     push_edges(&work, at, at + pair->counts[2], on_a, on_b);
+    near[3] = work.near;
+    for (int group = 0; group < 3 && pair->near; group++)
+        pair->near_counts[group] = (uint16_t)(near[group + 1] - near[group]);
     if (pair->touching && pair->touching->count > 0)
         hand_out_all(pair->touching);
     *least = -wide_greatest(wide_subtract(wide_set(0), work.least));

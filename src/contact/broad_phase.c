@@ -251,8 +251,15 @@ static bool grow(struct broad_phase *broad, void **array, size_t *capacity, size
     return larger != NULL;
 }
 
+// m; `square` is greater than that of the distance by what `limit` is beyond that of the reach, at
+// most.
+static double least_distance(real square, real limit, double reach)
+{
+    return sqrt(fmax(0, (double)square - ((double)limit - reach * reach)));
+}
+
 static bool add_pair(struct broad_phase *broad, struct pair_list *list, size_t a, size_t b,
-                     const struct candidate_codes *found)
+                     const struct candidate_codes *found, double least)
 {
     const size_t count = (size_t)found->counts[0] + found->counts[1] + found->counts[2];
     if (count == 0)
@@ -268,6 +275,7 @@ static bool add_pair(struct broad_phase *broad, struct pair_list *list, size_t a
         .b = (uint32_t)b,
         .first_code = (uint32_t)list->code_count,
         .counts = {found->counts[0], found->counts[1], found->counts[2]},
+        .least = (float)(least * (1 - 1e-6)),
     };
     memcpy(list->codes + list->code_count, found->codes, count * sizeof *found->codes);
     list->code_count += count;
@@ -426,7 +434,8 @@ static bool find_pair(struct finder *finder, size_t b)
                                   .b = &finder->blocks[second],
                                   .boxes_a = &finder->boxes[0],
                                   .boxes_b = &finder->boxes[second]};
-    pair_thresholds(finder, rules->radius[body_a] + rules->radius[body_b], &pair);
+    const double reach = rules->radius[body_a] + rules->radius[body_b];
+    pair_thresholds(finder, reach, &pair);
     find_common(finder, &pair);
     const double apart = rules->built && body_a == body_b ? rules->apart[body_a] : 0;
     if (apart > 0 && is_near_as_built(finder, apart)) {
@@ -439,8 +448,11 @@ static bool find_pair(struct finder *finder, size_t b)
         pair.built_b = (const real(*)[SURFACE_NODES])finder->built[second];
         pair.apart_square = (real)(apart * apart * (1 + 2 * APART_MARGIN));
     }
-    finder->broad->kernels->candidates(&pair, &finder->found);
-    return add_pair(finder->broad, finder->list, a, b, &finder->found);
+    struct candidate_codes *found = &finder->found;
+    finder->broad->kernels->candidates(&pair, found);
+    return add_pair(finder->broad, finder->list, a, b, found,
+                    fmin(least_distance(found->point_least, pair.point_square, reach),
+                         least_distance(found->edge_least, pair.edge_square, reach)));
 }
 
 // Finds the pairs of block a with itself and all later ones, in their order.

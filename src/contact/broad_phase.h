@@ -28,6 +28,7 @@ struct block_pair {
     uint32_t a, b;
     uint32_t first_code;
     uint16_t counts[3];
+    float least; // m, how far apart all of them are at least
 };
 
 // The pairs with candidates whose first block, a, is in the chunk of the list; b >= a. They rise by

@@ -81,8 +81,11 @@ struct listed_pair {
     const struct block_corners *a, *b;
     const uint16_t *codes, *counts;       // counts of the three groups
     bool bare;                            // no triangles in either block
-    real square;                          // of a distance
-    struct touching_candidates *touching; // of forces; NULL: not wanted
+    struct touching_candidates *touching; // NULL: not wanted
+    // Room for the codes of the candidates that are at most the root of `square` apart, for
+    // CODES_SLACK more, and for their counts; NULL: not wanted.
+    uint16_t *near, *near_counts;
+    real square;
 };
 
 // Those of a pair (struct block_pair in broad_phase.h).
@@ -90,6 +93,11 @@ struct candidate_codes {
     uint16_t counts[3];
     uint16_t
         codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
+    // Of all candidates, the least squares of distances: of points and triangles, and of edges;
+    // REAL_HUGE without any. They are greater than those of the distances by what point_square and
+    // edge_square allow for beyond the square of the reach, at most.
+    real point_least, edge_least;
+    real squares[SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK]; // scratch
 };
 
 #endif

@@ -225,12 +225,13 @@ WIDE_INLINE unsigned lanes_before(const uint16_t *codes, const uint16_t *end)
     return end - codes >= WIDE_LANES ? (1U << WIDE_LANES) - 1 : (1U << (end - codes)) - 1;
 }
 
-// Keeps the codes from `first` on whose nodes and triangles are at most the root of `limit` apart, or
-// `farther`. Returns the end of the rest.
+// Keeps the codes from `first` on whose nodes and triangles are at most the root of `limit` apart, and
+// writes the squares of their distances; or those that are `farther`, with the squares that have been
+// written. Returns the end of the rest.
 static uint16_t *filter_points(uint16_t *first, const uint16_t *end,
                                const real (*points)[SURFACE_NODES],
                                const real (*corners)[SURFACE_NODES], const struct block_corners *of,
-                               real limit, bool farther)
+                               real limit, bool farther, real *squares)
 {
     const struct point_table p = point_table_make(points), x = point_table_make(corners);
     const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
@@ -243,7 +244,11 @@ static uint16_t *filter_points(uint16_t *first, const uint16_t *end,
             point_at(&p, wide_index_above(at, TRIANGLE_BITS)), point_at(&x, wide_index_from(&a, t)),
             point_at(&x, wide_index_from(&b, t)), point_at(&x, wide_index_from(&c, t)));
         const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
-        kept = codes_keep(kept, at, lanes_before(at, end) & (farther ? ~near : near));
+        const unsigned bits = lanes_before(at, end) & (farther ? ~near : near);
+        if (!farther)
+            wide_store(squares + (at - first), square);
+        reals_pack(squares + (kept - first), squares + (at - first), bits, WIDE_LANES);
+        kept = codes_keep(kept, at, bits);
     }
     return kept;
 }
@@ -252,7 +257,7 @@ static uint16_t *filter_points(uint16_t *first, const uint16_t *end,
 static uint16_t *filter_edges(uint16_t *first, const uint16_t *end,
                               const real (*x_a)[SURFACE_NODES], const real (*x_b)[SURFACE_NODES],
                               const struct block_corners *a, const struct block_corners *b,
-                              real limit, bool farther)
+                              real limit, bool farther, real *squares)
 {
     const struct point_table in_a = point_table_make(x_a), in_b = point_table_make(x_b);
     const byte_table p1 = byte_table_make(a->edges[0], SURFACE_EDGES);
@@ -266,9 +271,23 @@ static uint16_t *filter_edges(uint16_t *first, const uint16_t *end,
             point_at(&in_a, wide_index_from(&p1, e)), point_at(&in_a, wide_index_from(&q1, e)),
             point_at(&in_b, wide_index_from(&p2, f)), point_at(&in_b, wide_index_from(&q2, f)));
         const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
-        kept = codes_keep(kept, at, lanes_before(at, end) & (farther ? ~near : near));
+        const unsigned bits = lanes_before(at, end) & (farther ? ~near : near);
+        if (!farther)
+            wide_store(squares + (at - first), square);
+        reals_pack(squares + (kept - first), squares + (at - first), bits, WIDE_LANES);
+        kept = codes_keep(kept, at, bits);
     }
     return kept;
+}
+
+// The least of the squares of `count` codes, after which there is room for a register.
+static real least_square(real *squares, long count)
+{
+    wide least = wide_set(REAL_HUGE);
+    wide_store(squares + count, least);
+    for (long i = 0; i < count; i += WIDE_LANES)
+        least = wide_min(wide_load(squares + i), least);
+    return -wide_greatest(wide_subtract(wide_set(0), least));
 }
 
 // The next codes: those from `at` on, or a copy in `tail`, in which the first one is repeated beyond
@@ -281,58 +300,6 @@ WIDE_INLINE const uint16_t *next_codes(const uint16_t *at, const uint16_t *end,
     for (int i = 0; i < WIDE_LANES; i++)
         tail[i] = at[i < end - at ? i : 0];
     return tail;
-}
-
-// Appends the nodes and triangles of the codes that are at most the root of `limit` apart, and lowers
-// *least to the least square of a distance.
-static uint16_t *nearer_points(uint16_t *to, const uint16_t *first, const uint16_t *end,
-                               const real (*points)[SURFACE_NODES],
-                               const real (*corners)[SURFACE_NODES], const struct block_corners *of,
-                               real limit, wide *least)
-{
-    const struct point_table p = point_table_make(points), x = point_table_make(corners);
-    const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
-    const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
-    const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
-    uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
-    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
-        const uint16_t *codes = next_codes(at, end, tail);
-        const wide_index t = wide_index_below(codes, TRIANGLE_BITS);
-        const wide square = point_triangle_square(
-            point_at(&p, wide_index_above(codes, TRIANGLE_BITS)),
-            point_at(&x, wide_index_from(&a, t)), point_at(&x, wide_index_from(&b, t)),
-            point_at(&x, wide_index_from(&c, t)));
-        *least = wide_min(square, *least);
-        const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
-        to = codes_keep(to, codes, lanes_before(at, end) & near);
-    }
-    return to;
-}
-
-// The same for edges.
-static uint16_t *nearer_edges(uint16_t *to, const uint16_t *first, const uint16_t *end,
-                              const real (*x_a)[SURFACE_NODES], const real (*x_b)[SURFACE_NODES],
-                              const struct block_corners *a, const struct block_corners *b,
-                              real limit, wide *least)
-{
-    const struct point_table in_a = point_table_make(x_a), in_b = point_table_make(x_b);
-    const byte_table p1 = byte_table_make(a->edges[0], SURFACE_EDGES);
-    const byte_table q1 = byte_table_make(a->edges[1], SURFACE_EDGES);
-    const byte_table p2 = byte_table_make(b->edges[0], SURFACE_EDGES);
-    const byte_table q2 = byte_table_make(b->edges[1], SURFACE_EDGES);
-    uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
-    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
-        const uint16_t *codes = next_codes(at, end, tail);
-        const wide_index e = wide_index_above(codes, EDGE_BITS),
-                         f = wide_index_below(codes, EDGE_BITS);
-        const wide square = edges_square(
-            point_at(&in_a, wide_index_from(&p1, e)), point_at(&in_a, wide_index_from(&q1, e)),
-            point_at(&in_b, wide_index_from(&p2, f)), point_at(&in_b, wide_index_from(&q2, f)));
-        *least = wide_min(square, *least);
-        const unsigned near = wide_mask_bits(wide_at_most(square, wide_set(limit)));
-        to = codes_keep(to, codes, lanes_before(at, end) & near);
-    }
-    return to;
 }
 
 // The boxes of the triangles or edges of a block that are near the other block, and their numbers.
@@ -376,7 +343,8 @@ static void find_common(uint64_t bits, const uint8_t *corners, int stride, int c
 }
 
 // Nodes of one block and triangles of another, or the same. Returns the end of the codes.
-static uint16_t *find_points(const struct candidate_pair *pair, bool swapped, uint16_t *first)
+static uint16_t *find_points(const struct candidate_pair *pair, bool swapped, uint16_t *first,
+                             real *squares)
 {
     const struct candidate_block *points = swapped ? pair->b : pair->a;
     const struct candidate_block *other = swapped ? pair->a : pair->b;
@@ -415,15 +383,16 @@ static uint16_t *find_points(const struct candidate_pair *pair, bool swapped, ui
             codes_append(end, bits, packed.count, (unsigned)node << TRIANGLE_BITS, packed.numbers);
     }
     memset(end, 0, CODES_SLACK * sizeof *end); // what lanes beyond the end look up
-    end = filter_points(first, end, points->x, other->x, other->corners, pair->point_square, false);
+    end = filter_points(first, end, points->x, other->x, other->corners, pair->point_square, false,
+                        squares);
     if (!pair->built_a)
         return end;
     return filter_points(first, end, swapped ? pair->built_b : pair->built_a,
                          swapped ? pair->built_a : pair->built_b, other->corners,
-                         pair->apart_square, true);
+                         pair->apart_square, true, squares);
 }
 
-static uint16_t *find_edges(const struct candidate_pair *pair, uint16_t *first)
+static uint16_t *find_edges(const struct candidate_pair *pair, uint16_t *first, real *squares)
 {
     const struct candidate_block *a = pair->a, *b = pair->b;
     const real *rows_a[6], *rows_b[6];
@@ -464,43 +433,28 @@ static uint16_t *find_edges(const struct candidate_pair *pair, uint16_t *first)
         end = codes_append(end, bits, packed.count, (unsigned)edge << EDGE_BITS, packed.numbers);
     }
     memset(end, 0, CODES_SLACK * sizeof *end);
-    end = filter_edges(first, end, a->x, b->x, a->corners, b->corners, pair->edge_square, false);
+    end = filter_edges(first, end, a->x, b->x, a->corners, b->corners, pair->edge_square, false,
+                       squares);
     if (!pair->built_a)
         return end;
     return filter_edges(first, end, pair->built_a, pair->built_b, a->corners, b->corners,
-                        pair->apart_square, true);
+                        pair->apart_square, true, squares);
 }
 
 static void candidates_find(const struct candidate_pair *pair, struct candidate_codes *result)
 {
-    uint16_t *first = result->codes, *end = find_points(pair, false, first);
+    real *squares = result->squares, least;
+    uint16_t *first = result->codes, *end = find_points(pair, false, first, squares);
     result->counts[0] = (uint16_t)(end - first);
+    result->point_least = least_square(squares, end - first);
     first = end;
     if (pair->a != pair->b)
-        end = find_points(pair, true, first);
+        end = find_points(pair, true, first, squares);
     result->counts[1] = (uint16_t)(end - first);
+    least = least_square(squares, end - first);
+    result->point_least = least < result->point_least ? least : result->point_least;
     first = end;
-    end = find_edges(pair, first);
+    end = find_edges(pair, first, squares);
     result->counts[2] = (uint16_t)(end - first);
-}
-
-static real candidates_nearer(const struct listed_pair *pair, struct candidate_codes *result)
-{
-    wide least = wide_set(REAL_HUGE);
-    const uint16_t *at = pair->codes;
-    uint16_t *first = result->codes;
-    uint16_t *end = nearer_points(first, at, at + pair->counts[0], pair->x_a, pair->x_b, pair->b,
-                                  pair->square, &least);
-    result->counts[0] = (uint16_t)(end - first);
-    at += pair->counts[0];
-    first = end;
-    end = nearer_points(first, at, at + pair->counts[1], pair->x_b, pair->x_a, pair->a,
-                        pair->square, &least);
-    result->counts[1] = (uint16_t)(end - first);
-    at += pair->counts[1];
-    first = end;
-    end = nearer_edges(first, at, at + pair->counts[2], pair->x_a, pair->x_b, pair->a, pair->b,
-                       pair->square, &least);
-    result->counts[2] = (uint16_t)(end - first);
-    return -wide_greatest(wide_subtract(wide_set(0), least));
+    result->edge_least = least_square(squares, end - first);
 }

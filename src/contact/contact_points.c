@@ -135,9 +135,9 @@ static void list_candidates(struct listing *it, size_t index)
             read[side] = blocks[side];
         }
         struct touching_candidates touching = {.take = take_candidates, .context = it};
-        struct listed_pair listed =
-            listed_pair_of(contact, list, pair, (const real(*)[SURFACE_NODES])x[0],
-                           (const real(*)[SURFACE_NODES])x[self ? 0 : 1]);
+        struct listed_pair listed = listed_pair_of(contact, pair, listed_codes(list, pair),
+                                                   (const real(*)[SURFACE_NODES])x[0],
+                                                   (const real(*)[SURFACE_NODES])x[self ? 0 : 1]);
         listed.touching = &touching;
         it->law.barrier = barrier_between(system, block_of(contact, pair->a)->body,
                                           block_of(contact, pair->b)->body);

@@ -117,10 +117,10 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
     if (!ALLOCATE(it->listed, blocks) || !ALLOCATE(it->start, blocks) ||
         !ALLOCATE(it->steps, blocks) || !ALLOCATE(it->own, blocks) ||
         !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
-        !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->least, lists) ||
-        !ALLOCATE(it->evaluated, lists) || !ALLOCATE(it->passed, lists) ||
-        !ALLOCATE(it->energies, lists) || !ALLOCATE(it->owner, entries) ||
-        !ALLOCATE(it->entry_blocks, entries) || !ALLOCATE(it->halo_start, entries + 1))
+        !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->near, lists) ||
+        !ALLOCATE(it->passed, lists) || !ALLOCATE(it->energies, lists) ||
+        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->entry_blocks, entries) ||
+        !ALLOCATE(it->halo_start, entries + 1))
         return false;
     if (stages)
         return ALLOCATE(it->now, blocks);
@@ -177,14 +177,15 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
 
 static void release_lists(struct surface_contact *it, const taut_allocator *allocator)
 {
-    for (size_t i = 0; i < it->broad->list_count && it->least; i++)
-        free(it->least[i]);
+    for (size_t i = 0; i < it->broad->list_count && it->near; i++) {
+        free(it->near[i].pairs);
+        free(it->near[i].codes);
+    }
     for (size_t i = 0; i < it->broad->list_count && it->passed; i++) {
         free(it->passed[i].forces);
         free(it->passed[i].blocks);
     }
-    RELEASE(it->least, it->broad->list_count);
-    RELEASE(it->evaluated, it->broad->list_count);
+    RELEASE(it->near, it->broad->list_count);
     RELEASE(it->passed, it->broad->list_count);
     RELEASE(it->energies, it->broad->list_count);
     free(it->incoming);
@@ -251,7 +252,8 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
                        sizeof(size_t) + 3);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
     for (size_t i = 0; i < it->broad->list_count; i++)
-        bytes += it->broad->lists[i].pair_count * sizeof(float) + sizeof *it->evaluated +
+        bytes += sizeof *it->near + it->near[i].pair_capacity * sizeof *it->near[i].pairs +
+                 it->near[i].code_capacity * sizeof *it->near[i].codes +
                  it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
     bytes += REAL_NAME(surface_friction_bytes)(system);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
@@ -352,21 +354,108 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
-// Whether a pair of blocks is certainly out of reach: if it was farther apart at the start of the
-// last step than it has moved since, or, at a later stage, of this one. Few pairs touch, and most of
-// the others need not be looked at for many steps.
-static bool stays_apart(const struct surface_contact *it, size_t index, size_t p, bool at_start,
-                        const struct barrier *barrier)
+// Which candidates of a pair may be within reach: none if they were farther apart at the start of
+// the last step than they have moved since, or, at a later stage, of this one; otherwise those of
+// its short list, if that is so for the others. Few pairs touch, and most of the others need not be
+// evaluated for many steps.
+enum pair_part { PART_NONE, PART_SHORT, PART_ALL };
+
+static enum pair_part part_within_reach(const struct surface_contact *it, size_t index, size_t p,
+                                        bool at_start, const struct barrier *barrier)
 {
+    struct pair_reach *reach = &it->near[index].pairs[p];
     if (!it->displaced)
+        return PART_ALL;
+    const double moved = pair_displacement(it, &it->broad->lists[index].pairs[p]);
+    const double least = (double)reach->least - moved, others = (double)reach->others - moved;
+    if (at_start) { // rounded down
+        reach->least = (float)(least * (1 - 1e-6));
+        reach->others = (float)(others * (1 - 1e-6));
+    }
+    return is_beyond(barrier, least)    ? PART_NONE
+           : is_beyond(barrier, others) ? PART_SHORT
+                                        : PART_ALL;
+}
+
+// ---- Short lists
+//
+// The candidates of lists with a wide skin stay out of reach for many steps. When all of a pair are
+// evaluated, those that may come within reach in the next few steps become its short list, and the
+// others are not evaluated before they may be within reach (as in the dual pair lists of GROMACS:
+// Pall et al. 2020).
+
+// For how many steps like the last one a short list is made at least; the number of candidates for
+// which none is; and codes that are not used any more, beside as many as are used.
+enum { SHORT_STEPS = 4, SHORT_LEAST = 16, SHORT_UNUSED = 4096 };
+
+static size_t sum_of(const uint16_t counts[3])
+{
+    return (size_t)counts[0] + counts[1] + counts[2];
+}
+
+// Room for the short list of a pair, which the kernel finds if it is worth while; false without
+// memory. *reach: m, the distance of the candidates that it has.
+static bool begin_short_list(const struct surface_contact *it, size_t index,
+                             const struct barrier *barrier, struct listed_pair *listed,
+                             uint16_t counts[3], double *reach, const struct block_pair *pair)
+{
+    struct short_lists *near = &it->near[index];
+    const size_t all = sum_of(pair->counts);
+    if (all <= SHORT_LEAST)
+        return true;
+    if (!array_reserve((void **)&near->codes, &near->code_capacity,
+                       near->code_count + all + CODES_SLACK, sizeof *near->codes))
         return false;
-    const double left = distance_left(it, index, p);
-    if (!is_beyond(barrier, left))
-        return false;
-    if (at_start) // rounded down
-        it->least[index][p] = (float)(left * (1 - 1e-6));
+    const double least = (double)barrier->reach;
+    *reach = 1.001 * least +
+             fmax(SHORT_STEPS * pair_displacement(it, pair), (double)near->margin * least);
+    listed->square = (real)(*reach * *reach);
+    listed->near = near->codes + near->code_count;
+    listed->near_counts = counts;
     return true;
 }
+
+// Keeps it if it has few of the candidates.
+static void end_short_list(struct short_lists *near, struct pair_reach *pair,
+                           const struct listed_pair *listed, double reach)
+{
+    near->used -= sum_of(pair->counts);
+    memset(pair->counts, 0, sizeof pair->counts);
+    pair->others = INFINITY;
+    if (!listed->near || 4 * sum_of(listed->near_counts) > 3 * sum_of(listed->counts))
+        return;
+    pair->others = (float)(reach * (1 - 1e-6));
+    pair->first_code = (uint32_t)near->code_count;
+    memcpy(pair->counts, listed->near_counts, sizeof pair->counts);
+    near->code_count += sum_of(pair->counts);
+    near->used += sum_of(pair->counts);
+}
+
+// Drops what is not used any more; false without memory.
+static bool compact_short_lists(struct short_lists *near, size_t pair_count)
+{
+    if (near->code_count <= 2 * near->used + SHORT_UNUSED)
+        return true;
+    const size_t capacity = near->used + CODES_SLACK;
+    uint16_t *codes = malloc(capacity * sizeof *codes);
+    if (!codes)
+        return false;
+    size_t at = 0;
+    for (size_t p = 0; p < pair_count; p++) {
+        struct pair_reach *pair = &near->pairs[p];
+        const size_t count = sum_of(pair->counts);
+        memcpy(codes + at, near->codes + pair->first_code, count * sizeof *codes);
+        pair->first_code = (uint32_t)at;
+        at += count;
+    }
+    free(near->codes);
+    near->codes = codes;
+    near->code_count = at;
+    near->code_capacity = capacity;
+    return true;
+}
+
+// ---- Forces of what touches
 
 static bool add_list(const struct system *system, size_t index, bool at_start)
 {
@@ -374,11 +463,14 @@ static bool add_list(const struct system *system, size_t index, bool at_start)
     const struct pair_list *list = &it->broad->lists[index];
     const struct surface_block *blocks = it->surfaces.blocks;
     struct passed_forces *passed = &it->passed[index];
+    struct short_lists *near = &it->near[index];
     struct friction_forces friction = {.system = system};
     if (it->friction)
         friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
     passed->count = 0;
+    if (at_start && !compact_short_lists(near, list->pair_count))
+        return false;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct block_pair *pair = &list->pairs[p];
         const bool self = pair->a == pair->b;
@@ -389,23 +481,36 @@ static bool add_list(const struct system *system, size_t index, bool at_start)
         }
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-        if (stays_apart(it, index, p, at_start, &barrier))
+        const enum pair_part part = part_within_reach(it, index, p, at_start, &barrier);
+        if (part == PART_NONE)
             continue;
-        it->evaluated[index] += (size_t)pair->counts[0] + pair->counts[1] + pair->counts[2];
+        const struct pair_codes of =
+            part == PART_SHORT ? short_codes(it, index, p) : listed_codes(list, pair);
+        *(part == PART_SHORT ? &near->short_evaluated : &near->evaluated) += sum_of(of.counts);
         if (!self)
             memset(others, 0, sizeof others);
         real(*const on_b)[SURFACE_NODES] = self ? it->own[block] : others;
         struct listed_pair listed =
-            listed_pair_of(it, list, pair, (const real(*)[SURFACE_NODES])it->now[pair->a],
+            listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->now[pair->a],
                            (const real(*)[SURFACE_NODES])it->now[pair->b]);
+        // Projection would make it useless: how far nodes have moved is not known then.
+        const bool makes_short = at_start && part == PART_ALL && !system->settings.projects;
+        uint16_t counts[3];
+        double reach = INFINITY;
+        if (makes_short && !begin_short_list(it, index, &barrier, &listed, counts, &reach, pair))
+            return false;
         if (it->friction &&
             REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, it->own[block], on_b))
             listed.touching = &friction.touching;
         real least;
         const bool touches =
             it->broad->kernels->barrier_forces(&listed, &barrier, it->own[block], on_b, &least);
+        if (makes_short)
+            end_short_list(near, &near->pairs[p], &listed, reach);
         if (at_start)
-            it->least[index][p] = (float)real_sqrt(least);
+            near->pairs[p].least = part == PART_SHORT
+                                       ? fminf((float)real_sqrt(least), near->pairs[p].others)
+                                       : (float)real_sqrt(least);
         if (!touches)
             continue;
         it->touched[block] = 1;
@@ -653,11 +758,11 @@ void REAL_NAME(surface_block_read)(const struct system *system, uint32_t block, 
 }
 
 // The energy of the candidates of a pair, J, and how many of them touch.
-static double pair_energy(const struct surface_contact *it, const struct pair_list *list,
-                          const struct block_pair *pair, const struct barrier *barrier,
+static double pair_energy(const struct surface_contact *it, const struct block_pair *pair,
+                          struct pair_codes of, const struct barrier *barrier,
                           const block_reals *const x[2], uint64_t *touching)
 {
-    struct candidate_walk walk = listed_candidates(it, list, pair);
+    struct candidate_walk walk = candidates_of(it, pair, of);
     struct candidate found;
     double energy = 0;
     while (candidate_next(&walk, &found)) {
@@ -682,6 +787,9 @@ static double list_energy(const struct system *system, size_t index, uint64_t *t
     const struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
     const struct surface_block *blocks = it->surfaces.blocks;
+    // Implicit steps measure energies of states that are not the end of the step.
+    const bool known = it->steps_known && !system->settings.projects &&
+                       !integrator_is_implicit(system->settings.integrator);
     uint32_t block = UINT32_MAX;
     block_reals x_a, x_b, unused = {{0}};
     double energy = 0;
@@ -690,6 +798,9 @@ static double list_energy(const struct system *system, size_t index, uint64_t *t
         const bool self = pair->a == pair->b;
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
+        struct pair_codes of;
+        if (!codes_within_reach(it, index, p, known, &barrier, &of))
+            continue;
         if (pair->a != block) {
             block = pair->a;
             REAL_NAME(surface_block_read)(system, block, x_a);
@@ -699,12 +810,12 @@ static double list_energy(const struct system *system, size_t index, uint64_t *t
         const block_reals *const x[2] = {(const block_reals *)&x_a,
                                          (const block_reals *)(self ? &x_a : &x_b)};
         const struct listed_pair listed =
-            listed_pair_of(it, list, pair, (const real(*)[SURFACE_NODES])(*x[0]),
+            listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])(*x[0]),
                            (const real(*)[SURFACE_NODES])(*x[1]));
         real least;
         (void)it->broad->kernels->barrier_forces(&listed, &barrier, unused, unused, &least);
         if (least < barrier.reach * barrier.reach)
-            energy += pair_energy(it, list, pair, &barrier, x, touching);
+            energy += pair_energy(it, pair, of, &barrier, x, touching);
     }
     return energy;
 }

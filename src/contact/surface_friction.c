@@ -336,21 +336,16 @@ static void update_candidates(void *context, const struct touching_candidate *it
     }
 }
 
-// Whether any candidates of a pair may touch, from their distance at the start of the step.
-static bool pair_may_touch(const struct surface_contact *it, size_t list, size_t p,
-                           const struct barrier *barrier)
-{
-    return !(it->steps_known && is_beyond(barrier, distance_left(it, list, p)));
-}
-
 static void update_pair(struct friction_update *update, size_t list, size_t p,
                         block_reals unused[2])
 {
     const struct surface_contact *it = update->system->surface_contact;
     const struct block_pair *pair = &it->broad->lists[list].pairs[p];
     struct friction_list *made = &update->made;
+    struct pair_codes codes;
     update->law = law_between(update->system, pair->a, pair->b);
-    if (!(update->law.static_coefficient > 0) || !pair_may_touch(it, list, p, &update->law.barrier))
+    if (!(update->law.static_coefficient > 0) ||
+        !codes_within_reach(it, list, p, it->steps_known, &update->law.barrier, &codes))
         return;
     end_pairs_before(update, pair->a, pair->b);
     if (update->assumed) {
@@ -367,9 +362,9 @@ static void update_pair(struct friction_update *update, size_t list, size_t p,
     }
     const size_t first = made->count;
     struct touching_candidates touching = {.take = update_candidates, .context = update};
-    struct listed_pair listed = listed_pair_of(it, &it->broad->lists[list], pair,
-                                               (const real(*)[SURFACE_NODES])it->now[pair->a],
-                                               (const real(*)[SURFACE_NODES])it->now[pair->b]);
+    struct listed_pair listed =
+        listed_pair_of(it, pair, codes, (const real(*)[SURFACE_NODES])it->now[pair->a],
+                       (const real(*)[SURFACE_NODES])it->now[pair->b]);
     listed.touching = &touching;
     update->blocks[0] = pair->a;
     update->blocks[1] = pair->b;

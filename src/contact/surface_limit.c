@@ -34,11 +34,26 @@ static double least_distance(const struct surface_contact *it, const struct bloc
 static bool pair_may_pass(const struct surface_contact *it, const struct block_pair *pair,
                           float least)
 {
-    const double moved = relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
+    const double moved = pair_displacement(it, pair);
     // Each of the two sides may use half of the distance.
     const double floor = least_distance(it, pair);
     const double allowed = fmin((1 - MARGIN) * (double)least, (double)least - floor) / 2;
     return !(allowed > 0 && moved < allowed);
+}
+
+// The candidates of a pair that may pass: those of its short list, if the others may not; false if none
+// may. All of them if lists were not complete for the step.
+static bool passing_candidates(const struct surface_contact *it, size_t list, size_t p,
+                               struct candidate_walk *walk)
+{
+    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
+    const struct pair_reach *reach = &it->near[list].pairs[p];
+    if (!it->overshot && !pair_may_pass(it, pair, reach->least))
+        return false;
+    const bool few = !it->overshot && !pair_may_pass(it, pair, reach->others);
+    *walk = candidates_of(
+        it, pair, few ? short_codes(it, list, p) : listed_codes(&it->broad->lists[list], pair));
+    return true;
 }
 
 // The same of the two sides of a candidate, whose boxes were at least so far apart; most candidates
@@ -281,10 +296,10 @@ static bool list_passes(const struct system *system, size_t index)
     const struct surface_contact *it = system->surface_contact;
     const struct pair_list *list = &it->broad->lists[index];
     for (size_t p = 0; p < list->pair_count; p++) {
-        if (!pair_may_pass(it, &list->pairs[p], it->least[index][p]))
-            continue;
-        struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
+        struct candidate_walk walk;
         struct candidate found;
+        if (!passing_candidates(it, index, p, &walk))
+            continue;
         while (candidate_next(&walk, &found)) {
             bool stuck = false;
             if (!candidate_may_pass(system, &list->pairs[p], &found))
@@ -294,6 +309,15 @@ static bool list_passes(const struct system *system, size_t index)
         }
     }
     return false;
+}
+
+// How far listed blocks have moved in the step.
+static void find_steps(struct system *system, struct range blocks)
+{
+    struct surface_contact *it = system->surface_contact;
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        if (it->listed[b])
+            it->steps[b] = block_displacements(system, b, it->start[b]);
 }
 
 bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
@@ -308,9 +332,7 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
     if (!overshot && it->candidates > 0) {
         const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
         const struct range lists = worker_share(worker, it->broad->list_count, 1);
-        for (size_t b = blocks.first; b < blocks.end; b++)
-            if (it->listed[b])
-                it->steps[b] = block_displacements(system, b, it->start[b]);
+        find_steps(system, blocks);
         worker_barrier(worker);
         for (size_t i = lists.first; i < lists.end; i++)
             if (list_passes(system, i))
@@ -332,16 +354,15 @@ static bool cut_all(struct system *system, bool together, bool *stuck)
     const struct surface_contact *it = system->surface_contact;
     bool cut = false;
     *stuck = false;
-    for (size_t b = 0; b < it->surfaces.block_count; b++)
-        if (it->listed[b] && !it->overshot)
-            it->steps[b] = block_displacements(system, b, it->start[b]);
+    if (!it->overshot)
+        find_steps(system, (struct range){0, it->surfaces.block_count});
     for (size_t i = 0; i < it->broad->list_count; i++) {
         const struct pair_list *list = &it->broad->lists[i];
         for (size_t p = 0; p < list->pair_count; p++) {
-            if (!it->overshot && !pair_may_pass(it, &list->pairs[p], it->least[i][p]))
-                continue;
-            struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
+            struct candidate_walk walk;
             struct candidate found;
+            if (!passing_candidates(it, i, p, &walk))
+                continue;
             while (candidate_next(&walk, &found))
                 if (candidate_may_pass(system, &list->pairs[p], &found))
                     cut |= cut_candidate(system, &list->pairs[p], &found, together, stuck);
@@ -374,16 +395,23 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
             cut = true;
             round++;
         }
-        it->steps_known &= !cut;
+        if (integrator_is_implicit(system->settings.integrator)) // which may go on with the step
+            it->steps_known &= !cut;
         it->cut_steps += cut;
         it->unresolved += round == ROUNDS || stuck;
         it->lists_due |= it->lists_due_next;
-        if (it->overshot)
+        if (it->overshot) {
             it->lists_due = true;
+            it->steps_known = false;
+        }
         it->overshot = it->lists_due_next = false;
         if (cut)
             system->state->forces_current = system->state->energy_current = false;
     }
+    worker_barrier(worker);
+    if (!it->steps_known)
+        return;
+    find_steps(system, worker_share(worker, it->surfaces.block_count, 1));
     worker_barrier(worker);
 }
 
@@ -422,10 +450,10 @@ static double fraction_of_list(const struct system *system, size_t index)
     const struct pair_list *list = &it->broad->lists[index];
     double fraction = 1;
     for (size_t p = 0; p < list->pair_count; p++) {
-        if (!pair_may_pass(it, &list->pairs[p], it->least[index][p]))
-            continue;
-        struct candidate_walk walk = listed_candidates(it, list, &list->pairs[p]);
+        struct candidate_walk walk;
         struct candidate found;
+        if (!passing_candidates(it, index, p, &walk))
+            continue;
         bool stuck = false;
         while (candidate_next(&walk, &found)) {
             if (!candidate_may_pass(system, &list->pairs[p], &found))

@@ -126,6 +126,7 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
     }
     it->lists_due = true;
     it->skin = SKIN_MIN;
+    it->skin_power = 2;
     return true;
 }
 
@@ -354,23 +355,47 @@ static void find_clearances(struct surface_contact *it)
         }
 }
 
-// The wider the skin, the more candidates there are in every step, and the longer lists last: what
-// both cost should be equal. Making lists costs as much as 16 candidates of a step for each triangle
-// and edge, and 3 for each candidate; a step looks at few of them where little is near. Counts, not
-// times: lists are the same in every run.
+// The wider the skin, the more candidates lists have, and the longer they last. Making lists costs as
+// much as evaluating 12 candidates for each triangle and edge, and 1.5 for each candidate: m. They last
+// for n steps, or n + 4 but for the allowance in surface_lists_check, in proportion to the skin s; the
+// number of candidates grows as (1.5 + s)^k, k as the last two skins have it, and of what a step
+// evaluates about half with it. So m / n and what is evaluated, u / n, add up to least where
+//     m (e c / m - (n + 4) / n) + u e / 2 = 0,    e = k s / (1.5 + s),
+// with c the cost of the candidates in m. Counts, not times: lists are the same in every run.
 static void adapt_skin(struct surface_contact *it)
 {
+    const double factor = 1.25,
+                 parts = (double)(it->surfaces.triangle_count + it->surfaces.edge_count);
+    const double candidates = 1.5 * (double)it->candidates, making = 12 * parts + candidates;
+    const double steps = (double)it->steps_listed;
     if (it->overshot || it->steps_listed == 0)
         return;
-    const double parts = (double)(it->surfaces.triangle_count + it->surfaces.edge_count);
-    const double making = 16 * parts + 3 * (double)it->candidates;
-    double using = 0;
+    double evaluated = 0;
     for (size_t i = 0; i < it->broad->list_count; i++)
-        using += (double)it->evaluated[i];
-    if (using < making / 1.5)
-        it->skin = fmin(SKIN_MAX, 1.5 * it->skin);
-    else if (using > 1.5 * making)
-        it->skin = fmax(SKIN_MIN, it->skin / 1.5);
+        evaluated += (double)it->near[i].short_evaluated + (double)it->near[i].evaluated;
+    const double wider = log((1.5 + it->skin) / (1.5 + it->skin_before));
+    if (fabs(wider) > 0.02 && it->candidates > 0 && it->candidates_before > 0) {
+        const double found = log((double)it->candidates / (double)it->candidates_before) / wider;
+        it->skin_power = (it->skin_power + fmin(fmax(found, 1), 3)) / 2;
+    }
+    it->skin_before = it->skin;
+    it->candidates_before = it->candidates;
+    const double e = it->skin_power * it->skin / (1.5 + it->skin);
+    const double change = e * candidates - making * (steps + 4) / steps + evaluated * e / 2;
+    it->skin = change > 0 ? fmax(SKIN_MIN, it->skin / factor) : fmin(SKIN_MAX, it->skin * factor);
+}
+
+// Evaluating all candidates of pairs should cost as much as evaluating those of short lists.
+static void adapt_margin(struct short_lists *near)
+{
+    const float least = 1.0F / 16, most = 8, factor = 1.5F;
+    if (near->margin == 0)
+        near->margin = 0.5F;
+    if (near->evaluated > near->short_evaluated)
+        near->margin = fminf(most, near->margin * factor);
+    else if (near->evaluated < near->short_evaluated)
+        near->margin = fmaxf(least, near->margin / factor);
+    near->evaluated = near->short_evaluated = 0;
 }
 
 static bool mark_listed(struct surface_contact *it)
@@ -379,12 +404,14 @@ static bool mark_listed(struct surface_contact *it)
     it->candidates = 0;
     for (size_t i = 0; i < it->broad->list_count; i++) {
         const struct pair_list *list = &it->broad->lists[i];
-        float *least = list->pair_count ? realloc(it->least[i], list->pair_count * sizeof *least)
-                                        : it->least[i];
-        if (!least && list->pair_count)
+        struct short_lists *near = &it->near[i];
+        if (!array_reserve((void **)&near->pairs, &near->pair_capacity, list->pair_count,
+                           sizeof *near->pairs))
             return false;
-        it->least[i] = least;
-        it->evaluated[i] = 0;
+        for (size_t p = 0; p < list->pair_count; p++)
+            near->pairs[p] = (struct pair_reach){.least = list->pairs[p].least};
+        near->code_count = near->used = 0;
+        adapt_margin(near);
         it->candidates += list->code_count;
         for (size_t p = 0; p < list->pair_count; p++)
             it->listed[list->pairs[p].a] = it->listed[list->pairs[p].b] = 1;
@@ -428,11 +455,15 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     worker_barrier(worker);
     REAL_NAME(broad_phase_refit)(it->broad, s, worker);
     const bool complete = REAL_NAME(broad_phase_find)(it->broad, &it->rules, worker);
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    memset(it->steps + blocks.first, 0, (blocks.end - blocks.first) * sizeof *it->steps);
     worker_barrier(worker);
     if (worker->index == 0) {
         if (!complete || !mark_listed(it))
             REAL_NAME(surface_memory_has_run_out)(system);
-        it->lists_due = it->steps_known = it->least_known = false;
+        // Distances are known in this state, with which implicit steps need not begin.
+        it->least_known = it->steps_known = !integrator_is_implicit(system->settings.integrator);
+        it->lists_due = false;
         it->steps_listed = 0;
         it->skin_used = 0;
     }

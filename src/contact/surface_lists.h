@@ -25,6 +25,34 @@ struct displacements {
     real least[3], most[3];
 };
 
+// What is known of the candidates of a pair of blocks at the start of the step: at least so far
+// apart, m, are the nearest of them, and those that are not in its short list. This is a part of
+// its candidates, in the same order; `others` is INFINITY if it has all of them, 0 if there is no
+// short list.
+struct pair_reach {
+    float least, others;
+    uint32_t first_code; // in the codes of the short lists
+    uint16_t counts[3];
+};
+
+// The short lists of the pairs of a list, and what is left of earlier ones.
+struct short_lists {
+    struct pair_reach *pairs;
+    size_t pair_capacity;
+    uint16_t *codes;
+    size_t code_count, code_capacity;
+    size_t used; // codes, of short lists that are in use
+    // Short lists have candidates that are so far beyond the reach, in units of it; and how many
+    // candidates of short lists and of whole pairs have been evaluated since the list was made.
+    float margin;
+    uint64_t short_evaluated, evaluated;
+};
+
+// Codes of a pair, and their counts by group.
+struct pair_codes {
+    const uint16_t *codes, *counts;
+};
+
 // A part of a tile (surface_lists.c): rows of consecutive nodes.
 struct tile_part {
     size_t tile, first, rows, count, stride;
@@ -48,6 +76,9 @@ struct surface_contact {
     double skin_least;              // what the present step is expected to need of it
     double skin_used;               // the part of it by which tiles have moved
     uint64_t steps_listed;          // steps since then
+    double skin_before;             // of the lists before
+    size_t candidates_before;
+    double skin_power; // how the number of candidates grows with the skin (surface_lists.c)
     real *list_x, *list_y, *list_z;
     real *old_x, *old_y, *old_z; // the same before, of a step for which lists were not complete
     size_t tile_count, tile_part_count; // and for how many there is space
@@ -58,17 +89,15 @@ struct surface_contact {
     struct displacements *moved; // by tile, since then
     double *clear;               // by pair of tiles: m, beyond the reach of the lists, at that time
 
-    size_t candidates; // in all lists
-    uint8_t *listed;   // by block: whether it is in a list
-    // By list and pair: m, the least distance at the start of the step, or what it is at least.
-    float **least;
-    bool least_known;    // of these lists
-    uint64_t *evaluated; // by list: candidates whose distances were found since it was made
-    block_reals *start;  // positions at the start of the step
-    block_reals *now;    // in the present evaluation; `start` itself with one evaluation a step
+    size_t candidates;        // in all lists
+    uint8_t *listed;          // by block: whether it is in a list
+    struct short_lists *near; // by list
+    bool least_known;         // distances at the start of the step, of these lists
+    block_reals *start;       // positions at the start of the step
+    block_reals *now; // in the present evaluation; `start` itself with one evaluation a step
     struct displacements *steps; // by block: of the present step,
     bool steps_known;            // as it is, and the lists of its start are those of now
-    bool displaced;              // steps are those from where `least` was found to this evaluation
+    bool displaced; // steps are those from where distances were found to this evaluation
 
     // Forces of an evaluation.
     block_reals *own;
@@ -155,12 +184,11 @@ static inline struct displacements block_displacements(const struct system *syst
     return found;
 }
 
-// m, what is left at least of the distance that a pair of blocks had at the start of the step.
-static inline double distance_left(const struct surface_contact *it, size_t list, size_t p)
+// m, how far two nodes of a pair of blocks may have moved relative to each other in the step.
+static inline double pair_displacement(const struct surface_contact *it,
+                                       const struct block_pair *pair)
 {
-    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
-    return (double)it->least[list][p] -
-           relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
+    return relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
 }
 
 // Whether a pair of blocks at least so far apart is out of reach, with room for rounding.
@@ -276,23 +304,55 @@ struct candidate_walk {
 };
 
 // Of codes in the order of a list.
-static inline struct candidate_walk candidates_of(const struct surface_contact *it,
-                                                  const struct block_pair *pair,
-                                                  const uint16_t *codes, const uint16_t counts[3])
+static inline struct candidate_walk
+candidates_of(const struct surface_contact *it, const struct block_pair *pair, struct pair_codes of)
 {
     return (struct candidate_walk){&it->surfaces,
                                    {&it->surfaces.blocks[pair->a], &it->surfaces.blocks[pair->b]},
-                                   codes,
+                                   of.codes,
                                    0,
-                                   {counts[0], counts[1], counts[2]}};
+                                   {of.counts[0], of.counts[1], of.counts[2]}};
 }
 
-// Of all of the pair.
+// All of the pair.
+static inline struct pair_codes listed_codes(const struct pair_list *list,
+                                             const struct block_pair *pair)
+{
+    return (struct pair_codes){list->codes + pair->first_code, pair->counts};
+}
+
+// Those of its short list, which it has.
+static inline struct pair_codes short_codes(const struct surface_contact *it, size_t list, size_t p)
+{
+    const struct short_lists *near = &it->near[list];
+    const struct pair_reach *reach = &near->pairs[p];
+    if (reach->others == INFINITY)
+        return listed_codes(&it->broad->lists[list], &it->broad->lists[list].pairs[p]);
+    return (struct pair_codes){near->codes + reach->first_code, reach->counts};
+}
+
+// Those that may be within reach in the present state, `known`: of which it->steps are the
+// displacements since the start of the step; false if none may.
+static inline bool codes_within_reach(const struct surface_contact *it, size_t list, size_t p,
+                                      bool known, const struct barrier *barrier,
+                                      struct pair_codes *found)
+{
+    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
+    const struct pair_reach *reach = &it->near[list].pairs[p];
+    *found = listed_codes(&it->broad->lists[list], pair);
+    if (!known)
+        return true;
+    const double moved = pair_displacement(it, pair);
+    if (is_beyond(barrier, (double)reach->others - moved))
+        *found = short_codes(it, list, p);
+    return !is_beyond(barrier, (double)reach->least - moved);
+}
+
 static inline struct candidate_walk listed_candidates(const struct surface_contact *it,
                                                       const struct pair_list *list,
                                                       const struct block_pair *pair)
 {
-    return candidates_of(it, pair, list->codes + pair->first_code, pair->counts);
+    return candidates_of(it, pair, listed_codes(list, pair));
 }
 
 static inline struct candidate candidate_of_code(const struct surfaces *surfaces,
@@ -394,8 +454,7 @@ uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it);
 
 // A pair for the kernel, with the positions of the nodes of both blocks.
 static inline struct listed_pair listed_pair_of(const struct surface_contact *it,
-                                                const struct pair_list *list,
-                                                const struct block_pair *pair,
+                                                const struct block_pair *pair, struct pair_codes of,
                                                 const real (*x_a)[SURFACE_NODES],
                                                 const real (*x_b)[SURFACE_NODES])
 {
@@ -405,8 +464,8 @@ static inline struct listed_pair listed_pair_of(const struct surface_contact *it
         .x_b = x_b,
         .a = &it->broad->corners[pair->a],
         .b = &it->broad->corners[pair->b],
-        .codes = list->codes + pair->first_code,
-        .counts = pair->counts,
+        .codes = of.codes,
+        .counts = of.counts,
         .bare = blocks[pair->a].triangles == 0 && blocks[pair->b].triangles == 0,
     };
 }

@@ -262,26 +262,31 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
 // ---- Finding them
 
 // Of the candidates of a pair of blocks, only if some may have come within reach since the start.
-static bool find_in_pair(const struct system *system, struct row_list *rows,
-                         const struct pair_list *list, size_t p, double least,
+static bool find_in_pair(const struct system *system, struct row_list *rows, size_t index, size_t p,
                          struct stage_friction *friction)
 {
     const struct surface_contact *it = system->surface_contact;
+    const struct pair_list *list = &it->broad->lists[index];
     const struct block_pair *pair = &list->pairs[p];
+    const struct pair_reach *reach = &it->near[index].pairs[p];
+    const double least = (double)reach->least;
     const struct surface_block *blocks = it->surfaces.blocks;
     const struct barrier barrier =
         barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-    const double moved = relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
+    const double moved = pair_displacement(it, pair);
     if (!(0.9999 * least - moved < (double)barrier.reach))
         return true;
-    it->evaluated[list - it->broad->lists] +=
-        (size_t)pair->counts[0] + pair->counts[1] + pair->counts[2];
+    const bool few = !(0.9999 * (double)reach->others - moved < (double)barrier.reach);
+    const struct pair_codes of = few ? short_codes(it, index, p) : listed_codes(list, pair);
+    struct short_lists *near = &it->near[index];
+    *(few ? &near->short_evaluated : &near->evaluated) +=
+        (size_t)of.counts[0] + of.counts[1] + of.counts[2];
     // Parts that have passed through each other are no farther apart than they have moved.
     const bool may_pass = moved > 0.9999 * least;
     const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
     const uint32_t sides[2] = {pair->a, pair->b};
     const bool rubs = friction && REAL_NAME(surface_stage_pair)(friction, pair->a, pair->b);
-    struct candidate_walk walk = listed_candidates(it, list, pair);
+    struct candidate_walk walk = candidates_of(it, pair, of);
     struct candidate found;
     while (candidate_next(&walk, &found)) {
         uint32_t nodes[4];
@@ -313,8 +318,7 @@ static bool find_in_list(struct system *system, size_t index)
     if (it->friction)
         REAL_NAME(surface_stage_begin)(&friction, system, index);
     for (size_t p = 0; p < list->pair_count; p++)
-        if (!find_in_pair(system, rows, list, p, (double)it->least[index][p],
-                          it->friction ? &friction : NULL))
+        if (!find_in_pair(system, rows, index, p, it->friction ? &friction : NULL))
             return false;
     if (it->friction)
         REAL_NAME(surface_stage_end)(&friction, index);

@@ -313,11 +313,9 @@ struct kernels {
     uint64_t (*boxes_meeting)(const real *const rows[6], int count, const real box[6]);
     // The candidates of a pair of blocks.
     void (*candidates)(const struct candidate_pair *pair, struct candidate_codes *result);
-    // Those of a pair that are at most as far apart as its limit, or by rounding a little farther;
-    // returns the square of the least distance of all of its candidates.
-    real (*candidates_nearer)(const struct listed_pair *pair, struct candidate_codes *result);
     // Adds the forces of those that touch to those on the nodes of both blocks (the same for one
-    // block). Returns whether any touch; *least: the square of the least distance.
+    // block). Returns whether any touch; *least: the square of the least distance. Codes that are
+    // near, if wanted, include all of edges that are nearly parallel.
     bool (*barrier_forces)(const struct listed_pair *pair, const struct barrier *barrier,
                            real (*on_a)[32], real (*on_b)[32], real *least);
 };

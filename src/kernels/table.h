@@ -58,6 +58,5 @@ const struct kernels KERNELS_TABLE = {
     .candidate_boxes = candidate_boxes,
     .boxes_meeting = boxes_meeting,
     .candidates = candidates_find,
-    .candidates_nearer = candidates_nearer,
     .barrier_forces = barrier_forces,
 };
