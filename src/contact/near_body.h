@@ -56,6 +56,41 @@ static void node_box(const real *x, const real *y, const real *z, struct range n
     }
 }
 
+// As node_box, of rows of nodes and their displacements; `from` may be NULL.
+static void displacement_box(const real *const to[3], const real *const from[3],
+                             const struct node_rows *rows, struct node_box *box)
+{
+    const wide high = wide_set(REAL_HUGE), low = wide_set(-REAL_HUGE), zero = wide_set(0);
+    const size_t lanes = WIDE_LANES, count = rows->count;
+    for (int axis = 0; axis < 3; axis++) {
+        wide least = high, most = low;
+        box->least[axis] = REAL_HUGE;
+        box->most[axis] = -REAL_HUGE;
+        for (size_t row = 0; row < rows->rows; row++) {
+            const real *p = to[axis] + rows->first + row * rows->stride;
+            const real *q = from ? from[axis] + rows->first + row * rows->stride : NULL;
+            size_t i = 0;
+            while (i < count && count >= lanes) {
+                const size_t at = i + lanes <= count ? i : count - lanes;
+                const wide d =
+                    q ? wide_subtract(wide_load(p + at), wide_load(q + at)) : wide_load(p + at);
+                most = wide_max(d, most);
+                least = wide_min(d, least);
+                i = at + lanes;
+            }
+            for (; i < count; i++) { // fewer than a register of nodes
+                const real d = q ? p[i] - q[i] : p[i];
+                box->most[axis] = d > box->most[axis] ? d : box->most[axis];
+                box->least[axis] = d < box->least[axis] ? d : box->least[axis];
+            }
+        }
+        const real most_of_all = wide_greatest(most);
+        const real least_of_all = -wide_greatest(wide_subtract(zero, least));
+        box->most[axis] = most_of_all > box->most[axis] ? most_of_all : box->most[axis];
+        box->least[axis] = least_of_all < box->least[axis] ? least_of_all : box->least[axis];
+    }
+}
+
 // Compares the measure of a collider with the shape's limit: n.x for a plane, the squared distance
 // from the centre of a sphere, minus the distance outside a room.
 WIDE_INLINE wide_mask may_touch(const struct near_shape *shape, enum collider_type type, wide x,

@@ -37,7 +37,8 @@ static bool pair_may_pass(const struct surface_contact *it, const struct block_p
     const double moved = pair_displacement(it, pair);
     // Each of the two sides may use half of the distance.
     const double floor = least_distance(it, pair);
-    const double allowed = fmin((1 - MARGIN) * (double)least, (double)least - floor) / 2;
+    const double part = (1 - MARGIN) * (double)least, rest = (double)least - floor;
+    const double allowed = (part < rest ? part : rest) / 2;
     return !(allowed > 0 && moved < allowed);
 }
 

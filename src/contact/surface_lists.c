@@ -74,9 +74,10 @@ static void add_sheet_tiles(struct surface_contact *it, size_t b, size_t first_n
                 first[axis] = (nodes[axis] - 1) * at[axis] / along[axis];
                 count[axis] = (nodes[axis] - 1) * (at[axis] + 1) / along[axis] - first[axis] + 1;
             }
-            it->tile_parts[it->tile_part_count++] = (struct tile_part){
-                it->tile_count, (size_t)(first_node + first[1] * nodes[0] + first[0]),
-                (size_t)count[1], (size_t)count[0], (size_t)nodes[0]};
+            it->tile_parts[it->tile_part_count++] =
+                (struct tile_part){it->tile_count,
+                                   {(size_t)(first_node + first[1] * nodes[0] + first[0]),
+                                    (size_t)count[1], (size_t)count[0], (size_t)nodes[0]}};
             it->tile_bodies[it->tile_count++] = (uint32_t)b;
         }
 }
@@ -87,12 +88,24 @@ static void add_whole_tile(struct surface_contact *it, size_t b, struct range no
     for (size_t at = nodes.first; at < nodes.end; at += SUM_CHUNK) {
         const size_t count = nodes.end - at < SUM_CHUNK ? nodes.end - at : SUM_CHUNK;
         it->tile_parts[it->tile_part_count++] =
-            (struct tile_part){it->tile_count, at, 1, count, count};
+            (struct tile_part){it->tile_count, {at, 1, count, count}};
     }
     it->tile_bodies[it->tile_count++] = (uint32_t)b;
 }
 
 #define ALLOCATE(array, count) ((array) = memory_allocate(allocator, (count), sizeof *(array)))
+
+enum { LANES = 16 };
+
+static bool allocate_pairs(struct surface_contact *it, const taut_allocator *allocator)
+{
+    bool done = true;
+    it->tile_stride = (it->tile_capacity + LANES - 1) / LANES * LANES;
+    for (int axis = 0; axis < 3; axis++)
+        done = done && ALLOCATE(it->moved_least[axis], it->tile_stride) &&
+               ALLOCATE(it->moved_most[axis], it->tile_stride);
+    return done && ALLOCATE(it->tightness, it->tile_capacity * it->tile_stride);
+}
 
 bool REAL_NAME(surface_lists_make)(struct system *system)
 {
@@ -112,8 +125,7 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
     if (!ALLOCATE(it->tile_bodies, it->tile_capacity) ||
         !ALLOCATE(it->tile_parts, it->tile_part_capacity) ||
         !ALLOCATE(it->part_boxes, it->tile_part_capacity) ||
-        !ALLOCATE(it->moved, it->tile_capacity) ||
-        !ALLOCATE(it->clear, it->tile_capacity * it->tile_capacity))
+        !ALLOCATE(it->moved, it->tile_capacity) || !allocate_pairs(it, allocator))
         return false;
     for (size_t b = 0; b < it->body_count; b++) {
         if (!it->wanted[b])
@@ -127,6 +139,7 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
     it->lists_due = true;
     it->skin = SKIN_MIN;
     it->skin_power = 2;
+    it->skin_wide = SKIN_MAX;
     return true;
 }
 
@@ -136,7 +149,11 @@ void REAL_NAME(surface_lists_free)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     const taut_allocator *allocator = system->allocator;
-    RELEASE(it->clear, it->tile_capacity * it->tile_capacity);
+    RELEASE(it->tightness, it->tile_capacity * it->tile_stride);
+    for (int axis = 0; axis < 3; axis++) {
+        RELEASE(it->moved_least[axis], it->tile_stride);
+        RELEASE(it->moved_most[axis], it->tile_stride);
+    }
     RELEASE(it->moved, it->tile_capacity);
     RELEASE(it->part_boxes, it->tile_part_capacity);
     RELEASE(it->tile_parts, it->tile_part_capacity);
@@ -146,52 +163,11 @@ void REAL_NAME(surface_lists_free)(struct system *system)
 uint64_t REAL_NAME(surface_lists_bytes)(const struct surface_contact *it)
 {
     return it->tile_capacity * (sizeof *it->tile_bodies + sizeof *it->moved) +
-           it->tile_capacity * it->tile_capacity * sizeof *it->clear +
+           (it->tile_capacity + 6) * it->tile_stride * sizeof *it->tightness +
            it->tile_part_capacity * (sizeof *it->tile_parts + sizeof *it->part_boxes);
 }
 
 // ---- Displacements since the lists were made
-
-enum { LANES = 16 };
-
-// The least and the most of a - b (of a, without b) over a row, by lane, so that compilers vectorise
-// it.
-static void find_span_of_row(const real *a, const real *b, struct range nodes, real low[LANES],
-                             real high[LANES])
-{
-    size_t i = nodes.first;
-    for (; i + LANES <= nodes.end; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) {
-            const real d = b ? a[i + (size_t)lane] - b[i + (size_t)lane] : a[i + (size_t)lane];
-            low[lane] = d < low[lane] ? d : low[lane];
-            high[lane] = d > high[lane] ? d : high[lane];
-        }
-    for (; i < nodes.end; i++) {
-        const real d = b ? a[i] - b[i] : a[i];
-        low[0] = d < low[0] ? d : low[0];
-        high[0] = d > high[0] ? d : high[0];
-    }
-}
-
-static void find_span(const real *a, const real *b, const struct tile_part *part, real *least,
-                      real *most)
-{
-    real low[LANES], high[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
-        low[lane] = REAL_HUGE;
-        high[lane] = -REAL_HUGE;
-    }
-    for (size_t row = 0; row < part->rows; row++) {
-        const size_t first = part->first + row * part->stride;
-        find_span_of_row(a, b, (struct range){first, first + part->count}, low, high);
-    }
-    *least = REAL_HUGE;
-    *most = -REAL_HUGE;
-    for (int lane = 0; lane < LANES; lane++) {
-        *least = low[lane] < *least ? low[lane] : *least;
-        *most = high[lane] > *most ? high[lane] : *most;
-    }
-}
 
 // Of all parts of each tile.
 static void gather_boxes(struct surface_contact *it)
@@ -213,10 +189,15 @@ static void find_boxes(struct system *system, bool positions, const struct worke
     const real *const now[3] = {s->x, s->y, s->z}, *const then[3] = {it->list_x, it->list_y,
                                                                      it->list_z};
     const struct range share = worker_share(worker, it->tile_part_count, 1);
-    for (size_t i = share.first; i < share.end; i++)
-        for (int axis = 0; axis < 3; axis++)
-            find_span(now[axis], positions ? NULL : then[axis], &it->tile_parts[i],
-                      &it->part_boxes[i].least[axis], &it->part_boxes[i].most[axis]);
+    for (size_t i = share.first; i < share.end; i++) {
+        struct node_box box;
+        it->broad->kernels->displacement_box(now, positions ? NULL : then, &it->tile_parts[i].nodes,
+                                             &box);
+        for (int axis = 0; axis < 3; axis++) {
+            it->part_boxes[i].least[axis] = box.least[axis];
+            it->part_boxes[i].most[axis] = box.most[axis];
+        }
+    }
     worker_barrier(worker);
     if (worker->index == 0)
         gather_boxes(it);
@@ -239,15 +220,52 @@ static double thickness_of_tiles(const struct surface_contact *it, size_t a, siz
     return thickness_between(it, it->tile_bodies[a], it->tile_bodies[b]);
 }
 
-// The displacement of two tiles relative to each other up to which lists are complete.
-static double skin_between(const struct surface_contact *it, size_t a, size_t b)
-{
-    return fmax(it->skin * thickness_of_tiles(it, a, b), it->clear[a * it->tile_count + b]);
-}
-
 static bool touch_each_other(const struct surface_contact *it, size_t a, size_t b)
 {
     return it->enabled[it->tile_bodies[a] * it->body_count + it->tile_bodies[b]];
+}
+
+// The greatest displacement of two tiles relative to each other, over that up to which lists are
+// complete. Every step compares all pairs of tiles, so the loop is one that compilers vectorise.
+static double greatest_use(struct surface_contact *it)
+{
+    real most[LANES] = {0};
+    for (size_t b = 0; b < it->tile_count; b++)
+        for (int axis = 0; axis < 3; axis++) {
+            it->moved_least[axis][b] = it->moved[b].least[axis];
+            it->moved_most[axis][b] = it->moved[b].most[axis];
+        }
+    for (size_t a = 0; a < it->tile_count; a++) {
+        const struct displacements *moved = &it->moved[a];
+        const real *tightness = it->tightness + a * it->tile_stride;
+        for (size_t b = a / LANES * LANES; b < it->tile_stride; b += LANES)
+            for (size_t lane = 0; lane < LANES; lane++) {
+                real square = 0;
+                for (int axis = 0; axis < 3; axis++) {
+                    const real one = moved->most[axis] - it->moved_least[axis][b + lane];
+                    const real other = it->moved_most[axis][b + lane] - moved->least[axis];
+                    const real first = one * one, second = other * other;
+                    square += first > second ? first : second;
+                }
+                const real used = square * tightness[b + lane];
+                most[lane] = used > most[lane] ? used : most[lane];
+            }
+    }
+    for (size_t lane = 1; lane < LANES; lane++)
+        most[0] = most[lane] > most[0] ? most[lane] : most[0];
+    return sqrt((double)most[0]);
+}
+
+// The same over half of their thickness.
+static double greatest_displacement(const struct surface_contact *it)
+{
+    double most = 0;
+    for (size_t a = 0; a < it->tile_count; a++)
+        for (size_t b = a; b < it->tile_count; b++)
+            if (touch_each_other(it, a, b))
+                most = fmax(most, relative_displacement(&it->moved[a], &it->moved[b]) /
+                                      thickness_of_tiles(it, a, b));
+    return most;
 }
 
 bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker)
@@ -255,22 +273,14 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
     struct surface_contact *it = system->surface_contact;
     find_boxes(system, false, worker);
     if (worker->index == 0) {
-        double most = 0, needed = 0; // of the skin; in units of half the thickness
-        for (size_t a = 0; a < it->tile_count; a++)
-            for (size_t b = a; b < it->tile_count; b++) {
-                if (!touch_each_other(it, a, b))
-                    continue;
-                const double moved = relative_displacement(&it->moved[a], &it->moved[b]);
-                most = fmax(most, moved / skin_between(it, a, b));
-                needed = fmax(needed, moved / thickness_of_tiles(it, a, b));
-            }
+        const double most = greatest_use(it);
         // Lists are made again when the next steps might need more than the skin.
         const double step = fmax(most - it->skin_used, 0);
         it->skin_used = most;
         it->lists_due_next = it->lists_due || !(most + 4 * step <= 0.96);
         it->overshot = most > 1 && isfinite(most);
         if (it->overshot)
-            it->skin = fmin(SKIN_MAX, fmax(it->skin, 2 * needed));
+            it->skin = fmin(SKIN_MAX, fmax(it->skin, 2 * greatest_displacement(it)));
         it->steps_listed++;
     }
     worker_barrier(worker);
@@ -290,7 +300,7 @@ static void find_expected(struct system *system, double time, bool from_lists,
     const double falls[3] = {time * gravity.x, time * gravity.y, time * gravity.z};
     const struct range share = worker_share(worker, it->tile_part_count, 1);
     for (size_t i = share.first; i < share.end; i++) {
-        const struct tile_part *part = &it->tile_parts[i];
+        const struct node_rows *part = &it->tile_parts[i].nodes;
         it->part_boxes[i] = no_displacements();
         for (size_t at = 0; at < part->rows * part->count; at++) {
             const size_t node = part->first + at / part->count * part->stride + at % part->count;
@@ -309,20 +319,6 @@ static void find_expected(struct system *system, double time, bool from_lists,
         gather_boxes(it);
 }
 
-// The greatest displacement of two tiles relative to each other, over their skin or over half of
-// their thickness.
-static double greatest_displacement(const struct surface_contact *it, bool of_skin)
-{
-    double most = 0;
-    for (size_t a = 0; a < it->tile_count; a++)
-        for (size_t b = a; b < it->tile_count; b++)
-            if (touch_each_other(it, a, b))
-                most = fmax(most,
-                            relative_displacement(&it->moved[a], &it->moved[b]) /
-                                (of_skin ? skin_between(it, a, b) : thickness_of_tiles(it, a, b)));
-    return most;
-}
-
 void REAL_NAME(surface_contact_expect)(struct system *system, double time,
                                        const struct worker *worker)
 {
@@ -330,49 +326,57 @@ void REAL_NAME(surface_contact_expect)(struct system *system, double time,
     const double margin = 1.5;
     find_expected(system, time, true, worker);
     if (worker->index == 0)
-        it->lists_due |= greatest_displacement(it, true) > 0.96;
+        it->lists_due |= greatest_use(it) > 0.96;
     worker_barrier(worker);
     if (!it->lists_due)
         return;
     find_expected(system, time, false, worker);
     if (worker->index == 0)
-        it->skin_least = fmin(SKIN_MAX, margin * greatest_displacement(it, false));
+        it->skin_least = fmin(SKIN_MAX, margin * greatest_displacement(it));
     worker_barrier(worker);
 }
 
 // ---- Lists
 
-// How far tiles are from each other, beyond what the lists have found.
-static void find_clearances(struct surface_contact *it)
+// Up to which displacement relative to each other of two tiles lists are complete: their skin, or how
+// far they are from each other beyond what the lists have found.
+static void find_tightness(struct surface_contact *it)
 {
-    const size_t tiles = it->tile_count;
-    for (size_t a = 0; a < tiles; a++)
-        for (size_t b = a; b < tiles; b++) {
-            const double reach = 1.5 * thickness_of_tiles(it, a, b);
-            const double apart =
-                a == b ? 0 : distance_of_boxes(&it->moved[a], &it->moved[b]) - reach;
-            it->clear[a * tiles + b] = touch_each_other(it, a, b) ? 0.999 * apart : INFINITY;
+    for (size_t a = 0; a < it->tile_count; a++)
+        for (size_t b = a; b < it->tile_count; b++) {
+            const double thickness = thickness_of_tiles(it, a, b);
+            double room = it->skin * thickness;
+            if (a != b)
+                room = fmax(room, 0.999 * (distance_of_boxes(&it->moved[a], &it->moved[b]) -
+                                           1.5 * thickness));
+            const real tightness = touch_each_other(it, a, b) ? (real)(1.00001 / (room * room)) : 0;
+            it->tightness[a * it->tile_stride + b] = tightness;
+            it->tightness[b * it->tile_stride + a] = tightness;
         }
 }
 
 // The wider the skin, the more candidates lists have, and the longer they last. Making lists costs as
 // much as evaluating 12 candidates for each triangle and edge, and 1.5 for each candidate: m. They last
 // for n steps, or n + 4 but for the allowance in surface_lists_check, in proportion to the skin s; the
-// number of candidates grows as (1.5 + s)^k, k as the last two skins have it, and of what a step
-// evaluates about half with it. So m / n and what is evaluated, u / n, add up to least where
+// number of candidates grows as (1.5 + s)^k, k as the last two skins have it, and of what n steps
+// do with them, u, about half. So (m + u) / n is least where
 //     m (e c / m - (n + 4) / n) + u e / 2 = 0,    e = k s / (1.5 + s),
-// with c the cost of the candidates in m. Counts, not times: lists are the same in every run.
+// with c the cost of the candidates in m. In every step a listed block costs as much as 40 candidates,
+// and a pair of blocks as 5. Counts, not times: lists are the same in every run.
 static void adapt_skin(struct surface_contact *it)
 {
-    const double factor = 1.25,
-                 parts = (double)(it->surfaces.triangle_count + it->surfaces.edge_count);
+    const double factor = 1.25;
+    const double parts = (double)(it->surfaces.triangle_count + it->surfaces.edge_count);
     const double candidates = 1.5 * (double)it->candidates, making = 12 * parts + candidates;
     const double steps = (double)it->steps_listed;
     if (it->overshot || it->steps_listed == 0)
         return;
-    double evaluated = 0;
+    double used = 0;
+    for (size_t b = 0; b < it->surfaces.block_count; b++)
+        used += 40 * steps * it->listed[b];
     for (size_t i = 0; i < it->broad->list_count; i++)
-        evaluated += (double)it->near[i].short_evaluated + (double)it->near[i].evaluated;
+        used += (double)it->near[i].short_evaluated + (double)it->near[i].evaluated +
+                5 * steps * (double)it->broad->lists[i].pair_count;
     const double wider = log((1.5 + it->skin) / (1.5 + it->skin_before));
     if (fabs(wider) > 0.02 && it->candidates > 0 && it->candidates_before > 0) {
         const double found = log((double)it->candidates / (double)it->candidates_before) / wider;
@@ -380,9 +384,21 @@ static void adapt_skin(struct surface_contact *it)
     }
     it->skin_before = it->skin;
     it->candidates_before = it->candidates;
-    const double e = it->skin_power * it->skin / (1.5 + it->skin);
-    const double change = e * candidates - making * (steps + 4) / steps + evaluated * e / 2;
-    it->skin = change > 0 ? fmax(SKIN_MIN, it->skin / factor) : fmin(SKIN_MAX, it->skin * factor);
+    const double e = it->skin_power * it->skin / (1.5 + it->skin), cost = (making + used) / steps;
+    const bool narrows = e * candidates - making * (steps + 4) / steps + used * e / 2 > 0;
+    if (narrows) {
+        it->skin_wide = it->skin;
+        it->cost_wide = cost;
+        it->skin = fmax(SKIN_MIN, it->skin / factor);
+        return;
+    }
+    // What was too wide is not tried again at once: the first candidates of a flat cloth, with its own
+    // neighbours, come at a certain skin and are many.
+    const double next = fmin(SKIN_MAX, it->skin * factor);
+    if (next < 0.999 * it->skin_wide || it->cost_wide < cost)
+        it->skin = next;
+    else
+        it->cost_wide *= 0.95;
 }
 
 // Evaluating all candidates of pairs should cost as much as evaluating those of short lists.
@@ -444,7 +460,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     if (worker->index == 0) {
         adapt_skin(it);
         it->skin = fmax(it->skin, it->skin_least);
-        find_clearances(it);
+        find_tightness(it);
         for (size_t b = 0; b < it->body_count; b++)
             it->radius[b] = (1.5 + it->skin) * it->half_thickness[b];
     }

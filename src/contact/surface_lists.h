@@ -10,6 +10,7 @@
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
 #include "contact/surface_contact.h"
+#include "contact/shapes.h"
 #include "contact/surface_friction.h"
 #include "contact/surfaces.h"
 
@@ -55,7 +56,8 @@ struct pair_codes {
 
 // A part of a tile (surface_lists.c): rows of consecutive nodes.
 struct tile_part {
-    size_t tile, first, rows, count, stride;
+    size_t tile;
+    struct node_rows nodes;
 };
 
 struct surface_contact {
@@ -79,6 +81,7 @@ struct surface_contact {
     double skin_before;             // of the lists before
     size_t candidates_before;
     double skin_power; // how the number of candidates grows with the skin (surface_lists.c)
+    double skin_wide, cost_wide; // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
     real *old_x, *old_y, *old_z; // the same before, of a step for which lists were not complete
     size_t tile_count, tile_part_count; // and for how many there is space
@@ -87,7 +90,10 @@ struct surface_contact {
     struct tile_part *tile_parts;
     struct displacements *part_boxes;
     struct displacements *moved; // by tile, since then
-    double *clear;               // by pair of tiles: m, beyond the reach of the lists, at that time
+    // The same by axis and tile, and, by pair of tiles, 1 over the square of the relative displacement
+    // up to which lists are complete, 1/m2; rows of a multiple of 16 tiles.
+    size_t tile_stride;
+    real *moved_least[3], *moved_most[3], *tightness;
 
     size_t candidates;        // in all lists
     uint8_t *listed;          // by block: whether it is in a list
@@ -150,7 +156,7 @@ static inline double relative_displacement(const struct displacements *a,
     for (int axis = 0; axis < 3; axis++) {
         const double one = (double)a->most[axis] - (double)b->least[axis],
                      other = (double)b->most[axis] - (double)a->least[axis];
-        const double most = fmax(fabs(one), fabs(other));
+        const double most = max_of(fabs(one), fabs(other)); // without a call of fmax
         square += most * most;
     }
     return sqrt(square);

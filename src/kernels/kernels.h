@@ -144,6 +144,11 @@ struct node_box {
     real least[3], most[3];
 };
 
+// Rows of `count` consecutive nodes, `stride` apart.
+struct node_rows {
+    size_t first, rows, count, stride;
+};
+
 // A collider in the broad phase, with a margin for the rounding of the test. Nodes may touch if n.x
 // < limit (plane, n = a), |x - a|^2 < limit (sphere), or if they are more than -limit outside the
 // box from a to b (room).
@@ -290,6 +295,9 @@ struct kernels {
     // The bounding box of the nodes.
     void (*node_box)(const real *x, const real *y, const real *z, struct range nodes,
                      struct node_box *box);
+    // That of to - from at the nodes of these rows, of `to` without `from`.
+    void (*displacement_box)(const real *const to[3], const real *const from[3],
+                             const struct node_rows *rows, struct node_box *box);
     // Bit i is set if node first + i may touch; count <= 64.
     uint64_t (*nodes_near)(const struct state *state, size_t first, int count,
                            const struct near_shape *shape);

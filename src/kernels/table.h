@@ -50,6 +50,7 @@ const struct kernels KERNELS_TABLE = {
     .fold_forces = fold_forces,
     .node_sums = node_sums,
     .node_box = node_box,
+    .displacement_box = displacement_box,
     .nodes_near = nodes_near,
     .touch_forces = touch_forces,
     .touch_project = touch_project,
