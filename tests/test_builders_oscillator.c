@@ -170,8 +170,8 @@ static void test_closed_form_can_be_neither_pinned_nor_driven(void **state)
     fixture_refuse(&fixture, NULL, selector_mark,
                    "node 1 of 'mass' has a prescribed motion and cannot be pinned");
     given->pin_count = 0;
-    struct drive_piece piece = {0, {1, 0, 0}};
-    struct scene_drive drive = {fixture_node(1), &piece, 1};
+    struct drive_piece piece = {.start = 0, .velocity = {1, 0, 0}};
+    struct scene_drive drive = {.node = fixture_node(1), .pieces = &piece, .piece_count = 1};
     given->drives = &drive;
     given->drive_count = 1;
     fixture_refuse(&fixture, NULL, selector_mark,

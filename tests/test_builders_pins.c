@@ -203,10 +203,12 @@ static void test_drive_becomes_a_motion(void **state)
     struct fixture fixture;
     fixture_begin(&fixture);
     struct scene_body *rope = fixture_rope(&fixture, 5);
-    struct drive_piece pieces[] = {{0, {0, 1, 0}}, {1, {1, 0, 0}}};
-    struct drive_piece late[] = {{0.5, {0, 0, 7}}};
-    struct scene_drive drives[] = {{fixture_group(SELECT_FIRST), pieces, 2},
-                                   {fixture_group(SELECT_LAST), late, 1}};
+    struct drive_piece pieces[] = {{.start = 0, .velocity = {0, 1, 0}},
+                                   {.start = 1, .velocity = {1, 0, 0}}};
+    struct drive_piece late[] = {{.start = 0.5, .velocity = {0, 0, 7}}};
+    struct scene_drive drives[] = {
+        {.node = fixture_group(SELECT_FIRST), .pieces = pieces, .piece_count = 2},
+        {.node = fixture_group(SELECT_LAST), .pieces = late, .piece_count = 1}};
     rope->velocity = vec3_make(9, 9, 9);
     rope->drives = drives;
     rope->drive_count = 2;
@@ -227,14 +229,48 @@ static void test_drive_becomes_a_motion(void **state)
     fixture_reset(&fixture);
 }
 
+// A group turns together: each node by its own arm.
+static void test_drive_of_a_group(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    struct scene_body *rope = fixture_rope(&fixture, 5);
+    struct drive_piece piece = {.start = 0, .velocity = {0, 0, 1}, .angular_velocity = {0, 0, 180}};
+    struct selector nodes[] = {fixture_node(1), fixture_group(SELECT_LAST)};
+    struct scene_drive drive = {
+        .pieces = &piece, .piece_count = 1, .nodes = nodes, .node_count = 2, .turns = true};
+    rope->drives = &drive;
+    rope->drive_count = 1;
+    const struct body *body = fixture_build(&fixture);
+    const vec3 one = body_position(body, 1);
+    drive.center = vec3_make(one.x - 2, one.y, one.z);
+    fixture_reset(&fixture);
+    fixture_begin(&fixture);
+    rope = fixture_rope(&fixture, 5);
+    rope->drives = &drive;
+    rope->drive_count = 1;
+    body = fixture_build(&fixture);
+    assert_int_equal(body->motion_count, 2);
+    assert_int_equal(body->motions[0].node, 1);
+    assert_int_equal(body->motions[1].node, 4);
+    assert_true(body->motions[0].turns && body->motions[0].length == 2);
+    assert_velocity(body, 1, 0, 2 * 3.14159265358979323846, 1);
+    assert_int_equal(body->kinematic[1] + body->kinematic[4], 2);
+    nodes[1] = fixture_node(1);
+    fixture_refuse(&fixture, NULL, selector_mark, "node 1 of 'rope' is driven already");
+    fixture_reset(&fixture);
+}
+
 static void test_drive_refusals(void **state)
 {
     (void)state;
     struct fixture fixture;
     fixture_begin(&fixture);
     struct scene_body *rope = fixture_rope(&fixture, 5);
-    struct drive_piece piece = {0, {0, 1, 0}};
-    struct scene_drive drives[] = {{fixture_node(3), &piece, 1}, {fixture_node(3), &piece, 1}};
+    struct drive_piece piece = {.start = 0, .velocity = {0, 1, 0}};
+    struct scene_drive drives[] = {{.node = fixture_node(3), .pieces = &piece, .piece_count = 1},
+                                   {.node = fixture_node(3), .pieces = &piece, .piece_count = 1}};
     struct selector pin = fixture_node(3);
     rope->drives = drives;
     rope->drive_count = 2;
@@ -287,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_pin_refusals),
         cmocka_unit_test(test_every_wrong_pin_is_named),
         cmocka_unit_test(test_drive_becomes_a_motion),
+        cmocka_unit_test(test_drive_of_a_group),
         cmocka_unit_test(test_drive_refusals),
         cmocka_unit_test(test_body_select_node),
     };

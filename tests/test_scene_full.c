@@ -182,6 +182,7 @@ static void test_drives(void **state)
     assert_int_equal(drive->piece_count, 1);
     assert_true(drive->pieces[0].start == 0);
     expect_vector(drive->pieces[0].velocity, 0, 1, 0);
+    assert_false(drive->turns || drive->nodes);
 }
 
 static void test_plane_bodies(void **state)

@@ -1,8 +1,9 @@
-// Kinematic nodes that move: drives (a velocity given piecewise in time), oscillators in closed
+// Kinematic nodes that move: drives (a velocity and an angular velocity given piecewise in time), oscillators in closed
 // form, pendulums by their own equation or by the small-angle formula, and nodes with an
 // interactive target. Positions are stored in double; worker 0 sets them, because there are few.
 #include "base/memory.h"
 #include "integrate/integrate.h"
+#include "scene/rotation.h"
 #include "state/reading.h"
 
 // Position and velocity of a kinematic node, with the state of pendulums.
@@ -25,13 +26,46 @@ static vec3 drive_displacement(const struct motion *motion, double from, double 
     return moved;
 }
 
-// A piece that begins within `tolerance` counts as begun: times are multiples of dt, rounded.
-static vec3 drive_velocity(const struct motion *motion, double time, double tolerance)
+// The point about which a drive turns.
+static vec3 drive_centre(const struct motion *motion, double time)
 {
-    vec3 velocity = {0, 0, 0};
+    return vec3_add(motion->origin, drive_displacement(motion, 0, time));
+}
+
+// Where a drive takes a node from one time to another; exact, as the displacement is.
+static vec3 drive_position(const struct motion *motion, vec3 position, double from, double to)
+{
+    if (!motion->turns)
+        return vec3_add(position, drive_displacement(motion, from, to));
+    vec3 arm = vec3_subtract(position, drive_centre(motion, from));
+    for (size_t p = 0; p < motion->piece_count; p++) {
+        double begin = motion->pieces[p].start;
+        double end = p + 1 < motion->piece_count ? motion->pieces[p + 1].start : INFINITY;
+        double duration = fmin(end, to) - fmax(begin, from);
+        const vec3 axis = motion->pieces[p].angular_velocity; // its length: degrees/s
+        if (!(duration > 0))
+            continue;
+        const struct rotation turn = rotation_about(axis, duration * vec3_length(axis));
+        arm = rotate(&turn, arm);
+    }
+    return vec3_add(drive_centre(motion, to), arm);
+}
+
+// Of a node that is there. A piece that begins within `tolerance` counts as begun: times are
+// multiples of dt, rounded.
+static vec3 drive_velocity(const struct motion *motion, vec3 position, double time,
+                           double tolerance)
+{
+    const double radians = 3.14159265358979323846 / 180;
+    const struct drive_piece *now = NULL;
     for (size_t p = 0; p < motion->piece_count && motion->pieces[p].start <= time + tolerance; p++)
-        velocity = motion->pieces[p].velocity;
-    return velocity;
+        now = &motion->pieces[p];
+    if (!now)
+        return vec3_make(0, 0, 0);
+    if (!motion->turns)
+        return now->velocity;
+    const vec3 arm = vec3_subtract(position, drive_centre(motion, time));
+    return vec3_add(now->velocity, vec3_cross(vec3_scale(radians, now->angular_velocity), arm));
 }
 
 // A e^(-decay t) cos(omega_d t + phase) along the axis.
@@ -86,9 +120,8 @@ static struct placement placement_after(const struct system *system, size_t inde
     case MOTION_DRIVE:
         break;
     }
-    vec3 moved = drive_displacement(motion, start, time);
-    return (struct placement){vec3_add(s->motion_position[index], moved),
-                              drive_velocity(motion, time, 1e-9 * dt), 0, 0};
+    const vec3 position = drive_position(motion, s->motion_position[index], start, time);
+    return (struct placement){position, drive_velocity(motion, position, time, 1e-9 * dt), 0, 0};
 }
 
 // A drive or a target never moves below a plane marked blocks_drives; its velocity into the plane
@@ -173,7 +206,7 @@ static bool note_jump(struct system *system, size_t index, const struct placemen
         return false;
     const double time = step_time(system, system->state->step) + elapsed;
     const double tolerance = 1e-9 * system->settings.dt;
-    vec3 before = drive_velocity(motion, time, -tolerance);
+    vec3 before = drive_velocity(motion, end->position, time, -tolerance);
     for (size_t c = 0; c < topology->collider_count; c++) {
         const struct scene_collider *plane = &topology->colliders[c];
         if (plane->type != COLLIDER_PLANE || !plane->blocks_drives)

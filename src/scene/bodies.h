@@ -8,7 +8,7 @@
 
 // The prescribed motion of a kinematic node.
 enum motion_type {
-    MOTION_DRIVE,       // piecewise velocity
+    MOTION_DRIVE,       // piecewise velocity and angular velocity
     MOTION_OSCILLATOR,  // the closed form of the damped oscillator
     MOTION_PENDULUM,    // theta'' = -(g/r) sin(theta), integrated
     MOTION_SMALL_ANGLE, // theta = theta0 cos(sqrt(g/r) t)
@@ -19,6 +19,7 @@ struct motion {
     uint32_t node;                    // within its body
     const struct drive_piece *pieces; // MOTION_DRIVE; owned by the body
     size_t piece_count;
+    bool turns; // a drive that does, about `origin` at t = 0, which is `length` away from the node
     // For the other types: position(t) = origin + s(t) axis; for a pendulum origin + length
     // (cos(theta) down + sin(theta) axis). axis and down are perpendicular unit vectors.
     vec3 origin, axis, down;
@@ -26,6 +27,20 @@ struct motion {
     double omega, decay;     // rad/s undamped natural frequency; 1/s, c / 2m
     double length;           // m
 };
+
+// m/s, the highest speed of a drive.
+static inline double motion_drive_speed(const struct motion *motion)
+{
+    const double radians = 3.14159265358979323846 / 180;
+    double fastest = 0;
+    for (size_t p = 0; p < motion->piece_count; p++) {
+        const struct drive_piece *piece = &motion->pieces[p];
+        const double turns = radians * vec3_length(piece->angular_velocity) * motion->length;
+        const double speed = vec3_length(piece->velocity) + turns;
+        fastest = speed > fastest ? speed : fastest;
+    }
+    return fastest;
+}
 
 // A kind of elements of a body, with the energy k/2 |c|^2 of a sum c of positions with fixed weights
 // (bending, twist), or k/2 (M - M0)^2 of an area or a volume M. Its damping is proportional to its

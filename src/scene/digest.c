@@ -156,6 +156,8 @@ static void add_motion(struct hash *hash, const struct motion *motion)
     for (size_t i = 0; motion->type == MOTION_DRIVE && i < motion->piece_count; i++) {
         ADD(hash, motion->pieces[i].start);
         ADD(hash, motion->pieces[i].velocity);
+        if (motion->turns)
+            ADD(hash, motion->pieces[i].angular_velocity);
     }
     ADD(hash, motion->origin);
     ADD(hash, motion->axis);

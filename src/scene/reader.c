@@ -18,8 +18,10 @@ static void free_body(struct scene_body *body)
 {
     free(body->name);
     free(body->pins);
-    for (size_t i = 0; i < body->drive_count; i++)
+    for (size_t i = 0; i < body->drive_count; i++) {
         free(body->drives[i].pieces);
+        free(body->drives[i].nodes);
+    }
     free(body->drives);
     if (body->type == BODY_MESH)
         free(body->shape.mesh.path);

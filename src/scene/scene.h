@@ -196,12 +196,17 @@ struct selector {
 struct drive_piece {
     double start;  // s, ascending; the first piece may start at any time >= 0 (at rest before it)
     vec3 velocity; // m/s, from start until the next piece
+    vec3 angular_velocity; // degrees/s, along the axis, likewise
 };
 
 struct scene_drive {
-    struct selector node;
+    struct selector node; // unless there are `nodes`
     struct drive_piece *pieces;
     size_t piece_count;
+    struct selector *nodes;
+    size_t node_count;
+    bool turns;  // some angular velocity is not 0
+    vec3 center; // m, about which it turns; it moves with `velocity`
 };
 
 enum volume_rule { VOLUME_DIVERGENCE, VOLUME_BOX, VOLUME_SPHERE, VOLUME_ELLIPSOID };

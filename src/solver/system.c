@@ -356,8 +356,9 @@ static struct scale scale(const struct system *system)
         size = fmax(size, most[axis] - least[axis]);
     if (topology->environment.wind.present)
         fastest = vec3_length(topology->environment.wind.velocity);
-    for (size_t p = 0; p < topology->drive_piece_count; p++)
-        fastest = fmax(fastest, vec3_length(topology->drive_pieces[p].velocity));
+    for (size_t m = 0; m < topology->motion_count; m++)
+        if (topology->motions[m].type == MOTION_DRIVE)
+            fastest = fmax(fastest, motion_drive_speed(&topology->motions[m]));
     const double fall = vec3_length(topology->environment.gravity) * size;
     const double mass = topology_total_mass(topology);
     if (mass > 0)

@@ -132,13 +132,11 @@ static double outside_speed(const struct system *system)
 {
     const struct topology *topology = system->topology;
     double fastest = 0;
-    for (size_t p = 0; p < topology->drive_piece_count; p++)
-        fastest = fmax(fastest, vec3_length(topology->drive_pieces[p].velocity));
     for (size_t m = 0; m < topology->motion_count; m++) {
         const struct motion *motion = &topology->motions[m];
         double reach = motion->type == MOTION_OSCILLATOR ? fabs(motion->amplitude) : motion->length;
-        if (motion->type != MOTION_DRIVE)
-            fastest = fmax(fastest, 2 * reach * motion->omega);
+        fastest = fmax(fastest, motion->type == MOTION_DRIVE ? motion_drive_speed(motion)
+                                                             : 2 * reach * motion->omega);
     }
     for (size_t c = 0; c < topology->collider_count; c++)
         fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));

@@ -1,10 +1,10 @@
 // Pinned and driven nodes: selection of nodes by `pins`, `drives` and `probes`; pins; and drives,
-// whose nodes follow a prescribed velocity.
+// whose nodes follow a prescribed velocity and angular velocity.
 #include "scene/build/build.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 
@@ -91,7 +91,16 @@ static bool selector_selects(const struct body *body, const struct selector *sel
     }
 }
 
-// ---- Pins
+// What is done with each selected node.
+typedef taut_status node_visitor(struct build *build, uint64_t node, mark at, void *context);
+
+struct selection {
+    struct build *build;
+    const struct selector *selector;
+    node_visitor *visit;
+    void *context;
+    uint64_t taken; // nodes that it has
+};
 
 // Finds the node of a single-node selector; reports an error and returns false if it does not
 // exist.
@@ -106,8 +115,57 @@ static bool find_node(struct build *build, const struct selector *selector, uint
     return false;
 }
 
-static taut_status pin_node(struct build *build, uint64_t node, mark at)
+// Visits nodes first .. first + count - 1 if the selector selects the first; the caller ensures that
+// it selects all of them or none.
+static taut_status visit_run(struct selection *it, uint64_t first, uint64_t count)
 {
+    if (count == 0 || !selector_selects(it->build->body, it->selector, first))
+        return TAUT_OK;
+    taut_status status = TAUT_OK;
+    for (uint64_t node = first; node < first + count && status == TAUT_OK; node++)
+        status = it->visit(it->build, node, it->selector->at, it->context);
+    it->taken += count;
+    return status;
+}
+
+// `does`: what the selection is for, as in "it pins none".
+static taut_status visit_selected(struct selection *it, const char *does)
+{
+    struct build *build = it->build;
+    const struct selector *selector = it->selector;
+    const struct body *body = build->body;
+    bool single = selector->type == SELECT_NODE || selector->type == SELECT_FIRST ||
+                  selector->type == SELECT_LAST;
+    uint64_t node, row = body->grid[0];
+    if (single)
+        return find_node(build, selector, &node) ? it->visit(build, node, selector->at, it->context)
+                                                 : TAUT_ERROR_SCENE;
+    if (!body_type_has_selector(body->type, selector->type))
+        return build_refuse(build, selector->at, "a %s has no nodes called '%s'",
+                            body_type_name(body->type), selector_name(selector->type));
+    taut_status status = TAUT_OK;
+    if (selector->type == SELECT_BOX) // each node by its position
+        for (node = 0; node < body->node_count && status == TAUT_OK; node++)
+            status = visit_run(it, node, 1);
+    else // sides of a grid: all inner nodes of a row are alike
+        for (node = 0; node < body->node_count && status == TAUT_OK; node += row) {
+            status = visit_run(it, node, 1);
+            if (status == TAUT_OK && row > 2)
+                status = visit_run(it, node + 1, row - 2);
+            if (status == TAUT_OK && row > 1)
+                status = visit_run(it, node + row - 1, 1);
+        }
+    if (status == TAUT_OK && it->taken == 0)
+        build_warn(build, selector->at, "no node of body '%s' is in this box, so it %s none",
+                   build->given->name, does);
+    return status;
+}
+
+// ---- Pins
+
+static taut_status pin_node(struct build *build, uint64_t node, mark at, void *unused)
+{
+    (void)unused;
     uint8_t *motion = &build->body->kinematic[node];
     if (*motion == NODE_MOVED)
         return build_refuse(build, at,
@@ -117,75 +175,41 @@ static taut_status pin_node(struct build *build, uint64_t node, mark at)
     return TAUT_OK;
 }
 
-// Pins nodes first .. first + count - 1 if the selector selects the first; the caller ensures that
-// it selects all of them or none.
-static taut_status pin_run(struct build *build, const struct selector *selector, uint64_t first,
-                           uint64_t count, uint64_t *taken)
-{
-    if (count == 0 || !selector_selects(build->body, selector, first))
-        return TAUT_OK;
-    taut_status status = TAUT_OK;
-    for (uint64_t node = first; node < first + count && status == TAUT_OK; node++)
-        status = pin_node(build, node, selector->at);
-    *taken += count;
-    return status;
-}
-
-static taut_status pin_group(struct build *build, const struct selector *selector)
-{
-    struct body *body = build->body;
-    uint64_t taken = 0, row = body->grid[0];
-    taut_status status = TAUT_OK;
-    if (selector->type == SELECT_BOX) // each node by its position
-        for (uint64_t node = 0; node < body->node_count && status == TAUT_OK; node++)
-            status = pin_run(build, selector, node, 1, &taken);
-    else // sides of a grid: all inner nodes of a row are alike
-        for (uint64_t node = 0; node < body->node_count && status == TAUT_OK; node += row) {
-            status = pin_run(build, selector, node, 1, &taken);
-            if (status == TAUT_OK && row > 2)
-                status = pin_run(build, selector, node + 1, row - 2, &taken);
-            if (status == TAUT_OK && row > 1)
-                status = pin_run(build, selector, node + row - 1, 1, &taken);
-        }
-    if (status == TAUT_OK && taken == 0)
-        build_warn(build, selector->at, "no node of body '%s' is in this box, so it pins none",
-                   build->given->name);
-    return status;
-}
-
 static taut_status pin(struct build *build, const struct selector *selector)
 {
-    bool single = selector->type == SELECT_NODE || selector->type == SELECT_FIRST ||
-                  selector->type == SELECT_LAST;
-    uint64_t node;
-    if (single)
-        return find_node(build, selector, &node) ? pin_node(build, node, selector->at)
-                                                 : TAUT_ERROR_SCENE;
-    if (!body_type_has_selector(build->body->type, selector->type))
-        return build_refuse(build, selector->at, "a %s has no nodes called '%s'",
-                            body_type_name(build->body->type), selector_name(selector->type));
-    return pin_group(build, selector);
+    struct selection selection = {.build = build, .selector = selector, .visit = pin_node};
+    return visit_selected(&selection, "pins");
 }
 
-// The velocity of a drive at the start of the run.
-static vec3 first_velocity(const struct scene_drive *drive)
+// ---- Drives
+
+// The velocity of a node at the start of the run.
+static vec3 first_velocity(const struct scene_drive *drive, vec3 position)
 {
+    const double radians = 3.14159265358979323846 / 180;
     vec3 velocity = {0, 0, 0};
-    for (size_t i = 0; i < drive->piece_count && drive->pieces[i].start <= 0.0; i++)
+    for (size_t i = 0; i < drive->piece_count && drive->pieces[i].start <= 0.0; i++) {
         velocity = drive->pieces[i].velocity;
+        if (drive->turns)
+            velocity = vec3_add(velocity,
+                                vec3_cross(vec3_scale(radians, drive->pieces[i].angular_velocity),
+                                           vec3_subtract(position, drive->center)));
+    }
     return velocity;
 }
 
-static taut_status drive(struct build *build, const struct scene_drive *given,
-                         struct motion *motion)
+// The motions of a body so far.
+struct driving {
+    const struct scene_drive *given;
+    struct motion *motions; // of array_reserve
+    size_t count, capacity;
+};
+
+static taut_status drive_node(struct build *build, uint64_t node, mark at, void *context)
 {
+    struct driving *driving = context;
+    const struct scene_drive *given = driving->given;
     struct body *body = build->body;
-    uint64_t node;
-    mark at = given->node.at;
-    if (given->node.type > SELECT_LAST)
-        return build_refuse(build, at, "a drive moves one node: 'first', 'last' or a number");
-    if (!find_node(build, &given->node, &node))
-        return TAUT_ERROR_SCENE;
     if (body->kinematic[node] == NODE_PINNED)
         return build_refuse(build, at, "node %" PRIu64 " of '%s' is pinned and cannot be driven",
                             node, build->given->name);
@@ -193,19 +217,45 @@ static taut_status drive(struct build *build, const struct scene_drive *given,
         return build_refuse(build, at, "node %" PRIu64 " of '%s' is driven already", node,
                             build->given->name);
 
-    struct drive_piece *pieces = memory_allocate(NULL, given->piece_count, sizeof *pieces);
+    if (!array_reserve((void **)&driving->motions, &driving->capacity, driving->count + 1,
+                       sizeof *driving->motions))
+        return build_no_memory(build);
+    struct drive_piece *pieces =
+        memory_copy(NULL, given->pieces, given->piece_count, sizeof *pieces);
     if (!pieces)
         return build_no_memory(build);
-    if (given->piece_count > 0)
-        memcpy(pieces, given->pieces, given->piece_count * sizeof *pieces);
+    const vec3 position = body_position(body, node);
+    struct motion *motion = &driving->motions[driving->count++];
     *motion = (struct motion){.type = MOTION_DRIVE,
                               .node = (uint32_t)node,
                               .pieces = pieces,
-                              .piece_count = given->piece_count};
+                              .piece_count = given->piece_count,
+                              .turns = given->turns};
+    if (given->turns) {
+        motion->origin = given->center;
+        motion->length = vec3_length(vec3_subtract(position, given->center));
+    }
     body->kinematic[node] = NODE_MOVED;
     assert(body->velocities); // ensured by is_moving in build.c
-    vec3_store(body->velocities, node, first_velocity(given));
+    vec3_store(body->velocities, node, first_velocity(given, position));
     return TAUT_OK;
+}
+
+static taut_status drive(struct build *build, struct driving *driving)
+{
+    const struct scene_drive *given = driving->given;
+    taut_status status = TAUT_OK;
+    if (!given->nodes && given->node.type > SELECT_LAST)
+        return build_refuse(build, given->node.at,
+                            "a drive moves one node: 'first', 'last' or a number");
+    for (size_t i = 0; i < (given->nodes ? given->node_count : 1) && status == TAUT_OK; i++) {
+        struct selection selection = {.build = build,
+                                      .selector = given->nodes ? &given->nodes[i] : &given->node,
+                                      .visit = drive_node,
+                                      .context = driving};
+        status = visit_selected(&selection, "drives");
+    }
+    return status;
 }
 
 static taut_status drive_all(struct build *build)
@@ -214,19 +264,26 @@ static taut_status drive_all(struct build *build)
     struct body *body = build->body;
     if (given->drive_count == 0)
         return TAUT_OK;
+    const struct scene_drive *first = &given->drives[0];
     if (body->motion_count > 0)
-        return build_refuse(build, given->drives[0].node.at,
+        return build_refuse(build, first->nodes ? first->nodes[0].at : first->node.at,
                             "the nodes of '%s' have a prescribed motion and cannot be driven",
                             given->name);
-    body->motions = memory_allocate(NULL, given->drive_count, sizeof *body->motions);
-    if (!body->motions)
-        return build_no_memory(build);
-    body->motion_count = given->drive_count;
+    struct driving driving = {.motions = NULL};
     taut_status status = TAUT_OK;
     for (size_t i = 0; i < given->drive_count && status != TAUT_ERROR_MEMORY; i++) {
-        taut_status own = drive(build, &given->drives[i], &body->motions[i]);
+        driving.given = &given->drives[i];
+        taut_status own = drive(build, &driving);
         status = own != TAUT_OK ? own : status;
     }
+    body->motions = memory_copy(NULL, driving.motions, driving.count, sizeof *body->motions);
+    for (size_t i = 0; !body->motions && i < driving.count; i++)
+        memory_release(NULL, (void *)driving.motions[i].pieces, driving.motions[i].piece_count,
+                       sizeof *driving.motions[i].pieces);
+    free(driving.motions);
+    if (!body->motions)
+        return build_no_memory(build);
+    body->motion_count = driving.count;
     return status;
 }
 

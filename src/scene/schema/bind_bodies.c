@@ -431,34 +431,40 @@ static bool bind_selector(struct binder *binder, const struct dom_value *value,
     return bind_box(binder, value, selector);
 }
 
-static void bind_pins(struct binder *binder, const struct dom_value *value, struct scene_body *body)
+// A list of selections; NULL without any.
+static struct selector *bind_selectors(struct binder *binder, const struct dom_value *value,
+                                       const char *key, const struct scene_body *body,
+                                       size_t *count)
 {
-    size_t count;
-    if (!value_list(binder, value, "pins", "selections, such as [first, 3]", &count) || count == 0)
-        return;
-    body->pins = calloc(count, sizeof *body->pins);
-    if (!body->pins) {
+    size_t wanted;
+    *count = 0;
+    if (!value_list(binder, value, key, "selections, such as [first, 3]", &wanted) || wanted == 0)
+        return NULL;
+    struct selector *selectors = calloc(wanted, sizeof *selectors);
+    if (!selectors) {
         bind_report_memory(binder);
-        return;
+        return NULL;
     }
-    body->pin_count = count;
-    for (size_t i = 0; i < count; i++)
-        bind_selector(binder, &value->node->items[i], body, &body->pins[i]);
+    *count = wanted;
+    for (size_t i = 0; i < wanted; i++)
+        bind_selector(binder, &value->node->items[i], body, &selectors[i]);
+    return selectors;
 }
 
 // ---- Drives
 
-static bool bind_piece(struct binder *binder, const struct dom_value *value,
+// `key` is velocity or angular_velocity; both are read as velocities here.
+static bool bind_piece(struct binder *binder, const struct dom_value *value, const char *key,
                        struct drive_piece *piece)
 {
     static const struct value_range not_negative = RANGE_NOT_NEGATIVE;
     const struct dom_node *node = value->node;
     if (node->kind != DOM_LIST || node->count != 2)
         return bind_report(binder, value->at, NULL,
-                           "a piece of 'velocity' is a time and a vector, [t, [x, y, z]]");
+                           "a piece of '%s' is a time and a vector, [t, [x, y, z]]", key);
     bool start =
         value_double(binder, &node->items[0], "the time of a piece", &not_negative, &piece->start);
-    return value_vector(binder, &node->items[1], "velocity", &piece->velocity) && start;
+    return value_vector(binder, &node->items[1], key, &piece->velocity) && start;
 }
 
 static bool is_vector(const struct dom_node *list)
@@ -469,40 +475,92 @@ static bool is_vector(const struct dom_node *list)
     return list->count > 0;
 }
 
-static void bind_pieces(struct binder *binder, const struct dom_value *value,
-                        struct scene_drive *drive)
+// NULL after a report.
+static struct drive_piece *bind_pieces(struct binder *binder, const struct dom_value *value,
+                                       const char *key, size_t *piece_count)
 {
     size_t count;
-    if (!value_list(binder, value, "velocity", "[t, [x, y, z]], or [x, y, z]", &count))
-        return;
+    *piece_count = 0;
+    if (!value_list(binder, value, key, "[t, [x, y, z]], or [x, y, z]", &count))
+        return NULL;
     bool constant = is_vector(value->node);
     if (count == 0) {
-        bind_report(binder, value->at, NULL, "'velocity' of a drive is empty");
-        return;
+        bind_report(binder, value->at, NULL, "'%s' of a drive is empty", key);
+        return NULL;
     }
 
-    drive->piece_count = constant ? 1 : count;
-    drive->pieces = calloc(drive->piece_count, sizeof *drive->pieces);
-    if (!drive->pieces) {
-        drive->piece_count = 0;
+    struct drive_piece *pieces = calloc(constant ? 1 : count, sizeof *pieces);
+    if (!pieces) {
         bind_report_memory(binder);
-        return;
+        return NULL;
     }
+    *piece_count = constant ? 1 : count;
 
     if (constant) {
-        value_vector(binder, value, "velocity", &drive->pieces[0].velocity);
-        return;
+        value_vector(binder, value, key, &pieces[0].velocity);
+        return pieces;
     }
     bool sound = true;
     for (size_t i = 0; i < count; i++) {
         const struct dom_value *item = &value->node->items[i];
-        sound = bind_piece(binder, item, &drive->pieces[i]) && sound;
-        if (sound && i > 0 && drive->pieces[i].start <= drive->pieces[i - 1].start)
+        sound = bind_piece(binder, item, key, &pieces[i]) && sound;
+        if (sound && i > 0 && pieces[i].start <= pieces[i - 1].start)
             sound = bind_report(binder, item->node->items[0].at, NULL,
                                 "each piece of a drive must start later than the one before it, "
                                 "not at %g s after %g s",
-                                drive->pieces[i].start, drive->pieces[i - 1].start);
+                                pieces[i].start, pieces[i - 1].start);
     }
+    return pieces;
+}
+
+// Adds the turns to a drive: at each time at which either changes there is a piece with both.
+static void add_turns(struct binder *binder, const struct drive_piece *turns, size_t count,
+                      struct scene_drive *drive)
+{
+    const struct drive_piece *moves = drive->pieces;
+    const size_t move_count = drive->piece_count;
+    struct drive_piece *both = calloc(move_count + count, sizeof *both);
+    if (!both) {
+        bind_report_memory(binder);
+        return;
+    }
+    size_t made = 0;
+    for (size_t m = 0, t = 0; m < move_count || t < count; made++) {
+        const double move_start = m < move_count ? moves[m].start : INFINITY,
+                     turn_start = t < count ? turns[t].start : INFINITY;
+        both[made].start = fmin(move_start, turn_start);
+        m += move_start <= turn_start;
+        t += turn_start <= move_start;
+        if (m > 0)
+            both[made].velocity = moves[m - 1].velocity;
+        if (t > 0)
+            both[made].angular_velocity = turns[t - 1].velocity;
+        drive->turns |= vec3_length(both[made].angular_velocity) > 0;
+    }
+    free(drive->pieces);
+    drive->pieces = both;
+    drive->piece_count = made;
+}
+
+static void bind_motion_of_drive(struct binder *binder, const struct bound *bound, mark at,
+                                 struct scene_drive *drive)
+{
+    const struct dom_pair *velocity = bound_find(bound, "velocity");
+    const struct dom_pair *angular = bound_find(bound, "angular_velocity");
+    const struct dom_pair *center = bound_find(bound, "center");
+    if (!velocity && !angular)
+        bind_report(binder, at, NULL, "a drive must have 'velocity' or 'angular_velocity'");
+    if (center && !angular)
+        bind_report(binder, center->key_at, NULL,
+                    "'center' is only for drives with 'angular_velocity'");
+    if (velocity)
+        drive->pieces = bind_pieces(binder, &velocity->value, "velocity", &drive->piece_count);
+    size_t count = 0;
+    struct drive_piece *turns =
+        angular ? bind_pieces(binder, &angular->value, "angular_velocity", &count) : NULL;
+    if (turns)
+        add_turns(binder, turns, count, drive);
+    free(turns);
 }
 
 static void bind_drives(struct binder *binder, const struct dom_value *value,
@@ -521,15 +579,19 @@ static void bind_drives(struct binder *binder, const struct dom_value *value,
         struct scene_drive *drive = &body->drives[i];
         struct schema_part part = {&schema_drive, drive, false};
         struct bound bound;
-        if (!bind_mapping(binder, &value->node->items[i], schema_drive.what, &part, 1, false,
-                          &bound))
+        const struct dom_value *item = &value->node->items[i];
+        if (!bind_mapping(binder, item, schema_drive.what, &part, 1, false, &bound))
             continue;
         const struct dom_pair *node = bound_find(&bound, "node");
-        const struct dom_pair *velocity = bound_find(&bound, "velocity");
+        const struct dom_pair *nodes = bound_find(&bound, "nodes");
+        if (!node == !nodes)
+            bind_report(binder, item->at, NULL, "a drive must have %s 'node' and 'nodes'",
+                        node ? "only one of" : "one of");
         if (node)
             bind_node(binder, &node->value, body, &drive->node);
-        if (velocity)
-            bind_pieces(binder, &velocity->value, drive);
+        if (nodes)
+            drive->nodes = bind_selectors(binder, &nodes->value, "nodes", body, &drive->node_count);
+        bind_motion_of_drive(binder, &bound, item->at, drive);
     }
 }
 
@@ -597,7 +659,7 @@ static void bind_content(struct binder *binder, const struct bound *bound, struc
         bind_kinds(binder, bound, body);
     }
     if (pins)
-        bind_pins(binder, &pins->value, body);
+        body->pins = bind_selectors(binder, &pins->value, "pins", body, &body->pin_count);
     if (drives)
         bind_drives(binder, &drives->value, body);
 }

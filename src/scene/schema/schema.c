@@ -692,18 +692,36 @@ static const struct schema_key pressure_keys[] = {
 #undef FIELD
 SCHEMA_TABLE(schema_pressure, "pressure", "'pressure'", pressure_keys);
 
+#define FIELD(name) offsetof(struct scene_drive, name)
 static const struct schema_key drive_keys[] = {
     {.name = "node",
      .shown = "`first`, `last` or a number",
-     .required = true,
-     .meaning = "The kinematic node."},
+     .absent = "`nodes` is given",
+     .meaning = "The kinematic node; exactly one of `node` and `nodes`."},
+    {.name = "nodes",
+     .shown = "list of selections",
+     .absent = "`node` is given",
+     .meaning = "The kinematic nodes, which move together."},
     {.name = "velocity",
      .shown = "list of `[time, [x, y, z]]`, or one vector",
      .unit = "s, m/s",
-     .required = true,
+     .absent = "0; an error without `angular_velocity`",
      .meaning = "The velocity from each time on; zero before the first. A single vector applies "
                 "from the start."},
+    {.name = "angular_velocity",
+     .shown = "list of `[time, [x, y, z]]`, or one vector",
+     .unit = "s, degrees/s",
+     .absent = "0",
+     .meaning = "The angular velocity likewise: the vector is the axis, its length the speed."},
+    {.name = "center",
+     .type = VALUE_VECTOR,
+     .offset = FIELD(center),
+     .unit = "m",
+     .initial = "[0, 0, 0]",
+     .meaning = "The point about which the nodes turn, at time 0; it moves with `velocity`. Only "
+                "with `angular_velocity`."},
 };
+#undef FIELD
 SCHEMA_TABLE(schema_drive, "drive", "a drive", drive_keys);
 
 // ---- Each type of body
