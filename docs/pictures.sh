@@ -42,6 +42,8 @@ strip bowl 3 290x240 0,1,2 --hide nodes
 strip card-house 3 290x240 0,0.48,0.8 --camera 20,12 --hide nodes
 strip cloth-pegs 3 290x240 0,0.3,1.5 --camera 25,4 --zoom 1.3 --hide nodes
 strip curtain 3 290x240 0,0.4,1.5 --hide nodes
+strip cloth-twisted 3 290x240 0.8,1.8,3.2 --hide nodes
+strip cloth-animal 3 290x240 0,0.3,1.6 --hide nodes
 strip knot 3 290x200 0,0.5,1.5 --camera 20,25 --zoom 1.6 --hide nodes
 strip funnel 3 290x240 0,0.2,0.4 --camera 30,38 --hide nodes
 picture gelatine --hide nodes

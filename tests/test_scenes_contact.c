@@ -140,6 +140,55 @@ static void test_a_ball_spins_a_cloth_by_friction(void **context)
     taut_solver_destroy(solver);
 }
 
+// The farthest of the nodes of the middle column from its mean.
+static double radius_in_the_middle(const taut_solver *solver)
+{
+    vec3 mean = {0, 0, 0};
+    double farthest = 0;
+    for (uint64_t row = 0; row < 19; row++)
+        mean =
+            vec3_add(mean, vec3_scale(1.0 / 19, position_in_body(solver, "cloth", row * 49 + 24)));
+    for (uint64_t row = 0; row < 19; row++)
+        farthest = fmax(farthest, vec3_length(vec3_subtract(
+                                      position_in_body(solver, "cloth", row * 49 + 24), mean)));
+    return farthest;
+}
+
+// Its middle, 0.15 m to both sides as built, becomes a rope, whose layers lie on each other.
+static void test_a_cloth_is_wrung(void **context)
+{
+    (void)context;
+    taut_solver *solver = scene_open("cloth-twisted", NULL, NULL);
+    assert_near(radius_in_the_middle(solver), 0.15, 1e-3);
+    run_without_crossings(solver, quick() ? 0.2 : 3.2);
+    if (!quick()) {
+        uint64_t count;
+        assert_int_equal(taut_solver_get_contact_points(solver, 0, NULL, &count, NULL), TAUT_OK);
+        assert_true(count > 500);
+        assert_true(radius_in_the_middle(solver) < 0.06);
+        // Ends that have turned by 540 degrees and come nearer by 0.12 m.
+        assert_vector_near(position_in_body(solver, "cloth", 0), vec3_make(-0.28, -0.15, 0), 1e-5);
+        assert_vector_near(position_in_body(solver, "cloth", 48), vec3_make(0.28, -0.15, 0), 1e-5);
+    }
+    taut_solver_destroy(solver);
+}
+
+// It lies on the head, 0.93 m high, and on the back, and hangs below 0.5 m at both sides.
+static void test_a_cloth_drapes_over_an_animal(void **context)
+{
+    (void)context;
+    taut_solver *solver = scene_open("cloth-animal", NULL, NULL);
+    run_without_crossings(solver, quick() ? 0.1 : 1.6);
+    const struct extent extent = body_extent(solver, "cloth");
+    if (!quick()) {
+        assert_true(extent.max.y > 0.93 && extent.max.y < 0.97);
+        assert_true(extent.min.y > 0.15 && extent.min.y < 0.45);
+        assert_true(extent.max.z < 0.45 && extent.min.z > -0.45); // 0.5 as built
+        assert_true(energy_of(solver).kinetic < 0.01);
+    }
+    taut_solver_destroy(solver);
+}
+
 // They come out of the spout, 0.12 m long, in the order in which they fell, and all of them.
 static void test_jellies_pass_through_a_funnel(void **context)
 {
@@ -217,6 +266,8 @@ int main(void)
         cmocka_unit_test(test_small_balls_carry_a_cloth),
         cmocka_unit_test(test_a_tablecloth_hangs_over_a_round_table),
         cmocka_unit_test(test_a_ball_spins_a_cloth_by_friction),
+        cmocka_unit_test(test_a_cloth_is_wrung),
+        cmocka_unit_test(test_a_cloth_drapes_over_an_animal),
         cmocka_unit_test(test_jellies_pass_through_a_funnel),
         cmocka_unit_test(test_jellies_stay_on_each_other),
         cmocka_unit_test(test_a_house_of_cards_stands_by_friction),
