@@ -655,6 +655,9 @@ static void test_surfaces_that_cannot_be_kept_apart_are_refused(void **state)
                    "surfaces are nearer at the start than a twentieth of their thickness");
     assert_refused(0.2, "type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 3",
                    "the thickness of contact of body 'a', 0.2 m, is larger than its edges");
+    assert_refused(1e-16, "type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 3",
+                   "the thickness of contact of body 'a', 1e-16 m, is lost in the rounding of "
+                   "coordinates");
 }
 
 // ---- existing: relax

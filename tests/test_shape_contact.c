@@ -371,20 +371,28 @@ static void test_work_is_velocity_times_momentum(void **state)
 // ---- Friction
 
 // A patch of four nodes on a plane: gravity pulls along x by half of what it pulls down.
+static taut_solver *stiff_slope(const char *integrator, double dt, double stiffness,
+                                const char *collider, const char *body)
+{
+    const double across = 1 / sqrt(1.25);
+    return solver_of(
+        HEADER("%s", NUM) "environment: {gravity: [" NUM ", " NUM ", 0]}\n"
+                          "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
+                          "colliders:\n- {type: plane, response: contact%s}\n"
+                          "bodies:\n- {name: patch, type: cloth, origin: [0, " NUM
+                          ", 0], u: [0.05, 0, 0],\n"
+                          "   v: [0, 0, 0.05], nodes: [2, 2], node_mass: " NUM "%s,\n"
+                          "   springs: {structural: {stiffness: 100, damping: "
+                          "0.02}, shear: {stiffness: 100}}}\n",
+        integrator, dt, GRAVITY * across / 2, -GRAVITY * across, THICKNESS, stiffness, collider,
+        stiffness < STIFFNESS ? 0.1 * THICKNESS : floating_height(MASS * GRAVITY * across), MASS,
+        body);
+}
+
 static taut_solver *slope_with_steps(const char *integrator, double dt, const char *collider,
                                      const char *body)
 {
-    const double across = 1 / sqrt(1.25);
-    return solver_of(HEADER("%s", NUM) "environment: {gravity: [" NUM ", " NUM ", 0]}\n"
-                                       "contact: {thickness: " NUM ", stiffness: " NUM "}\n"
-                                       "colliders:\n- {type: plane, response: contact%s}\n"
-                                       "bodies:\n- {name: patch, type: cloth, origin: [0, " NUM
-                                       ", 0], u: [0.05, 0, 0],\n"
-                                       "   v: [0, 0, 0.05], nodes: [2, 2], node_mass: " NUM "%s,\n"
-                                       "   springs: {structural: {stiffness: 100, damping: "
-                                       "0.02}, shear: {stiffness: 100}}}\n",
-                     integrator, dt, GRAVITY * across / 2, -GRAVITY * across, THICKNESS, STIFFNESS,
-                     collider, floating_height(MASS * GRAVITY * across), MASS, body);
+    return stiff_slope(integrator, dt, STIFFNESS, collider, body);
 }
 
 static taut_solver *slope_solver(const char *integrator, const char *collider, const char *body)
@@ -453,6 +461,26 @@ static void test_friction_on_a_slope(void **state)
         const double x = patch_x(solver);
         advance(solver, 20000);
         assert_near(patch_x(solver), x, 1e-9);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Where the barrier is too soft for the weight, cuts of the motion carry the patch, and have its friction.
+static void test_friction_of_cuts(void **state)
+{
+    (void)state;
+    const double soft = 0.05, across = 1 / sqrt(1.25), dt = 1e-4;
+    for (int i = STABLE; i < INTEGRATORS; i++) {
+        assert_near(acceleration_of(
+                        stiff_slope(integrators[i], dt, soft, ", friction_coefficient: 0.4", "")),
+                    GRAVITY * across * 0.1, 0.01 * GRAVITY * across * 0.1);
+        taut_solver *solver =
+            stiff_slope(integrators[i], dt, soft, ", friction_coefficient: 0.6", "");
+        advance(solver, 2000);
+        const double x = patch_x(solver);
+        advance(solver, 4000);
+        assert_near(patch_x(solver), x, 1e-9);
+        assert_true(solver_surface_cuts(solver).steps > 4000);
         taut_solver_destroy(solver);
     }
 }
@@ -774,6 +802,7 @@ int main(void)
         cmocka_unit_test(test_the_budget_of_a_moving_ball_closes),
         cmocka_unit_test(test_work_is_velocity_times_momentum),
         cmocka_unit_test(test_friction_on_a_slope),
+        cmocka_unit_test(test_friction_of_cuts),
         cmocka_unit_test(test_implicit_friction_on_a_slope),
         cmocka_unit_test(test_which_friction_counts),
         cmocka_unit_test(test_heat_of_sliding),

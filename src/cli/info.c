@@ -195,6 +195,35 @@ static void print_shape_colliders(const struct info *info)
     }
 }
 
+// N, of a node in the mean.
+static double weight_of_node(const struct topology *topology, const struct topology_body *body)
+{
+    return body->mass / (double)body->node_count * vec3_length(topology->environment.gravity);
+}
+
+// How stiff contact is, and whether that carries what lies on it.
+static void print_contact(const struct info *info)
+{
+    const struct topology *topology = solver_topology(info->solver);
+    const int width = longest_name(topology);
+    bool any = false;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct surface_stiffness contact = solver_surface_stiffness(info->solver, b);
+        const double weight = weight_of_node(topology, &topology->bodies[b]);
+        if (!(contact.stiffness > 0))
+            continue;
+        if (!any)
+            printf("\n  %-*s  contact, N/m  carries, N  a node weighs, N\n", width, "body");
+        any = true;
+        printf("  %-*.*s  %12.4g  %10.3g  %16.3g\n", width, width, topology->bodies[b].name,
+               contact.stiffness, contact.carries, weight);
+        if (weight > contact.carries)
+            printf("  %-*s  too soft: cutting the motion of each step carries the rest; give "
+                   "contact.stiffness\n",
+                   width, "");
+    }
+}
+
 // ---- Materials: what was asked for, and what the network of springs and elements represents.
 
 // A lattice of a solid.
@@ -475,6 +504,7 @@ static void print_table(const struct info *info)
     print_bodies(info);
     print_mesh_colliders(info);
     print_shape_colliders(info);
+    print_contact(info);
     print_materials(info);
     print_critical(info);
     print_substeps(info);
@@ -632,6 +662,9 @@ static void write_body(struct json *json, const struct info *info, size_t index)
     write_material(json, &info->scene->bodies[index]);
     json_string(json, "kernel", solver_body_kernel(info->solver, index));
     write_lattice(json, plan);
+    const struct surface_stiffness contact = solver_surface_stiffness(info->solver, index);
+    json_number(json, "contact_stiffness", contact.stiffness > 0 ? contact.stiffness : NAN);
+    json_number(json, "contact_carries", contact.stiffness > 0 ? contact.carries : NAN);
     json_count(json, "colours", (uint64_t)plan->colours);
     json_count(json, "tiles", plan->tiles);
     if (plan->lanes > 0)

@@ -585,6 +585,10 @@ static void print_contact(const struct run *run)
         return;
     printf("  contact    motion cut in %s, where surfaces would have passed through each other\n",
            human_counted(cuts.steps, "step").text);
+    if (cuts.steps > taut_solver_step_count(run->solver) / 10)
+        printf("             in so many that the barrier is too soft for what presses on it, which "
+               "takes energy:\n             give a larger contact.stiffness ('taut info' shows "
+               "what it is), or a larger thickness\n");
     if (cuts.unresolved > 0)
         printf("             in %s they may have done so all the same: dt is too large for how "
                "fast nodes are driven\n",

@@ -161,6 +161,18 @@ static inline double friction_sliding_heat(double stiffness, double before, bool
     return stiffness * (left * (reached - limit) + (limit + left) / 2 * (limit - left));
 }
 
+// Where motion is cut (surface_limit.c), what friction takes of a sliding motion, m or m/s: the part of
+// it, 1 if the contact holds, by what has been taken of the approach to the surface.
+static inline double friction_stopped_part(const struct scene_friction *law, double approach,
+                                           double sliding)
+{
+    if (!(approach > 0 && sliding > 0))
+        return 0;
+    if (sliding <= law->static_coefficient * approach)
+        return 1;
+    return fmin(1, law->kinetic_coefficient * approach / sliding);
+}
+
 // ---- What the systems of an implicit step assume of a contact
 
 // It sticks, with the force T of its spring and damper however long that is; or it slides along t, with

@@ -202,11 +202,14 @@ enum { FRICTION_SEEN = 128 };
 
 // Of a body and a shape that have both coefficients of their own the geometric mean, otherwise of the
 // one that has them, otherwise the scene's, which a shape without any has.
-static struct scene_friction law_between(const struct system *system, size_t collider, size_t body)
+struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system, size_t collider,
+                                                    size_t body)
 {
     const struct scene_collider *it = &system->topology->colliders[collider];
     const struct scene_friction *own = &system->surface_contact->shapes->own[body];
     struct scene_friction law = it->coulomb;
+    if (!law.present)
+        return (struct scene_friction){0};
     if (!own->present)
         return law;
     if (!it->surface_friction.present)
@@ -236,7 +239,7 @@ struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
     struct shape_friction it = {
         .stiffness = SURFACE_FRICTION_STIFFNESS * stiffness_of(system, touch->body),
         .damping = damping_of(system, touch->body),
-        .law = law_between(system, touch->collider, touch->body),
+        .law = REAL_NAME(shape_friction_law)(system, touch->collider, touch->body),
         .at = friction_index(system, collider, touch->node, touch->wall),
     };
     const vec3 relative = vec3_subtract(node_velocity(s, touch->node), touch->surface_velocity);

@@ -207,6 +207,9 @@ void REAL_NAME(shape_contact_add_block)(struct system *system, size_t block);
 // Visits the contacts of the last evaluation: of the nodes of chunks, and of those that blocks own.
 void REAL_NAME(shape_touches_visit)(struct system *system, struct range chunks, struct range blocks,
                                     touch_visitor *visit, void *context);
+// The coefficients between a collider and a body; 0 without friction.
+struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system, size_t collider,
+                                                    size_t body);
 struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
                                                    const struct shape_touch *touch);
 

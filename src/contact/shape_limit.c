@@ -9,6 +9,7 @@
 #include "contact/shape_contact.h"
 
 #include "contact/culling.h"
+#include "contact/friction.h"
 #include "state/reading.h"
 
 // A node may use all but this fraction of its distance, and stays this fraction of the thickness away;
@@ -21,6 +22,7 @@ struct limit {
     double end;               // s, of the step
     bool cuts, along_normals; // otherwise it is only looked at
     bool found, stuck;        // something passes; a node with a prescribed motion does
+    double work;              // J, of shapes that move on what has been cut
     double fraction;          // of the step, which a shape that does not move leaves
 };
 
@@ -28,6 +30,7 @@ struct limit {
 struct shape_motion {
     struct surface start;
     vec3 moved;
+    size_t collider;
 };
 
 static struct shape_motion shape_motion(const struct limit *limit, size_t collider)
@@ -35,7 +38,7 @@ static struct shape_motion shape_motion(const struct limit *limit, size_t collid
     const double start = limit->system->surface_contact->shapes->start_time;
     const struct surface first = surface_at(limit->system, collider, start),
                          last = surface_at(limit->system, collider, limit->end);
-    return (struct shape_motion){first, vec3_subtract(last.centre, first.centre)};
+    return (struct shape_motion){first, vec3_subtract(last.centre, first.centre), collider};
 }
 
 // How far from the shape, m, a node would have to end at most to be cut.
@@ -45,6 +48,16 @@ static double zone(const struct system *system, size_t body)
 }
 
 // ---- One node
+
+// What is taken of a motion relative to a shape if a part of its approach is: along the normal, and of
+// what is left, as far as friction goes, along the surface.
+static vec3 taken_along(vec3 relative, vec3 normal, double part, const struct scene_friction *law)
+{
+    const double approach = -part * vec3_dot(relative, normal);
+    const vec3 sliding = friction_along(relative, normal);
+    const double stopped = friction_stopped_part(law, approach, vec3_length(sliding));
+    return vec3_add(vec3_scale(-approach, normal), vec3_scale(stopped, sliding));
+}
 
 // A node, `height` above a shape along the normal at the start of the step; `gap`: of the nearest point of
 // its triangle.
@@ -73,13 +86,18 @@ static void limit_node(struct limit *limit, const struct shape_motion *shape, si
         return;
     const double lost = 1 - left;
     const vec3 velocity = step_velocity(s, node);
-    vec3 back = relative, slower = vec3_subtract(velocity, shape->start.velocity);
+    const vec3 speed = vec3_subtract(velocity, shape->start.velocity);
+    vec3 back = vec3_scale(lost, relative), slower = vec3_scale(lost, speed);
     if (limit->along_normals) {
-        back = vec3_scale(-approach, normal);
-        slower = vec3_scale(vec3_dot(slower, normal), normal);
+        const struct scene_friction law =
+            REAL_NAME(shape_friction_law)(system, shape->collider, body);
+        back = taken_along(relative, normal, lost, &law);
+        slower = taken_along(speed, normal, lost, &law);
     }
-    state_put(s, node, vec3_subtract(position, vec3_scale(lost, back)));
-    put_step_velocity(system, node, vec3_subtract(velocity, vec3_scale(lost, slower)));
+    state_put(s, node, vec3_subtract(position, back));
+    put_step_velocity(system, node, vec3_subtract(velocity, slower));
+    limit->work -=
+        vec3_dot(slower, shape->start.velocity) / (double)system->constants->inverse_mass[node];
 }
 
 // ---- Nodes of chunks
@@ -246,6 +264,7 @@ bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, boo
     if (REAL_NAME(shape_bodies_find)(system, limit.end))
         limit_blocks(&limit, (struct range){0, it->surfaces.block_count});
     *stuck |= limit.stuck;
+    system->surface_contact->cut_work += limit.work;
     return limit.found;
 }
 

@@ -284,6 +284,17 @@ double REAL_NAME(surface_contact_damping)(const struct system *system, size_t bo
            REAL_NAME(shape_contact_damping)(system, body);
 }
 
+struct surface_stiffness REAL_NAME(surface_contact_stiffness)(const struct system *system,
+                                                              size_t body)
+{
+    const struct surface_contact *it = system->surface_contact;
+    if (!it || !it->wanted[body])
+        return (struct surface_stiffness){0, 0};
+    const struct barrier barrier = barrier_between(system, (uint32_t)body, (uint32_t)body);
+    return (struct surface_stiffness){system->state->surface_stiffness[body],
+                                      (double)barrier_force(&barrier, 0)};
+}
+
 void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square)
 {
     const struct topology *topology = system->topology;

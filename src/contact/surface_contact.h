@@ -73,6 +73,9 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
 
+// J, what nodes, meshes and spheres with a prescribed motion did in that.
+double REAL_NAME(surface_contact_cut_work)(const struct system *system);
+
 // Instead of that: the fraction of the motion of all nodes that no candidate forbids, relative to its
 // centre of mass or to nodes with a prescribed motion at rest; 1: all of it, or not known. The same on every
 // worker; ends with a barrier. surface_contact_count_cut: such a step is one that has been cut.
@@ -133,6 +136,10 @@ struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
 
 // By one worker; all 0 without contact.
 struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *system);
+
+// With itself, and with shapes if they have no thickness.
+struct surface_stiffness REAL_NAME(surface_contact_stiffness)(const struct system *system,
+                                                              size_t body);
 
 // Lists where surfaces touch each other and colliders, and nodes penalty colliders, in the present
 // state, which does not change (contact_points.c). to->items, capacity and spread are given. Also without

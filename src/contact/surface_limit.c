@@ -8,8 +8,11 @@
 // candidate cuts may be too much for another, so this is repeated. If it does not end soon, candidates
 // that are still passed are cut in every direction at planes at rest, which always ends: the start of
 // the step satisfies all of them.
+//
+// What a cut takes along the line is an impulse of the contact as the force of its barrier is: where it
+// is the cuts that carry a body, they also are the normal force of its friction.
 #include "contact/shape_contact.h"
-#include "contact/surface_lists.h"
+#include "contact/surface_friction_contact.h"
 
 #include <string.h>
 
@@ -185,13 +188,14 @@ static void find_crossing(const struct system *system, const struct block_pair *
 // its nodes with a prescribed motion, which nothing cuts. At rest if candidates are not cut together.
 struct common_motion {
     vec3 moved, velocity;
+    bool driven; // of nodes with a prescribed motion
 };
 
 static struct common_motion common_motion(const struct system *system, const struct crossing *it,
                                           bool together)
 {
     const real *inverse_mass = system->constants->inverse_mass;
-    struct common_motion sums[2] = {{{0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}};
+    struct common_motion sums[2] = {{.driven = false}, {.driven = true}};
     double weights[2] = {0, 0}; // of nodes that are free, and of those that are not
     for (int i = 0; i < 4; i++) {
         const double inverse = (double)inverse_mass[it->nodes[i]];
@@ -203,27 +207,109 @@ static struct common_motion common_motion(const struct system *system, const str
     }
     const int which = weights[1] > 0;
     if (!which && !together)
-        return (struct common_motion){{0, 0, 0}, {0, 0, 0}};
+        return (struct common_motion){.driven = false};
     return (struct common_motion){vec3_scale(1 / weights[which], sums[which].moved),
-                                  vec3_scale(1 / weights[which], sums[which].velocity)};
+                                  vec3_scale(1 / weights[which], sums[which].velocity), which};
 }
 
-// Leaves a fraction of what a node has moved relative to the candidate, and of its velocity: along the
-// normal, or in every direction.
-static void keep_fraction(struct system *system, const struct crossing *it, int i,
-                          struct common_motion with, double fraction, bool normal_only)
+// What is taken of the displacements of the nodes of a candidate, or of their velocities, if a fraction
+// is left of what they have relative to the candidate: along the normal, or in every direction.
+static void take_all_but(double fraction, bool normal_only, const struct crossing *it,
+                         const double inverse[4], const vec3 motion[4], vec3 with, vec3 taken[4])
 {
-    const uint32_t node = it->nodes[i];
-    vec3 lost = vec3_subtract(it->moved[i], with.moved),
-         slower = vec3_subtract(it->velocity[i], with.velocity);
-    if (normal_only) {
-        lost = vec3_scale(vec3_dot(lost, it->normal), it->normal);
-        slower = vec3_scale(vec3_dot(slower, it->normal), it->normal);
+    for (int i = 0; i < 4; i++) {
+        vec3 relative = vec3_subtract(motion[i], with);
+        if (normal_only)
+            relative = vec3_scale(vec3_dot(relative, it->normal), it->normal);
+        taken[i] = vec3_scale(inverse[i] > 0 ? 1 - fraction : 0, relative);
     }
-    state_put(system->state, node,
-              vec3_subtract(state_position(system->state, node), vec3_scale(1 - fraction, lost)));
-    put_step_velocity(system, node,
-                      vec3_subtract(it->velocity[i], vec3_scale(1 - fraction, slower)));
+}
+
+// Coulomb friction of that: takes of the motion along the plane of the two points, which are the sums
+// of nodes with `weights`, what stops it, or as much as the coefficient allows of what has been taken
+// along the normal. Between these points momentum and angular momentum are kept. Returns what the first
+// point gives the second, kg m or N s.
+static vec3 take_sliding(const struct crossing *it, int split, const double inverse[4],
+                         const real weights[4], const struct scene_friction *rule,
+                         const vec3 motion[4], vec3 taken[4])
+{
+    double pressed[2] = {0, 0}, mobility = 0; // kg m or N s, on each side; 1/kg
+    vec3 sliding = {0, 0, 0};
+    for (int i = 0; i < 4; i++) {
+        const double weight = (double)weights[i], sign = i < split ? -1 : 1;
+        if (inverse[i] > 0)
+            pressed[i >= split] += sign / inverse[i] * vec3_dot(taken[i], it->normal);
+        mobility += weight * weight * inverse[i];
+        sliding = vec3_add(sliding, vec3_scale(weight, vec3_subtract(motion[i], taken[i])));
+    }
+    sliding = friction_along(sliding, it->normal);
+    if (!(mobility > 0))
+        return (vec3){0, 0, 0};
+    const double stopped =
+        friction_stopped_part(rule, mobility * fmax(pressed[0], pressed[1]), vec3_length(sliding));
+    const vec3 given = vec3_scale(stopped / mobility, sliding);
+    for (int i = 0; i < 4; i++)
+        taken[i] = vec3_add(taken[i], vec3_scale((double)weights[i] * inverse[i], given));
+    return given;
+}
+
+// The friction of a candidate, whose weights are at its closest points at the start of the step; NULL:
+// none.
+static const struct scene_friction *rule_and_weights(const struct system *system,
+                                                     const struct block_pair *pair,
+                                                     const struct candidate *found,
+                                                     const struct crossing *it, real weights[4])
+{
+    if (!system->surface_contact->friction)
+        return NULL;
+    const struct scene_friction *rule = rule_of(system, pair->a, pair->b);
+    if (!(rule->static_coefficient > 0))
+        return NULL;
+    struct point at[4];
+    real parallel;
+    for (int i = 0; i < 4; i++) // from one of them, so that single precision resolves them
+        at[i] = (struct point){(real)(it->start[i].x - it->start[0].x),
+                               (real)(it->start[i].y - it->start[0].y),
+                               (real)(it->start[i].z - it->start[0].z)};
+    const struct closest closest = closest_of(found, at, &parallel);
+    memcpy(weights, closest.weights, sizeof closest.weights);
+    return rule;
+}
+
+// Leaves a fraction of the motion of a candidate.
+static void keep_fraction(struct system *system, const struct block_pair *pair,
+                          const struct candidate *found, const struct crossing *it,
+                          struct common_motion with, double fraction, bool together)
+{
+    const int split = found->edges ? 2 : 1;
+    double inverse[4];
+    real weights[4];
+    vec3 back[4], slower[4];
+    for (int i = 0; i < 4; i++)
+        inverse[i] = (double)system->constants->inverse_mass[it->nodes[i]];
+    const struct scene_friction *rule =
+        together ? rule_and_weights(system, pair, found, it, weights) : NULL;
+    take_all_but(fraction, together, it, inverse, it->moved, with.moved, back);
+    take_all_but(fraction, together, it, inverse, it->velocity, with.velocity, slower);
+    vec3 impulse = {0, 0, 0}, given = {0, 0, 0}; // N s, along the normal on nodes that may move
+    for (int i = 0; i < 4 && with.driven; i++)
+        if (inverse[i] > 0)
+            impulse = vec3_subtract(impulse, vec3_scale(1 / inverse[i], slower[i]));
+    if (rule) {
+        (void)take_sliding(it, split, inverse, weights, rule, it->moved, back);
+        given = take_sliding(it, split, inverse, weights, rule, it->velocity, slower);
+    }
+    double work = vec3_dot(impulse, with.velocity); // J, of what moves the other nodes
+    for (int i = 0; i < 4; i++) {
+        const uint32_t node = it->nodes[i];
+        if (!(inverse[i] > 0)) {
+            work += (double)(rule ? weights[i] : 0) * vec3_dot(given, it->velocity[i]);
+            continue;
+        }
+        state_put(system->state, node, vec3_subtract(state_position(system->state, node), back[i]));
+        put_step_velocity(system, node, vec3_subtract(it->velocity[i], slower[i]));
+    }
+    system->surface_contact->cut_work += work;
 }
 
 // The fraction of the motion relative to a plane which moves with `with` that leaves every node on its
@@ -273,9 +359,8 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
         with = common_motion(system, &it, false);
         fraction = allowed_fraction(system, &it, split, with, floor, stuck);
     }
-    for (int i = 0; i < 4 && fraction < 1; i++)
-        if (system->constants->inverse_mass[it.nodes[i]] != 0)
-            keep_fraction(system, &it, i, with, fraction, together);
+    if (fraction < 1)
+        keep_fraction(system, pair, found, &it, with, fraction, together);
     return fraction < 1;
 }
 
@@ -392,6 +477,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     if (worker->index == 0) {
         int round = 0;
         bool cut = false, stuck = false;
+        it->cut_work = 0;
         while (round < ROUNDS && cut_all(system, round < ROUNDS_TOGETHER, &stuck)) {
             cut = true;
             round++;
@@ -414,6 +500,11 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
         return;
     find_steps(system, worker_share(worker, it->surfaces.block_count, 1));
     worker_barrier(worker);
+}
+
+double REAL_NAME(surface_contact_cut_work)(const struct system *system)
+{
+    return system->surface_contact->cut_work;
 }
 
 bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct worker *worker)

@@ -130,6 +130,7 @@ struct surface_contact {
     atomic_bool passes;             // in the step that has just been made
     uint64_t cuts_seen;             // of cut_steps, by surface_contact_has_cut
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
+    double cut_work; // J, in the last of them: of nodes and shapes with a prescribed motion
 };
 
 // ---- Displacements

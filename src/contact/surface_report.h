@@ -47,6 +47,12 @@ struct surface_relaxed {
 };
 
 // Sizes of contact: candidates in the present lists, and those of them that touch now.
+// The stiffness of the barrier of a body, N/m, 0 for one without surfaces; and the force with which one of
+// its contacts resists before motion has to be cut, N.
+struct surface_stiffness {
+    double stiffness, carries;
+};
+
 struct surface_counts {
     uint64_t blocks, triangles, candidates, touching;
 };

@@ -312,7 +312,9 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     if (counts_work) {
         const taut_energy after = energy_of_motion(system, end, worker);
         if (worker->index == 0) {
-            system->work.done[WORK_TRUNCATION] += before.total - after.total;
+            const double driven = REAL_NAME(surface_contact_cut_work)(system);
+            system->work.done[WORK_DRIVES] += driven;
+            system->work.done[WORK_TRUNCATION] += before.total + driven - after.total;
             REAL_NAME(work_note_loss)(system, before.kinetic, before.kinetic - after.kinetic);
         }
     }

@@ -539,8 +539,44 @@ static void relax(void *context, const struct worker *worker)
     solver->functions->surface_relax(solver->system, &solver->relaxed, worker);
 }
 
-// Surfaces that cross at the start cannot be kept apart, and a thickness beyond the length of edges
-// leaves out the body's own pairs and reaches across whole bodies.
+// A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole bodies;
+// one that coordinates do not resolve keeps nothing apart.
+static taut_status refuse_thickness(const taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics, taut_error *error)
+{
+    const double least = 16, reach = solver->functions->scale(solver->system).reach;
+    const double epsilon =
+        solver->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double spacing = reach > 0 ? exp2(floor(log2(reach))) * epsilon : 0;
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const struct scene_body_contact *own = &scene->bodies[b].contact;
+        const double thickness = own->thickness > 0 ? own->thickness : scene->contact.thickness;
+        const double edge = solver->functions->surface_edge(solver->system, b);
+        char text[400];
+        if (thickness > edge)
+            snprintf(text, sizeof text,
+                     "the thickness of contact of body '%.60s', %g m, is larger than its edges, "
+                     "which are %.3g m long on average: use less, at best a tenth to a half of it",
+                     scene->bodies[b].name, thickness, edge);
+        else if (thickness < least * spacing)
+            snprintf(text, sizeof text,
+                     "the thickness of contact of body '%.60s', %g m, is lost in the rounding of "
+                     "coordinates of up to %.3g m, which are %.2g m apart in %s precision: use at "
+                     "least %.2g m%s",
+                     scene->bodies[b].name, thickness, reach, spacing,
+                     precision_name(solver->precision), least * spacing,
+                     solver->precision == PRECISION_SINGLE ? ", or 'precision: double'" : "");
+        else
+            continue;
+        if (diagnostics)
+            scene_report(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at, "%s",
+                         text);
+        return fail(error, TAUT_ERROR_SCENE, "%s", text);
+    }
+    return TAUT_OK;
+}
+
+// Surfaces that cross at the start cannot be kept apart.
 static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene,
                                     const struct solver_options *wanted,
                                     struct diagnostics *diagnostics, taut_error *error)
@@ -549,22 +585,9 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
     bool no_memory = false;
     if (!scene->contact.present)
         return TAUT_OK;
-    for (size_t b = 0; b < scene->body_count; b++) {
-        const struct scene_body_contact *own = &scene->bodies[b].contact;
-        const double thickness = own->thickness > 0 ? own->thickness : scene->contact.thickness;
-        const double edge = solver->functions->surface_edge(solver->system, b);
-        char text[300];
-        if (thickness <= edge)
-            continue;
-        snprintf(text, sizeof text,
-                 "the thickness of contact of body '%.60s', %g m, is larger than its edges, which "
-                 "are %.3g m long on average: use less, at best a tenth to a half of it",
-                 scene->bodies[b].name, thickness, edge);
-        if (diagnostics)
-            scene_report(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at, "%s",
-                         text);
-        return fail(error, TAUT_ERROR_SCENE, "%s", text);
-    }
+    const taut_status status = refuse_thickness(solver, scene, diagnostics, error);
+    if (status != TAUT_OK)
+        return status;
     // A run that is continued has positions of its own.
     if (scene->contact.existing == EXISTING_RELAX && !wanted->planned)
         solver_work(solver, relax, solver);

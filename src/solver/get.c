@@ -201,6 +201,11 @@ struct surface_counts solver_surface_counts(const taut_solver *solver)
     return solver->functions->surface_counts(solver->system);
 }
 
+struct surface_stiffness solver_surface_stiffness(const taut_solver *solver, size_t body)
+{
+    return solver->functions->surface_stiffness(solver->system, body);
+}
+
 struct surface_relaxed solver_surface_relaxed(const taut_solver *solver)
 {
     return solver->relaxed;

@@ -559,6 +559,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .surface_edge = REAL_NAME(surface_contact_edge),
     .surface_cuts = REAL_NAME(surface_contact_cuts),
     .surface_counts = REAL_NAME(surface_contact_counts),
+    .surface_stiffness = REAL_NAME(surface_contact_stiffness),
     .friction_contacts = REAL_NAME(surface_friction_count),
     .contact_points = contact_points,
     .set_sphere = set_sphere,

@@ -108,6 +108,7 @@ struct system_functions {
     double (*surface_edge)(const struct system *system, size_t body);
     struct surface_cuts (*surface_cuts)(const struct system *system);
     struct surface_counts (*surface_counts)(const struct system *system);
+    struct surface_stiffness (*surface_stiffness)(const struct system *system, size_t body);
     uint64_t (*friction_contacts)(const struct system *system);
     void (*contact_points)(struct system *system, struct contact_points *to,
                            const struct worker *worker);

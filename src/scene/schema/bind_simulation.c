@@ -253,7 +253,7 @@ void bind_output(struct binder *binder, const struct dom_value *value)
 bool bind_coefficients(struct binder *binder, const struct dom_value *value,
                        struct scene_friction *friction)
 {
-    static const struct value_range range = RANGE_NOT_NEGATIVE;
+    static const struct value_range range = RANGE_UP_TO(0, FRICTION_MAX);
     struct schema_part part = {&schema_friction, friction, false};
     struct bound bound;
     if (value->node->kind != DOM_MAPPING) {

@@ -77,8 +77,9 @@ struct schema_table {
     {                                                                                              \
         .limited = true, .min = (a), .max = (b)                                                    \
     }
-#define NODES_MAX 4294967294.0 // 2^32 - 2: node numbers have 32 bits
-#define STEPS_MAX 1e15
+#define FRICTION_MAX 1e6          // of coefficients: more is no more than holding
+#define NODES_MAX    4294967294.0 // 2^32 - 2: node numbers have 32 bits
+#define STEPS_MAX    1e15
 
 #define SCHEMA_TABLE(variable, title, noun, list)                                                  \
     const struct schema_table variable = {title, noun, list, sizeof list / sizeof list[0]}
