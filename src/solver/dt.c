@@ -351,11 +351,12 @@ static double explicit_contact(const taut_solver *solver, const taut_scene *scen
 
 // Implicit integrators have no critical step to keep. A contact of weight 1 at the lightest node gets
 // the stiffness `stiff` m / h^2, with which a step stops what falls onto a surface; and at least that
-// of explicit integrators, since stiff springs push as hard.
+// of explicit integrators, since stiff springs push as hard. h is at least a quarter of the critical step,
+// 2 / sqrt(own), of explicit ones, so that shorter steps resolve impacts better and better.
 static double implicit_contact(const taut_solver *solver, double own)
 {
-    const double stiff = 10;
-    return fmax(2 * SURFACE_WEIGHTS * stiff / (solver->dt * solver->dt), 3 * own);
+    const double stiff = 10, rate = 1 / (solver->dt * solver->dt);
+    return fmax(2 * SURFACE_WEIGHTS * stiff * (own > 0 ? fmin(rate, 4 * own) : rate), 3 * own);
 }
 
 // With xpbd contact is a force that changes once a substep, as are elements, which have used up a part
