@@ -267,6 +267,27 @@ static void test_moduli_are_those_that_the_constants_represent(void **state)
     }
 }
 
+// A third written with a few digits is one: such a sheet needs no element for the area, and its
+// springs keep C11.
+static void test_a_rounded_third_needs_no_area(void **state)
+{
+    (void)state;
+    static const double thirds[] = {0.333333, 0.3333333, 0.33333333333, 1.0 / 3};
+    struct scene_elastic solid = {.young = 1e6, .density = 500, .thickness = 3e-4};
+    for (int i = 0; i < 4; i++) {
+        solid.poisson = thirds[i];
+        const struct sheet_moduli asked = sheet_of_solid(&solid);
+        const struct sheet_springs springs = sheet_springs(&asked, 1.2);
+        const struct sheet_moduli found = sheet_of_springs(&springs, 1.2);
+        assert_true(springs.area == 0);
+        assert_near(found.c11, asked.c11, 1e-12 * asked.c11);
+        assert_near(found.c12, asked.c12, 1e-5 * asked.c12);
+    }
+    solid.poisson = 0.3333;
+    const struct sheet_moduli sheet = sheet_of_solid(&solid);
+    assert_true(sheet_springs(&sheet, 1.2).area < 0);
+}
+
 // The same for lattices, with the element of the volume.
 static void test_constants_of_lattices_represent_every_ratio(void **state)
 {
@@ -679,6 +700,7 @@ int main(void)
         cmocka_unit_test(test_sheets_of_solids_have_young_times_thickness),
         cmocka_unit_test(test_strips_follow_from_the_compliance),
         cmocka_unit_test(test_moduli_are_those_that_the_constants_represent),
+        cmocka_unit_test(test_a_rounded_third_needs_no_area),
         cmocka_unit_test(test_constants_of_lattices_represent_every_ratio),
         cmocka_unit_test(test_hanging_ropes_stretch_as_bars),
         cmocka_unit_test(test_hanging_cloths_stretch_as_sheets),

@@ -17,6 +17,10 @@
 
 static const double POISSON_TOLERANCE = 1e-6;
 
+// A sheet whose C12 is C66 but for this fraction of it needs no element for the area, which costs as
+// much as a spring more: '1/3' written with six digits is meant as it is.
+static const double AREA_TOLERANCE = 1e-5;
+
 static const double PI = 3.14159265358979323846;
 
 // ---- Lattices
@@ -94,7 +98,8 @@ struct cell_sides cloth_cell(const struct scene_cloth *cloth)
 
 struct sheet_springs sheet_springs(const struct sheet_moduli *moduli, double ratio)
 {
-    const double area = moduli->c12 - moduli->c66, square = ratio * ratio;
+    const double excess = moduli->c12 - moduli->c66, square = ratio * ratio;
+    const double area = fabs(excess) > AREA_TOLERANCE * moduli->c66 ? excess : 0;
     return (struct sheet_springs){.u = (moduli->c11 - area - moduli->c66 * square) / ratio,
                                   .v = (moduli->c22 - area - moduli->c66 / square) * ratio,
                                   .diagonal = moduli->c66 * (ratio + 1 / ratio) / 2,
@@ -336,7 +341,7 @@ static bool set_cloth(const struct setting *it)
     body->elements.bending_u = moduli.bending_u;
     body->elements.bending_v = moduli.bending_v;
     body->elements.twist = moduli.twist;
-    body->elements.area = fabs(springs.area) > 1e-9 * moduli.c66 ? springs.area : 0;
+    body->elements.area = springs.area;
     return true;
 }
 
