@@ -87,6 +87,7 @@ static const struct subject subjects[] = {
     {"cut twist", CLOTH("[12, 9]"), {.twist = 0.2, .damped = true}, CUT_SOME},
     {"cut blocks", CLOTH("[300, 40]"), {3e-6, 2e-2, 1e-4, -9, .damped = true}, CUT_SOME},
     {"cut lattice", LATTICE("[7, 6, 5]"), {.volume = 5e4, .damped = true}, CUT_SOME},
+    {"cut blocks of a lattice", LATTICE("[67, 5, 4]"), {.volume = -4e3, .damped = true}, CUT_SOME},
     {"torn rope", ROPE("17"), {.bending_u = 0.002, .damped = true}, CUT_THROUGH},
     {"torn cloth",
      FABRIC("[33, 27]", "[left]"),

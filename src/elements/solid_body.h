@@ -1,18 +1,17 @@
 // The kernel of the volumes of a lattice's cells, compiled for each instruction set by
 // kernels/table.h. A block of nodes is computed layer by layer, from the layer of cells below and
 // the one above it, which are kept in buffers; cells at the border of a block are computed in every
-// block whose nodes they have. Every node gathers from its eight cells in a fixed order. The loops
-// are plain, as in sheet_body.h.
+// block whose nodes they have. Every node gathers from its eight cells in a fixed order.
 #include "elements/elements.h"
-#include "simd/wide.h"
+#include "simd/wide3.h"
 
-enum { SOLID_PAD = 16, SOLID_LENGTH = ELEMENT_SOLID_NODES + 2 * SOLID_PAD };
+typedef real solid_row[ELEMENT_SOLID_NODES];
 
-typedef real solid_row[SOLID_LENGTH];
-
-// Of a row of cells: a quarter of the force along each mean edge, as vectors.
+// What a row of cells exerts on the nodes of the four rows beside it, by component: `along` + `same`
+// on the nodes after it in y and z, `along` - `same` on those before it in both, and likewise with
+// `opposite` on those after it in y or in z alone; before and after in x are added up.
 struct solid_cells {
-    _Alignas(64) solid_row along[3][3]; // by edge, by component
+    _Alignas(64) solid_row along[3], same[3], opposite[3];
 };
 
 // The block, and the layers of cells below and above the present layer of nodes. Rows of cells count
@@ -31,94 +30,95 @@ struct solid_volume {
     real stiffness, rest, limit, damping;
 };
 
-// Four times the mean edge along x, y and z of the cell at i, of one component.
-#define SOLID_ALONG_X(r, i)                                                                        \
-    (((r[0][i + 1] - r[0][i]) + (r[1][i + 1] - r[1][i])) +                                         \
-     ((r[2][i + 1] - r[2][i]) + (r[3][i + 1] - r[3][i])))
-#define SOLID_ALONG_Y(r, i)                                                                        \
-    (((r[1][i] - r[0][i]) + (r[1][i + 1] - r[0][i + 1])) +                                         \
-     ((r[3][i] - r[2][i]) + (r[3][i + 1] - r[2][i + 1])))
-#define SOLID_ALONG_Z(r, i)                                                                        \
-    (((r[2][i] - r[0][i]) + (r[2][i + 1] - r[0][i + 1])) +                                         \
-     ((r[3][i] - r[1][i]) + (r[3][i + 1] - r[1][i + 1])))
+// Numbers of a register of cells along x, y and z.
+struct solid_edges {
+    wide x, y, z;
+};
 
-// `count` cells of a row; the rows of nodes are (j, k), (j + 1, k), (j, k + 1), (j + 1, k + 1).
-static inline void solid_volumes(const real *x[4], const real *y[4], const real *z[4],
-                                 const real *vx[4], const real *vy[4], const real *vz[4],
-                                 const struct solid_volume *volume, int64_t count, real *to[3][3],
-                                 real *power)
+// Four times the mean edges of cells from i on, of one component. `rows` are the rows of nodes (j, k),
+// (j + 1, k), (j, k + 1), (j + 1, k + 1).
+WIDE_INLINE struct solid_edges solid_edges(const real *const rows[4], int64_t i)
 {
-    const real quarter = (real)0.25, k = volume->stiffness, rest = volume->rest;
-    const real limit = volume->limit, damping = volume->damping;
-    real *ux = to[0][0], *uy = to[0][1], *uz = to[0][2];
-    real *wx = to[1][0], *wy = to[1][1], *wz = to[1][2];
-    real *tx = to[2][0], *ty = to[2][1], *tz = to[2][2];
-    WIDE_INDEPENDENT
-    for (int64_t i = 0; i < count; i++) {
-        const real ax = quarter * SOLID_ALONG_X(x, i), ay = quarter * SOLID_ALONG_X(y, i);
-        const real az = quarter * SOLID_ALONG_X(z, i);
-        const real bx = quarter * SOLID_ALONG_Y(x, i), by = quarter * SOLID_ALONG_Y(y, i);
-        const real bz = quarter * SOLID_ALONG_Y(z, i);
-        const real cx = quarter * SOLID_ALONG_Z(x, i), cy = quarter * SOLID_ALONG_Z(y, i);
-        const real cz = quarter * SOLID_ALONG_Z(z, i);
-
-        // The derivatives of the volume a.(b x c) by the edges.
-        const real px = by * cz - bz * cy, py = bz * cx - bx * cz, pz = bx * cy - by * cx;
-        const real qx = cy * az - cz * ay, qy = cz * ax - cx * az, qz = cx * ay - cy * ax;
-        const real rx = ay * bz - az * by, ry = az * bx - ax * bz, rz = ax * by - ay * bx;
-        real excess = (ax * px + ay * py + az * pz) - rest;
-        excess = excess > limit ? limit : excess;
-        excess = excess < -limit ? -limit : excess;
-        real force = k * excess;
-        if (damping > 0) {
-            const real da =
-                px * SOLID_ALONG_X(vx, i) + py * SOLID_ALONG_X(vy, i) + pz * SOLID_ALONG_X(vz, i);
-            const real db =
-                qx * SOLID_ALONG_Y(vx, i) + qy * SOLID_ALONG_Y(vy, i) + qz * SOLID_ALONG_Y(vz, i);
-            const real dc =
-                rx * SOLID_ALONG_Z(vx, i) + ry * SOLID_ALONG_Z(vy, i) + rz * SOLID_ALONG_Z(vz, i);
-            const real rate = quarter * (da + db + dc);
-            force += damping * rate;
-            power[i] = damping * rate * rate;
-        }
-        const real share = quarter * force;
-        ux[i] = share * px;
-        uy[i] = share * py;
-        uz[i] = share * pz;
-        wx[i] = share * qx;
-        wy[i] = share * qy;
-        wz[i] = share * qz;
-        tx[i] = share * rx;
-        ty[i] = share * ry;
-        tz[i] = share * rz;
+    wide a[4], b[4]; // of the nodes with the least x, and of those after them
+    for (int row = 0; row < 4; row++) {
+        a[row] = wide_load(rows[row] + i);
+        b[row] = wide_load(rows[row] + i + 1);
     }
+    return (struct solid_edges){
+        .x = wide_add(wide_add(wide_subtract(b[0], a[0]), wide_subtract(b[1], a[1])),
+                      wide_add(wide_subtract(b[2], a[2]), wide_subtract(b[3], a[3]))),
+        .y = wide_add(wide_add(wide_subtract(a[1], a[0]), wide_subtract(b[1], b[0])),
+                      wide_add(wide_subtract(a[3], a[2]), wide_subtract(b[3], b[2]))),
+        .z = wide_add(wide_add(wide_subtract(a[2], a[0]), wide_subtract(b[2], b[0])),
+                      wide_add(wide_subtract(a[3], a[1]), wide_subtract(b[3], b[1])))};
 }
 
-#undef SOLID_ALONG_X
-#undef SOLID_ALONG_Y
-#undef SOLID_ALONG_Z
+// The edges of all components: x, y and z are then vectors.
+struct solid_vectors {
+    struct wide3 x, y, z;
+};
+
+WIDE_INLINE struct solid_vectors solid_vectors(const real *const rows[3][4], int64_t i)
+{
+    const struct solid_edges x = solid_edges(rows[0], i), y = solid_edges(rows[1], i),
+                             z = solid_edges(rows[2], i);
+    return (struct solid_vectors){{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
+}
+
+// A quarter of the force along each mean edge of the cells from i on, and the power of the damping;
+// 0 in lanes without a cell.
+WIDE_INLINE struct solid_vectors solid_volumes(const real *const x[3][4], const real *const v[3][4],
+                                               const struct solid_volume *volume, wide_mask exists,
+                                               int64_t i, wide *power)
+{
+    const wide quarter = wide_set((real)0.25), limit = wide_set(volume->limit);
+    const struct solid_vectors edges = solid_vectors(x, i);
+    const struct wide3 a = wide3_scale(quarter, edges.x), b = wide3_scale(quarter, edges.y);
+    const struct wide3 c = wide3_scale(quarter, edges.z);
+
+    // The derivatives of the volume a.(b x c) by the edges. The excess stays NaN if it is.
+    const struct wide3 p = wide3_cross(b, c), q = wide3_cross(c, a), r = wide3_cross(a, b);
+    wide excess = wide_subtract(wide3_dot(a, p), wide_set(volume->rest));
+    excess = wide_max(wide_set(-volume->limit), wide_min(limit, excess));
+    wide force = wide_multiply(wide_set(volume->stiffness), excess);
+    if (volume->damping > 0) {
+        const struct solid_vectors rates = solid_vectors(v, i);
+        const wide sum =
+            wide_add(wide_add(wide3_dot(p, rates.x), wide3_dot(q, rates.y)), wide3_dot(r, rates.z));
+        const wide rate = wide_multiply(quarter, sum);
+        const wide damped = wide_multiply(wide_set(volume->damping), rate);
+        force = wide_add(force, damped);
+        *power = wide_multiply_where(exists, damped, rate);
+    }
+    const wide share = wide_multiply(quarter, force);
+    return (struct solid_vectors){wide3_masked(exists, wide3_scale(share, p)),
+                                  wide3_masked(exists, wide3_scale(share, q)),
+                                  wide3_masked(exists, wide3_scale(share, r))};
+}
+
+// Stores what cells with the forces x, y and z exert; `before` are those of the register before.
+WIDE_INLINE void solid_store(struct solid_cells *cells, int axis, int64_t at,
+                             struct solid_edges before, struct solid_edges now)
+{
+    const wide along = wide_subtract(wide_shift_up_1(before.x, now.x), now.x);
+    const wide y = wide_add(wide_shift_up_1(before.y, now.y), now.y);
+    const wide z = wide_add(wide_shift_up_1(before.z, now.z), now.z);
+    wide_store(cells->along[axis] + at, along);
+    wide_store(cells->same[axis] + at, wide_add(y, z));
+    wide_store(cells->opposite[axis] + at, wide_subtract(y, z));
+}
 
 // The cells of row j of layer k of cells, from i0 - 1 to i1 - 1; those outside of the grid exert 0.
 static inline void solid_cell_row(struct solid *solid, int64_t j, int64_t k)
 {
     const struct elements_body *body = solid->body;
     const struct element_constants *constants = &body->constants[ELEMENT_VOLUME];
-    const int64_t nx = body->grid[0], layer = nx * body->grid[1];
+    const int64_t nx = body->grid[0], layer = nx * body->grid[1], row = k * layer + j * nx;
     struct solid_cells *cells = &solid->layers[k & 1][j - (solid->j0 - 1)];
-    const bool exists = j >= 0 && k >= 0 && j < body->grid[1] - 1 && k < body->grid[2] - 1;
-    const int64_t first = solid->i0 - 1, end = solid->i1;
-    const int64_t from = !exists ? end : first > 0 ? first : 0;
-    const int64_t to = !exists ? end : end < nx - 1 ? end : nx - 1;
-    for (int edge = 0; edge < 3; edge++)
-        for (int axis = 0; axis < 3; axis++) {
-            real *row = cells->along[edge][axis] + SOLID_PAD - solid->i0;
-            for (int64_t i = first; i < from; i++)
-                row[i] = 0;
-            for (int64_t i = to; i < end; i++)
-                row[i] = 0;
-        }
-    if (to <= from)
+    if (j < 0 || k < 0 || j >= body->grid[1] - 1 || k >= body->grid[2] - 1) {
+        memset(cells, 0, sizeof *cells);
         return;
+    }
 
     const struct solid_volume volume = {
         .stiffness = (real)constants->stiffness,
@@ -126,58 +126,71 @@ static inline void solid_cell_row(struct solid *solid, int64_t j, int64_t k)
         .limit =
             constants->stiffness < 0 ? (real)(ELEMENT_LINEAR_FROM * constants->rest) : REAL_HUGE,
         .damping = (real)(constants->time * fabs(constants->stiffness))};
+    const bool measures = solid->power && volume.damping > 0 && j >= solid->j0 && k >= solid->k0;
     const real *x[3][4], *v[3][4];
-    real *forces[3][3];
-    real power[SOLID_LENGTH];
     for (int axis = 0; axis < 3; axis++)
-        for (int row = 0; row < 4; row++) {
-            const int64_t node = (k + (row >> 1)) * layer + (j + (row & 1)) * nx + from;
-            x[axis][row] = solid->x[axis] + node;
-            v[axis][row] = solid->v[axis] + node;
+        for (int corner = 0; corner < 4; corner++) {
+            const int64_t first = row + (corner >> 1) * layer + (corner & 1) * nx;
+            x[axis][corner] = solid->x[axis] + first;
+            v[axis][corner] = solid->v[axis] + first;
         }
-    for (int edge = 0; edge < 3; edge++)
-        for (int axis = 0; axis < 3; axis++)
-            forces[edge][axis] = cells->along[edge][axis] + SOLID_PAD + (from - solid->i0);
-    solid_volumes(x[0], x[1], x[2], v[0], v[1], v[2], &volume, to - from, forces, power);
-    const real *whole = body->cells ? body->cells + k * layer + j * nx + from : NULL;
-    for (int64_t i = 0; whole && i < to - from; i++) {
-        for (int edge = 0; edge < 3; edge++)
-            for (int axis = 0; axis < 3; axis++)
-                forces[edge][axis][i] *= whole[i];
-        if (volume.damping > 0)
-            power[i] *= whole[i];
+    const struct wide3 zero = wide3_zero();
+    struct solid_vectors before = {zero, zero, zero};
+    for (int64_t i = solid->i0 > 0 ? solid->i0 - WIDE_LANES : 0; i < solid->i1; i += WIDE_LANES) {
+        const int64_t left = nx - 1 - i;
+        wide power = wide_set(0);
+        struct solid_vectors now =
+            solid_volumes((const real *const(*)[4])x, (const real *const(*)[4])v, &volume,
+                          wide_lane_range(0, left), i, &power);
+        if (body->cells) {
+            const wide whole = wide_load_first(body->cells + row + i, left > 0 ? left : 0);
+            now.x = wide3_scale(whole, now.x);
+            now.y = wide3_scale(whole, now.y);
+            now.z = wide3_scale(whole, now.z);
+            power = wide_multiply(whole, power);
+        }
+        if (i >= solid->i0) {
+            const int64_t at = i - solid->i0;
+            solid_store(cells, 0, at, (struct solid_edges){before.x.x, before.y.x, before.z.x},
+                        (struct solid_edges){now.x.x, now.y.x, now.z.x});
+            solid_store(cells, 1, at, (struct solid_edges){before.x.y, before.y.y, before.z.y},
+                        (struct solid_edges){now.x.y, now.y.y, now.z.y});
+            solid_store(cells, 2, at, (struct solid_edges){before.x.z, before.y.z, before.z.z},
+                        (struct solid_edges){now.x.z, now.y.z, now.z.z});
+        }
+        if (measures && i >= solid->i0) { // in the order of the cells, whatever the width
+            real lanes[WIDE_LANES];
+            wide_store(lanes, power);
+            for (int64_t lane = 0; lane < WIDE_LANES && i + lane < solid->i1; lane++)
+                solid->sum += (double)lanes[lane];
+        }
+        before = now;
     }
-    if (solid->power && volume.damping > 0 && j >= solid->j0 && k >= solid->k0)
-        for (int64_t i = solid->i0; i < to; i++)
-            solid->sum += (double)power[i - from];
 }
 
-// Adds what the cells of a row exert on the nodes of a row beside it; `y` and `z` are the signs of
-// the nodes in these cells.
-static inline void solid_gather(const struct solid_cells *cells, int axis, real y, real z,
-                                int64_t count, real *restrict force)
-{
-    const real *restrict a = cells->along[0][axis] + SOLID_PAD;
-    const real *restrict b = cells->along[1][axis] + SOLID_PAD;
-    const real *restrict c = cells->along[2][axis] + SOLID_PAD;
-    for (int64_t i = 0; i < count; i++)
-        force[i] -= (a[i - 1] - a[i]) + (y * (b[i - 1] + b[i]) + z * (c[i - 1] + c[i]));
-}
-
+// Subtracts from the forces on a row of nodes what the four rows of cells beside it exert.
 static inline void solid_add_row(const struct solid *solid, struct state *s, int64_t j, int64_t k)
 {
     const struct elements_body *body = solid->body;
     const struct solid_cells *below = &solid->layers[(k - 1) & 1][j - solid->j0],
                              *above = &solid->layers[k & 1][j - solid->j0];
     const int64_t node = body->first + (k * body->grid[1] + j) * body->grid[0] + solid->i0;
-    const int64_t count = solid->i1 - solid->i0;
+    const long count = (long)(solid->i1 - solid->i0);
     real *const forces[3] = {s->fx + node, s->fy + node, s->fz + node};
-    for (int axis = 0; axis < 3; axis++) {
-        solid_gather(&below[0], axis, 1, 1, count, forces[axis]);
-        solid_gather(&below[1], axis, -1, 1, count, forces[axis]);
-        solid_gather(&above[0], axis, 1, -1, count, forces[axis]);
-        solid_gather(&above[1], axis, -1, -1, count, forces[axis]);
-    }
+    for (int axis = 0; axis < 3; axis++)
+        for (long i = 0; i < count; i += WIDE_LANES) {
+            real *const to = forces[axis] + i;
+            wide sum = wide_load_first(to, count - i);
+            sum = wide_subtract(sum, wide_add(wide_load(below[0].along[axis] + i),
+                                              wide_load(below[0].same[axis] + i)));
+            sum = wide_subtract(sum, wide_subtract(wide_load(below[1].along[axis] + i),
+                                                   wide_load(below[1].opposite[axis] + i)));
+            sum = wide_subtract(sum, wide_add(wide_load(above[0].along[axis] + i),
+                                              wide_load(above[0].opposite[axis] + i)));
+            sum = wide_subtract(sum, wide_subtract(wide_load(above[1].along[axis] + i),
+                                                   wide_load(above[1].same[axis] + i)));
+            wide_store_first(to, sum, count - i);
+        }
 }
 
 static double element_solid(const struct system *system, const struct elements_body *body,
