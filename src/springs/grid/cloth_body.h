@@ -51,61 +51,38 @@ struct cloth_separations {
     struct separation one, middle, right;
 };
 
-// The elements of a register of nodes.
-struct cloth_elements {
-    struct wide3 along, across;
-    struct corner_forces cell;
-};
-
-WIDE_INLINE struct cloth_elements cloth_elements(const struct cloth *it,
-                                                 const struct own_nodes *own,
-                                                 const struct cloth_separations *apart, long i,
-                                                 long left, long line, struct variant variant,
-                                                 struct cloth_powers *powers)
-{
-    const struct sweep_elements *of = &it->elements;
-    const wide_mask inside = wide_lane_range(0, left);
-    const wide_mask has_one = wide_mask_and(wide_mask_load(it->has_one, i), inside);
-    const wide_mask has_two = wide_mask_and(wide_mask_load(it->has_two, i), inside);
-    const struct separation two = separation_to(&it->sources, own, i + 2, variant.damping);
-    const struct separation below =
-        separation_to(&it->sources, own, i + 2 * it->nx, variant.damping);
-    powers->elements = wide_set(0);
-    return (struct cloth_elements){
-        .along = line_force(of, 0, &apart->one, &two, it->lines.along + line, has_two, variant,
-                            &powers->elements),
-        .across = line_force(of, 1, &apart->middle, &below, it->lines.across + line, inside,
-                             variant, &powers->elements),
-        .cell = corner_forces(of, &apart->one, &apart->middle, &apart->right, has_one, variant,
-                              &powers->elements),
-    };
-}
-
 // The sum of the forces of springs and elements and of their reactions on a register of nodes, in
-// the manner of cloth_force.
+// the manner of cloth_force. Each element is computed just before its forces are added: those of all
+// three at once would not stay in registers.
 WIDE_INLINE struct wide3 cloth_force_elements(const struct cloth *it, const struct own_nodes *own,
                                               const struct cloth_separations *apart, long i,
                                               long left, struct variant variant,
                                               struct cloth_previous *previous,
                                               struct cloth_powers *powers)
 {
+    const struct sweep_elements *of = &it->elements;
     const wide_mask inside = wide_lane_range(0, left);
     const wide_mask has_left = wide_mask_and(wide_mask_load(it->has_left, i), inside);
     const wide_mask has_one = wide_mask_and(wide_mask_load(it->has_one, i), inside);
-    const long next = i + it->nx, line = previous->line;
-    const struct cloth_elements elements =
-        cloth_elements(it, own, apart, i, left, line, variant, powers);
+    const wide_mask has_two = wide_mask_and(wide_mask_load(it->has_two, i), inside);
+    const long next = i + it->nx, after = next + it->nx, line = previous->line;
+    powers->elements = wide_set(0);
 
     // Along the row: nodes i + 1 receive the reactions of springs, of centres of lines and of cells,
     // nodes i + 2 those of the ends of lines.
+    const struct separation two = separation_to(&it->sources, own, i + 2, variant.damping);
+    const struct wide3 along = line_force(of, 0, &apart->one, &two, it->lines.along + line, has_two,
+                                          variant, &powers->elements);
+    const struct corner_forces cell = corner_forces(of, &apart->one, &apart->middle, &apart->right,
+                                                    has_one, variant, &powers->elements);
     struct wide3 one = pair_force(&apart->one, i, &it->one, NULL, has_one, variant, &powers->one);
-    struct wide3 sum = wide3_add(one, elements.along);
-    one = wide3_add(one, wide3_add(elements.along, elements.along));
-    one = wide3_add(one, elements.cell.one);
+    struct wide3 sum = wide3_add(one, along);
+    one = wide3_add(one, wide3_add(along, along));
+    one = wide3_add(one, cell.one);
     struct wide3 back = wide3_subtract(wide3_shift_up(previous->one, one, 1),
-                                       wide3_shift_up(previous->two, elements.along, 2));
+                                       wide3_shift_up(previous->two, along, 2));
     previous->one = one;
-    previous->two = elements.along;
+    previous->two = along;
     sum = wide3_subtract(sum, back);
 
     // To the next row.
@@ -120,24 +97,26 @@ WIDE_INLINE struct wide3 cloth_force_elements(const struct cloth *it, const stru
         pair_force(&apart->middle, line, &ahead, &shared, inside, sharing, &powers->middle);
     struct wide3 right =
         pair_force(&apart->right, i, &it->right, NULL, has_one, variant, &powers->right);
-    struct wide3 across = wide3_add(to_left, wide3_add(middle, right));
-    across = wide3_add(across, wide3_add(elements.across, elements.cell.own));
-    sum = wide3_add(sum, across);
+    const struct separation below = separation_to(&it->sources, own, after, variant.damping);
+    const struct wide3 across = line_force(of, 1, &apart->middle, &below, it->lines.across + line,
+                                           inside, variant, &powers->elements);
+    struct wide3 forwards = wide3_add(to_left, wide3_add(middle, right));
+    forwards = wide3_add(forwards, wide3_add(across, cell.own));
+    sum = wide3_add(sum, forwards);
     if (i > 0) {
         struct wide3 last = wide3_shift_down(previous->left, to_left, 1);
         last = wide3_add(previous->waiting, last);
         subtract_reaction(&it->reactions, next - WIDE_LANES, last, WIDE_LANES);
     }
-    middle = wide3_add(middle, wide3_add(elements.across, elements.across));
-    middle = wide3_add(middle, elements.cell.next);
-    right = wide3_subtract(right, elements.cell.far);
+    middle = wide3_add(middle, wide3_add(across, across));
+    middle = wide3_add(middle, cell.next);
+    right = wide3_subtract(right, cell.far);
     previous->waiting = wide3_add(middle, wide3_shift_up(previous->right, right, 1));
     previous->right = right;
     previous->left = to_left;
 
     // To the row after the next one, which receives its first reaction here.
-    wide3_store_first(it->reactions.x, it->reactions.y, it->reactions.z, i + 2 * it->nx,
-                      elements.across, left);
+    wide3_store_first(it->reactions.x, it->reactions.y, it->reactions.z, after, across, left);
     previous->line = line + WIDE_LANES == it->lines.period ? 0 : line + WIDE_LANES;
 
     const struct reals *from = &it->reactions;
@@ -362,11 +341,13 @@ WIDE_INLINE void store_force(const struct node_motion *motion, struct wide3 forc
 
 // `masses` of the nodes, or NULL if each has `each`. For symplectic Euler with one mass for all
 // nodes, `finish` and `masses` are constants where this is inlined; for the others they are
-// variables, at no cost that could be measured.
+// variables, at no cost that could be measured there. `stores`, a constant: the sums go to the force
+// arrays, and nodes stay. `shares_mass`: the mass of each node is `each` times its share of springs
+// across rows. With elements registers are scarce, and these two as variables cost 4% each.
 WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range *range,
                            const real *masses, real each, const struct wind_now *wind,
                            struct wind_variant wind_variant, struct variant variant, bool loaded,
-                           enum sweep_finish finish, bool mixed)
+                           enum sweep_finish finish, bool mixed, bool stores, bool shares_mass)
 {
     struct power_sums *const sums = range->powers;
     const bool drives = variant.powers && sums->drives;
@@ -415,12 +396,12 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
                 power_add(sums, POWER_WIND, i,
                           wide_masked(wide_lane_range(0, left), wide3_dot(blown, own.v)));
         }
-        if (variant.elements && range->stores) {
+        if (stores) {
             store_force(&motion, force, i, left, loaded);
             continue;
         }
         wide mass = masses ? wide_load_first(masses + i, left) : one_mass;
-        if (variant.elements && range->shares_mass)
+        if (shares_mass)
             mass = wide_multiply(one_mass, wide_load(it.lines.shares + line));
         struct cloth_finished done = {force, own.v};
         switch (finish) {
@@ -439,7 +420,7 @@ WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range 
         }
         if (variant.powers)
             add_node_powers(sums, drives, &done.velocity, &done.force, mass, inverse,
-                            masses != NULL || (variant.elements && range->shares_mass), i, left);
+                            masses != NULL || shares_mass, i, left);
     }
     i -= WIDE_LANES;
     struct wide3 none = wide3_zero(), last = wide3_shift_down(previous.left, none, 1);
@@ -462,7 +443,8 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
     {                                                                                              \
         run_cloth(system, range, masses, each, windy ? wind : NULL,                                \
                   (struct wind_variant){windy, relative},                                          \
-                  (struct variant){damping, false, powers, false}, loaded, finish, false);         \
+                  (struct variant){damping, false, powers, false, false}, loaded, finish, false,   \
+                  false, false);                                                                   \
     }                                                                                              \
     static void name##_mixed(const struct system *system, const struct pass_range *range,          \
                              const real *masses, real each, const struct wind_now *wind,           \
@@ -471,7 +453,8 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
         if (sizeof(real) == sizeof(float))                                                         \
             run_cloth(system, range, masses, each, windy ? wind : NULL,                            \
                       (struct wind_variant){windy, relative},                                      \
-                      (struct variant){damping, false, powers, false}, loaded, finish, true);      \
+                      (struct variant){damping, false, powers, false, false}, loaded, finish,      \
+                      true, false, false);                                                         \
     }                                                                                              \
     static void name##_euler(const struct system *system, const struct pass_range *range,          \
                              const real *masses, real each, const struct wind_now *wind,           \
@@ -480,8 +463,8 @@ typedef void (*cloth_function)(const struct system *system, const struct pass_ra
         (void)masses, (void)finish;                                                                \
         run_cloth(system, range, NULL, each, windy ? wind : NULL,                                  \
                   (struct wind_variant){windy, relative},                                          \
-                  (struct variant){damping, false, powers, false}, loaded, SWEEP_SYMPLECTIC_EULER, \
-                  false);                                                                          \
+                  (struct variant){damping, false, powers, false, false}, loaded,                  \
+                  SWEEP_SYMPLECTIC_EULER, false, false, false);                                    \
     }
 
 CLOTH(calm_undamped, false, false, UNDAMPED, false, false)
@@ -516,46 +499,82 @@ CLOTH(windy_axial_relative_powers, true, true, DAMPED_AXIAL, false, true)
     }
 
 // Cloths with elements: for every `finish`, any masses, loaded or not. NAME_euler: for symplectic
-// Euler without other forces, any masses.
+// Euler without other forces, with masses from the shares of springs.
 typedef void (*cloth_elements_function)(const struct system *system, const struct pass_range *range,
                                         const real *masses, real each, bool loaded,
                                         enum sweep_finish finish);
 
-#define CLOTH_ELEMENTS(name, damping, powers, euler, mixed)                                        \
+#define CLOTH_ELEMENTS(name, damping, powers, areas, euler, mixed)                                 \
     static void name(const struct system *system, const struct pass_range *range,                  \
                      const real *masses, real each, bool loaded, enum sweep_finish finish)         \
     {                                                                                              \
         if (!(mixed) || sizeof(real) == sizeof(float))                                             \
-            run_cloth(system, range, masses, each, NULL, (struct wind_variant){false, false},      \
-                      (struct variant){damping, false, powers, true}, (euler) ? false : loaded,    \
-                      (euler) ? SWEEP_SYMPLECTIC_EULER : finish, mixed);                           \
+            run_cloth(system, range, (euler) ? NULL : masses, each, NULL,                          \
+                      (struct wind_variant){false, false},                                         \
+                      (struct variant){damping, false, powers, true, areas},                       \
+                      (euler) ? false : loaded, (euler) ? SWEEP_SYMPLECTIC_EULER : finish, mixed,  \
+                      false, (euler) || range->shares_mass);                                       \
     }
 
-CLOTH_ELEMENTS(elements_undamped, UNDAMPED, false, false, false)
-CLOTH_ELEMENTS(elements_axial, DAMPED_AXIAL, false, false, false)
-CLOTH_ELEMENTS(elements_undamped_powers, UNDAMPED, true, false, false)
-CLOTH_ELEMENTS(elements_axial_powers, DAMPED_AXIAL, true, false, false)
-CLOTH_ELEMENTS(elements_undamped_euler, UNDAMPED, false, true, false)
-CLOTH_ELEMENTS(elements_axial_euler, DAMPED_AXIAL, false, true, false)
-CLOTH_ELEMENTS(elements_undamped_mixed, UNDAMPED, false, false, true)
-CLOTH_ELEMENTS(elements_axial_mixed, DAMPED_AXIAL, false, false, true)
-CLOTH_ELEMENTS(elements_undamped_powers_mixed, UNDAMPED, true, false, true)
-CLOTH_ELEMENTS(elements_axial_powers_mixed, DAMPED_AXIAL, true, false, true)
+// The same for rows that wait for other tiles: their sums are stored.
+#define CLOTH_ELEMENTS_STORES(name, damping, powers, areas)                                        \
+    static void name(const struct system *system, const struct pass_range *range,                  \
+                     const real *masses, real each, bool loaded, enum sweep_finish finish)         \
+    {                                                                                              \
+        (void)finish;                                                                              \
+        run_cloth(system, range, masses, each, NULL, (struct wind_variant){false, false},          \
+                  (struct variant){damping, false, powers, true, areas}, loaded, SWEEP_FORCES,     \
+                  false, true, false);                                                             \
+    }
+
+// NAME: bending alone; NAME_areas: with areas.
+#define CLOTH_ELEMENTS_AREAS(name, damping, powers, euler, mixed)                                  \
+    CLOTH_ELEMENTS(name, damping, powers, false, euler, mixed)                                     \
+    CLOTH_ELEMENTS(name##_areas, damping, powers, true, euler, mixed)
+
+CLOTH_ELEMENTS_AREAS(elements_undamped, UNDAMPED, false, false, false)
+CLOTH_ELEMENTS_AREAS(elements_axial, DAMPED_AXIAL, false, false, false)
+CLOTH_ELEMENTS_AREAS(elements_undamped_powers, UNDAMPED, true, false, false)
+CLOTH_ELEMENTS_AREAS(elements_axial_powers, DAMPED_AXIAL, true, false, false)
+CLOTH_ELEMENTS_AREAS(elements_undamped_euler, UNDAMPED, false, true, false)
+CLOTH_ELEMENTS_AREAS(elements_axial_euler, DAMPED_AXIAL, false, true, false)
+CLOTH_ELEMENTS_AREAS(elements_undamped_mixed, UNDAMPED, false, false, true)
+CLOTH_ELEMENTS_AREAS(elements_axial_mixed, DAMPED_AXIAL, false, false, true)
+CLOTH_ELEMENTS_AREAS(elements_undamped_powers_mixed, UNDAMPED, true, false, true)
+CLOTH_ELEMENTS_AREAS(elements_axial_powers_mixed, DAMPED_AXIAL, true, false, true)
+CLOTH_ELEMENTS_STORES(elements_undamped_stores, UNDAMPED, false, false)
+CLOTH_ELEMENTS_STORES(elements_undamped_stores_areas, UNDAMPED, false, true)
+CLOTH_ELEMENTS_STORES(elements_axial_stores, DAMPED_AXIAL, false, false)
+CLOTH_ELEMENTS_STORES(elements_axial_stores_areas, DAMPED_AXIAL, false, true)
+CLOTH_ELEMENTS_STORES(elements_undamped_powers_stores, UNDAMPED, true, false)
+CLOTH_ELEMENTS_STORES(elements_undamped_powers_stores_areas, UNDAMPED, true, true)
+CLOTH_ELEMENTS_STORES(elements_axial_powers_stores, DAMPED_AXIAL, true, false)
+CLOTH_ELEMENTS_STORES(elements_axial_powers_stores_areas, DAMPED_AXIAL, true, true)
+
+// Indices: damped, areas.
+#define CLOTH_ELEMENTS_FUNCTIONS(finishes)                                                         \
+    {                                                                                              \
+        {elements_undamped##finishes, elements_undamped##finishes##_areas},                        \
+            {elements_axial##finishes, elements_axial##finishes##_areas},                          \
+    }
 
 static void cloth_with_elements(const struct system *system, const struct pass_range *range,
                                 const real *masses, double each, bool loaded, bool damped,
                                 enum sweep_finish finish)
 {
-    static const cloth_elements_function eulers[2] = {elements_undamped_euler,
-                                                      elements_axial_euler};
-    static const cloth_elements_function functions[2][2][2] = {
-        {{elements_undamped, elements_axial}, {elements_undamped_powers, elements_axial_powers}},
-        {{elements_undamped_mixed, elements_axial_mixed},
-         {elements_undamped_powers_mixed, elements_axial_powers_mixed}}};
+    static const cloth_elements_function eulers[2][2] = CLOTH_ELEMENTS_FUNCTIONS(_euler);
+    static const cloth_elements_function functions[2][2][2][2] = {
+        {CLOTH_ELEMENTS_FUNCTIONS(), CLOTH_ELEMENTS_FUNCTIONS(_powers)},
+        {CLOTH_ELEMENTS_FUNCTIONS(_mixed), CLOTH_ELEMENTS_FUNCTIONS(_powers_mixed)}};
+    static const cloth_elements_function stores[2][2][2] = {
+        CLOTH_ELEMENTS_FUNCTIONS(_stores), CLOTH_ELEMENTS_FUNCTIONS(_powers_stores)};
     const bool mixed = state_is_mixed(system->state), powers = range->powers != NULL;
-    const bool euler = finish == SWEEP_SYMPLECTIC_EULER && !loaded && !powers && !mixed;
-    const cloth_elements_function function =
-        euler ? eulers[damped] : functions[mixed][powers][damped];
+    const bool euler =
+        finish == SWEEP_SYMPLECTIC_EULER && !loaded && !powers && !mixed && range->shares_mass;
+    const bool areas = range->sweep->elements.areas;
+    const cloth_elements_function function = range->stores ? stores[powers][damped][areas]
+                                             : euler       ? eulers[damped][areas]
+                                                     : functions[mixed][powers][damped][areas];
     function(system, range, masses, (real)each, loaded, finish);
 }
 

@@ -112,7 +112,7 @@ WIDE_INLINE struct corner_forces corner_forces(const struct sweep_elements *of,
         linear_force(wide3_subtract(right->d, wide3_add(one->d, middle->d)), rate, exists,
                      wide_set(of->stiffness[2]), wide_set(of->damping[2]), variant, power);
     struct corner_forces forces = {twist, twist, twist, twist};
-    if (of->areas)
+    if (variant.areas)
         add_area(of, one, middle, right, exists, variant, &forces, power);
     return forces;
 }
@@ -179,13 +179,14 @@ WIDE_INLINE void run_elements(const struct pass_range *given, int rows_after,
 
 static void grid_elements(const struct pass_range *range, int rows_after)
 {
-    const bool damped = range->sweep->elements.damped;
-    if (!damped) {
-        run_elements(range, rows_after, (struct variant){UNDAMPED, false, false, false});
-    } else if (!range->powers) {
-        run_elements(range, rows_after, (struct variant){DAMPED_AXIAL, false, false, false});
-    } else {
-        run_elements(range, rows_after, (struct variant){DAMPED_AXIAL, false, true, false});
+    const struct sweep_elements *of = &range->sweep->elements;
+    if (!of->damped)
+        run_elements(range, rows_after, (struct variant){UNDAMPED, .areas = of->areas});
+    else if (!range->powers)
+        run_elements(range, rows_after, (struct variant){DAMPED_AXIAL, .areas = of->areas});
+    else
+        run_elements(range, rows_after,
+                     (struct variant){DAMPED_AXIAL, .powers = true, .areas = of->areas});
+    if (of->damped && range->powers)
         power_flush(range->powers, POWER_DAMPING);
-    }
 }

@@ -80,10 +80,10 @@ WIDE_INLINE struct own_nodes load_own(const struct sources *s, long i, enum swee
 // The variant of a pass, constant wherever it is inlined: undamped springs load no velocities, and
 // only passes with springs that break, yield or go slack, or whose constants vary along a row
 // (`special`) test for these. `powers`: the power of the damping is measured.
-// `elements`: those of a cloth are computed too (cloth_body.h).
+// `elements`: those of a cloth are computed too (cloth_body.h), with their areas or without.
 struct variant {
     enum sweep_damping damping;
-    bool special, powers, elements;
+    bool special, powers, elements, areas;
 };
 
 // The power of a spring's damping is over / under, so that the springs of a node share one
@@ -484,7 +484,7 @@ WIDE_INLINE void run_kind(const struct pass_range *range, const struct sweep_pas
 #define GRID_PASS(name, damping, special, measures)                                                \
     static void name(const struct pass_range *range, const struct sweep_pass *pass)                \
     {                                                                                              \
-        run_kind(range, pass, (struct variant){damping, special, measures, false});                \
+        run_kind(range, pass, (struct variant){damping, special, measures, false, false});         \
         if (measures)                                                                              \
             power_flush(range->powers, POWER_DAMPING);                                             \
     }
