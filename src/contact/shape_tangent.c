@@ -243,7 +243,7 @@ void REAL_NAME(shape_stage_begin)(struct system *system, double time, const stru
     worker_barrier(worker);
 }
 
-static struct range part_of(size_t count, size_t part)
+static struct range share_of(size_t count, size_t part)
 {
     return (struct range){count * part / SHAPE_LISTS, count * (part + 1) / SHAPE_LISTS};
 }
@@ -252,8 +252,8 @@ bool REAL_NAME(shape_rows_find)(struct system *system, size_t part, struct row_l
 {
     const struct surface_contact *it = system->surface_contact;
     const struct shape_contact *shapes = it->shapes;
-    const struct range chunks = part_of(shapes->chunk_count, part),
-                       blocks = part_of(it->surfaces.block_count, part);
+    const struct range chunks = share_of(shapes->chunk_count, part),
+                       blocks = share_of(it->surfaces.block_count, part);
     rows->count = rows->entries = 0;
     for (size_t i = chunks.first; i < chunks.end; i++)
         for (size_t c = 0; c < shapes->count; c++) {
