@@ -461,6 +461,39 @@ static void test_elements_limit_the_step_of_xpbd(void **state)
     }
 }
 
+// Drag is a force of the start of a substep there, too: it makes the step shorter that elements allow.
+static taut_solver *rope_with_drag(double dt, double rate)
+{
+    return solver_of(
+        "precision: double\nsimulation: {integrator: xpbd, dt: " NUM ", substeps: 1, steps: 1}\n"
+        "bodies:\n- {name: rope, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 12,\n"
+        "   pins: [first, 1], elastic: {young: 1.8e6, density: 1000, diameter: 0.014},\n"
+        "   rayleigh: {mass: " NUM "}}\n",
+        dt, rate);
+}
+
+static void test_drag_limits_the_step_of_xpbd(void **state)
+{
+    (void)state;
+    static const double rates[] = {0, 1, 4, 16, 50, 200, 1000, 1e5};
+    double before = INFINITY;
+    for (int i = 0; i < 8; i++) {
+        taut_error error = {0};
+        taut_critical_step step;
+        taut_solver *solver = rope_with_drag(1e-6, rates[i]);
+        assert_int_equal(taut_solver_critical_step(solver, 0, &step, &error), TAUT_OK);
+        taut_solver_destroy(solver);
+        assert_true(step.dt_bound > 0 && step.dt_bound <= before);
+        solver = rope_with_drag(0.99 * step.dt_bound, rates[i]);
+        shake(solver, 1e-6, 0);
+        const double start = energy_of(solver).total;
+        if (taut_solver_step(solver, 4000, &error) != TAUT_OK || !(energy_of(solver).total < start))
+            fail_msg("drag %g at 0.99 of %g: diverges", rates[i], step.dt_bound);
+        taut_solver_destroy(solver);
+        before = step.dt_bound * (1 + 1e-12);
+    }
+}
+
 // ---- A strip under its own weight
 
 // The drop of the end of a cantilever of cloth of length 1, clamped by two rows of pinned nodes, as
@@ -510,6 +543,7 @@ int main(void)
         cmocka_unit_test(test_tangents_are_derivatives_of_the_forces),
         cmocka_unit_test(test_critical_steps_are_those_of_runs),
         cmocka_unit_test(test_elements_limit_the_step_of_xpbd),
+        cmocka_unit_test(test_drag_limits_the_step_of_xpbd),
         cmocka_unit_test(test_a_strip_bends_as_the_elastica),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,15 +263,25 @@ static void add_surface_contact(const struct system *system, size_t end,
     }
 }
 
+// The substep that a node allows: k, c, those of its elements and contacts, and d, its drag, over its mass.
+// Drag is a force of the start of the substep, too, up to h d = 1; the rest divides the velocity (xpbd.c),
+// which only damps.
+static double explicit_substep(double k, double c, double d)
+{
+    const struct step_form all = {1, 2, 4, false}, strong = {1, 2, 2, false};
+    const double step = step_of_form(&all, k, c + d);
+    return step * d > 1 ? step_of_form(&strong, k, c) : step;
+}
+
 // The step of xpbd that these alone allow, INFINITY without any: constraints can only damp their
 // oscillations; 0 if none is known. Every worker computes it.
 static double explicit_part_step(const struct system *system)
 {
-    const struct step_form form = {1, 2, 4, false};
     if (any_softens(system))
         return 0;
     const size_t count = (size_t)system->state->nodes;
     const bool any = system->elements || system->surface_contact;
+    struct node_masses masses = {.end = 0};
     double least = INFINITY;
     for (size_t first = 0; any && first < count; first += BOUND_NODES) {
         struct element_blocks blocks = {.first = first};
@@ -285,8 +295,11 @@ static double explicit_part_step(const struct system *system)
             const double inverse = (double)system->constants->inverse_mass[i];
             const double k = largest_of(blocks.stiffness[i - first]),
                          c = largest_of(blocks.damping[i - first]);
+            if (i == masses.end)
+                masses = topology_masses(system->topology, i, count);
+            const double drag = drag_in(&masses, system->topology->environment.air_drag, i);
             if (inverse != 0 && k > 0)
-                least = fmin(least, step_of_form(&form, inverse * k, inverse * c));
+                least = fmin(least, explicit_substep(inverse * k, inverse * c, inverse * drag));
         }
     }
     return system->settings.substeps * least;
