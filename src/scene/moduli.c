@@ -369,14 +369,32 @@ static bool set_membrane(const struct setting *it)
            fits_precision(it, "an areal density", sheet.areal_density, "kg/m2");
 }
 
+// An element of negative stiffness goes on pushing where springs have yielded: the body stretches by
+// itself.
+static bool check_yielding(const struct setting *it)
+{
+    const struct scene_elements *elements = &it->body->elements;
+    if (isinf(it->body->common.yield_at) || !(elements->area < 0 || elements->volume < 0))
+        return true;
+    return problem_set(it->problem, "yield_at",
+                       "'yield_at' is not possible for a %s, whose %s has a negative stiffness "
+                       "beside the springs: %s",
+                       elements->area < 0 ? "cloth with C12 below C66"
+                                          : "lattice with a Poisson's ratio below 1/4",
+                       elements->area < 0 ? "area" : "volume",
+                       elements->area < 0 ? "leave it out, or give 'springs' instead of a material"
+                                          : "leave it out, or give 'poisson: 0.25' or more");
+}
+
 bool body_set_constants(struct scene_body *body, bool of_fabric, moduli_precision precision,
                         struct moduli_problem *problem)
 {
     const struct setting setting = {body, of_fabric, precision, problem};
-    const bool set = body->type == BODY_CLOTH     ? set_cloth(&setting)
-                     : body->type == BODY_ROPE    ? set_rope(&setting)
-                     : body->type == BODY_LATTICE ? set_lattice(&setting)
-                                                  : set_membrane(&setting);
+    const bool set = (body->type == BODY_CLOTH     ? set_cloth(&setting)
+                      : body->type == BODY_ROPE    ? set_rope(&setting)
+                      : body->type == BODY_LATTICE ? set_lattice(&setting)
+                                                   : set_membrane(&setting)) &&
+                     check_yielding(&setting);
     body->elements.damped = set && scene_elements_exist(&body->elements) && body->damping_ratio > 0;
     return set;
 }

@@ -225,8 +225,11 @@ static bool check_membrane(const struct given *given)
     const mark here = given->content.mapping ? given->content.at : given->at;
     for (int i = 0; of_springs[i]; i++)
         bound_refuse(given->binder, given->bound, of_springs[i],
-                     "is for springs; a body with 'elastic' and triangles has none: leave it out, "
-                     "or give 'damping_ratio'");
+                     strncmp(of_springs[i], "damping", strlen("damping")) == 0
+                         ? "is for springs; a body with 'elastic' and triangles has none: leave it "
+                           "out, or give 'damping_ratio'"
+                         : "is for springs; a body with 'elastic' and triangles has none: leave it "
+                           "out");
     bool valid = true;
     if (!solid->material && !bound_find(&given->content, "poisson"))
         valid = bind_report(given->binder, here, NULL,
