@@ -13,7 +13,8 @@ struct team_work {
     struct state *state;
     const struct broad_phase_rules *rules;
     int workers;
-    bool found[64]; // by each worker
+    bool found[64];         // by each worker
+    block_reals *positions; // by block
 };
 
 static void work(void *context, const struct worker *worker)
@@ -23,6 +24,20 @@ static void work(void *context, const struct worker *worker)
         team->workers = worker->count;
     REAL_NAME(broad_phase_refit)(team->broad, team->state, worker);
     team->found[worker->index] = REAL_NAME(broad_phase_find)(team->broad, team->rules, worker);
+}
+
+// The nodes of all blocks; the first one is repeated beyond the last.
+static void read_positions(struct team_work *team, const struct state *state)
+{
+    const struct surfaces *surfaces = team->broad->surfaces;
+    for (size_t b = 0; b < surfaces->block_count; b++)
+        for (uint32_t i = 0; i < SURFACE_NODES; i++) {
+            const struct surface_block *block = &surfaces->blocks[b];
+            const uint32_t node = surfaces->nodes[block->first_node + (i < block->nodes ? i : 0)];
+            team->positions[b][0][i] = state->x[node] + real_low(state->x_low, node);
+            team->positions[b][1][i] = state->y[node] + real_low(state->y_low, node);
+            team->positions[b][2][i] = state->z[node] + real_low(state->z_low, node);
+        }
 }
 
 // Positions of a state without anything else; `part` moves all nodes towards the origin.
@@ -54,6 +69,7 @@ static bool run(struct team_work *team, const struct search *search, double part
     struct state state = make_state(search, part);
     team->state = &state;
     team_run(search->threads, work, team);
+    read_positions(team, &state);
     free_state(&state);
     for (int i = 1; i < team->workers; i++)
         assert_int_equal(team->found[i], team->found[0]);
@@ -70,8 +86,15 @@ static int compare_candidates(const void *first, const void *second)
     return a->b < b->b ? -1 : a->b > b->b;
 }
 
-static struct candidate candidate_of(const struct surfaces *surfaces, const struct block_pair *pair,
-                                     int group, uint16_t code)
+// A pair with its candidates.
+struct pair_candidates {
+    uint32_t a, b;
+    const uint16_t *codes, *counts;
+    double least, box; // m: distances that none is below, of candidates and of blocks
+};
+
+static struct candidate candidate_of(const struct surfaces *surfaces,
+                                     const struct pair_candidates *pair, int group, uint16_t code)
 {
     const struct surface_block *a = &surfaces->blocks[group == 1 ? pair->b : pair->a];
     const struct surface_block *b = &surfaces->blocks[group == 1 ? pair->a : pair->b];
@@ -86,18 +109,18 @@ static struct candidate candidate_of(const struct surfaces *surfaces, const stru
                               b->first_triangle + (uint32_t)(code & 31)};
 }
 
-static struct point node_at(const struct broad_phase *broad, uint32_t block, int node)
+static struct point node_at(const struct team_work *team, uint32_t block, int node)
 {
-    const real(*x)[SURFACE_NODES] = (const real(*)[SURFACE_NODES])broad->positions[block];
+    const real(*x)[SURFACE_NODES] = (const real(*)[SURFACE_NODES])team->positions[block];
     return (struct point){x[0][node], x[1][node], x[2][node]};
 }
 
 // The nodes of a candidate, and the forces on those of the first and second block of its pair.
-static struct contact_nodes nodes_of_code(const struct broad_phase *broad,
-                                          const struct block_pair *pair, int group, uint16_t code,
-                                          block_reals *on[2])
+static struct contact_nodes nodes_of_code(const struct team_work *team,
+                                          const struct pair_candidates *pair, int group,
+                                          uint16_t code, block_reals *on[2])
 {
-    const struct surfaces *surfaces = broad->surfaces;
+    const struct surfaces *surfaces = team->broad->surfaces;
     const int sides[2] = {group == 1, group != 1};
     const uint32_t blocks[2] = {sides[0] ? pair->b : pair->a, sides[1] ? pair->b : pair->a};
     const struct surface_block *one = &surfaces->blocks[blocks[0]],
@@ -115,7 +138,7 @@ static struct contact_nodes nodes_of_code(const struct broad_phase *broad,
     for (int i = 0; i < 4; i++) {
         const int which = i >= split;
         nodes.local[i] = which ? second[i - split] : first[i];
-        nodes.at[i] = node_at(broad, blocks[which], nodes.local[i]);
+        nodes.at[i] = node_at(team, blocks[which], nodes.local[i]);
         nodes.forces[i] = on[sides[which]];
     }
     return nodes;
@@ -134,18 +157,18 @@ static struct closest closest_of(const struct contact_nodes *nodes, int group, b
 }
 
 // The square of the distance of a candidate, by one candidate at a time.
-static double square_of(const struct broad_phase *broad, const struct block_pair *pair, int group,
+static double square_of(const struct team_work *team, const struct pair_candidates *pair, int group,
                         uint16_t code)
 {
     block_reals *none[2] = {NULL, NULL};
-    const struct contact_nodes nodes = nodes_of_code(broad, pair, group, code, none);
+    const struct contact_nodes nodes = nodes_of_code(team, pair, group, code, none);
     real parallel;
     return (double)closest_of(&nodes, group, false, &parallel).square;
 }
 
 // Forces of kernels are those of one candidate at a time, to the bit.
-static void check_forces(const struct broad_phase *broad, const struct listed_pair *listed,
-                         const struct block_pair *pair, double square)
+static void check_forces(const struct team_work *team, const struct listed_pair *listed,
+                         const struct pair_candidates *pair, double square)
 {
     const real reach = (real)sqrt(square);
     const struct barrier barrier = {reach, reach / 3, 10};
@@ -157,7 +180,7 @@ static void check_forces(const struct broad_phase *broad, const struct listed_pa
     for (int group = 0, i = 0; group < 3; group++)
         for (int k = 0; k < pair->counts[group]; k++, i++) {
             const struct contact_nodes nodes =
-                nodes_of_code(broad, pair, group, listed->codes[i], on);
+                nodes_of_code(team, pair, group, listed->codes[i], on);
             real parallel;
             const struct closest closest = closest_of(&nodes, group, listed->bare, &parallel);
             least = closest.square < least ? closest.square : least;
@@ -165,7 +188,7 @@ static void check_forces(const struct broad_phase *broad, const struct listed_pa
         }
     real least_found;
     assert_int_equal(
-        broad->kernels->barrier_forces(listed, &barrier, found[0], found[last], &least_found),
+        team->broad->kernels->barrier_forces(listed, &barrier, found[0], found[last], &least_found),
         touches);
     assert_true(least_found <= least);
     for (int block = 0; block <= last; block++)
@@ -184,11 +207,11 @@ struct choice {
 };
 
 // Whether the edges of a candidate are nearly parallel: the kernel keeps them in any case.
-static bool is_parallel(const struct broad_phase *broad, const struct block_pair *pair, int group,
+static bool is_parallel(const struct team_work *team, const struct pair_candidates *pair, int group,
                         uint16_t code)
 {
     block_reals *none[2] = {NULL, NULL};
-    const struct contact_nodes nodes = nodes_of_code(broad, pair, group, code, none);
+    const struct contact_nodes nodes = nodes_of_code(team, pair, group, code, none);
     const struct point *p = nodes.at;
     real parallel = 1;
     if (group == 2)
@@ -198,10 +221,10 @@ static bool is_parallel(const struct broad_phase *broad, const struct block_pair
 
 // The candidates of a pair nearer than about the mean of their distances, in their order, and the
 // least distance of all, as the kernel of forces finds them and as the list has it.
-static void check_nearer(const struct broad_phase *broad, const struct pair_list *list,
-                         const struct block_pair *pair, struct choice *choice, struct hash *hash)
+static void check_nearer(const struct team_work *team, const struct pair_candidates *pair,
+                         struct choice *choice, struct hash *hash)
 {
-    const uint16_t *codes = list->codes + pair->first_code;
+    const uint16_t *codes = pair->codes;
     const int count = pair->counts[0] + pair->counts[1] + pair->counts[2];
     double *squares = calloc((size_t)count + 1, sizeof *squares), least = HUGE_VAL, mean = 0;
     uint16_t *near = calloc((size_t)count + CODES_SLACK, sizeof *near), near_counts[3];
@@ -209,19 +232,19 @@ static void check_nearer(const struct broad_phase *broad, const struct pair_list
     assert_non_null(near);
     for (int group = 0, i = 0; group < 3; group++)
         for (int k = 0; k < pair->counts[group]; k++, i++) {
-            squares[i] = square_of(broad, pair, group, codes[i]);
+            squares[i] = square_of(team, pair, group, codes[i]);
             least = fmin(least, squares[i]);
             mean += squares[i] / count;
         }
     const struct listed_pair listed = {
-        .x_a = (const real(*)[SURFACE_NODES])broad->positions[pair->a],
-        .x_b = (const real(*)[SURFACE_NODES])broad->positions[pair->b],
-        .a = &broad->corners[pair->a],
-        .b = &broad->corners[pair->b],
+        .x_a = (const real(*)[SURFACE_NODES])team->positions[pair->a],
+        .x_b = (const real(*)[SURFACE_NODES])team->positions[pair->b],
+        .a = &team->broad->corners[pair->a],
+        .b = &team->broad->corners[pair->b],
         .codes = codes,
         .counts = pair->counts,
-        .bare = broad->surfaces->blocks[pair->a].triangles == 0 &&
-                broad->surfaces->blocks[pair->b].triangles == 0,
+        .bare = team->broad->surfaces->blocks[pair->a].triangles == 0 &&
+                team->broad->surfaces->blocks[pair->b].triangles == 0,
         .near = near,
         .near_counts = near_counts,
         .square = (real)mean,
@@ -231,12 +254,14 @@ static void check_nearer(const struct broad_phase *broad, const struct pair_list
         free(squares);
         return;
     }
-    check_forces(broad, &listed, pair, mean);
+    check_forces(team, &listed, pair, mean);
     const double rounded = 1e-4 * (mean + least);
-    if ((double)pair->least * (double)pair->least > least + rounded)
-        fail_msg("least distance %g instead of %g", (double)pair->least, sqrt(least));
+    if (pair->least * pair->least > least + rounded)
+        fail_msg("least distance %g instead of %g", pair->least, sqrt(least));
+    if (pair->box * pair->box > least + rounded)
+        fail_msg("blocks that are %g apart, with a distance of %g", pair->box, sqrt(least));
     choice->pairs++;
-    choice->rough += (double)pair->least < 0.9 * sqrt(least);
+    choice->rough += pair->least < 0.9 * sqrt(least);
     const uint16_t *kept = near;
     for (int group = 0, i = 0; group < 3; group++) {
         const uint16_t *end = kept + near_counts[group];
@@ -247,8 +272,8 @@ static void check_nearer(const struct broad_phase *broad, const struct pair_list
                 fail_msg("a candidate of group %d with the square %g, of %g", group, squares[i],
                          mean);
             choice->kept += is_kept;
-            choice->extra += is_kept && squares[i] > mean + rounded &&
-                             !is_parallel(broad, pair, group, codes[i]);
+            choice->extra +=
+                is_kept && squares[i] > mean + rounded && !is_parallel(team, pair, group, codes[i]);
         }
         assert_true(kept == end); // nothing else, and in order
     }
@@ -259,43 +284,63 @@ static void check_nearer(const struct broad_phase *broad, const struct pair_list
     free(squares);
 }
 
-static void read_lists(const struct broad_phase *broad, struct search_result *result)
+static void read_pair(const struct team_work *team, const struct pair_candidates *pair,
+                      struct search_result *result, struct choice *choice, struct hash *hash)
 {
+    const size_t count = (size_t)pair->counts[0] + pair->counts[1] + pair->counts[2];
+    const uint16_t *code = pair->codes;
+    assert_true(pair->a != pair->b || pair->counts[1] == 0);
+    if (count == 0)
+        return;
+    result->items = realloc(result->items, (result->count + count) * sizeof *result->items);
+    assert_non_null(result->items);
+    for (int group = 0; group < 3; group++)
+        for (int i = 0; i < pair->counts[group]; i++, code++) {
+            assert_true(i == 0 || code[-1] < *code);
+            assert_true(group < 2 || pair->a != pair->b || (*code & 63) > *code >> 6);
+            result->items[result->count++] =
+                candidate_of(team->broad->surfaces, pair, group, *code);
+        }
+    hash_add(hash, &pair->a, sizeof pair->a);
+    hash_add(hash, &pair->b, sizeof pair->b);
+    hash_add(hash, pair->counts, 3 * sizeof *pair->counts);
+    hash_add(hash, pair->codes, count * sizeof *pair->codes);
+    check_nearer(team, pair, choice, hash);
+}
+
+static void read_lists(const struct team_work *team, struct search_result *result)
+{
+    const struct broad_phase *broad = team->broad;
+    const struct surface_block *blocks = broad->surfaces->blocks;
     struct hash hash;
     struct choice choice = {0};
-    size_t capacity = 0;
+    struct pair_finder *finder = malloc(sizeof *finder);
+    assert_non_null(finder);
+    REAL_NAME(pair_finder_begin)(finder, team->broad, team->rules);
     hash_begin(&hash);
-    for (size_t l = 0; l < broad->list_count; l++)
-        capacity += broad->lists[l].code_count;
-    result->items = calloc(capacity + 1, sizeof *result->items);
-    assert_non_null(result->items);
     for (size_t l = 0; l < broad->list_count; l++) {
         const struct pair_list *list = &broad->lists[l];
-        size_t at = 0;
         for (size_t p = 0; p < list->pair_count; p++) {
             const struct block_pair *pair = &list->pairs[p];
             assert_int_equal(pair->a / PAIR_CHUNK, l);
             assert_true(pair->a <= pair->b && pair->b < broad->surfaces->block_count);
             assert_true(p == 0 || pair[-1].a < pair->a ||
                         (pair[-1].a == pair->a && pair[-1].b < pair->b));
-            assert_true(pair->a != pair->b || pair->counts[1] == 0);
-            assert_int_equal(pair->first_code, at);
-            for (int group = 0; group < 3; group++)
-                for (int i = 0; i < pair->counts[group]; i++, at++) {
-                    const uint16_t code = list->codes[at];
-                    assert_true(i == 0 || list->codes[at - 1] < code);
-                    assert_true(group < 2 || pair->a != pair->b || (code & 63) > code >> 6);
-                    result->items[result->count++] =
-                        candidate_of(broad->surfaces, pair, group, code);
-                }
-            hash_add(&hash, &pair->a, sizeof pair->a);
-            hash_add(&hash, &pair->b, sizeof pair->b);
-            hash_add(&hash, pair->counts, sizeof pair->counts);
-            check_nearer(broad, list, pair, &choice, &hash);
+            const double reach = team->rules->radius[blocks[pair->a].body] +
+                                 team->rules->radius[blocks[pair->b].body];
+            const double least = REAL_NAME(pair_finder_find)(finder, pair, team->positions[pair->a],
+                                                             team->positions[pair->b], reach);
+            const struct pair_candidates candidates = {pair->a,
+                                                       pair->b,
+                                                       finder->found.codes,
+                                                       finder->found.counts,
+                                                       least,
+                                                       (double)pair->least};
+            hash_add(&hash, &pair->least, sizeof pair->least);
+            read_pair(team, &candidates, result, &choice, &hash);
         }
-        assert_int_equal(at, list->code_count);
-        hash_add(&hash, list->codes, list->code_count * sizeof *list->codes);
     }
+    free(finder);
     assert_true(choice.extra <= choice.kept / 10);
 #if TAUT_REAL_BITS == 64 // in single precision small reaches are lost in the margins for rounding
     assert_true(choice.rough <= choice.pairs / 2);
@@ -320,11 +365,14 @@ struct search_result REAL_NAME(search)(const struct search *search)
         assert_int_equal(error.code, TAUT_ERROR_MEMORY);
         return result;
     }
+    team.positions = calloc(search->surfaces->block_count + 1, sizeof *team.positions);
+    assert_non_null(team.positions);
     (void)run(&team, search, 0.7);
     result.found = run(&team, search, 1);
     result.bytes = REAL_NAME(broad_phase_bytes)(team.broad);
     if (result.found)
-        read_lists(team.broad, &result);
+        read_lists(&team, &result);
     REAL_NAME(broad_phase_free)(team.broad);
+    free(team.positions);
     return result;
 }

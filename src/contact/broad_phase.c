@@ -34,12 +34,10 @@ static bool allocate_all(struct broad_phase *broad)
     const size_t blocks = broad->surfaces->block_count;
     broad->list_count = (blocks + PAIR_CHUNK - 1) / PAIR_CHUNK;
     broad->lists = memory_allocate(broad->allocator, broad->list_count, sizeof *broad->lists);
-    broad->positions = memory_allocate(broad->allocator, blocks, sizeof *broad->positions);
     broad->boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->boxes);
     broad->built_boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->built_boxes);
     broad->corners = memory_allocate(broad->allocator, blocks, sizeof *broad->corners);
-    bool done =
-        broad->lists && broad->positions && broad->boxes && broad->built_boxes && broad->corners;
+    bool done = broad->lists && broad->boxes && broad->built_boxes && broad->corners;
     for (size_t count = blocks; done && count > 0;
          count = count > BROAD_PHASE_FAN ? level_boxes(count) : 0)
         done = make_level(broad, count);
@@ -93,14 +91,12 @@ void REAL_NAME(broad_phase_free)(struct broad_phase *broad)
     for (size_t l = 0; broad->lists && l < broad->list_count; l++) {
         struct pair_list *list = &broad->lists[l];
         memory_release(allocator, list->pairs, list->pair_capacity, sizeof *list->pairs);
-        memory_release(allocator, list->codes, list->code_capacity, sizeof *list->codes);
     }
     for (int l = 0; l < broad->level_count; l++)
         for (int row = 0; row < 6; row++)
             memory_release(allocator, broad->levels[l].rows[row], broad->levels[l].capacity,
                            sizeof(real));
     memory_release(allocator, broad->lists, broad->list_count, sizeof *broad->lists);
-    memory_release(allocator, broad->positions, blocks, sizeof *broad->positions);
     memory_release(allocator, broad->boxes, blocks, sizeof *broad->boxes);
     memory_release(allocator, broad->corners, blocks, sizeof *broad->corners);
     memory_release(allocator, broad->built_boxes, blocks, sizeof *broad->built_boxes);
@@ -112,13 +108,12 @@ uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad)
     uint64_t bytes = sizeof *broad;
     for (size_t l = 0; l < broad->list_count; l++) {
         const struct pair_list *list = &broad->lists[l];
-        bytes += sizeof *list + list->pair_capacity * sizeof *list->pairs +
-                 list->code_capacity * sizeof *list->codes;
+        bytes += sizeof *list + list->pair_capacity * sizeof *list->pairs;
     }
     for (int l = 0; l < broad->level_count; l++)
         bytes += 6 * broad->levels[l].capacity * sizeof(real);
-    return bytes + broad->surfaces->block_count * (sizeof *broad->positions + sizeof *broad->boxes +
-                                                   sizeof *broad->built_boxes);
+    return bytes + broad->surfaces->block_count *
+                       (sizeof *broad->boxes + sizeof *broad->built_boxes + sizeof *broad->corners);
 }
 
 // ---- Boxes
@@ -150,13 +145,11 @@ void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state 
     const struct range share = block_share(broad, worker);
     for (size_t b = share.first; b < share.end; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
-        for (int axis = 0; axis < 3; axis++) {
-            real *to = broad->positions[b][axis];
+        block_reals positions;
+        for (int axis = 0; axis < 3; axis++)
             copy_positions(x[axis], low[axis], surfaces->nodes + block->first_node, block->nodes,
-                           to);
-        }
-        broad->kernels->surface_box((const real(*)[SURFACE_NODES])broad->positions[b],
-                                    broad->boxes[b]);
+                           positions[axis]);
+        broad->kernels->surface_box((const real(*)[SURFACE_NODES])positions, broad->boxes[b]);
     }
     worker_barrier(worker);
 }
@@ -251,227 +244,44 @@ static bool grow(struct broad_phase *broad, void **array, size_t *capacity, size
     return larger != NULL;
 }
 
-// m; `square` is greater than that of the distance by what `limit` is beyond that of the reach, at
-// most.
-static double least_distance(real square, real limit, double reach)
+// m, of two boxes.
+static double box_distance(const real a[6], const real b[6])
 {
-    return sqrt(fmax(0, (double)square - ((double)limit - reach * reach)));
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double first = (double)a[axis] - (double)b[axis + 3],
+                     second = (double)b[axis] - (double)a[axis + 3];
+        const double gap = first > second ? first : second;
+        square += gap > 0 ? gap * gap : 0;
+    }
+    return sqrt(square);
 }
 
-static bool add_pair(struct broad_phase *broad, struct pair_list *list, size_t a, size_t b,
-                     const struct candidate_codes *found, double least)
+static bool add_pair(struct broad_phase *broad, struct pair_list *list, size_t a, size_t b)
 {
-    const size_t count = (size_t)found->counts[0] + found->counts[1] + found->counts[2];
-    if (count == 0)
-        return true;
-    if (list->code_count > UINT32_MAX ||
-        !grow(broad, (void **)&list->pairs, &list->pair_capacity, list->pair_count,
-              list->pair_count + 1, sizeof *list->pairs) ||
-        !grow(broad, (void **)&list->codes, &list->code_capacity, list->code_count,
-              list->code_count + count, sizeof *list->codes))
+    if (!grow(broad, (void **)&list->pairs, &list->pair_capacity, list->pair_count,
+              list->pair_count + 1, sizeof *list->pairs))
         return false;
-    list->pairs[list->pair_count++] = (struct block_pair){
-        .a = (uint32_t)a,
-        .b = (uint32_t)b,
-        .first_code = (uint32_t)list->code_count,
-        .counts = {found->counts[0], found->counts[1], found->counts[2]},
-        .least = (float)(least * (1 - 1e-6)),
-    };
-    memcpy(list->codes + list->code_count, found->codes, count * sizeof *found->codes);
-    list->code_count += count;
+    const double least = a == b ? 0 : box_distance(broad->boxes[a], broad->boxes[b]);
+    list->pairs[list->pair_count++] =
+        (struct block_pair){(uint32_t)a, (uint32_t)b, (float)(least * (1 - 1e-6))};
     return true;
 }
 
-// ---- Pairs of blocks
-
-// The nodes of a block by number, in a hash table with open addressing.
-enum { TABLE_BITS = 6, TABLE_SIZE = 1 << TABLE_BITS };
-
-struct node_table {
-    uint32_t nodes[TABLE_SIZE]; // UINT32_MAX: free
-    uint8_t numbers[TABLE_SIZE];
-};
-
-static unsigned table_slot(const struct node_table *table, uint32_t node)
-{
-    unsigned slot = node * UINT32_C(0x9E3779B1) >> (32 - TABLE_BITS);
-    while (table->nodes[slot] != UINT32_MAX && table->nodes[slot] != node)
-        slot = (slot + 1) % TABLE_SIZE;
-    return slot;
-}
-
-static void table_fill(struct node_table *table, const uint32_t *nodes, int count)
-{
-    memset(table->nodes, 0xff, sizeof table->nodes);
-    for (int i = 0; i < count; i++) {
-        const unsigned slot = table_slot(table, nodes[i]);
-        table->nodes[slot] = nodes[i];
-        table->numbers[slot] = (uint8_t)i;
-    }
-}
-
-// What a worker knows of block a of its present pairs, and of the pair.
-struct finder {
-    struct broad_phase *broad;
-    const struct broad_phase_rules *rules;
-    struct pair_list *list;
-    size_t number[2]; // of blocks a and b; the same for one block
-    struct candidate_block blocks[2];
-    struct candidate_boxes boxes[2];
-    struct node_table table; // of a
-    real built[2][3][SURFACE_NODES];
-    bool has_built; // of a
-    struct candidate_codes found;
-};
-
-static void set_block(struct finder *finder, int which, size_t number)
-{
-    const struct surfaces *surfaces = finder->broad->surfaces;
-    const struct surface_block *block = &surfaces->blocks[number];
-    finder->number[which] = number;
-    finder->blocks[which] = (struct candidate_block){
-        .x = (const real(*)[SURFACE_NODES])finder->broad->positions[number],
-        .corners = &finder->broad->corners[number],
-        .own_nodes = block->own_nodes,
-        .edges = block->edges,
-        .triangles = block->triangles,
-        .box = finder->broad->boxes[number],
-    };
-    finder->broad->kernels->candidate_boxes(&finder->blocks[which], &finder->boxes[which]);
-}
-
-// Copies built positions relative to the first node of block a.
-static void set_built(struct finder *finder, int which)
-{
-    const struct surfaces *surfaces = finder->broad->surfaces;
-    const struct surface_block *block = &surfaces->blocks[finder->number[which]];
-    const uint32_t *nodes = surfaces->nodes + block->first_node;
-    const double *from =
-        finder->rules->built[surfaces->nodes[surfaces->blocks[finder->number[0]].first_node]];
-    for (int axis = 0; axis < 3; axis++)
-        for (int i = 0; i < block->nodes; i++)
-            finder->built[which][axis][i] =
-                (real)(finder->rules->built[nodes[i]][axis] - from[axis]);
-}
-
-static bool boxes_meet(const real a[6], const real b[6])
-{
-    bool meets = true;
-    for (int axis = 0; axis < 3; axis++)
-        meets &= a[axis] <= b[axis + 3] && b[axis] <= a[axis + 3];
-    return meets;
-}
-
-// Finds the nodes that blocks a and b have in common, which are in both boxes.
-static void find_common(const struct finder *finder, struct candidate_pair *pair)
-{
-    const struct surfaces *surfaces = finder->broad->surfaces;
-    const struct surface_block *a = &surfaces->blocks[finder->number[0]];
-    const struct surface_block *b = &surfaces->blocks[finder->number[1]];
-    if (a->body != b->body || !boxes_meet(pair->a->box, pair->b->box))
-        return;
-    const uint32_t *nodes = surfaces->nodes + b->first_node;
-    for (int i = 0; i < b->nodes; i++) {
-        const unsigned slot = table_slot(&finder->table, nodes[i]);
-        if (finder->table.nodes[slot] == nodes[i]) {
-            pair->common_a[pair->common_count] = finder->table.numbers[slot];
-            pair->common_b[pair->common_count++] = (uint8_t)i;
-        }
-    }
-}
-
-// Pairs at exactly this distance in a regular shape, but for rounding, are left out with the nearer
-// ones.
-#define APART_MARGIN 1e-5
-
-// Whether parts of blocks a and b may be too near as built.
-static bool is_near_as_built(const struct finder *finder, double apart)
-{
-    const double *a = finder->broad->built_boxes[finder->number[0]];
-    const double *b = finder->broad->built_boxes[finder->number[1]];
-    double square = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double gap = fmax(fmax(a[axis] - b[axis + 3], b[axis] - a[axis + 3]), 0);
-        square += gap * gap;
-    }
-    return square <= 1.001 * apart * apart;
-}
-
-// The reach and the squares of distances up to which pairs are listed (candidates_body.h).
-static void pair_thresholds(const struct finder *finder, double reach, struct candidate_pair *pair)
-{
-#if TAUT_REAL_BITS == 32
-    const double point_margin = 8 * 2.43e-5; // 8 REAL_EPSILON^(2/3)
-#else
-    const double point_margin = 8 * 3.68e-11;
-#endif
-    const double epsilon = (double)REAL_EPSILON;
-    const double longest =
-        (double)most_of(finder->boxes[0].longest, finder->boxes[pair->a != pair->b].longest);
-    const double all = longest + 3 * reach;
-    const double size = fmax(box_size(pair->a->box), box_size(pair->b->box));
-    // Rounding of positions (precision mixed), of boxes, and of the distances.
-    const double grown = reach * (1 + 8 * epsilon) + epsilon * (16 * all + 4 * size);
-    pair->reach = (real)grown;
-    pair->point_square = (real)(grown * grown + point_margin * all * all);
-    pair->edge_square = (real)(grown * grown + 0.5 * (double)PARALLEL_SQUARE * all * all);
-}
-
-static bool find_pair(struct finder *finder, size_t b)
-{
-    const struct broad_phase_rules *rules = finder->rules;
-    const struct surface_block *blocks = finder->broad->surfaces->blocks;
-    const size_t a = finder->number[0];
-    const size_t body_a = blocks[a].body, body_b = blocks[b].body;
-    if (!rules->enabled[body_a * rules->bodies + body_b])
-        return true;
-    const int second = a != b;
-    if (second)
-        set_block(finder, 1, b);
-    else
-        finder->number[1] = a, finder->blocks[1] = finder->blocks[0];
-    struct candidate_pair pair = {.a = &finder->blocks[0],
-                                  .b = &finder->blocks[second],
-                                  .boxes_a = &finder->boxes[0],
-                                  .boxes_b = &finder->boxes[second]};
-    const double reach = rules->radius[body_a] + rules->radius[body_b];
-    pair_thresholds(finder, reach, &pair);
-    find_common(finder, &pair);
-    const double apart = rules->built && body_a == body_b ? rules->apart[body_a] : 0;
-    if (apart > 0 && is_near_as_built(finder, apart)) {
-        if (!finder->has_built)
-            set_built(finder, 0);
-        finder->has_built = true;
-        if (second)
-            set_built(finder, 1);
-        pair.built_a = (const real(*)[SURFACE_NODES])finder->built[0];
-        pair.built_b = (const real(*)[SURFACE_NODES])finder->built[second];
-        pair.apart_square = (real)(apart * apart * (1 + 2 * APART_MARGIN));
-    }
-    struct candidate_codes *found = &finder->found;
-    finder->broad->kernels->candidates(&pair, found);
-    return add_pair(finder->broad, finder->list, a, b, found,
-                    fmin(least_distance(found->point_least, pair.point_square, reach),
-                         least_distance(found->edge_least, pair.edge_square, reach)));
-}
-
 // Finds the pairs of block a with itself and all later ones, in their order.
-static bool find_pairs(struct finder *finder, size_t a)
+static bool find_pairs(struct broad_phase *broad, const struct broad_phase_rules *rules,
+                       struct pair_list *list, size_t a)
 {
     struct {
         size_t first; // of the boxes to test
         int level;
     } stack[BROAD_PHASE_LEVELS * BROAD_PHASE_FAN];
-    const struct broad_phase *broad = finder->broad;
-    const struct surfaces *surfaces = broad->surfaces;
+    const struct surface_block *blocks = broad->surfaces->blocks;
+    const bool *enabled = rules->enabled + blocks[a].body * rules->bodies;
     int depth = 0;
     real box[6];
     for (int row = 0; row < 6; row++)
         box[row] = broad->levels[0].rows[row][a];
-    set_block(finder, 0, a);
-    table_fill(&finder->table, surfaces->nodes + surfaces->blocks[a].first_node,
-               surfaces->blocks[a].nodes);
-    finder->has_built = false;
     stack[depth].first = 0;
     stack[depth++].level = broad->level_count - 1;
     while (depth > 0) {
@@ -484,7 +294,7 @@ static bool find_pairs(struct finder *finder, size_t a)
         if (level == 0) {
             for (; bits; bits &= bits - 1) {
                 const size_t b = first + (size_t)lowest_bit(bits);
-                if (b >= a && !find_pair(finder, b))
+                if (b >= a && enabled[blocks[b].body] && !add_pair(broad, list, a, b))
                     return false;
             }
             continue;
@@ -519,20 +329,190 @@ bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_p
     }
     worker_barrier(worker);
 
-    struct finder finder = {.broad = broad, .rules = rules};
     struct range range;
     while (worker_claim(worker, broad->list_count, 1, &range))
         for (size_t l = range.first; l < range.end; l++) {
-            struct pair_list *list = finder.list = &broad->lists[l];
+            struct pair_list *list = &broad->lists[l];
             const size_t end = (l + 1) * PAIR_CHUNK;
-            list->pair_count = list->code_count = 0;
+            list->pair_count = 0;
             list->failed = false;
             for (size_t a = l * PAIR_CHUNK; a < end && a < blocks && !list->failed; a++)
-                list->failed = !find_pairs(&finder, a);
+                list->failed = !find_pairs(broad, rules, list, a);
         }
     worker_barrier(worker);
     bool found = true;
     for (size_t l = 0; l < broad->list_count; l++)
         found &= !broad->lists[l].failed;
     return found;
+}
+
+// ---- The candidates of a pair
+
+static unsigned table_slot(const struct node_table *table, uint32_t node)
+{
+    unsigned slot = node * UINT32_C(0x9E3779B1) >> (32 - NODE_TABLE_BITS);
+    while (table->nodes[slot] != UINT32_MAX && table->nodes[slot] != node)
+        slot = (slot + 1) % NODE_TABLE_SIZE;
+    return slot;
+}
+
+static void table_fill(struct node_table *table, const uint32_t *nodes, int count)
+{
+    memset(table->nodes, 0xff, sizeof table->nodes);
+    for (int i = 0; i < count; i++) {
+        const unsigned slot = table_slot(table, nodes[i]);
+        table->nodes[slot] = nodes[i];
+        table->numbers[slot] = (uint8_t)i;
+    }
+}
+
+static void set_block(struct pair_finder *finder, int which, size_t number, const block_reals x)
+{
+    const struct surface_block *block = &finder->broad->surfaces->blocks[number];
+    const struct kernels *kernels = finder->broad->kernels;
+    finder->number[which] = number;
+    kernels->surface_box(x, finder->block_boxes[which]);
+    finder->blocks[which] = (struct candidate_block){
+        .x = x,
+        .corners = &finder->broad->corners[number],
+        .own_nodes = block->own_nodes,
+        .edges = block->edges,
+        .triangles = block->triangles,
+        .box = finder->block_boxes[which],
+    };
+    kernels->candidate_boxes(&finder->blocks[which], &finder->boxes[which]);
+}
+
+// Copies built positions relative to the first node of block a.
+static void set_built(struct pair_finder *finder, int which)
+{
+    const struct surfaces *surfaces = finder->broad->surfaces;
+    const struct surface_block *block = &surfaces->blocks[finder->number[which]];
+    const uint32_t *nodes = surfaces->nodes + block->first_node;
+    const double *from =
+        finder->rules->built[surfaces->nodes[surfaces->blocks[finder->number[0]].first_node]];
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < block->nodes; i++)
+            finder->built[which][axis][i] =
+                (real)(finder->rules->built[nodes[i]][axis] - from[axis]);
+}
+
+static bool boxes_meet(const real a[6], const real b[6])
+{
+    bool meets = true;
+    for (int axis = 0; axis < 3; axis++)
+        meets &= a[axis] <= b[axis + 3] && b[axis] <= a[axis + 3];
+    return meets;
+}
+
+// Finds the nodes that blocks a and b have in common, which are in both boxes.
+static void find_common(struct pair_finder *finder, struct candidate_pair *pair)
+{
+    const struct surfaces *surfaces = finder->broad->surfaces;
+    const struct surface_block *a = &surfaces->blocks[finder->number[0]];
+    const struct surface_block *b = &surfaces->blocks[finder->number[1]];
+    if (a->body != b->body || !boxes_meet(pair->a->box, pair->b->box))
+        return;
+    if (!finder->has_table)
+        table_fill(&finder->table, surfaces->nodes + a->first_node, a->nodes);
+    finder->has_table = true;
+    const uint32_t *nodes = surfaces->nodes + b->first_node;
+    for (int i = 0; i < b->nodes; i++) {
+        const unsigned slot = table_slot(&finder->table, nodes[i]);
+        if (finder->table.nodes[slot] == nodes[i]) {
+            pair->common_a[pair->common_count] = finder->table.numbers[slot];
+            pair->common_b[pair->common_count++] = (uint8_t)i;
+        }
+    }
+}
+
+// Pairs at exactly this distance in a regular shape, but for rounding, are left out with the nearer
+// ones.
+#define APART_MARGIN 1e-5
+
+// Whether parts of blocks a and b may be too near as built.
+static bool is_near_as_built(const struct pair_finder *finder, double apart)
+{
+    const double *a = finder->broad->built_boxes[finder->number[0]];
+    const double *b = finder->broad->built_boxes[finder->number[1]];
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double gap = fmax(fmax(a[axis] - b[axis + 3], b[axis] - a[axis + 3]), 0);
+        square += gap * gap;
+    }
+    return square <= 1.001 * apart * apart;
+}
+
+// The reach and the squares of distances up to which pairs are listed (candidates_body.h).
+static void pair_thresholds(const struct pair_finder *finder, double reach,
+                            struct candidate_pair *pair)
+{
+#if TAUT_REAL_BITS == 32
+    const double point_margin = 8 * 2.43e-5; // 8 REAL_EPSILON^(2/3)
+#else
+    const double point_margin = 8 * 3.68e-11;
+#endif
+    const double epsilon = (double)REAL_EPSILON;
+    const double longest =
+        (double)most_of(finder->boxes[0].longest, finder->boxes[pair->a != pair->b].longest);
+    const double all = longest + 3 * reach;
+    const double size = fmax(box_size(pair->a->box), box_size(pair->b->box));
+    // Rounding of positions (precision mixed), of boxes, and of the distances.
+    const double grown = reach * (1 + 8 * epsilon) + epsilon * (16 * all + 4 * size);
+    pair->reach = (real)grown;
+    pair->point_square = (real)(grown * grown + point_margin * all * all);
+    pair->edge_square = (real)(grown * grown + 0.5 * (double)PARALLEL_SQUARE * all * all);
+}
+
+// m; `square` is greater than that of the distance by what `limit` is beyond that of the reach, at
+// most.
+static double least_distance(real square, real limit, double reach)
+{
+    return sqrt(fmax(0, (double)square - ((double)limit - reach * reach)));
+}
+
+void REAL_NAME(pair_finder_begin)(struct pair_finder *finder, struct broad_phase *broad,
+                                  const struct broad_phase_rules *rules)
+{
+    finder->broad = broad;
+    finder->rules = rules;
+    finder->number[0] = SIZE_MAX;
+}
+
+double REAL_NAME(pair_finder_find)(struct pair_finder *finder, const struct block_pair *of,
+                                   const block_reals x_a, const block_reals x_b, double reach)
+{
+    const struct broad_phase_rules *rules = finder->rules;
+    const struct surface_block *blocks = finder->broad->surfaces->blocks;
+    const size_t body = blocks[of->a].body;
+    const int second = of->a != of->b;
+    if (finder->number[0] != of->a) {
+        set_block(finder, 0, of->a, x_a);
+        finder->has_table = finder->has_built = false;
+    }
+    if (second)
+        set_block(finder, 1, of->b, x_b);
+    else
+        finder->number[1] = of->a;
+    struct candidate_pair pair = {.a = &finder->blocks[0],
+                                  .b = &finder->blocks[second],
+                                  .boxes_a = &finder->boxes[0],
+                                  .boxes_b = &finder->boxes[second]};
+    pair_thresholds(finder, reach, &pair);
+    find_common(finder, &pair);
+    const double apart = rules->built && body == blocks[of->b].body ? rules->apart[body] : 0;
+    if (apart > 0 && is_near_as_built(finder, apart)) {
+        if (!finder->has_built)
+            set_built(finder, 0);
+        finder->has_built = true;
+        if (second)
+            set_built(finder, 1);
+        pair.built_a = (const real(*)[SURFACE_NODES])finder->built[0];
+        pair.built_b = (const real(*)[SURFACE_NODES])finder->built[second];
+        pair.apart_square = (real)(apart * apart * (1 + 2 * APART_MARGIN));
+    }
+    struct candidate_codes *found = &finder->found;
+    finder->broad->kernels->candidates(&pair, found);
+    return fmin(least_distance(found->point_least, pair.point_square, reach),
+                least_distance(found->edge_least, pair.edge_square, reach));
 }

@@ -1,43 +1,35 @@
 // Finds the nodes and triangles, and the edges and edges, of surfaces (surfaces.h) that are nearer
 // to each other than a reach: the candidates for contact. Numeric.
 //
-// A tree of boxes over the numbers of the blocks gives the pairs of blocks that are near; in each of
-// them boxes, then distances, are tested. Lists belong to chunks of blocks and are written in the
-// order of the numbers, so that they do not depend on the number of threads and nothing is sorted.
-// No candidate within the reach is left out: thresholds include bounds on rounding errors
-// (candidates_body.h), and lists grow as needed. A few farther ones are listed too. Lists are the
-// same on every instruction set.
+// A tree of boxes over the numbers of the blocks gives the pairs of blocks that are near; for one of
+// them, boxes of its parts, then distances, are tested when its candidates are asked for. Lists of
+// pairs belong to chunks of blocks and are written in the order of the numbers, so that they do not
+// depend on the number of threads and nothing is sorted. No pair and no candidate within the reach is
+// left out: thresholds include bounds on rounding errors (candidates_body.h), and lists grow as
+// needed. A few farther ones are listed too. Lists are the same on every instruction set.
 #ifndef TAUT_CONTACT_BROAD_PHASE_H
 #define TAUT_CONTACT_BROAD_PHASE_H
 
 #include <stdatomic.h>
 
+#include "contact/barrier.h"
+#include "contact/candidates.h"
 #include "contact/surfaces.h"
 #include "kernels/kernels.h"
 
 // Blocks whose pairs are in one list, and children of a box of the tree.
 enum { PAIR_CHUNK = 64, BROAD_PHASE_FAN = 16, BROAD_PHASE_LEVELS = 8 };
 
-// The candidates of two blocks, or of one with itself (a = b): codes first_code to first_code +
-// counts[0] + counts[1] + counts[2] - 1 of its list. Codes rise within each group:
-//   counts[0]            nodes of a and triangles of b: node << 5 | triangle
-//   counts[1], a != b    nodes of b and triangles of a: the same
-//   counts[2]            edges of a and of b: edge_a << 6 | edge_b; in one block edge_b > edge_a
-// Nodes, triangles and edges have their numbers in the block; only own nodes occur.
+// Two blocks that are near each other, or one with itself (a = b).
 struct block_pair {
     uint32_t a, b;
-    uint32_t first_code;
-    uint16_t counts[3];
-    float least; // m, how far apart all of them are at least
+    float least; // m, how far apart they are at least
 };
 
-// The pairs with candidates whose first block, a, is in the chunk of the list; b >= a. They rise by
-// a, then b.
+// Those whose first block, a, is in the chunk of the list; b >= a. They rise by a, then b.
 struct pair_list {
     struct block_pair *pairs;
     size_t pair_count, pair_capacity;
-    uint16_t *codes;
-    size_t code_count, code_capacity;
     bool failed; // no memory
 };
 
@@ -56,10 +48,7 @@ struct broad_phase {
     struct block_corners *corners; // of each block (candidates.h)
     struct pair_list *lists;
     size_t list_count;
-    // As of the last broad_phase_refit, in the coordinates of the state's arrays: nodes of each
-    // block, the last of which are repeated, and least and most coordinates of blocks.
-    real (*positions)[3][SURFACE_NODES];
-    real (*boxes)[6];
+    real (*boxes)[6]; // of blocks: least and most coordinates, as of the last broad_phase_refit
     struct tree_level levels[BROAD_PHASE_LEVELS]; // level 0: boxes of blocks and half the reach
     int level_count;
     // Boxes of blocks as built, for these positions; allocated when they are first needed.
@@ -92,14 +81,54 @@ void REAL_NAME(broad_phase_free)(struct broad_phase *broad);
 // Bytes allocated, lists included.
 uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad);
 
-// Copies positions to the blocks. Called by all workers together, as is broad_phase_find; both have
-// a barrier at the end.
+// Finds the boxes of the blocks. Called by all workers together, as is broad_phase_find; both have a
+// barrier at the end.
 void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state *state,
                                   const struct worker *worker);
 
-// Makes the lists for the positions of the last refit; false, on all workers, if memory ran out.
-// Then the lists are useless until it succeeds.
+// Makes the lists for the boxes of the last refit; false, on all workers, if memory ran out. Then the
+// lists are useless until it succeeds.
 bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_phase_rules *rules,
                                  const struct worker *worker);
+
+// ---- The candidates of a pair
+
+// The nodes of a block by number, in a hash table with open addressing.
+enum { NODE_TABLE_BITS = 6, NODE_TABLE_SIZE = 1 << NODE_TABLE_BITS };
+
+struct node_table {
+    uint32_t nodes[NODE_TABLE_SIZE]; // UINT32_MAX: free
+    uint8_t numbers[NODE_TABLE_SIZE];
+};
+
+// What a worker knows of block a of its present pairs, and of the pair. It is large, and only
+// pair_finder_begin need set it.
+struct pair_finder {
+    struct broad_phase *broad;
+    const struct broad_phase_rules *rules;
+    size_t number[2]; // of blocks a and b; the same for one block
+    struct candidate_block blocks[2];
+    struct candidate_boxes boxes[2];
+    real block_boxes[2][6];
+    struct node_table table; // of a
+    real built[2][3][SURFACE_NODES];
+    bool has_table, has_built; // of a
+    struct candidate_codes found;
+};
+
+// Before the first pair, and whenever positions have changed.
+void REAL_NAME(pair_finder_begin)(struct pair_finder *finder, struct broad_phase *broad,
+                                  const struct broad_phase_rules *rules);
+
+// Sets finder->found to the candidates of a pair that are nearer to each other than the reach, m, with
+// the nodes of its blocks in these places; the first node is repeated beyond the last. Codes rise within
+// each group:
+//   counts[0]            nodes of a and triangles of b: node << 5 | triangle
+//   counts[1], a != b    nodes of b and triangles of a: the same
+//   counts[2]            edges of a and of b: edge_a << 6 | edge_b; in one block edge_b > edge_a
+// Nodes, triangles and edges have their numbers in the block; only own nodes occur. Returns how far
+// apart all of them are at least. After broad_phase_find with the same rules.
+double REAL_NAME(pair_finder_find)(struct pair_finder *finder, const struct block_pair *pair,
+                                   const block_reals x_a, const block_reals x_b, double reach);
 
 #endif

@@ -15,6 +15,7 @@
 struct listing {
     struct system *system;
     struct contact_points *to;
+    struct pair_finder *finder;
     bool counts;     // the first pass
     uint64_t number; // of the next one
     // Of a pair of blocks:
@@ -118,16 +119,22 @@ static void take_candidates(void *context, const struct touching_candidate *item
 static void list_candidates(struct listing *it, size_t index)
 {
     const struct system *system = it->system;
-    const struct surface_contact *contact = system->surface_contact;
-    const struct pair_list *list = &contact->broad->lists[index];
+    struct surface_contact *contact = system->surface_contact;
+    const struct surface_list *list = &contact->lists[index];
     const struct friction_list *records =
         contact->friction ? &contact->friction->lists[index] : NULL;
     block_reals x[2], unused[2] = {{{0}}};
     uint32_t read[2] = {UINT32_MAX, UINT32_MAX};
     size_t pair_of_records = 0;
-    for (size_t p = 0; p < list->pair_count; p++) {
-        const struct block_pair *pair = &list->pairs[p];
+    for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
+        const struct block_pair *pair = &list->pairs[p].pair;
         const bool self = pair->a == pair->b;
+        it->law.barrier = barrier_between(system, block_of(contact, pair->a)->body,
+                                          block_of(contact, pair->b)->body);
+        const struct pair_codes of =
+            codes_within_reach(contact, it->finder, index, p, &it->law.barrier);
+        if (code_total(of.counts) == 0)
+            continue;
         const uint32_t blocks[2] = {pair->a, pair->b};
         for (int side = 0; side < (self ? 1 : 2); side++) {
             if (read[side] != blocks[side])
@@ -135,12 +142,10 @@ static void list_candidates(struct listing *it, size_t index)
             read[side] = blocks[side];
         }
         struct touching_candidates touching = {.take = take_candidates, .context = it};
-        struct listed_pair listed = listed_pair_of(contact, pair, listed_codes(list, pair),
-                                                   (const real(*)[SURFACE_NODES])x[0],
-                                                   (const real(*)[SURFACE_NODES])x[self ? 0 : 1]);
+        struct listed_pair listed =
+            listed_pair_of(contact, pair, of, (const real(*)[SURFACE_NODES])x[0],
+                           (const real(*)[SURFACE_NODES])x[self ? 0 : 1]);
         listed.touching = &touching;
-        it->law.barrier = barrier_between(system, block_of(contact, pair->a)->body,
-                                          block_of(contact, pair->b)->body);
         it->records = NULL;
         if (records && rule_of(system, pair->a, pair->b)->static_coefficient > 0) {
             const struct friction_pair *known =
@@ -319,8 +324,12 @@ void REAL_NAME(contact_points_list)(struct system *system, struct contact_points
 {
     struct surface_contact *contact = system->surface_contact;
     const double time = step_time(system, system->state->step);
-    if (contact)
+    struct pair_finder finder;
+    if (contact) {
         REAL_NAME(surface_lists_prepare)(system, worker);
+        REAL_NAME(surface_steps_know)(system, worker);
+        REAL_NAME(pair_finder_begin)(&finder, contact->broad, &contact->rules);
+    }
     if (contact && contact->shapes)
         REAL_NAME(shape_contact_find)(system, time, false, worker);
     const struct parts parts = parts_of(system);
@@ -336,13 +345,16 @@ void REAL_NAME(contact_points_list)(struct system *system, struct contact_points
     // Whichever worker has a part: those with contacts lie side by side.
     for (int pass = 0; pass < 2; pass++) {
         for (size_t part = (size_t)worker->index; part < count; part += (size_t)worker->count) {
-            struct listing it = {.system = system, .to = to, .counts = pass == 0};
+            struct listing it = {
+                .system = system, .to = to, .finder = &finder, .counts = pass == 0};
             it.number = pass == 0 ? 0 : to->scratch[part];
             list_part(&it, &parts, part, time);
             if (pass == 0)
                 to->scratch[part] = it.number;
         }
         worker_barrier(worker);
+        if (worker->index == 0 && contact && atomic_exchange(&contact->failed, false))
+            REAL_NAME(surface_memory_has_run_out)(system);
         if (pass == 0 && worker->index == 0)
             number_parts(to, count);
         worker_barrier(worker);

@@ -114,13 +114,13 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
 {
     const size_t blocks = it->surfaces.block_count, lists = it->broad->list_count;
     const size_t entries = it->surfaces.node_entries;
-    if (!ALLOCATE(it->listed, blocks) || !ALLOCATE(it->start, blocks) ||
-        !ALLOCATE(it->steps, blocks) || !ALLOCATE(it->own, blocks) ||
-        !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
-        !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->near, lists) ||
-        !ALLOCATE(it->passed, lists) || !ALLOCATE(it->energies, lists) ||
-        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->entry_blocks, entries) ||
-        !ALLOCATE(it->halo_start, entries + 1))
+    if (!ALLOCATE(it->listed, blocks) || !ALLOCATE(it->block_tiles, blocks) ||
+        !ALLOCATE(it->start, blocks) || !ALLOCATE(it->steps, blocks) ||
+        !ALLOCATE(it->own, blocks) || !ALLOCATE(it->touched, blocks) ||
+        !ALLOCATE(it->receives, blocks) || !ALLOCATE(it->incoming_start, blocks + 1) ||
+        !ALLOCATE(it->lists, lists) || !ALLOCATE(it->passed, lists) ||
+        !ALLOCATE(it->energies, lists) || !ALLOCATE(it->owner, entries) ||
+        !ALLOCATE(it->entry_blocks, entries) || !ALLOCATE(it->halo_start, entries + 1))
         return false;
     if (stages)
         return ALLOCATE(it->now, blocks);
@@ -162,7 +162,7 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
     const bool stages =
         integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 || implicit;
     it->always_at_start = integrator == INTEGRATOR_XPBD;
-    if (!REAL_NAME(surface_lists_make)(system) || !allocate_blocks(it, stages, allocator) ||
+    if (!allocate_blocks(it, stages, allocator) || !REAL_NAME(surface_lists_make)(system) ||
         !find_owners(it, nodes, allocator))
         return fail_memory(error, "contact");
     if (!REAL_NAME(surface_friction_make)(system, scene))
@@ -177,15 +177,15 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
 
 static void release_lists(struct surface_contact *it, const taut_allocator *allocator)
 {
-    for (size_t i = 0; i < it->broad->list_count && it->near; i++) {
-        free(it->near[i].pairs);
-        free(it->near[i].codes);
+    for (size_t i = 0; i < it->broad->list_count && it->lists; i++) {
+        free(it->lists[i].pairs);
+        free(it->lists[i].codes);
     }
     for (size_t i = 0; i < it->broad->list_count && it->passed; i++) {
         free(it->passed[i].forces);
         free(it->passed[i].blocks);
     }
-    RELEASE(it->near, it->broad->list_count);
+    RELEASE(it->lists, it->broad->list_count);
     RELEASE(it->passed, it->broad->list_count);
     RELEASE(it->energies, it->broad->list_count);
     free(it->incoming);
@@ -218,6 +218,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->old_z, nodes);
     REAL_NAME(surface_lists_free)(system);
     RELEASE(it->listed, blocks);
+    RELEASE(it->block_tiles, blocks);
     if (it->now != it->start)
         RELEASE(it->now, blocks);
     RELEASE(it->start, blocks);
@@ -249,11 +250,11 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes) +
              REAL_NAME(mesh_colliders_bytes)(it) + REAL_NAME(shape_contact_bytes)(system);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
-                       sizeof(size_t) + 3);
+                       sizeof *it->block_tiles + sizeof(size_t) + 3);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
     for (size_t i = 0; i < it->broad->list_count; i++)
-        bytes += sizeof *it->near + it->near[i].pair_capacity * sizeof *it->near[i].pairs +
-                 it->near[i].code_capacity * sizeof *it->near[i].codes +
+        bytes += sizeof *it->lists + it->lists[i].pair_capacity * sizeof *it->lists[i].pairs +
+                 it->lists[i].code_capacity * sizeof *it->lists[i].codes +
                  it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
     bytes += REAL_NAME(surface_friction_bytes)(system);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
@@ -321,29 +322,12 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
     if (!system->surface_contact)
         return;
     system->surface_contact->lists_due = true;
+    system->surface_contact->start_known = false;
     REAL_NAME(surface_friction_masses)(system);
     REAL_NAME(shape_contact_masses)(system);
 }
 
 // ---- What touches
-
-void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
-                                    const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    const struct range share = worker_share(worker, it->surfaces.block_count, 1);
-    for (size_t b = share.first; b < share.end; b++) {
-        const struct surface_block *block = &it->surfaces.blocks[b];
-        for (uint32_t i = 0; it->listed[b] && i < block->nodes; i++) {
-            const struct point p =
-                state_point(system->state, it->surfaces.nodes[block->first_node + i]);
-            to[b][0][i] = p.x;
-            to[b][1][i] = p.y;
-            to[b][2][i] = p.z;
-        }
-    }
-    worker_barrier(worker);
-}
 
 // The forces on the second block of a pair, to be added later; false without memory.
 static bool pass_forces(struct passed_forces *passed, uint32_t block, const block_reals forces)
@@ -365,163 +349,49 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
-// Which candidates of a pair may be within reach: none if they were farther apart at the start of
-// the last step than they have moved since, or, at a later stage, of this one; otherwise those of
-// its short list, if that is so for the others. Few pairs touch, and most of the others need not be
-// evaluated for many steps.
-enum pair_part { PART_NONE, PART_SHORT, PART_ALL };
-
-static enum pair_part part_within_reach(const struct surface_contact *it, size_t index, size_t p,
-                                        bool at_start, const struct barrier *barrier)
-{
-    struct pair_reach *reach = &it->near[index].pairs[p];
-    if (!it->displaced)
-        return PART_ALL;
-    const double moved = pair_displacement(it, &it->broad->lists[index].pairs[p]);
-    const double least = (double)reach->least - moved, others = (double)reach->others - moved;
-    if (at_start) { // rounded down
-        reach->least = (float)(least * (1 - 1e-6));
-        reach->others = (float)(others * (1 - 1e-6));
-    }
-    return is_beyond(barrier, least)    ? PART_NONE
-           : is_beyond(barrier, others) ? PART_SHORT
-                                        : PART_ALL;
-}
-
-// ---- Short lists
-//
-// The candidates of lists with a wide skin stay out of reach for many steps. When all of a pair are
-// evaluated, those that may come within reach in the next few steps become its short list, and the
-// others are not evaluated before they may be within reach (as in the dual pair lists of GROMACS:
-// Pall et al. 2020).
-
-// For how many steps like the last one a short list is made at least; the number of candidates for
-// which none is; and codes that are not used any more, beside as many as are used.
-enum { SHORT_STEPS = 4, SHORT_LEAST = 16, SHORT_UNUSED = 4096 };
-
-static size_t sum_of(const uint16_t counts[3])
-{
-    return (size_t)counts[0] + counts[1] + counts[2];
-}
-
-// Room for the short list of a pair, which the kernel finds if it is worth while; false without
-// memory. *reach: m, the distance of the candidates that it has.
-static bool begin_short_list(const struct surface_contact *it, size_t index,
-                             const struct barrier *barrier, struct listed_pair *listed,
-                             uint16_t counts[3], double *reach, const struct block_pair *pair)
-{
-    struct short_lists *near = &it->near[index];
-    const size_t all = sum_of(pair->counts);
-    if (all <= SHORT_LEAST)
-        return true;
-    if (!array_reserve((void **)&near->codes, &near->code_capacity,
-                       near->code_count + all + CODES_SLACK, sizeof *near->codes))
-        return false;
-    const double least = (double)barrier->reach;
-    *reach = 1.001 * least +
-             fmax(SHORT_STEPS * pair_displacement(it, pair), (double)near->margin * least);
-    listed->square = (real)(*reach * *reach);
-    listed->near = near->codes + near->code_count;
-    listed->near_counts = counts;
-    return true;
-}
-
-// Keeps it if it has few of the candidates.
-static void end_short_list(struct short_lists *near, struct pair_reach *pair,
-                           const struct listed_pair *listed, double reach)
-{
-    near->used -= sum_of(pair->counts);
-    memset(pair->counts, 0, sizeof pair->counts);
-    pair->others = INFINITY;
-    if (!listed->near || 4 * sum_of(listed->near_counts) > 3 * sum_of(listed->counts))
-        return;
-    pair->others = (float)(reach * (1 - 1e-6));
-    pair->first_code = (uint32_t)near->code_count;
-    memcpy(pair->counts, listed->near_counts, sizeof pair->counts);
-    near->code_count += sum_of(pair->counts);
-    near->used += sum_of(pair->counts);
-}
-
-// Drops what is not used any more; false without memory.
-static bool compact_short_lists(struct short_lists *near, size_t pair_count)
-{
-    if (near->code_count <= 2 * near->used + SHORT_UNUSED)
-        return true;
-    const size_t capacity = near->used + CODES_SLACK;
-    uint16_t *codes = malloc(capacity * sizeof *codes);
-    if (!codes)
-        return false;
-    size_t at = 0;
-    for (size_t p = 0; p < pair_count; p++) {
-        struct pair_reach *pair = &near->pairs[p];
-        const size_t count = sum_of(pair->counts);
-        memcpy(codes + at, near->codes + pair->first_code, count * sizeof *codes);
-        pair->first_code = (uint32_t)at;
-        at += count;
-    }
-    free(near->codes);
-    near->codes = codes;
-    near->code_count = at;
-    near->code_capacity = capacity;
-    return true;
-}
-
-// ---- Forces of what touches
-
-static bool add_list(const struct system *system, size_t index, bool at_start)
+// `at_start`: the present positions are those of the start.
+static bool add_list(struct system *system, struct pair_finder *finder, size_t index, bool at_start)
 {
     struct surface_contact *it = system->surface_contact;
-    const struct pair_list *list = &it->broad->lists[index];
+    struct surface_list *list = &it->lists[index];
     const struct surface_block *blocks = it->surfaces.blocks;
     struct passed_forces *passed = &it->passed[index];
-    struct short_lists *near = &it->near[index];
     struct friction_forces friction = {.system = system};
     if (it->friction)
         friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
     passed->count = 0;
-    if (at_start && !compact_short_lists(near, list->pair_count))
-        return false;
+    if (list->sleeps)
+        return true;
     for (size_t p = 0; p < list->pair_count; p++) {
-        const struct block_pair *pair = &list->pairs[p];
+        struct surface_pair *known = &list->pairs[p];
+        const struct block_pair *pair = &known->pair;
         const bool self = pair->a == pair->b;
         block_reals others;
+        const struct barrier barrier =
+            barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
+        const struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
+        if (code_total(of.counts) == 0)
+            continue;
+        count_evaluated(known);
         if (pair->a != block) {
             block = pair->a;
             memset(it->own[block], 0, sizeof it->own[block]);
         }
-        const struct barrier barrier =
-            barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-        const enum pair_part part = part_within_reach(it, index, p, at_start, &barrier);
-        if (part == PART_NONE)
-            continue;
-        const struct pair_codes of =
-            part == PART_SHORT ? short_codes(it, index, p) : listed_codes(list, pair);
-        *(part == PART_SHORT ? &near->short_evaluated : &near->evaluated) += sum_of(of.counts);
         if (!self)
             memset(others, 0, sizeof others);
         real(*const on_b)[SURFACE_NODES] = self ? it->own[block] : others;
         struct listed_pair listed =
             listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->now[pair->a],
                            (const real(*)[SURFACE_NODES])it->now[pair->b]);
-        // Projection would make it useless: how far nodes have moved is not known then.
-        const bool makes_short = at_start && part == PART_ALL && !system->settings.projects;
-        uint16_t counts[3];
-        double reach = INFINITY;
-        if (makes_short && !begin_short_list(it, index, &barrier, &listed, counts, &reach, pair))
-            return false;
         if (it->friction &&
             REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, it->own[block], on_b))
             listed.touching = &friction.touching;
         real least;
         const bool touches =
             it->broad->kernels->barrier_forces(&listed, &barrier, it->own[block], on_b, &least);
-        if (makes_short)
-            end_short_list(near, &near->pairs[p], &listed, reach);
         if (at_start)
-            near->pairs[p].least = part == PART_SHORT
-                                       ? fminf((float)real_sqrt(least), near->pairs[p].others)
-                                       : (float)real_sqrt(least);
+            known->pair.least = fminf((float)(real_sqrt(least) * (real)(1 - 1e-6)), known->others);
         if (!touches)
             continue;
         it->touched[block] = 1;
@@ -616,7 +486,9 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     else if (it->shapes && !it->paused)
         REAL_NAME(shape_contact_find)(system, evaluation.time, at_start, worker);
     const bool shapes_push = !at_stage && it->shapes && !it->paused && it->shapes->pushes;
-    if (it->paused || (it->candidates == 0 && !(at_stage && it->shapes))) {
+    if (it->rows && at_start && it->pairs == 0 && !it->paused)
+        REAL_NAME(surface_start_move)(system, worker); // lists may be made again in this step
+    if (it->paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
         if (worker->index == 0) {
             it->pushes = false;
             if (it->rows)
@@ -628,37 +500,33 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         worker_barrier(worker);
         return;
     }
-    REAL_NAME(surface_blocks_copy)(system, at_start ? it->start : it->now, worker);
+    if (at_start)
+        REAL_NAME(surface_start_move)(system, worker);
+    else
+        REAL_NAME(surface_blocks_copy)(system, it->now, worker);
     if (at_stage) {
         find_at_stage(system, worker);
         return;
     }
-    if (at_start && it->now != it->start) {
-        const struct range share = worker_share(worker, it->surfaces.block_count, 1);
-        memcpy(it->now + share.first, it->start + share.first,
-               (share.end - share.first) * sizeof *it->now);
-        worker_barrier(worker);
-    }
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    if (at_start && it->now != it->start)
+        memcpy(it->now + blocks.first, it->start + blocks.first,
+               (blocks.end - blocks.first) * sizeof *it->now);
+    if (!at_start)
+        REAL_NAME(surface_steps_find)(system, blocks);
     memset(it->touched + blocks.first, 0, blocks.end - blocks.first);
-    for (size_t b = blocks.first; !at_start && b < blocks.end; b++)
-        if (it->listed[b])
-            it->steps[b] = block_displacements(system, b, it->start[b]);
-    // Projection moves nodes after the displacements of a step have been found.
-    if (worker->index == 0)
-        it->displaced =
-            it->least_known && (at_start ? it->steps_known && !system->settings.projects : true);
     worker_barrier(worker);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     for (size_t i = lists.first; i < lists.end; i++)
-        if (!add_list(system, i, at_start))
+        if (!add_list(system, &finder, i, at_start))
             atomic_store(&it->failed, true);
     worker_barrier(worker);
     if (worker->index == 0) {
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
         if (it->rows)
             it->rows->present = false;
-        it->least_known |= at_start;
         it->steps_known = false; // as from the next start
         if (atomic_exchange(&it->failed, false) || !sort_passed(it))
             REAL_NAME(surface_memory_has_run_out)(system);
@@ -793,24 +661,24 @@ static double pair_energy(const struct surface_contact *it, const struct block_p
 
 // J, and the number of candidates that touch. The kernel of the forces finds the pairs in which any
 // does: few of those that are listed.
-static double list_energy(const struct system *system, size_t index, uint64_t *touching)
+static double list_energy(const struct system *system, struct pair_finder *finder, size_t index,
+                          uint64_t *touching)
 {
-    const struct surface_contact *it = system->surface_contact;
-    const struct pair_list *list = &it->broad->lists[index];
+    struct surface_contact *it = system->surface_contact;
+    const struct surface_list *list = &it->lists[index];
     const struct surface_block *blocks = it->surfaces.blocks;
-    // Implicit steps measure energies of states that are not the end of the step.
-    const bool known = it->steps_known && !system->settings.projects &&
-                       !integrator_is_implicit(system->settings.integrator);
     uint32_t block = UINT32_MAX;
     block_reals x_a, x_b, unused = {{0}};
     double energy = 0;
+    if (list->sleeps)
+        return 0;
     for (size_t p = 0; p < list->pair_count; p++) {
-        const struct block_pair *pair = &list->pairs[p];
+        const struct block_pair *pair = &list->pairs[p].pair;
         const bool self = pair->a == pair->b;
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-        struct pair_codes of;
-        if (!codes_within_reach(it, index, p, known, &barrier, &of))
+        const struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
+        if (code_total(of.counts) == 0)
             continue;
         if (pair->a != block) {
             block = pair->a;
@@ -837,11 +705,16 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
     if (!it)
         return 0;
     REAL_NAME(surface_lists_prepare)(system, worker);
+    REAL_NAME(surface_steps_know)(system, worker);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     uint64_t touching = 0;
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = list_energy(system, i, &touching);
+        it->energies[i] = list_energy(system, &finder, i, &touching);
     worker_barrier(worker);
+    if (worker->index == 0 && atomic_exchange(&it->failed, false))
+        REAL_NAME(surface_memory_has_run_out)(system);
     double energy = 0;
     for (size_t i = 0; i < it->broad->list_count; i++)
         energy += it->energies[i];
@@ -853,15 +726,20 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
 
 struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *system)
 {
-    const struct surface_contact *it = system->surface_contact;
+    struct surface_contact *it = system->surface_contact;
     if (!it)
         return (struct surface_counts){0};
     struct surface_counts counts = {
         .blocks = it->surfaces.block_count,
         .triangles = it->surfaces.triangle_count,
-        .candidates = it->candidates,
     };
-    for (size_t i = 0; i < it->broad->list_count; i++)
-        (void)list_energy(system, i, &counts.touching);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    if (it->start_known)
+        REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
+    for (size_t i = 0; i < it->broad->list_count; i++) {
+        (void)list_energy(system, &finder, i, &counts.touching);
+        counts.candidates += it->lists[i].used;
+    }
     return counts;
 }

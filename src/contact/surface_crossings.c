@@ -341,15 +341,24 @@ bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_pa
 
 double REAL_NAME(surface_contact_nearest)(const struct system *system, struct surface_parts *found)
 {
-    const struct surface_contact *it = system->surface_contact;
+    struct surface_contact *it = system->surface_contact;
+    struct pair_finder finder;
     double nearest = INFINITY;
-    for (size_t i = 0; it && i < it->broad->list_count; i++)
-        for (size_t p = 0; p < it->broad->lists[i].pair_count; p++) {
-            const struct block_pair *pair = &it->broad->lists[i].pairs[p];
+    if (!it || !it->start_known)
+        return nearest;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        for (size_t p = 0; p < it->lists[i].pair_count && !it->lists[i].sleeps; p++) {
+            const struct block_pair *pair = &it->lists[i].pairs[p].pair;
             const struct surface_block *const blocks[2] = {&it->surfaces.blocks[pair->a],
                                                            &it->surfaces.blocks[pair->b]};
             const double thickness = thickness_between(it, blocks[0]->body, blocks[1]->body);
-            struct candidate_walk walk = listed_candidates(it, &it->broad->lists[i], pair);
+            if (!REAL_NAME(surface_pair_list)(it, &finder, i, p,
+                                              1.75 * thickness + pair_displacement(it, pair)))
+                atomic_store(&it->failed, true); // no memory: the run ends
+            struct candidate_walk walk =
+                candidates_of(it, pair, listed_codes(&it->lists[i], &it->lists[i].pairs[p]));
             struct candidate candidate;
             while (candidate_next(&walk, &candidate)) {
                 uint32_t nodes[4];

@@ -336,16 +336,17 @@ static void update_candidates(void *context, const struct touching_candidate *it
     }
 }
 
-static void update_pair(struct friction_update *update, size_t list, size_t p,
-                        block_reals unused[2])
+static void update_pair(struct friction_update *update, struct pair_finder *finder, size_t list,
+                        size_t p, block_reals unused[2])
 {
-    const struct surface_contact *it = update->system->surface_contact;
-    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
+    struct surface_contact *it = update->system->surface_contact;
+    const struct block_pair *pair = &it->lists[list].pairs[p].pair;
     struct friction_list *made = &update->made;
-    struct pair_codes codes;
     update->law = law_between(update->system, pair->a, pair->b);
-    if (!(update->law.static_coefficient > 0) ||
-        !codes_within_reach(it, list, p, it->steps_known, &update->law.barrier, &codes))
+    if (!(update->law.static_coefficient > 0))
+        return;
+    const struct pair_codes codes = codes_within_reach(it, finder, list, p, &update->law.barrier);
+    if (code_total(codes.counts) == 0)
         return;
     end_pairs_before(update, pair->a, pair->b);
     if (update->assumed) {
@@ -402,18 +403,21 @@ static bool update_lists(struct system *system, struct friction_step step,
     struct friction_update update = {.system = system, .step = step};
     block_reals unused[2] = {{{0}}};
     const struct range share = worker_share(worker, it->broad->list_count, 1);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     for (size_t i = share.first; i < share.end && !update.failed; i++) {
         struct friction_list *list = &it->friction->lists[i];
         it->friction->heat[i] = 0;
-        if (it->broad->lists[i].pair_count == 0 && list->pair_count == 0)
+        const bool none = it->lists[i].pair_count == 0 || it->lists[i].sleeps;
+        if (none && list->pair_count == 0)
             continue;
         update.old = list;
         update.assumed = it->friction->assumed ? &it->friction->assumed[i] : NULL;
         update.assumed_pair = 0;
         update.pair = update.at = update.made.count = update.made.pair_count = 0;
         update.heat = 0;
-        for (size_t p = 0; p < it->broad->lists[i].pair_count && !update.failed; p++)
-            update_pair(&update, i, p, unused);
+        for (size_t p = 0; !none && p < it->lists[i].pair_count && !update.failed; p++)
+            update_pair(&update, &finder, i, p, unused);
         end_pairs_before(&update, UINT32_MAX, UINT32_MAX);
         update.failed |= !put_list(list, &update.made);
         it->friction->heat[i] = update.heat;
@@ -429,7 +433,12 @@ static void update_all(struct system *system, struct friction_step step,
 {
     struct surface_contact *it = system->surface_contact;
     REAL_NAME(surface_lists_prepare)(system, worker);
-    REAL_NAME(surface_blocks_copy)(system, it->now, worker);
+    if (it->rows)
+        REAL_NAME(surface_steps_know)(system, worker);
+    else
+        REAL_NAME(surface_start_move)(system, worker);
+    if (it->now != it->start)
+        REAL_NAME(surface_blocks_copy)(system, it->now, worker);
     if (!update_lists(system, step, worker))
         atomic_store(&it->failed, true);
     worker_barrier(worker);

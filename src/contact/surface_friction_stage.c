@@ -336,7 +336,7 @@ void REAL_NAME(surface_friction_revise)(struct system *system, double g,
     struct surface_contact *contact = system->surface_contact;
     struct surface_friction *it = contact ? contact->friction : NULL;
     sums[0] = sums[1] = 0;
-    if (!it || contact->candidates == 0 || contact->rows->count == 0)
+    if (!it || contact->pairs == 0 || contact->rows->count == 0)
         return;
     const struct range lists = worker_share(worker, it->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)

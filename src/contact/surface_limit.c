@@ -32,31 +32,34 @@ static double least_distance(const struct surface_contact *it, const struct bloc
                                      it->surfaces.blocks[pair->b].body);
 }
 
-// Whether two nodes of the blocks may have moved relative to each other by as much as would use up
-// the least distance.
-static bool pair_may_pass(const struct surface_contact *it, const struct block_pair *pair,
-                          float least)
+// The distance, m, at the start of candidates that two nodes of the blocks may have used up by moving
+// relative to each other, but for what is left.
+static double distance_used(const struct surface_contact *it, const struct block_pair *pair)
 {
     const double moved = pair_displacement(it, pair);
     // Each of the two sides may use half of the distance.
-    const double floor = least_distance(it, pair);
-    const double part = (1 - MARGIN) * (double)least, rest = (double)least - floor;
-    const double allowed = (part < rest ? part : rest) / 2;
-    return !(allowed > 0 && moved < allowed);
+    return 1.0001 * fmax(2 / (1 - MARGIN) * moved, 2 * moved + least_distance(it, pair));
 }
 
-// The candidates of a pair that may pass: those of its short list, if the others may not; false if none
-// may. All of them if lists were not complete for the step.
-static bool passing_candidates(const struct surface_contact *it, size_t list, size_t p,
-                               struct candidate_walk *walk)
+// The candidates of a pair that may pass; false if none may, or without memory, which `failed` shows
+// then. If lists were not complete for the step, steps are those since the lists before, and distances
+// those of now.
+static bool passing_candidates(struct surface_contact *it, struct pair_finder *finder, size_t list,
+                               size_t p, struct candidate_walk *walk)
 {
-    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
-    const struct pair_reach *reach = &it->near[list].pairs[p];
-    if (!it->overshot && !pair_may_pass(it, pair, reach->least))
+    const struct surface_pair *pair = &it->lists[list].pairs[p];
+    if (it->lists[list].sleeps)
         return false;
-    const bool few = !it->overshot && !pair_may_pass(it, pair, reach->others);
-    *walk = candidates_of(
-        it, pair, few ? short_codes(it, list, p) : listed_codes(&it->broad->lists[list], pair));
+    double used = distance_used(it, &pair->pair);
+    if (it->overshot)
+        used += pair_displacement(it, &pair->pair);
+    if ((double)pair->pair.least > used)
+        return false;
+    if (!REAL_NAME(surface_pair_list)(it, finder, list, p, used)) {
+        atomic_store(&it->failed, true);
+        return false;
+    }
+    *walk = candidates_of(it, &pair->pair, listed_codes(&it->lists[list], pair));
     return true;
 }
 
@@ -377,33 +380,24 @@ static double candidate_fraction(const struct system *system, const struct block
 
 // Blocks show which pairs may pass, which in a cloth that turns are many; their candidates, whether
 // one does, so that a step is only cut, and its energy measured, where there is something to cut.
-static bool list_passes(const struct system *system, size_t index)
+static bool list_passes(const struct system *system, struct pair_finder *finder, size_t index)
 {
-    const struct surface_contact *it = system->surface_contact;
-    const struct pair_list *list = &it->broad->lists[index];
+    struct surface_contact *it = system->surface_contact;
+    const struct surface_list *list = &it->lists[index];
     for (size_t p = 0; p < list->pair_count; p++) {
         struct candidate_walk walk;
         struct candidate found;
-        if (!passing_candidates(it, index, p, &walk))
+        if (!passing_candidates(it, finder, index, p, &walk))
             continue;
         while (candidate_next(&walk, &found)) {
             bool stuck = false;
-            if (!candidate_may_pass(system, &list->pairs[p], &found))
+            if (!candidate_may_pass(system, &list->pairs[p].pair, &found))
                 continue;
-            if (candidate_fraction(system, &list->pairs[p], &found, &stuck) < 1 || stuck)
+            if (candidate_fraction(system, &list->pairs[p].pair, &found, &stuck) < 1 || stuck)
                 return true;
         }
     }
     return false;
-}
-
-// How far listed blocks have moved in the step.
-static void find_steps(struct system *system, struct range blocks)
-{
-    struct surface_contact *it = system->surface_contact;
-    for (size_t b = blocks.first; b < blocks.end; b++)
-        if (it->listed[b])
-            it->steps[b] = block_displacements(system, b, it->start[b]);
 }
 
 bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
@@ -415,43 +409,47 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
     if (worker->index == 0)
         atomic_store(&it->passes, false);
     const bool overshot = REAL_NAME(surface_lists_check)(system, worker);
-    if (!overshot && it->candidates > 0) {
-        const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    if (!overshot && it->pairs > 0) {
         const struct range lists = worker_share(worker, it->broad->list_count, 1);
-        find_steps(system, blocks);
+        struct pair_finder finder;
+        REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+        REAL_NAME(surface_steps_find)
+        (system, worker_share(worker, it->surfaces.block_count, 1));
         worker_barrier(worker);
         for (size_t i = lists.first; i < lists.end; i++)
-            if (list_passes(system, i))
+            if (list_passes(system, &finder, i))
                 atomic_store(&it->passes, true);
         worker_barrier(worker);
+        if (worker->index == 0 && atomic_exchange(&it->failed, false))
+            REAL_NAME(surface_memory_has_run_out)(system);
     }
     const bool of_shapes = it->shapes && REAL_NAME(shape_contact_passes)(system, end, worker);
     const bool passes = overshot || of_shapes || atomic_load(&it->passes);
     worker_barrier(worker);
     if (worker->index == 0)
-        it->steps_known = !overshot && it->candidates > 0;
+        it->steps_known = !overshot && it->pairs > 0;
     if (!passes && worker->index == 0)
         it->lists_due = it->lists_due_next;
     return passes;
 }
 
-static bool cut_all(struct system *system, bool together, bool *stuck)
+static bool cut_all(struct system *system, struct pair_finder *finder, bool together, bool *stuck)
 {
-    const struct surface_contact *it = system->surface_contact;
+    struct surface_contact *it = system->surface_contact;
     bool cut = false;
     *stuck = false;
     if (!it->overshot)
-        find_steps(system, (struct range){0, it->surfaces.block_count});
+        REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
     for (size_t i = 0; i < it->broad->list_count; i++) {
-        const struct pair_list *list = &it->broad->lists[i];
+        const struct surface_list *list = &it->lists[i];
         for (size_t p = 0; p < list->pair_count; p++) {
             struct candidate_walk walk;
             struct candidate found;
-            if (!passing_candidates(it, i, p, &walk))
+            if (!passing_candidates(it, finder, i, p, &walk))
                 continue;
             while (candidate_next(&walk, &found))
-                if (candidate_may_pass(system, &list->pairs[p], &found))
-                    cut |= cut_candidate(system, &list->pairs[p], &found, together, stuck);
+                if (candidate_may_pass(system, &list->pairs[p].pair, &found))
+                    cut |= cut_candidate(system, &list->pairs[p].pair, &found, together, stuck);
         }
     }
     if (it->shapes)
@@ -470,18 +468,28 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
         memcpy(it->old_x + share.first, it->list_x + share.first, bytes);
         memcpy(it->old_y + share.first, it->list_y + share.first, bytes);
         memcpy(it->old_z + share.first, it->list_z + share.first, bytes);
-        if (worker->index == 0)
+        if (worker->index == 0) {
             it->lists_due = it->lists_due_next = true;
+            it->start_known = false;
+        }
         REAL_NAME(surface_lists_prepare)(system, worker);
+        const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+        for (size_t b = blocks.first; b < blocks.end; b++)
+            it->steps[b] = displacements_since(system, b, it->old_x, it->old_y, it->old_z);
+        worker_barrier(worker);
     }
     if (worker->index == 0) {
         int round = 0;
         bool cut = false, stuck = false;
+        struct pair_finder finder;
+        REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
         it->cut_work = 0;
-        while (round < ROUNDS && cut_all(system, round < ROUNDS_TOGETHER, &stuck)) {
+        while (round < ROUNDS && cut_all(system, &finder, round < ROUNDS_TOGETHER, &stuck)) {
             cut = true;
             round++;
         }
+        if (atomic_exchange(&it->failed, false))
+            REAL_NAME(surface_memory_has_run_out)(system);
         if (integrator_is_implicit(system->settings.integrator)) // which may go on with the step
             it->steps_known &= !cut;
         it->cut_steps += cut;
@@ -489,7 +497,8 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
         it->lists_due |= it->lists_due_next;
         if (it->overshot) {
             it->lists_due = true;
-            it->steps_known = false;
+            it->skin_least = 0;
+            it->start_known = it->steps_known = false;
         }
         it->overshot = it->lists_due_next = false;
         if (cut)
@@ -498,7 +507,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     worker_barrier(worker);
     if (!it->steps_known)
         return;
-    find_steps(system, worker_share(worker, it->surfaces.block_count, 1));
+    REAL_NAME(surface_steps_find)(system, worker_share(worker, it->surfaces.block_count, 1));
     worker_barrier(worker);
 }
 
@@ -536,22 +545,23 @@ static bool plane_is_driven(const struct system *system, const struct block_pair
     return false;
 }
 
-static double fraction_of_list(const struct system *system, size_t index)
+static double fraction_of_list(const struct system *system, struct pair_finder *finder,
+                               size_t index)
 {
-    const struct surface_contact *it = system->surface_contact;
-    const struct pair_list *list = &it->broad->lists[index];
+    struct surface_contact *it = system->surface_contact;
+    const struct surface_list *list = &it->lists[index];
     double fraction = 1;
     for (size_t p = 0; p < list->pair_count; p++) {
         struct candidate_walk walk;
         struct candidate found;
-        if (!passing_candidates(it, index, p, &walk))
+        if (!passing_candidates(it, finder, index, p, &walk))
             continue;
         bool stuck = false;
         while (candidate_next(&walk, &found)) {
-            if (!candidate_may_pass(system, &list->pairs[p], &found))
+            if (!candidate_may_pass(system, &list->pairs[p].pair, &found))
                 continue;
-            const double allowed = candidate_fraction(system, &list->pairs[p], &found, &stuck);
-            if (allowed < fraction && !plane_is_driven(system, &list->pairs[p], &found))
+            const double allowed = candidate_fraction(system, &list->pairs[p].pair, &found, &stuck);
+            if (allowed < fraction && !plane_is_driven(system, &list->pairs[p].pair, &found))
                 fraction = allowed;
         }
     }
@@ -562,16 +572,20 @@ double REAL_NAME(surface_contact_fraction)(struct system *system, const struct w
 {
     struct surface_contact *it = system->surface_contact;
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    struct pair_finder finder;
     if (it->overshot)
         return 1;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = fraction_of_list(system, i);
+        it->energies[i] = fraction_of_list(system, &finder, i);
     if (it->shapes && worker->index == 0)
         it->shapes->fraction = REAL_NAME(shape_contact_fraction)(system);
     worker_barrier(worker);
     double fraction = it->shapes ? it->shapes->fraction : 1;
     for (size_t i = 0; i < it->broad->list_count; i++)
         fraction = fmin(fraction, it->energies[i]);
+    if (worker->index == 0 && atomic_exchange(&it->failed, false))
+        REAL_NAME(surface_memory_has_run_out)(system);
     worker_barrier(worker);
     return fraction;
 }

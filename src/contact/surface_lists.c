@@ -1,11 +1,21 @@
-// When the lists of candidates are made again, and how wide they are.
+// Which pairs of blocks are near each other, which of their candidates are listed, and when both are
+// found again.
 //
-// Lists have all candidates up to the reach of the barrier and a skin, and are complete until two
+// Lists have all pairs of blocks up to the reach of the barrier and a skin, and are complete until two
 // surfaces may have moved relative to each other by more than that. This is measured between tiles:
 // a sheet or a rope is cut into tiles, other bodies are one tile. A tile has the nodes of all its
 // edges and triangles, so that tiles overlap, and what each edge or triangle moves is bounded by
 // what one tile moves. So neither the common motion of bodies nor that of the parts of a cloth uses
 // up the skin, and tiles that were far from each other may move by their distance.
+//
+// A list all of whose pairs are so far out of reach that none can be within it before lists are made
+// again sleeps: it costs nothing until then. The distances of its pairs limit what their tiles may move.
+//
+// A pair of blocks knows how far apart its candidates are at least, and subtracts what its blocks move
+// relative to each other. When that does not keep it out of reach any more, its candidates are found,
+// with a skin of its own; those that are not listed then are at least so far apart, and the same pair
+// is not searched again before they may be within reach (the dual pair lists of GROMACS: Pall et al.
+// 2020). Pairs keep this when the lists of pairs are made again.
 #include "contact/surface_lists.h"
 #include "contact/surface_tangent.h"
 
@@ -93,6 +103,57 @@ static void add_whole_tile(struct surface_contact *it, size_t b, struct range no
     it->tile_bodies[it->tile_count++] = (uint32_t)b;
 }
 
+// The tiles of a block of a body, whose tiles are those from `first` on.
+static struct block_tiles find_block_tiles(const struct surface_contact *it,
+                                           const struct surface_block *block, size_t first_part,
+                                           bool tiled)
+{
+    struct block_tiles found = {.count = 1};
+    const struct tile_part *parts = it->tile_parts + first_part;
+    found.tiles[0] = (uint16_t)parts->tile;
+    if (!tiled)
+        return found;
+    // The part of the grid with the nodes of the block.
+    const size_t stride = parts->nodes.stride, first_node = parts->nodes.first;
+    size_t least[2] = {SIZE_MAX, SIZE_MAX}, most[2] = {0, 0};
+    for (uint32_t i = 0; i < block->nodes; i++) {
+        const size_t node = it->surfaces.nodes[block->first_node + i] - first_node;
+        const size_t at[2] = {node % stride, node / stride};
+        for (int axis = 0; axis < 2; axis++) {
+            least[axis] = at[axis] < least[axis] ? at[axis] : least[axis];
+            most[axis] = at[axis] > most[axis] ? at[axis] : most[axis];
+        }
+    }
+    found.count = 0;
+    for (size_t p = first_part; p < it->tile_part_count; p++) {
+        const struct tile_part *part = &it->tile_parts[p];
+        if (it->tile_bodies[part->tile] != block->body)
+            break;
+        const size_t x = (part->nodes.first - first_node) % stride,
+                     y = (part->nodes.first - first_node) / stride;
+        if (x > most[0] || x + part->nodes.count - 1 < least[0] || y > most[1] ||
+            y + part->nodes.rows - 1 < least[1])
+            continue;
+        if (found.count == BLOCK_TILES)
+            return (struct block_tiles){.count = 0};
+        found.tiles[found.count++] = (uint16_t)part->tile;
+    }
+    return found;
+}
+
+static void set_block_tiles(struct surface_contact *it, const struct topology *topology)
+{
+    size_t part = 0;
+    for (size_t b = 0; b < it->surfaces.block_count; b++) {
+        const struct surface_block *block = &it->surfaces.blocks[b];
+        uint64_t nodes[2];
+        while (it->tile_bodies[it->tile_parts[part].tile] != block->body)
+            part++;
+        it->block_tiles[b] =
+            find_block_tiles(it, block, part, tiled_nodes(topology, block->body, nodes));
+    }
+}
+
 #define ALLOCATE(array, count) ((array) = memory_allocate(allocator, (count), sizeof *(array)))
 
 enum { LANES = 16 };
@@ -136,6 +197,7 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
         else
             add_whole_tile(it, b, all);
     }
+    set_block_tiles(it, topology);
     it->lists_due = true;
     it->skin = SKIN_MIN;
     it->skin_power = 2;
@@ -279,8 +341,10 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         it->skin_used = most;
         it->lists_due_next = it->lists_due || !(most + 4 * step <= 0.96);
         it->overshot = most > 1 && isfinite(most);
-        if (it->overshot)
-            it->skin = fmin(SKIN_MAX, fmax(it->skin, 2 * greatest_displacement(it)));
+        if (it->overshot) {
+            it->skin_least = fmin(SKIN_MAX, 2 * greatest_displacement(it));
+            it->skin = fmin(SKIN_MAX, fmin(it->skin_least, 2 * it->skin));
+        }
         it->steps_listed++;
     }
     worker_barrier(worker);
@@ -345,7 +409,7 @@ static void find_tightness(struct surface_contact *it)
     for (size_t a = 0; a < it->tile_count; a++)
         for (size_t b = a; b < it->tile_count; b++) {
             const double thickness = thickness_of_tiles(it, a, b);
-            double room = it->skin * thickness;
+            double room = it->skin_listed * thickness;
             if (a != b)
                 room = fmax(room, 0.999 * (distance_of_boxes(&it->moved[a], &it->moved[b]) -
                                            1.5 * thickness));
@@ -355,45 +419,37 @@ static void find_tightness(struct surface_contact *it)
         }
 }
 
-// The wider the skin, the more candidates lists have, and the longer they last. Making lists costs as
-// much as evaluating 12 candidates for each triangle and edge, and 1.5 for each candidate: m. They last
-// for n steps, or n + 4 but for the allowance in surface_lists_check, in proportion to the skin s; the
-// number of candidates grows as (1.5 + s)^k, k as the last two skins have it, and of what n steps
-// do with them, u, about half. So (m + u) / n is least where
-//     m (e c / m - (n + 4) / n) + u e / 2 = 0,    e = k s / (1.5 + s),
-// with c the cost of the candidates in m. In every step a listed block costs as much as 40 candidates,
-// and a pair of blocks as 5. Counts, not times: lists are the same in every run.
+// The wider the skin, the more pairs of blocks lists have, and the longer they last. Making them costs
+// as much as evaluating 100 candidates for each block, and 6 for each pair: m. They last for n steps, or
+// n + 4 but for the allowance in surface_lists_check, in proportion to the skin s; the number of pairs
+// grows as (1.5 + s)^k, k as the last two skins have it, and with it what n steps do with them, u, as
+// much as evaluating 5 candidates for each. So (m + u) / n is least where
+//     m (e c / m - (n + 4) / n) + u e = 0,    e = k s / (1.5 + s),
+// with c the cost of the pairs in m. Counts, not times: lists are the same in every run.
 static void adapt_skin(struct surface_contact *it)
 {
     const double factor = 1.25;
-    const double parts = (double)(it->surfaces.triangle_count + it->surfaces.edge_count);
-    const double candidates = 1.5 * (double)it->candidates, making = 12 * parts + candidates;
-    const double steps = (double)it->steps_listed;
+    const double pairs = 6 * (double)it->all_pairs;
+    const double making = 100 * (double)it->surfaces.block_count + pairs;
+    const double steps = (double)it->steps_listed, used = 5 * steps * (double)it->pairs;
     if (it->overshot || it->steps_listed == 0)
         return;
-    double used = 0;
-    for (size_t b = 0; b < it->surfaces.block_count; b++)
-        used += 40 * steps * it->listed[b];
-    for (size_t i = 0; i < it->broad->list_count; i++)
-        used += (double)it->near[i].short_evaluated + (double)it->near[i].evaluated +
-                5 * steps * (double)it->broad->lists[i].pair_count;
-    const double wider = log((1.5 + it->skin) / (1.5 + it->skin_before));
-    if (fabs(wider) > 0.02 && it->candidates > 0 && it->candidates_before > 0) {
-        const double found = log((double)it->candidates / (double)it->candidates_before) / wider;
-        it->skin_power = (it->skin_power + fmin(fmax(found, 1), 3)) / 2;
+    const double wider = log((1.5 + it->skin_listed) / (1.5 + it->skin_before));
+    if (fabs(wider) > 0.02 && it->all_pairs > 0 && it->pairs_before > 0) {
+        const double found = log((double)it->all_pairs / (double)it->pairs_before) / wider;
+        it->skin_power = (it->skin_power + fmin(fmax(found, 0), 3)) / 2;
     }
-    it->skin_before = it->skin;
-    it->candidates_before = it->candidates;
+    it->skin_before = it->skin_listed;
+    it->pairs_before = it->all_pairs;
     const double e = it->skin_power * it->skin / (1.5 + it->skin), cost = (making + used) / steps;
-    const bool narrows = e * candidates - making * (steps + 4) / steps + used * e / 2 > 0;
+    const bool narrows = e * pairs - making * (steps + 4) / steps + used * e > 0;
     if (narrows) {
         it->skin_wide = it->skin;
         it->cost_wide = cost;
         it->skin = fmax(SKIN_MIN, it->skin / factor);
         return;
     }
-    // What was too wide is not tried again at once: the first candidates of a flat cloth, with its own
-    // neighbours, come at a certain skin and are many.
+    // What was too wide is not tried again at once.
     const double next = fmin(SKIN_MAX, it->skin * factor);
     if (next < 0.999 * it->skin_wide || it->cost_wide < cost)
         it->skin = next;
@@ -401,37 +457,207 @@ static void adapt_skin(struct surface_contact *it)
         it->cost_wide *= 0.95;
 }
 
-// Evaluating all candidates of pairs should cost as much as evaluating those of short lists.
-static void adapt_margin(struct short_lists *near)
+// ---- The start
+
+void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
+                                    const struct worker *worker)
 {
-    const float least = 1.0F / 16, most = 8, factor = 1.5F;
-    if (near->margin == 0)
-        near->margin = 0.5F;
-    if (near->evaluated > near->short_evaluated)
-        near->margin = fminf(most, near->margin * factor);
-    else if (near->evaluated < near->short_evaluated)
-        near->margin = fmaxf(least, near->margin / factor);
-    near->evaluated = near->short_evaluated = 0;
+    struct surface_contact *it = system->surface_contact;
+    const struct range share = worker_share(worker, it->surfaces.block_count, 1);
+    for (size_t b = share.first; b < share.end; b++)
+        if (it->listed[b])
+            REAL_NAME(surface_block_read)(system, (uint32_t)b, to[b]);
+    worker_barrier(worker);
 }
 
-static bool mark_listed(struct surface_contact *it)
+void REAL_NAME(surface_steps_find)(const struct system *system, struct range blocks)
 {
-    memset(it->listed, 0, it->surfaces.block_count);
-    it->candidates = 0;
-    for (size_t i = 0; i < it->broad->list_count; i++) {
-        const struct pair_list *list = &it->broad->lists[i];
-        struct short_lists *near = &it->near[i];
-        if (!array_reserve((void **)&near->pairs, &near->pair_capacity, list->pair_count,
-                           sizeof *near->pairs))
-            return false;
-        for (size_t p = 0; p < list->pair_count; p++)
-            near->pairs[p] = (struct pair_reach){.least = list->pairs[p].least};
-        near->code_count = near->used = 0;
-        adapt_margin(near);
-        it->candidates += list->code_count;
-        for (size_t p = 0; p < list->pair_count; p++)
-            it->listed[list->pairs[p].a] = it->listed[list->pairs[p].b] = 1;
+    struct surface_contact *it = system->surface_contact;
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        if (it->listed[b])
+            it->steps[b] = block_displacements(system, b, it->start[b]);
+}
+
+// Projection moves nodes, and implicit steps go on, after steps have been found.
+static bool steps_stay_known(const struct system *system)
+{
+    return system->surface_contact->steps_known && !system->settings.projects &&
+           !integrator_is_implicit(system->settings.integrator);
+}
+
+void REAL_NAME(surface_steps_know)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!steps_stay_known(system))
+        REAL_NAME(surface_steps_find)
+    (system, worker_share(worker, it->surfaces.block_count, 1));
+    worker_barrier(worker);
+}
+
+// The distances of a pair after its blocks have moved; rounded down.
+static struct surface_pair pair_moved(const struct surface_contact *it, struct surface_pair pair)
+{
+    const double moved = pair_displacement(it, &pair.pair);
+    pair.pair.least = (float)(((double)pair.pair.least - moved) * (1 - 1e-6));
+    pair.others = (float)(((double)pair.others - moved) * (1 - 1e-6));
+    return pair;
+}
+
+static void move_pairs(struct surface_contact *it, size_t index)
+{
+    struct surface_list *list = &it->lists[index];
+    for (size_t p = 0; p < list->pair_count; p++)
+        list->pairs[p] = pair_moved(it, list->pairs[p]);
+}
+
+// Copies the start of the blocks of this worker, listed or all.
+static void copy_start(struct system *system, bool all, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range share = worker_share(worker, it->surfaces.block_count, 1);
+    for (size_t b = share.first; b < share.end; b++)
+        if (all || it->listed[b])
+            REAL_NAME(surface_block_read)(system, (uint32_t)b, it->start[b]);
+    memset(it->steps + share.first, 0, (share.end - share.first) * sizeof *it->steps);
+}
+
+void REAL_NAME(surface_start_move)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    REAL_NAME(surface_steps_know)(system, worker);
+    for (size_t i = lists.first; i < lists.end; i++)
+        if (!it->lists[i].sleeps)
+            move_pairs(it, i);
+    worker_barrier(worker);
+    copy_start(system, it->rows != NULL, worker);
+    worker_barrier(worker);
+}
+
+// ---- The candidates of a pair
+
+// Codes that are not used any more, beside as many as are used.
+enum { CODES_UNUSED = 4096 };
+
+// Drops what is not used any more; false without memory.
+static bool compact_codes(struct surface_list *list)
+{
+    if (list->code_count <= 2 * list->used + CODES_UNUSED)
+        return true;
+    const size_t capacity = list->used + list->used / 2 + CODES_SLACK;
+    uint16_t *codes = malloc(capacity * sizeof *codes);
+    if (!codes)
+        return false;
+    size_t at = 0;
+    for (size_t p = 0; p < list->pair_count; p++) {
+        struct surface_pair *pair = &list->pairs[p];
+        const size_t count = code_total(pair->counts);
+        if (count > 0)
+            memcpy(codes + at, list->codes + pair->first_code, count * sizeof *codes);
+        pair->first_code = (uint32_t)at;
+        at += count;
     }
+    free(list->codes);
+    list->codes = codes;
+    list->code_count = at;
+    list->code_capacity = capacity;
+    return true;
+}
+
+// As for the lists of pairs: finding candidates costs as much as evaluating 400, and 4 for each that is
+// found; the number of candidates grows as (1 + s)^3 with the skin s, and with it what has been
+// evaluated, and both last for steps in proportion to s.
+static void adapt_pair_skin(struct surface_pair *pair)
+{
+    const float least = 1.0F / 16, most = 64, factor = 1.5F;
+    const double e = 3 * (double)pair->skin / (1 + (double)pair->skin);
+    const double listed = 4 * (double)code_total(pair->counts);
+    if (e * (listed + EVALUATED_UNIT * (double)pair->evaluated) > 400 + listed)
+        pair->skin = fmaxf(least, pair->skin / factor);
+    else
+        pair->skin = fminf(most, pair->skin * factor);
+    pair->evaluated = 0;
+}
+
+bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder *finder,
+                                  size_t list, size_t p, double distance)
+{
+    struct surface_list *to = &it->lists[list];
+    struct surface_pair *pair = &to->pairs[p];
+    const struct surface_block *blocks = it->surfaces.blocks;
+    if ((double)pair->others >= distance)
+        return true;
+    if (pair->skin > 0)
+        adapt_pair_skin(pair);
+    else
+        pair->skin = 0.5F;
+    to->used -= code_total(pair->counts);
+    memset(pair->counts, 0, sizeof pair->counts);
+    if (!compact_codes(to))
+        return false;
+    const double reach =
+        1.5 * thickness_between(it, blocks[pair->pair.a].body, blocks[pair->pair.b].body);
+    const double up_to = distance + (double)pair->skin * reach;
+    const double least = REAL_NAME(pair_finder_find)(finder, &pair->pair, it->start[pair->pair.a],
+                                                     it->start[pair->pair.b], up_to);
+    const struct candidate_codes *found = &finder->found;
+    const size_t count = code_total(found->counts);
+    if (to->code_count + count > UINT32_MAX ||
+        !array_reserve((void **)&to->codes, &to->code_capacity,
+                       to->code_count + count + CODES_SLACK, sizeof *to->codes))
+        return false;
+    memcpy(to->codes + to->code_count, found->codes, count * sizeof *found->codes);
+    pair->first_code = (uint32_t)to->code_count;
+    memcpy(pair->counts, found->counts, sizeof pair->counts);
+    to->code_count += count;
+    to->used += count;
+    pair->others = (float)(up_to * (1 - 1e-6));
+    pair->pair.least =
+        fmaxf(pair->pair.least, (float)fmin(least * (1 - 1e-6), (double)pair->others));
+    return true;
+}
+
+// ---- Lists
+
+// The pairs of a list of the broad phase, with what is known of those that were in the list before.
+// Distances of new ones are those of the present state; `moves`: and so is the start.
+static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
+                       struct surface_pair **pairs, size_t *capacity)
+{
+    const struct pair_list *found = &it->broad->lists[index];
+    struct surface_list *list = &it->lists[index];
+    size_t old = 0;
+    if (!array_reserve((void **)pairs, capacity, found->pair_count, sizeof **pairs))
+        return false;
+    if (!it->start_known)
+        list->pair_count = list->code_count = 0;
+    list->used = 0;
+    for (size_t p = 0; p < found->pair_count; p++) {
+        const struct block_pair *pair = &found->pairs[p];
+        struct surface_pair *to = &(*pairs)[p];
+        while (old < list->pair_count &&
+               (list->pairs[old].pair.a < pair->a ||
+                (list->pairs[old].pair.a == pair->a && list->pairs[old].pair.b < pair->b)))
+            old++;
+        *to = (struct surface_pair){.pair = *pair, .others = pair->least};
+        const bool known = old < list->pair_count && list->pairs[old].pair.a == pair->a &&
+                           list->pairs[old].pair.b == pair->b;
+        if (known)
+            *to = list->pairs[old];
+        else if (!moves)
+            *to = pair_moved(it, *to);
+        list->used += code_total(to->counts);
+        atomic_store_explicit(&it->listed[pair->a], 1, memory_order_relaxed);
+        atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
+    }
+    struct surface_pair *const before = list->pairs;
+    const size_t capacity_before = list->pair_capacity;
+    list->pairs = *pairs;
+    list->pair_capacity = *capacity;
+    list->pair_count = found->pair_count;
+    list->sleeps = false;
+    *pairs = before;
+    *capacity = capacity_before;
     return true;
 }
 
@@ -439,14 +665,114 @@ void REAL_NAME(surface_memory_has_run_out)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     for (size_t i = 0; i < it->broad->list_count; i++)
-        it->broad->lists[i].pair_count = 0;
-    it->candidates = 0;
+        it->lists[i].pair_count = 0;
+    it->pairs = it->all_pairs = 0;
     it->pushes = false;
     if (it->rows)
         it->rows->count = 0;
     if (system->fault.code != TAUT_OK)
         return;
     system->fault = (struct fault){.code = TAUT_ERROR_MEMORY, .step = system->state->step};
+}
+
+// What the pairs of all lists know, of the present state, before lists are made again.
+static void move_all_pairs(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    bool any = false;
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        any |= it->lists[i].sleeps;
+    REAL_NAME(surface_steps_know)(system, worker);
+    for (size_t i = lists.first; i < lists.end; i++)
+        if (!it->lists[i].sleeps)
+            move_pairs(it, i);
+    worker_barrier(worker);
+    if (!any)
+        return;
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        it->steps[b] = displacements_since(system, b, it->list_x, it->list_y, it->list_z);
+    worker_barrier(worker);
+    for (size_t i = lists.first; i < lists.end; i++)
+        if (it->lists[i].sleeps)
+            move_pairs(it, i);
+    worker_barrier(worker);
+}
+
+// Up to which displacement relative to each other the blocks of a pair that is so far out of reach, m,
+// stay out of it: of all of their tiles.
+static void limit_tiles(struct surface_contact *it, const struct block_pair *pair, double room)
+{
+    const struct block_tiles *a = &it->block_tiles[pair->a], *b = &it->block_tiles[pair->b];
+    const real tightness = (real)(1.00001 / (room * room));
+    for (int i = 0; i < a->count; i++)
+        for (int k = 0; k < b->count; k++) {
+            real *one = &it->tightness[a->tiles[i] * it->tile_stride + b->tiles[k]];
+            real *other = &it->tightness[b->tiles[k] * it->tile_stride + a->tiles[i]];
+            *one = *other = tightness > *one ? tightness : *one;
+        }
+}
+
+// How far a pair is out of reach, m.
+static double room_of(const struct surface_contact *it, const struct surface_pair *pair)
+{
+    const struct surface_block *blocks = it->surfaces.blocks;
+    const double reach =
+        1.5 * thickness_between(it, blocks[pair->pair.a].body, blocks[pair->pair.b].body);
+    return (double)pair->pair.least - 1.002 * reach;
+}
+
+// The part of the skin that pairs of a list which sleeps have to be out of reach at least, so that lists
+// last almost as long as otherwise.
+static const double ROOM_LEAST = 0.5;
+
+// Whether a list may sleep, for the positions of the start. False also without memory.
+static bool may_sleep(struct surface_contact *it, struct pair_finder *finder, size_t index)
+{
+    const struct surface_list *list = &it->lists[index];
+    const struct surface_block *blocks = it->surfaces.blocks;
+    if (it->friction && it->friction->lists[index].pair_count > 0)
+        return false;
+    for (size_t p = 0; p < list->pair_count; p++) {
+        const struct surface_pair *pair = &list->pairs[p];
+        const double thickness =
+            thickness_between(it, blocks[pair->pair.a].body, blocks[pair->pair.b].body);
+        const double needed = ROOM_LEAST * it->skin_listed * thickness;
+        if (it->block_tiles[pair->pair.a].count == 0 || it->block_tiles[pair->pair.b].count == 0)
+            return false;
+        if (room_of(it, pair) < needed &&
+            !REAL_NAME(surface_pair_list)(it, finder, index, p, 1.503 * thickness + needed))
+            return false;
+        if (room_of(it, pair) < needed)
+            return false;
+    }
+    return true;
+}
+
+// Finds the lists that sleep, and what the tiles of their pairs may move. Ends with a barrier.
+static void let_lists_sleep(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    for (size_t i = lists.first; i < lists.end; i++)
+        it->lists[i].sleeps = may_sleep(it, &finder, i);
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        atomic_store_explicit(&it->listed[b], 0, memory_order_relaxed);
+    worker_barrier(worker);
+    for (size_t i = lists.first; i < lists.end; i++)
+        for (size_t p = 0; p < it->lists[i].pair_count && !it->lists[i].sleeps; p++) {
+            const struct block_pair *pair = &it->lists[i].pairs[p].pair;
+            atomic_store_explicit(&it->listed[pair->a], 1, memory_order_relaxed);
+            atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
+        }
+    for (size_t i = 0; worker->index == 0 && i < it->broad->list_count; i++)
+        for (size_t p = 0; p < it->lists[i].pair_count && it->lists[i].sleeps; p++)
+            limit_tiles(it, &it->lists[i].pairs[p].pair, room_of(it, &it->lists[i].pairs[p]));
+    worker_barrier(worker);
 }
 
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker)
@@ -459,11 +785,15 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     find_boxes(system, true, worker);
     if (worker->index == 0) {
         adapt_skin(it);
-        it->skin = fmax(it->skin, it->skin_least);
+        it->skin_listed = fmax(it->skin, it->skin_least);
         find_tightness(it);
         for (size_t b = 0; b < it->body_count; b++)
-            it->radius[b] = (1.5 + it->skin) * it->half_thickness[b];
+            it->radius[b] = (1.5 + it->skin_listed) * it->half_thickness[b];
     }
+    if (it->start_known && it->rows)
+        REAL_NAME(surface_steps_know)(system, worker);
+    else if (it->start_known)
+        move_all_pairs(system, worker);
     const struct range share = surface_node_share(system, worker);
     memcpy(it->list_x + share.first, s->x + share.first, (share.end - share.first) * sizeof(real));
     memcpy(it->list_y + share.first, s->y + share.first, (share.end - share.first) * sizeof(real));
@@ -471,14 +801,37 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     worker_barrier(worker);
     REAL_NAME(broad_phase_refit)(it->broad, s, worker);
     const bool complete = REAL_NAME(broad_phase_find)(it->broad, &it->rules, worker);
+
+    // Implicit steps go on from a start that is known.
+    const bool moves = !it->start_known || !it->rows;
+    const bool sleep = !it->rows && !it->overshot && !it->relaxes;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
-    memset(it->steps + blocks.first, 0, (blocks.end - blocks.first) * sizeof *it->steps);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    struct surface_pair *spare = NULL;
+    size_t spare_capacity = 0;
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        atomic_store_explicit(&it->listed[b], it->rows != NULL, memory_order_relaxed);
     worker_barrier(worker);
+    for (size_t i = lists.first; i < lists.end && complete; i++)
+        if (!take_pairs(it, i, moves, &spare, &spare_capacity))
+            atomic_store(&it->failed, true);
+    free(spare);
+    worker_barrier(worker);
+    if (moves)
+        copy_start(system, it->rows != NULL, worker);
+    worker_barrier(worker);
+    if (sleep && complete)
+        let_lists_sleep(system, worker);
     if (worker->index == 0) {
-        if (!complete || !mark_listed(it))
+        it->start_known = true;
+        it->pairs = it->all_pairs = 0;
+        for (size_t i = 0; i < it->broad->list_count; i++) {
+            it->all_pairs += it->lists[i].pair_count;
+            it->pairs += it->lists[i].sleeps ? 0 : it->lists[i].pair_count;
+        }
+        if (atomic_exchange(&it->failed, false) || !complete)
             REAL_NAME(surface_memory_has_run_out)(system);
-        // Distances are known in this state, with which implicit steps need not begin.
-        it->least_known = it->steps_known = !integrator_is_implicit(system->settings.integrator);
+        it->steps_known = moves;
         it->lists_due = false;
         it->steps_listed = 0;
         it->skin_used = 0;

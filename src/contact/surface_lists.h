@@ -26,32 +26,39 @@ struct displacements {
     real least[3], most[3];
 };
 
-// What is known of the candidates of a pair of blocks at the start of the step: at least so far
-// apart, m, are the nearest of them, and those that are not in its short list. This is a part of
-// its candidates, in the same order; `others` is INFINITY if it has all of them, 0 if there is no
-// short list.
-struct pair_reach {
-    float least, others;
-    uint32_t first_code; // in the codes of the short lists
-    uint16_t counts[3];
+// A pair of blocks and its list of candidates, which are made when they may come within reach, with a
+// skin of their own. Distances, m, are those at the start of the step: at least so far apart are the
+// nearest of all candidates (pair.least), and those that are not listed. The skin is in units of the
+// reach, 0 before they are listed; `evaluated` counts candidates since they were listed, by EVALUATED_UNIT, up to UINT16_MAX.
+struct surface_pair {
+    struct block_pair pair;
+    float others, skin;
+    uint32_t first_code; // in the codes of the list
+    uint16_t counts[3], evaluated;
 };
 
-// The short lists of the pairs of a list, and what is left of earlier ones.
-struct short_lists {
-    struct pair_reach *pairs;
-    size_t pair_capacity;
+enum { EVALUATED_UNIT = 16 };
+
+// The pairs of a list of the broad phase, in its order, and the codes of their candidates; some of
+// these are not in use any more.
+struct surface_list {
+    struct surface_pair *pairs;
+    size_t pair_count, pair_capacity;
+    bool sleeps; // none of them may come within reach before lists are made again
     uint16_t *codes;
-    size_t code_count, code_capacity;
-    size_t used; // codes, of short lists that are in use
-    // Short lists have candidates that are so far beyond the reach, in units of it; and how many
-    // candidates of short lists and of whole pairs have been evaluated since the list was made.
-    float margin;
-    uint64_t short_evaluated, evaluated;
+    size_t code_count, code_capacity, used;
 };
 
 // Codes of a pair, and their counts by group.
 struct pair_codes {
     const uint16_t *codes, *counts;
+};
+
+// The tiles of the nodes of a block.
+enum { BLOCK_TILES = 4 };
+struct block_tiles {
+    uint16_t tiles[BLOCK_TILES];
+    uint16_t count; // 0: there are more
 };
 
 // A part of a tile (surface_lists.c): rows of consecutive nodes.
@@ -73,14 +80,16 @@ struct surface_contact {
     // Lists are complete as long as no two tiles have moved relative to each other by more than
     // their skins since `list_x`, `list_y`, `list_z`, the positions for which they were made.
     bool lists_due, lists_due_next; // now; once the step has been cut
+    bool relaxes;                   // surfaces are being separated, and no list sleeps
     bool overshot;                  // in the step that is being cut, lists were not complete
     double skin;                    // of a tile, in units of half the thickness of its body
     double skin_least;              // what the present step is expected to need of it
+    double skin_listed;             // that of the lists
     double skin_used;               // the part of it by which tiles have moved
     uint64_t steps_listed;          // steps since then
     double skin_before;             // of the lists before
-    size_t candidates_before;
-    double skin_power; // how the number of candidates grows with the skin (surface_lists.c)
+    size_t pairs_before;
+    double skin_power;           // how the number of pairs grows with the skin (surface_lists.c)
     double skin_wide, cost_wide; // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
     real *old_x, *old_y, *old_z; // the same before, of a step for which lists were not complete
@@ -89,21 +98,24 @@ struct surface_contact {
     uint32_t *tile_bodies;
     struct tile_part *tile_parts;
     struct displacements *part_boxes;
-    struct displacements *moved; // by tile, since then
+    struct block_tiles *block_tiles; // by block
+    struct displacements *moved;     // by tile, since then
     // The same by axis and tile, and, by pair of tiles, 1 over the square of the relative displacement
     // up to which lists are complete, 1/m2; rows of a multiple of 16 tiles.
     size_t tile_stride;
     real *moved_least[3], *moved_most[3], *tightness;
 
-    size_t candidates;        // in all lists
-    uint8_t *listed;          // by block: whether it is in a list
-    struct short_lists *near; // by list
-    bool least_known;         // distances at the start of the step, of these lists
-    block_reals *start;       // positions at the start of the step
+    size_t all_pairs, pairs;    // of blocks, in all lists, and in those that do not sleep
+    atomic_uchar *listed;       // by block: whether it is in a list that does not sleep
+    struct surface_list *lists; // as those of the broad phase
+    // Positions that the distances of pairs belong to: of the start of the step. Of listed blocks; of
+    // all with implicit steps, in which lists may be made again; of lists that sleep, those for which
+    // lists were made. Not known before lists are made.
+    block_reals *start;
+    bool start_known;
     block_reals *now; // in the present evaluation; `start` itself with one evaluation a step
-    struct displacements *steps; // by block: of the present step,
-    bool steps_known;            // as it is, and the lists of its start are those of now
-    bool displaced; // steps are those from where distances were found to this evaluation
+    struct displacements *steps; // by block: from the start
+    bool steps_known;            // to the present state
 
     // Forces of an evaluation.
     block_reals *own;
@@ -187,6 +199,22 @@ static inline struct displacements block_displacements(const struct system *syst
         const struct point now = state_point(system->state, surfaces->nodes[block->first_node + i]);
         const struct point d = point_difference(now, block_point(from, (int)i));
         displacements_include(&found, (const real[3]){d.x, d.y, d.z});
+    }
+    return found;
+}
+
+// The same from positions by node.
+static inline struct displacements displacements_since(const struct system *system, size_t b,
+                                                       const real *x, const real *y, const real *z)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    const struct surface_block *block = &surfaces->blocks[b];
+    struct displacements found = no_displacements();
+    for (uint32_t i = 0; i < block->nodes; i++) {
+        const uint32_t node = surfaces->nodes[block->first_node + i];
+        const struct point now = state_point(system->state, node);
+        displacements_include(&found,
+                              (const real[3]){now.x - x[node], now.y - y[node], now.z - z[node]});
     }
     return found;
 }
@@ -321,45 +349,11 @@ candidates_of(const struct surface_contact *it, const struct block_pair *pair, s
                                    {of.counts[0], of.counts[1], of.counts[2]}};
 }
 
-// All of the pair.
-static inline struct pair_codes listed_codes(const struct pair_list *list,
-                                             const struct block_pair *pair)
+// Those of a pair in a list.
+static inline struct pair_codes listed_codes(const struct surface_list *list,
+                                             const struct surface_pair *pair)
 {
     return (struct pair_codes){list->codes + pair->first_code, pair->counts};
-}
-
-// Those of its short list, which it has.
-static inline struct pair_codes short_codes(const struct surface_contact *it, size_t list, size_t p)
-{
-    const struct short_lists *near = &it->near[list];
-    const struct pair_reach *reach = &near->pairs[p];
-    if (reach->others == INFINITY)
-        return listed_codes(&it->broad->lists[list], &it->broad->lists[list].pairs[p]);
-    return (struct pair_codes){near->codes + reach->first_code, reach->counts};
-}
-
-// Those that may be within reach in the present state, `known`: of which it->steps are the
-// displacements since the start of the step; false if none may.
-static inline bool codes_within_reach(const struct surface_contact *it, size_t list, size_t p,
-                                      bool known, const struct barrier *barrier,
-                                      struct pair_codes *found)
-{
-    const struct block_pair *pair = &it->broad->lists[list].pairs[p];
-    const struct pair_reach *reach = &it->near[list].pairs[p];
-    *found = listed_codes(&it->broad->lists[list], pair);
-    if (!known)
-        return true;
-    const double moved = pair_displacement(it, pair);
-    if (is_beyond(barrier, (double)reach->others - moved))
-        *found = short_codes(it, list, p);
-    return !is_beyond(barrier, (double)reach->least - moved);
-}
-
-static inline struct candidate_walk listed_candidates(const struct surface_contact *it,
-                                                      const struct pair_list *list,
-                                                      const struct block_pair *pair)
-{
-    return candidates_of(it, pair, listed_codes(list, pair));
 }
 
 static inline struct candidate candidate_of_code(const struct surfaces *surfaces,
@@ -459,6 +453,43 @@ taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *er
 void REAL_NAME(mesh_colliders_free)(struct system *system);
 uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it);
 
+// Finds the candidates of a pair in the positions of the start, unless those are listed that are nearer
+// than a distance, m, at that time. Only by the worker that has the list; false without memory.
+bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder *finder,
+                                  size_t list, size_t p, double distance);
+
+// Those that may be within reach in the present state, to which it->steps are the displacements from
+// the start. None also without memory, which `failed` shows then.
+static inline struct pair_codes codes_within_reach(struct surface_contact *it,
+                                                   struct pair_finder *finder, size_t list,
+                                                   size_t p, const struct barrier *barrier)
+{
+    static const uint16_t none[3] = {0, 0, 0};
+    const struct surface_pair *pair = &it->lists[list].pairs[p];
+    const double moved = pair_displacement(it, &pair->pair);
+    if (is_beyond(barrier, (double)pair->pair.least - moved))
+        return (struct pair_codes){NULL, none};
+    if (!is_beyond(barrier, (double)pair->others - moved) &&
+        !REAL_NAME(surface_pair_list)(it, finder, list, p,
+                                      1.002 * (double)barrier->reach + 1.001 * moved)) {
+        atomic_store(&it->failed, true);
+        return (struct pair_codes){NULL, none};
+    }
+    return listed_codes(&it->lists[list], pair);
+}
+
+static inline size_t code_total(const uint16_t counts[3])
+{
+    return (size_t)counts[0] + counts[1] + counts[2];
+}
+
+// The listed candidates of a pair are evaluated.
+static inline void count_evaluated(struct surface_pair *pair)
+{
+    const size_t sum = pair->evaluated + code_total(pair->counts) / EVALUATED_UNIT + 1;
+    pair->evaluated = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
+}
+
 // A pair for the kernel, with the positions of the nodes of both blocks.
 static inline struct listed_pair listed_pair_of(const struct surface_contact *it,
                                                 const struct block_pair *pair, struct pair_codes of,
@@ -483,6 +514,16 @@ void REAL_NAME(surface_block_read)(const struct system *system, uint32_t block, 
 // Copies the present positions of the nodes of all listed blocks. Ends with a barrier.
 void REAL_NAME(surface_blocks_copy)(struct system *system, block_reals *to,
                                     const struct worker *worker);
+
+// Sets it->steps for the present state, of a range of blocks.
+void REAL_NAME(surface_steps_find)(const struct system *system, struct range blocks);
+
+// The same of all, unless they are known. Ends with a barrier.
+void REAL_NAME(surface_steps_know)(struct system *system, const struct worker *worker);
+
+// Makes the present state the start: of the next step, or of implicit steps only when that begins. What
+// pairs of lists know is for this one then. Ends with a barrier.
+void REAL_NAME(surface_start_move)(struct system *system, const struct worker *worker);
 
 // Allocates what tells when lists are due; false: no memory. After the rules of bodies.
 bool REAL_NAME(surface_lists_make)(struct system *system);

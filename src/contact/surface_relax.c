@@ -395,18 +395,25 @@ static bool push_from_shapes(struct relaxation *it)
 
 static bool push_all(struct relaxation *it)
 {
-    const struct surface_contact *contact = it->system->surface_contact;
+    struct surface_contact *contact = it->system->surface_contact;
+    struct pair_finder finder;
     bool near = false;
+    REAL_NAME(pair_finder_begin)(&finder, contact->broad, &contact->rules);
     for (size_t i = 0; i < it->nodes; i++)
         it->nearest[i] = INFINITY;
     for (size_t i = 0; i < contact->broad->list_count; i++) {
-        const struct pair_list *list = &contact->broad->lists[i];
+        const struct surface_list *list = &contact->lists[i];
         for (size_t p = 0; p < list->pair_count; p++) {
-            const struct block_pair *pair = &list->pairs[p];
+            const struct block_pair *pair = &list->pairs[p].pair;
             const double thickness =
                 thickness_between(contact, contact->surfaces.blocks[pair->a].body,
                                   contact->surfaces.blocks[pair->b].body);
-            struct candidate_walk walk = listed_candidates(contact, list, pair);
+            if (!REAL_NAME(surface_pair_list)(contact, &finder, i, p, 1.75 * thickness)) {
+                it->no_memory = true;
+                return false;
+            }
+            struct candidate_walk walk =
+                candidates_of(contact, pair, listed_codes(list, &list->pairs[p]));
             struct candidate candidate;
             while (candidate_next(&walk, &candidate)) {
                 uint32_t nodes[4];
@@ -577,7 +584,8 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
         // Rounds against crossings until there are none, then one against what is too near.
         if (worker->index == 0) {
             untangle_all(&it, result);
-            contact->lists_due = true;
+            contact->lists_due = contact->relaxes = true;
+            contact->start_known = false;
         }
         REAL_NAME(surface_lists_prepare)(system, worker);
         if (worker->index == 0) {
@@ -586,12 +594,16 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
             const bool near = !result->no_memory && it.crossings == 0 && push_all(&it);
             if (near)
                 apply_moves(&it, true);
+            result->no_memory |= it.no_memory;
             result->ends = !near || ++result->rounds >= ROUNDS;
             contact->lists_due = true;
+            contact->start_known = false;
         }
         worker_barrier(worker);
     }
-    if (worker->index == 0)
+    if (worker->index == 0) {
         relaxation_end(&it, result);
+        contact->relaxes = false;
+    }
     REAL_NAME(surface_friction_start)(system, step_time(system, system->state->step), worker);
 }

@@ -262,25 +262,26 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
 // ---- Finding them
 
 // Of the candidates of a pair of blocks, only if some may have come within reach since the start.
-static bool find_in_pair(const struct system *system, struct row_list *rows, size_t index, size_t p,
+static bool find_in_pair(const struct system *system, struct pair_finder *finder,
+                         struct row_list *rows, size_t index, size_t p,
                          struct stage_friction *friction)
 {
-    const struct surface_contact *it = system->surface_contact;
-    const struct pair_list *list = &it->broad->lists[index];
-    const struct block_pair *pair = &list->pairs[p];
-    const struct pair_reach *reach = &it->near[index].pairs[p];
-    const double least = (double)reach->least;
+    struct surface_contact *it = system->surface_contact;
+    struct surface_pair *known = &it->lists[index].pairs[p];
+    const struct block_pair *pair = &known->pair;
+    const double least = (double)pair->least;
     const struct surface_block *blocks = it->surfaces.blocks;
     const struct barrier barrier =
         barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
     const double moved = pair_displacement(it, pair);
     if (!(0.9999 * least - moved < (double)barrier.reach))
         return true;
-    const bool few = !(0.9999 * (double)reach->others - moved < (double)barrier.reach);
-    const struct pair_codes of = few ? short_codes(it, index, p) : listed_codes(list, pair);
-    struct short_lists *near = &it->near[index];
-    *(few ? &near->short_evaluated : &near->evaluated) +=
-        (size_t)of.counts[0] + of.counts[1] + of.counts[2];
+    if (0.9999 * (double)known->others - moved < (double)barrier.reach &&
+        !REAL_NAME(surface_pair_list)(it, finder, index, p,
+                                      1.001 * ((double)barrier.reach + moved)))
+        return false;
+    const struct pair_codes of = listed_codes(&it->lists[index], known);
+    count_evaluated(known);
     // Parts that have passed through each other are no farther apart than they have moved.
     const bool may_pass = moved > 0.9999 * least;
     const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
@@ -306,19 +307,18 @@ static bool find_in_pair(const struct system *system, struct row_list *rows, siz
     return true;
 }
 
-static bool find_in_list(struct system *system, size_t index)
+static bool find_in_list(struct system *system, struct pair_finder *finder, size_t index)
 {
     const struct surface_contact *it = system->surface_contact;
-    const struct pair_list *list = &it->broad->lists[index];
     struct row_list *rows = &it->rows->lists[index];
     rows->count = rows->entries = 0;
-    if (it->candidates == 0)
+    if (it->pairs == 0)
         return true;
     struct stage_friction friction;
     if (it->friction)
         REAL_NAME(surface_stage_begin)(&friction, system, index);
-    for (size_t p = 0; p < list->pair_count; p++)
-        if (!find_in_pair(system, rows, index, p, it->friction ? &friction : NULL))
+    for (size_t p = 0; p < it->lists[index].pair_count; p++)
+        if (!find_in_pair(system, finder, rows, index, p, it->friction ? &friction : NULL))
             return false;
     if (it->friction)
         REAL_NAME(surface_stage_end)(&friction, index);
@@ -421,13 +421,14 @@ bool REAL_NAME(surface_rows_find)(struct system *system, const struct worker *wo
     struct surface_contact *it = system->surface_contact;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     const struct range lists = worker_share(worker, it->rows->list_count, 1);
-    for (size_t b = blocks.first; it->candidates > 0 && b < blocks.end; b++)
-        if (it->listed[b])
-            it->steps[b] = block_displacements(system, b, it->start[b]);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    if (it->pairs > 0)
+        REAL_NAME(surface_steps_find)(system, blocks);
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
         if (!(i < it->broad->list_count
-                  ? find_in_list(system, i)
+                  ? find_in_list(system, &finder, i)
                   : REAL_NAME(shape_rows_find)(system, i - it->broad->list_count,
                                                &it->rows->lists[i])))
             atomic_store(&it->failed, true);
