@@ -3,6 +3,7 @@
 #include "solver/internals.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdlib.h>
 
 // A node between two pinned ones, in a line.
@@ -97,6 +98,21 @@ static uint64_t hash_of_auto(const void *context, const struct solver_options *o
     return hash;
 }
 
+static void test_too_many_steps_are_refused(void **state)
+{
+    (void)state;
+    taut_scene *scene = scene_of("simulation: {dt: auto, duration: 1e18}\n"
+                                 "bodies:\n- {name: a, type: rope, from: [0, 0, 0], to: [1, 0, 0], "
+                                 "nodes: 3, mass: 1, stiffness: 100}\n");
+    taut_solver *solver = NULL;
+    taut_error error = {0};
+    const taut_config config = {.threads = 1};
+    assert_int_equal(taut_solver_create(scene, &config, &solver, &error), TAUT_ERROR_SCENE);
+    assert_null(solver);
+    assert_non_null(strstr(error.text, "'duration' takes"));
+    taut_scene_destroy(scene);
+}
+
 static void test_auto_step_is_the_same_for_all(void **state)
 {
     (void)state;
@@ -133,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_auto_step_follows_the_state),
         cmocka_unit_test(test_changed_step_keeps_energy),
+        cmocka_unit_test(test_too_many_steps_are_refused),
         cmocka_unit_test(test_auto_step_is_the_same_for_all),
         cmocka_unit_test(test_auto_step_follows_the_pump),
     };

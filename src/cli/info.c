@@ -415,10 +415,12 @@ static void print_integrator(const struct info *info, enum integrator integrator
                : exact          ? ": not stable"
                                 : ": perhaps not stable");
     else
-        printf("  %12s     %s\n", exact ? "none" : ">= 0",
-               !exact                       ? "the least damped motion was not found"
-               : info->critical.damping > 0 ? "what is not damped grows at every step"
-                                            : "grows at every step without damping");
+        printf("  %12s     %s\n", exact || integrator == INTEGRATOR_XPBD ? "none" : ">= 0",
+               integrator == INTEGRATOR_XPBD ? "no step is known to be stable beside elements of "
+                                               "negative stiffness"
+               : !exact                      ? "the least damped motion was not found"
+               : info->critical.damping > 0  ? "what is not damped grows at every step"
+                                             : "grows at every step without damping");
 }
 
 // Whether any printed limit is marked as a bound.

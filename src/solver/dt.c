@@ -617,6 +617,23 @@ taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scen
                         error);
 }
 
+// As the reader does for a given dt.
+static taut_status refuse_many_steps(const taut_solver *solver, const taut_scene *scene,
+                                     struct diagnostics *diagnostics, taut_error *error)
+{
+    const double steps = scene->simulation.duration / solver->dt;
+    char text[200];
+    if (steps <= STEPS_MAX)
+        return TAUT_OK;
+    snprintf(text, sizeof text,
+             "'duration' takes %.3g steps of %.3g s, the dt that 'dt: auto' has chosen; at most %g "
+             "are possible",
+             steps, solver->dt, STEPS_MAX);
+    if (diagnostics)
+        scene_report(scene, diagnostics, scene->simulation.dt_at, "%s", text);
+    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+}
+
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
                       const struct solver_options *wanted, taut_error *error)
 {
@@ -645,6 +662,8 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
         status = solver->functions->prepare_critical(solver->system, false, error);
     } else if (simulation->dt_auto) {
         status = choose_automatic(solver, scene, diagnostics, error);
+        if (status == TAUT_OK && simulation->has_duration)
+            status = refuse_many_steps(solver, scene, diagnostics, error);
     }
     solver->dt_rule.built = solver->dt;
     solver->steps_planned = simulation->steps;
