@@ -434,6 +434,15 @@ static void describe_part(const taut_solver *solver, const taut_scene *scene,
         snprintf(text + length, size - (size_t)length, " of body '%.60s'", body->name);
 }
 
+// Reports what makes a scene impossible, with its position, and fails.
+static taut_status refuse(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
+                          const char *text, taut_error *error)
+{
+    if (diagnostics)
+        scene_report(scene, diagnostics, at, "%s", text);
+    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+}
+
 // Two parts of which one is of a mesh collider, at whose position in the file this is reported.
 static taut_status refuse_with_mesh(const taut_solver *solver, const taut_scene *scene,
                                     struct diagnostics *diagnostics,
@@ -452,9 +461,7 @@ static taut_status refuse_with_mesh(const taut_solver *solver, const taut_scene 
                       NULL, NULL);
     snprintf(text, sizeof text, "%s: %s and %s, near (%g, %g, %g); move the body or the mesh", what,
              first, second, at[0], at[1], at[2]);
-    if (diagnostics)
-        scene_report(scene, diagnostics, scene->colliders[mesh->collider].at, "%s", text);
-    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+    return refuse(scene, diagnostics, scene->colliders[mesh->collider].at, text, error);
 }
 
 static taut_status refuse_enclosed(taut_solver *solver, const taut_scene *scene,
@@ -474,9 +481,7 @@ static taut_status refuse_enclosed(taut_solver *solver, const taut_scene *scene,
              "%s is inside mesh collider %zu ('%.60s'), which has 'sides: outside'; move the body "
              "or the mesh, or use 'sides: both' to keep it inside",
              node, mesh->collider, scene->colliders[mesh->collider].mesh.path);
-    if (diagnostics)
-        scene_report(scene, diagnostics, scene->colliders[mesh->collider].at, "%s", text);
-    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+    return refuse(scene, diagnostics, scene->colliders[mesh->collider].at, text, error);
 }
 
 static taut_status refuse_parts(const taut_solver *solver, const taut_scene *scene,
@@ -496,9 +501,7 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
              second, relaxes ? "" : "separate them with 'contact: {existing: relax}', ",
              solver->topology->bodies[parts->bodies[0]].name,
              solver->topology->bodies[parts->bodies[1]].name);
-    if (diagnostics)
-        scene_report(scene, diagnostics, scene->contact.at, "%s", text);
-    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+    return refuse(scene, diagnostics, scene->contact.at, text, error);
 }
 
 // The start of what cannot be kept apart from a plane, sphere or room with `response: contact`.
@@ -529,15 +532,19 @@ static taut_status refuse_in_shapes(const taut_solver *solver, const taut_scene 
         collider_type_names[collider->type], found.distance,
         scene->contact.existing == EXISTING_RELAX ? ", as 'existing: relax' found no way"
                                                   : ", or use 'contact: {existing: relax}'");
-    if (diagnostics)
-        scene_report(scene, diagnostics, collider->at, "%s", text);
-    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+    return refuse(scene, diagnostics, collider->at, text, error);
 }
 
 static void relax(void *context, const struct worker *worker)
 {
     taut_solver *solver = context;
     solver->functions->surface_relax(solver->system, &solver->relaxed, worker);
+}
+
+// m, between neighbouring numbers of the size of the farthest coordinate.
+static double coordinate_spacing(double reach, double epsilon)
+{
+    return reach > 0 ? exp2(floor(log2(reach))) * epsilon : 0;
 }
 
 // A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole bodies;
@@ -548,7 +555,7 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
     const double least = 16, reach = solver->functions->scale(solver->system).reach;
     const double epsilon =
         solver->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
-    const double spacing = reach > 0 ? exp2(floor(log2(reach))) * epsilon : 0;
+    const double spacing = coordinate_spacing(reach, epsilon);
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body_contact *own = &scene->bodies[b].contact;
         const double thickness = own->thickness > 0 ? own->thickness : scene->contact.thickness;
@@ -569,10 +576,8 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
                      solver->precision == PRECISION_SINGLE ? ", or 'precision: double'" : "");
         else
             continue;
-        if (diagnostics)
-            scene_report(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at, "%s",
-                         text);
-        return fail(error, TAUT_ERROR_SCENE, "%s", text);
+        return refuse(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at, text,
+                      error);
     }
     return TAUT_OK;
 }
@@ -629,9 +634,7 @@ static taut_status refuse_many_steps(const taut_solver *solver, const taut_scene
              "'duration' takes %.3g steps of %.3g s, the dt that 'dt: auto' has chosen; at most %g "
              "are possible",
              steps, solver->dt, STEPS_MAX);
-    if (diagnostics)
-        scene_report(scene, diagnostics, scene->simulation.dt_at, "%s", text);
-    return fail(error, TAUT_ERROR_SCENE, "%s", text);
+    return refuse(scene, diagnostics, scene->simulation.dt_at, text, error);
 }
 
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
@@ -738,7 +741,7 @@ void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
     if (solver->precision == PRECISION_DOUBLE || !diagnostics)
         return;
     const struct scale scale = solver->functions->scale(solver->system);
-    const double spacing = exp2(floor(log2(scale.reach))) * (double)FLT_EPSILON;
+    const double spacing = coordinate_spacing(scale.reach, (double)FLT_EPSILON);
     if (scale.reach > 0)
         warn_of_stiff_materials(scene, spacing, diagnostics);
     if (solver->precision != PRECISION_SINGLE)

@@ -173,8 +173,10 @@ struct surface_cuts solver_surface_cuts(const taut_solver *solver);
 // Triangles, candidates and contacts of surfaces at present.
 struct surface_counts solver_surface_counts(const taut_solver *solver);
 
-// What `existing: relax` of contact has done when the solver was created.
+// The stiffness of contact of a body, given or chosen; 0 without surfaces.
 struct surface_stiffness solver_surface_stiffness(const taut_solver *solver, size_t body);
+
+// What `existing: relax` of contact has done when the solver was created.
 struct surface_relaxed solver_surface_relaxed(const taut_solver *solver);
 
 // Allocates a frame (state/frame.h) of this solver with arrays for `fields`. Names and counts of
