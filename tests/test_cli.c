@@ -19,6 +19,30 @@ static int enter(void **state)
     return 0;
 }
 
+// Without MPI each of them would compute the whole scene.
+static void build_without_mpi_refuses_several_processes(void **state)
+{
+    (void)state;
+    struct outcome version = cli_expect(0, "taut --version");
+    const bool without = strstr(version.out, "built without MPI") != NULL;
+    outcome_free(&version);
+    if (!without)
+        skip();
+    struct outcome first = cli_expect(2, "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "
+                                         "taut check nothing.yaml");
+    assert_contains(first.err, "taut: check: a launcher has started 2 processes, but this build "
+                               "has no MPI");
+    assert_string_equal(first.out, "");
+    outcome_free(&first);
+    struct outcome second = cli_expect(2, "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "
+                                          "taut check nothing.yaml");
+    assert_string_equal(second.err, "");
+    outcome_free(&second);
+    struct outcome alone = cli_expect(2, "OMPI_COMM_WORLD_SIZE=1 taut check nothing.yaml");
+    assert_contains(alone.err, "nothing.yaml");
+    outcome_free(&alone);
+}
+
 static void help_and_version_are_results(void **state)
 {
     (void)state;
@@ -31,6 +55,7 @@ static void help_and_version_are_results(void **state)
     assert_contains(version.out, "commit: ");
     assert_contains(version.out, "compiler: ");
     assert_contains(version.out, "instruction sets: base");
+    assert_contains(version.out, "ranks: ");
     outcome_free(&version);
     struct outcome of_command = cli_expect(0, "taut help run");
     struct outcome same = cli_expect(0, "taut run nothing.yaml --help");
@@ -525,6 +550,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_and_version_are_results),
+        cmocka_unit_test(build_without_mpi_refuses_several_processes),
         cmocka_unit_test(every_option_in_help_is_documented),
         cmocka_unit_test(unknown_and_abbreviated_options_are_named),
         cmocka_unit_test(wrong_usage_is_reported_and_ends_with_2),

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Checks which folders of src/ include which (docs/architecture.md).
 
-A folder of the data flow includes only taut.h, base/, parallel/, simd/ and folders to its left.
+A folder of the data flow includes only taut.h, base/, parallel/, ranks/, simd/ and folders to its
+left.
 intersections/, the oracle of contact, is included by cli/ alone.
 springs/ and faces/ occur in it twice: their plans (files named plan*, made before the state whose
 arrays they order) to the left of state/, and everything else to its right. So does kernels/:
@@ -27,7 +28,8 @@ ORDER = ["scene", "topology", "plan", "state", "kernels", "springs", "faces", "e
 PLANNED = re.compile(r"(springs|faces)/(?:\w+/)?plan\w*\.[ch]")
 # Used by nothing but cli/: the oracle of contact shares no code with it.
 ORACLES = {"intersections": {"base", "parallel", "intersections"}}
-BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"}}
+BASES = {"base": {"base"}, "parallel": {"base", "parallel"}, "simd": {"base", "simd"},
+         "ranks": {"base", "ranks"}}
 # Folders that run solvers, and the folders of its own group that each may include.
 USERS = {"study": {"study"}, "picture": {"output", "picture"}, "play": {"output", "picture", "play"},
          "view": {"output", "picture", "play", "view"}}
@@ -37,6 +39,7 @@ SOLVER_HEADER = "solver/solver.h"
 PUBLIC = {
     "topology": {"topology.h", "cut.h", "reorder.h"},
     "kernels": {"kernels.h"},
+    "ranks": {"ranks.h"},
     "springs": {"springs.h", "tangent.h", "plan.h"},
     "faces": {"faces.h", "tangent.h", "plan.h"},
     "elements": {"elements.h"},

@@ -5,9 +5,11 @@
 
 #include "base/diagnostics.h"
 #include "cli/command.h"
+#include "cli/group.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "parallel/team.h"
+#include "ranks/ranks.h"
 #include "simd/isa.h"
 #include "version_info.h"
 
@@ -38,6 +40,7 @@ static int print_version(void)
     printf("compiler: %s\n", TAUT_BUILD_COMPILER);
     printf("build: %s, %s\n", TAUT_BUILD_BUILD, TAUT_BUILD_FLAGS);
     printf("threads: %s\n", team_runtime());
+    printf("ranks: %s\n", ranks_library() ? ranks_library() : "one, built without MPI");
     printf("instruction sets:");
     for (int isa = 0; isa < ISA_COUNT; isa++)
         if (isa_available((enum isa)isa))
@@ -78,11 +81,19 @@ static int refuse(const char *word)
 
 static int run_command_line(const struct command *command, int argc, char **argv)
 {
-    struct options options;
-    int exit_code;
-    if (options_parse(command, argc, argv, &options, &exit_code))
-        exit_code = command->run(&options);
+    struct options options = {0};
+    int exit_code = group_begin(command);
+    if (exit_code == EXIT_CODE_DONE) { // which it stays where a rank does not take part
+        const bool sound = options_parse(command, argc, argv, &options, &exit_code);
+        // Help is printed, and ends the command, on all ranks alike.
+        const int agreed = group_agree(sound ? EXIT_CODE_DONE : exit_code);
+        if (agreed != EXIT_CODE_DONE)
+            exit_code = agreed;
+        else if (sound && group_takes_part(command))
+            exit_code = command->run(&options);
+    }
     options_free(&options);
+    group_end();
     return exit_code;
 }
 
@@ -90,6 +101,7 @@ int main(int argc, char **argv)
 {
     terminal_open_missing_streams();
     signals_ignore_writes();
+    group_silence_others();
     // If /sys is not mounted, hwloc would print its own message; machine.c works without it.
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
 

@@ -1,0 +1,80 @@
+// Several ranks on the command line (group.h). Which ranks there are, and their messages, is in
+// ranks/.
+#include "cli/group.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/terminal.h"
+#include "ranks/ranks.h"
+
+bool group_takes_part(const struct command *command)
+{
+    return group_leads() || command->kind != COMMAND_READS;
+}
+
+void group_silence_others(void)
+{
+    if (ranks_launched() > 1 && ranks_launched_number() > 0)
+        ranks_silence();
+}
+
+int group_begin(const struct command *command)
+{
+    taut_error error = {0};
+    taut_status status = ranks_begin(&error);
+    if (status != TAUT_OK)
+        complain("%s: %s", command->name, error.text);
+    if (status != TAUT_OK)
+        return exit_code_of(status);
+    if (ranks_count() == 1 || command->kind == COMMAND_READS)
+        return EXIT_CODE_DONE;
+    complain("%s: this command is not for several ranks yet; start it without mpirun",
+             command->name);
+    return EXIT_CODE_WRONG;
+}
+
+int group_agree(int code)
+{
+    enum { TEXT_MOST = 8000 };
+    const int count = ranks_count();
+    if (count == 1)
+        return code;
+    uint64_t *codes = calloc((size_t)count, sizeof *codes);
+    if (!codes)
+        ranks_abort(EXIT_CODE_FAILED, "out of memory for the exit codes of all ranks");
+    ranks_share((uint64_t)code, codes);
+    int first = 0;
+    while (first < count && codes[first] == EXIT_CODE_DONE)
+        first++;
+    code = first < count ? (int)codes[first] : EXIT_CODE_DONE;
+    free(codes);
+    if (code == EXIT_CODE_DONE || first == 0)
+        return code; // rank 0 has printed its message
+
+    char text[TEXT_MOST] = "";
+    if (ranks_number() == first)
+        ranks_kept_text(text, sizeof text);
+    ranks_forward(first, text, sizeof text);
+    if (!group_leads())
+        return code;
+    const char *const prefix = "taut: ";
+    const size_t skipped = strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    complain("rank %d of %d: %s", first, count, length > skipped ? text + skipped : "it failed");
+    return code;
+}
+
+bool group_leads(void)
+{
+    return ranks_number() == 0;
+}
+
+void group_end(void)
+{
+    ranks_end();
+}

@@ -1,0 +1,31 @@
+// A command on several ranks: mpirun -n R taut run SCENE. Every rank does the same with the same
+// arguments; only rank 0 prints. Where ranks may fare differently (a file that one of them cannot
+// read), they agree on one exit code and one message.
+#ifndef TAUT_CLI_GROUP_H
+#define TAUT_CLI_GROUP_H
+
+#include <stdbool.h>
+
+#include "cli/command.h"
+
+// Of the processes that a launcher has started only the first prints from now on; what others would
+// is kept.
+void group_silence_others(void);
+
+// Joins the other ranks, if a launcher has started several processes. Returns EXIT_CODE_DONE, or the exit code after printing what is
+// wrong: the build has no MPI, or the command is not for several ranks.
+int group_begin(const struct command *command);
+
+// The exit code of the lowest rank that has failed, on all ranks; EXIT_CODE_DONE if none has. Rank
+// 0 prints what that rank has printed, which was kept until then. Collective.
+int group_agree(int code);
+
+// Whether this rank takes part in the command: rank 0 alone does those that only print.
+bool group_takes_part(const struct command *command);
+
+// Whether this rank prints and writes: rank 0, or the only one.
+bool group_leads(void);
+
+void group_end(void);
+
+#endif

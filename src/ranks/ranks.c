@@ -1,0 +1,523 @@
+// The group of ranks (ranks.h) by MPI, or of one rank without it.
+#include "ranks/ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// What launchers set for each process: Open MPI; MPICH, Intel MPI and others of its family; Slurm,
+// whose variable for the whole job is also set where one process was started.
+static const char *const launcher_counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                              "SLURM_STEP_NUM_TASKS"};
+
+int ranks_launched(void)
+{
+    for (size_t i = 0; i < sizeof launcher_counts / sizeof launcher_counts[0]; i++) {
+        const char *text = getenv(launcher_counts[i]);
+        char *end;
+        const long count = text ? strtol(text, &end, 10) : 0;
+        if (count > 1 && count < 1000000 && *end == '\0')
+            return (int)count;
+    }
+    return 1;
+}
+
+int ranks_launched_number(void)
+{
+    static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (getenv(launcher_counts[i]) && getenv(numbers[i]))
+            return atoi(getenv(numbers[i]));
+    return 0;
+}
+
+// ---- What other ranks than 0 print
+
+static FILE *kept;             // what goes to standard error
+static int spoken_stream = -1; // a copy of standard error as it was
+
+void ranks_silence(void)
+{
+    fflush(stdout);
+    fflush(stderr);
+    FILE *const nothing = fopen("/dev/null", "w");
+    if (nothing) {
+        (void)dup2(fileno(nothing), STDOUT_FILENO);
+        fclose(nothing);
+    }
+    kept = tmpfile();
+    spoken_stream = kept ? dup(STDERR_FILENO) : -1;
+    if (spoken_stream != -1)
+        (void)dup2(fileno(kept), STDERR_FILENO);
+}
+
+void ranks_kept_text(char *text, size_t size)
+{
+    text[0] = '\0';
+    fflush(stderr);
+    if (spoken_stream == -1)
+        return;
+    const off_t end = lseek(fileno(kept), 0, SEEK_END);
+    const off_t most = (off_t)size - 1, first = end > most ? end - most : 0;
+    const ssize_t length = pread(fileno(kept), text, (size_t)(end - first), first);
+    text[length > 0 ? length : 0] = '\0';
+}
+
+#ifdef TAUT_HAS_MPI
+
+// Standard error as it was before ranks_silence.
+static void speak_again(void)
+{
+    fflush(stderr);
+    if (spoken_stream != -1)
+        (void)dup2(spoken_stream, STDERR_FILENO);
+}
+
+#    include <mpi.h>
+
+enum { BLOCK_BYTES = 1 << 26 }; // of one message of a large transfer
+
+static struct {
+    bool begun;
+    int number, count, hosts, on_host;
+} group = {.count = 1, .hosts = 1, .on_host = 1};
+
+// The library's text is a paragraph: its first words, up to a comma or the end of the line.
+const char *ranks_library(void)
+{
+    static char name[64];
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    if (name[0])
+        return name;
+    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
+        return "MPI";
+    text[strcspn(text, ",\n")] = '\0';
+    // "Open MPI v4.1.4", and "MPICH Version:      4.0.2"
+    char *const version = strstr(text, " v");
+    if (version)
+        memmove(version + 1, version + 2, strlen(version + 2) + 1);
+    snprintf(name, sizeof name, "%.60s", text);
+    return name;
+}
+
+int ranks_number(void)
+{
+    return group.number;
+}
+
+int ranks_count(void)
+{
+    return group.count;
+}
+
+int ranks_hosts(void)
+{
+    return group.hosts;
+}
+
+int ranks_on_host(void)
+{
+    return group.on_host;
+}
+
+static void count_hosts(void)
+{
+    MPI_Comm host;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int inside = 0;
+    MPI_Comm_rank(host, &inside);
+    MPI_Comm_size(host, &group.on_host);
+    MPI_Comm_free(&host);
+    const int first = inside == 0;
+    MPI_Allreduce(&first, &group.hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+taut_status ranks_begin(taut_error *error)
+{
+    if (ranks_launched() == 1)
+        return TAUT_OK;
+    int provided = MPI_THREAD_SINGLE;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
+        return fail(error, TAUT_ERROR_UNSUPPORTED, "MPI cannot be initialised");
+    group.begun = true;
+    MPI_Comm_rank(MPI_COMM_WORLD, &group.number);
+    MPI_Comm_size(MPI_COMM_WORLD, &group.count);
+    count_hosts();
+    if (group.count != ranks_launched())
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "the launcher has started %d processes, but this program's MPI (%s) sees %d of "
+                    "them: start it with the mpirun of that MPI",
+                    ranks_launched(), ranks_library(), group.count);
+    if (provided < MPI_THREAD_SERIALIZED)
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "this MPI (%s) does not allow calls from several threads, one at a time",
+                    ranks_library());
+    return TAUT_OK;
+}
+
+void ranks_end(void)
+{
+    if (!group.begun)
+        return;
+    MPI_Finalize();
+    group.begun = false;
+}
+
+void ranks_abort(int code, const char *text)
+{
+    speak_again();
+    fprintf(stderr, "taut: rank %d: %s\n", group.number, text);
+    fflush(stderr);
+    if (group.begun)
+        MPI_Abort(MPI_COMM_WORLD, code);
+    exit(code);
+}
+
+void ranks_barrier(void)
+{
+    if (group.count > 1)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static size_t block_of(size_t left)
+{
+    return left < BLOCK_BYTES ? left : BLOCK_BYTES;
+}
+
+static void broadcast(char *data, size_t bytes, int root)
+{
+    for (size_t at = 0; at < bytes; at += BLOCK_BYTES)
+        MPI_Bcast(data + at, (int)block_of(bytes - at), MPI_BYTE, root, MPI_COMM_WORLD);
+}
+
+void ranks_broadcast(void *data, size_t bytes)
+{
+    if (group.count > 1)
+        broadcast(data, bytes, 0);
+}
+
+void ranks_share(uint64_t value, uint64_t *values)
+{
+    values[0] = value;
+    if (group.count > 1)
+        MPI_Allgather(&value, 1, MPI_UINT64_T, values, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+}
+
+void ranks_add(double *values, size_t count)
+{
+    if (group.count == 1)
+        return;
+    enum { AT_ONCE = BLOCK_BYTES / sizeof(double) };
+    for (size_t at = 0; at < count; at += AT_ONCE) {
+        const size_t left = count - at;
+        MPI_Allreduce(MPI_IN_PLACE, values + at, (int)(left < AT_ONCE ? left : AT_ONCE), MPI_DOUBLE,
+                      MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS };
+
+void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
+{
+    for (int r = all ? 0 : 1; r < group.count; r++) {
+        char *const part = (char *)data + (size_t)cuts[r] * size;
+        const size_t bytes = (size_t)(cuts[r + 1] - cuts[r]) * size;
+        if (all) {
+            broadcast(part, bytes, r);
+            continue;
+        }
+        for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
+            const int block = (int)block_of(bytes - at);
+            if (group.number == r)
+                MPI_Send(part + at, block, MPI_BYTE, 0, TAG_COLLECT, MPI_COMM_WORLD);
+            else if (group.number == 0)
+                MPI_Recv(part + at, block, MPI_BYTE, r, TAG_COLLECT, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+void ranks_forward(int from, char *text, size_t size)
+{
+    if (from == 0 || group.count == 1)
+        return;
+    if (group.number == from)
+        MPI_Send(text, (int)strlen(text) + 1, MPI_CHAR, 0, TAG_FORWARD, MPI_COMM_WORLD);
+    else if (group.number == 0)
+        MPI_Recv(text, (int)size, MPI_CHAR, from, TAG_FORWARD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **received,
+                      size_t *received_counts)
+{
+    for (int r = 0; r < group.count; r++)
+        received[r] = NULL;
+    uint64_t *const wanted = calloc((size_t)group.count * 2, sizeof *wanted);
+    MPI_Request *const requests = calloc((size_t)group.count * 2, sizeof *requests);
+    uint64_t *const coming = wanted + group.count;
+    int failed = !wanted || !requests;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    if (!failed) {
+        for (int r = 0; r < group.count; r++)
+            wanted[r] = counts[r];
+        MPI_Alltoall(wanted, 1, MPI_UINT64_T, coming, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+        for (int r = 0; r < group.count; r++) {
+            received_counts[r] = (size_t)coming[r];
+            received[r] = malloc((received_counts[r] + 1) * sizeof **received);
+            failed |= !received[r] || coming[r] > INT32_MAX || counts[r] > INT32_MAX;
+        }
+        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    }
+    if (!failed) {
+        int under_way = 0;
+        for (int r = 0; r < group.count; r++) {
+            if (received_counts[r] > 0)
+                MPI_Irecv(received[r], (int)received_counts[r], MPI_UINT64_T, r, TAG_LISTS,
+                          MPI_COMM_WORLD, &requests[under_way++]);
+            if (counts[r] > 0)
+                MPI_Isend(lists[r], (int)counts[r], MPI_UINT64_T, r, TAG_LISTS, MPI_COMM_WORLD,
+                          &requests[under_way++]);
+        }
+        MPI_Waitall(under_way, requests, MPI_STATUSES_IGNORE);
+    }
+    free(wanted);
+    free(requests);
+    return !failed;
+}
+
+struct ranks_messages {
+    char **outgoing, **incoming; // of each rank
+    MPI_Request *requests;
+    int request_count;
+};
+
+static char *make_buffer(size_t bytes)
+{
+    enum { ALIGNMENT = 64 };
+    return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag)
+{
+    const size_t count = (size_t)group.count;
+    struct ranks_messages *messages = calloc(1, sizeof *messages);
+    if (!messages)
+        return NULL;
+    messages->outgoing = calloc(count, sizeof *messages->outgoing);
+    messages->incoming = calloc(count, sizeof *messages->incoming);
+    messages->requests = calloc(2 * count, sizeof *messages->requests);
+    bool made = messages->outgoing && messages->incoming && messages->requests;
+    for (int r = 0; made && r < group.count; r++) {
+        made = sent[r] <= INT32_MAX && received[r] <= INT32_MAX;
+        if (made && received[r] > 0) {
+            messages->incoming[r] = make_buffer(received[r]);
+            made = messages->incoming[r];
+            if (made)
+                MPI_Recv_init(messages->incoming[r], (int)received[r], MPI_BYTE, r, tag,
+                              MPI_COMM_WORLD, &messages->requests[messages->request_count++]);
+        }
+        if (made && sent[r] > 0) {
+            messages->outgoing[r] = make_buffer(sent[r]);
+            made = messages->outgoing[r];
+            if (made)
+                MPI_Send_init(messages->outgoing[r], (int)sent[r], MPI_BYTE, r, tag, MPI_COMM_WORLD,
+                              &messages->requests[messages->request_count++]);
+        }
+    }
+    if (made)
+        return messages;
+    ranks_messages_free(messages);
+    return NULL;
+}
+
+void ranks_messages_free(struct ranks_messages *messages)
+{
+    if (!messages)
+        return;
+    for (int i = 0; i < messages->request_count; i++)
+        MPI_Request_free(&messages->requests[i]);
+    for (int r = 0; r < group.count; r++) {
+        if (messages->outgoing)
+            free(messages->outgoing[r]);
+        if (messages->incoming)
+            free(messages->incoming[r]);
+    }
+    free(messages->outgoing);
+    free(messages->incoming);
+    free(messages->requests);
+    free(messages);
+}
+
+void *ranks_outgoing(const struct ranks_messages *messages, int rank)
+{
+    return messages->outgoing[rank];
+}
+
+const void *ranks_incoming(const struct ranks_messages *messages, int rank)
+{
+    return messages->incoming[rank];
+}
+
+void ranks_messages_start(struct ranks_messages *messages)
+{
+    if (messages->request_count > 0)
+        MPI_Startall(messages->request_count, messages->requests);
+}
+
+bool ranks_messages_test(struct ranks_messages *messages)
+{
+    int done = 1;
+    if (messages->request_count > 0)
+        MPI_Testall(messages->request_count, messages->requests, &done, MPI_STATUSES_IGNORE);
+    return done;
+}
+
+void ranks_messages_wait(struct ranks_messages *messages)
+{
+    if (messages->request_count > 0)
+        MPI_Waitall(messages->request_count, messages->requests, MPI_STATUSES_IGNORE);
+}
+
+#else // without MPI: one rank, which sends nothing
+
+const char *ranks_library(void)
+{
+    return NULL;
+}
+
+taut_status ranks_begin(taut_error *error)
+{
+    if (ranks_launched() == 1)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "a launcher has started %d processes, but this build has no MPI, and each would "
+                "compute the whole scene: configure it with -DTAUT_MPI=ON, or start one process",
+                ranks_launched());
+}
+
+void ranks_end(void)
+{
+}
+
+int ranks_number(void)
+{
+    return 0;
+}
+
+int ranks_count(void)
+{
+    return 1;
+}
+
+int ranks_hosts(void)
+{
+    return 1;
+}
+
+int ranks_on_host(void)
+{
+    return 1;
+}
+
+void ranks_abort(int code, const char *text)
+{
+    fprintf(stderr, "taut: %s\n", text);
+    exit(code);
+}
+
+void ranks_barrier(void)
+{
+}
+
+void ranks_broadcast(void *data, size_t bytes)
+{
+    (void)data;
+    (void)bytes;
+}
+
+void ranks_share(uint64_t value, uint64_t *values)
+{
+    values[0] = value;
+}
+
+void ranks_add(double *values, size_t count)
+{
+    (void)values;
+    (void)count;
+}
+
+void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
+{
+    (void)data;
+    (void)size;
+    (void)cuts;
+    (void)all;
+}
+
+void ranks_forward(int from, char *text, size_t size)
+{
+    (void)from;
+    (void)text;
+    (void)size;
+}
+
+bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **received,
+                      size_t *received_counts)
+{
+    received_counts[0] = counts[0];
+    received[0] = malloc((counts[0] + 1) * sizeof **received);
+    if (received[0] && counts[0] > 0)
+        memcpy(received[0], lists[0], counts[0] * sizeof **received);
+    return received[0];
+}
+
+struct ranks_messages {
+    char nothing;
+};
+
+struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag)
+{
+    (void)sent;
+    (void)received;
+    (void)tag;
+    return calloc(1, sizeof(struct ranks_messages));
+}
+
+void ranks_messages_free(struct ranks_messages *messages)
+{
+    free(messages);
+}
+
+void *ranks_outgoing(const struct ranks_messages *messages, int rank)
+{
+    (void)messages;
+    (void)rank;
+    return NULL;
+}
+
+const void *ranks_incoming(const struct ranks_messages *messages, int rank)
+{
+    (void)messages;
+    (void)rank;
+    return NULL;
+}
+
+void ranks_messages_start(struct ranks_messages *messages)
+{
+    (void)messages;
+}
+
+bool ranks_messages_test(struct ranks_messages *messages)
+{
+    (void)messages;
+    return true;
+}
+
+void ranks_messages_wait(struct ranks_messages *messages)
+{
+    (void)messages;
+}
+
+#endif

@@ -1,0 +1,102 @@
+// The group of processes (ranks) that compute one scene together: how they are started, what they
+// are called, and the messages between them. The only file that knows MPI is ranks.c; a build
+// without MPI (CMake option TAUT_MPI) has the same functions, for a group of one rank.
+//
+// MPI is one per process, so the group is too. All functions are called by one thread at a time;
+// those marked "collective" by all ranks, in the same order, with the same counts. Failures inside
+// MPI, and of a rank that has died, end all ranks with MPI's message. What is sent has the form
+// that it has in memory: all ranks run the same program on the same kind of processor.
+#ifndef TAUT_RANKS_RANKS_H
+#define TAUT_RANKS_RANKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+// "Open MPI 4.1.4", or NULL in a build without MPI.
+const char *ranks_library(void);
+
+// The number of processes that a launcher (mpirun, mpiexec, srun) has started together with this
+// one, from the environment; 1 if there is no launcher. Says nothing about MPI in this build.
+int ranks_launched(void);
+
+// The number of this process among them, from the environment too: known before ranks_begin, and
+// where that has failed.
+int ranks_launched_number(void);
+
+// Joins the group, if a launcher has started more than one process. TAUT_ERROR_UNSUPPORTED in a
+// build without MPI. Collective.
+taut_status ranks_begin(taut_error *error);
+
+// Leaves the group; nothing if there is none. Collective.
+void ranks_end(void);
+
+// This rank, from 0 on; the number of ranks, 1 without a group; the number of machines, and of
+// ranks on this machine.
+int ranks_number(void);
+int ranks_count(void);
+int ranks_hosts(void);
+int ranks_on_host(void);
+
+// From now on this process prints nothing on standard output, and what it prints on standard error
+// is kept.
+void ranks_silence(void);
+// The end of what was kept, at most `size` - 1 characters and a NUL.
+void ranks_kept_text(char *text, size_t size);
+
+// Prints "taut: rank R: TEXT" and ends all ranks with the exit code, for failures on which the
+// others do not wait.
+_Noreturn void ranks_abort(int code, const char *text);
+
+// ---- Collective
+
+void ranks_barrier(void);
+
+// Copies bytes of rank 0 to all.
+void ranks_broadcast(void *data, size_t bytes);
+
+// Every rank gives one number; values[r] := that of rank r.
+void ranks_share(uint64_t value, uint64_t *values);
+
+// Sums of each element over the ranks, on all of them. Exact in any order where all ranks but one
+// have 0, which is what it is used for.
+void ranks_add(double *values, size_t count);
+
+// `data` has items of `size` bytes, of which rank r has [cuts[r], cuts[r + 1]). Afterwards rank 0
+// has all of them, or every rank if `all`.
+void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all);
+
+// Copies a text of rank `from` to rank 0, at most `size` - 1 characters and a NUL.
+void ranks_forward(int from, char *text, size_t size);
+
+// ---- Messages between neighbours
+
+// Sends lists[r] with counts[r] numbers to each rank r, and receives theirs: received[r], which the
+// caller frees with free(), with received_counts[r] numbers. Returns false on all ranks if one of
+// them has not enough memory. Collective.
+bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **received,
+                      size_t *received_counts);
+
+// Persistent messages: in each round a fixed number of bytes goes to and comes from each peer.
+struct ranks_messages;
+
+// `sent` and `received`: bytes to and from each rank, 0 for none; the other side gives the same
+// numbers. `tag`: distinguishes sets of messages that may be under way together. NULL without
+// memory. Not collective.
+struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag);
+void ranks_messages_free(struct ranks_messages *messages);
+
+// The buffers of a peer, aligned for any number; NULL if nothing goes there or comes from there.
+void *ranks_outgoing(const struct ranks_messages *messages, int rank);
+const void *ranks_incoming(const struct ranks_messages *messages, int rank);
+
+// Starts a round: outgoing buffers must be filled, and may not change until it has ended.
+void ranks_messages_start(struct ranks_messages *messages);
+// Lets messages proceed; true once all have arrived.
+bool ranks_messages_test(struct ranks_messages *messages);
+// Waits for the end of the round.
+void ranks_messages_wait(struct ranks_messages *messages);
+
+#endif
