@@ -117,10 +117,11 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
     if (!ALLOCATE(it->listed, blocks) || !ALLOCATE(it->block_tiles, blocks) ||
         !ALLOCATE(it->start, blocks) || !ALLOCATE(it->steps, blocks) ||
         !ALLOCATE(it->own, blocks) || !ALLOCATE(it->touched, blocks) ||
-        !ALLOCATE(it->receives, blocks) || !ALLOCATE(it->incoming_start, blocks + 1) ||
-        !ALLOCATE(it->lists, lists) || !ALLOCATE(it->passed, lists) ||
-        !ALLOCATE(it->energies, lists) || !ALLOCATE(it->owner, entries) ||
-        !ALLOCATE(it->entry_blocks, entries) || !ALLOCATE(it->halo_start, entries + 1))
+        !ALLOCATE(it->receives, blocks) || !ALLOCATE(it->changed, blocks) ||
+        !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->lists, lists) ||
+        !ALLOCATE(it->passed, lists) || !ALLOCATE(it->energies, lists) ||
+        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->entry_blocks, entries) ||
+        !ALLOCATE(it->halo_start, entries + 1))
         return false;
     if (stages)
         return ALLOCATE(it->now, blocks);
@@ -180,6 +181,7 @@ static void release_lists(struct surface_contact *it, const taut_allocator *allo
     for (size_t i = 0; i < it->broad->list_count && it->lists; i++) {
         free(it->lists[i].pairs);
         free(it->lists[i].codes);
+        free(it->lists[i].passing);
     }
     for (size_t i = 0; i < it->broad->list_count && it->passed; i++) {
         free(it->passed[i].forces);
@@ -226,6 +228,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->own, blocks);
     RELEASE(it->touched, blocks);
     RELEASE(it->receives, blocks);
+    RELEASE(it->changed, blocks);
     RELEASE(it->incoming_start, blocks + 1);
     RELEASE(it->owner, entries);
     RELEASE(it->entry_blocks, entries);
@@ -250,11 +253,12 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes) +
              REAL_NAME(mesh_colliders_bytes)(it) + REAL_NAME(shape_contact_bytes)(system);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
-                       sizeof *it->block_tiles + sizeof(size_t) + 3);
+                       sizeof *it->block_tiles + sizeof(size_t) + 4);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
     for (size_t i = 0; i < it->broad->list_count; i++)
         bytes += sizeof *it->lists + it->lists[i].pair_capacity * sizeof *it->lists[i].pairs +
                  it->lists[i].code_capacity * sizeof *it->lists[i].codes +
+                 it->lists[i].passing_capacity * sizeof *it->lists[i].passing +
                  it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
     bytes += REAL_NAME(surface_friction_bytes)(system);
     return bytes + it->incoming_capacity * sizeof *it->incoming;

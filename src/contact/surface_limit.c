@@ -9,6 +9,10 @@
 // that are still passed are cut in every direction at planes at rest, which always ends: the start of
 // the step satisfies all of them.
 //
+// All workers look for what passes, of pairs with a node that has moved since they were looked at; the
+// first one cuts these pairs, and those next to what it has just cut, in the order of the lists. So the
+// order of the cuts, on which the result depends, does not depend on threads.
+//
 // What a cut takes along the line is an impulse of the contact as the force of its barrier is: where it
 // is the cuts that carry a body, they also are the normal force of its friction.
 #include "contact/shape_contact.h"
@@ -16,12 +20,17 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+
 // A node may use all but this fraction of its distance from the plane. Nor may it come so near to it
 // that the two sides are nearer than this fraction of the thickness, which rounding of positions must not
 // use up.
 static const double MARGIN = 0.1, LEAST = 0.02;
 
 enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
+
+// Of surface_contact.changed: a node of the block has been moved in the round before, or in this one.
+enum { CHANGED_BEFORE = 1, CHANGED_NOW = 2 };
 
 // ---- Which pairs may pass
 
@@ -92,7 +101,7 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
 
 // A candidate during the step: its nodes, where they were and how far they have moved.
 struct crossing {
-    uint32_t nodes[4];
+    uint32_t nodes[4], entries[4]; // of surfaces.nodes
     vec3 start[4], moved[4], velocity[4];
     vec3 normal;
     double distance;
@@ -174,7 +183,8 @@ static void find_crossing(const struct system *system, const struct block_pair *
     for (int i = 0; i < 4; i++) {
         const uint32_t block = blocks[found->side[i]];
         const struct surface_block *of = &contact->surfaces.blocks[block];
-        it->nodes[i] = contact->surfaces.nodes[of->first_node + (uint32_t)found->local[i]];
+        it->entries[i] = of->first_node + (uint32_t)found->local[i];
+        it->nodes[i] = contact->surfaces.nodes[it->entries[i]];
         it->start[i] = vec3_of(start_of(system, block, found->local[i], it->nodes[i]));
         it->moved[i] =
             vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), it->start[i]);
@@ -279,6 +289,21 @@ static const struct scene_friction *rule_and_weights(const struct system *system
     return rule;
 }
 
+// Notes that the node of an entry has been moved, in all blocks that have it.
+static void note_change(struct surface_contact *it, uint32_t entry)
+{
+    const uint32_t own = it->owner[entry];
+    it->changed[it->entry_blocks[own]] |= CHANGED_NOW;
+    for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++)
+        it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW;
+}
+
+static bool has_changed(const struct surface_contact *it, const struct block_pair *pair,
+                        uint8_t when)
+{
+    return ((it->changed[pair->a] | it->changed[pair->b]) & when) != 0;
+}
+
 // Leaves a fraction of the motion of a candidate.
 static void keep_fraction(struct system *system, const struct block_pair *pair,
                           const struct candidate *found, const struct crossing *it,
@@ -311,6 +336,7 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
         }
         state_put(system->state, node, vec3_subtract(state_position(system->state, node), back[i]));
         put_step_velocity(system, node, vec3_subtract(it->velocity[i], slower[i]));
+        note_change(system->surface_contact, it->entries[i]);
     }
     system->surface_contact->cut_work += work;
 }
@@ -378,26 +404,47 @@ static double candidate_fraction(const struct system *system, const struct block
                             least_distance(system->surface_contact, pair), stuck);
 }
 
-// Blocks show which pairs may pass, which in a cloth that turns are many; their candidates, whether
-// one does, so that a step is only cut, and its energy measured, where there is something to cut.
-static bool list_passes(const struct system *system, struct pair_finder *finder, size_t index)
+// Whether any candidate of a pair has to be cut. Blocks show which pairs may pass, which in a cloth that
+// turns are many; their candidates, whether one does, so that a step is only cut, and its energy
+// measured, where there is something to cut.
+static bool pair_passes(const struct system *system, struct pair_finder *finder, size_t index,
+                        size_t p)
 {
     struct surface_contact *it = system->surface_contact;
-    const struct surface_list *list = &it->lists[index];
-    for (size_t p = 0; p < list->pair_count; p++) {
-        struct candidate_walk walk;
-        struct candidate found;
-        if (!passing_candidates(it, finder, index, p, &walk))
-            continue;
-        while (candidate_next(&walk, &found)) {
-            bool stuck = false;
-            if (!candidate_may_pass(system, &list->pairs[p].pair, &found))
-                continue;
-            if (candidate_fraction(system, &list->pairs[p].pair, &found, &stuck) < 1 || stuck)
-                return true;
-        }
+    const struct block_pair *pair = &it->lists[index].pairs[p].pair;
+    struct candidate_walk walk;
+    struct candidate found;
+    if (!passing_candidates(it, finder, index, p, &walk))
+        return false;
+    while (candidate_next(&walk, &found)) {
+        bool stuck = false;
+        if (candidate_may_pass(system, pair, &found) &&
+            (candidate_fraction(system, pair, &found, &stuck) < 1 || stuck))
+            return true;
     }
     return false;
+}
+
+// Finds the pairs of a list that have to be cut: all, or those of which a node has been moved in the
+// round before, as no other one passes.
+static void find_passing(const struct system *system, struct pair_finder *finder, size_t index,
+                         bool all)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct surface_list *list = &it->lists[index];
+    list->passing_count = 0;
+    for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
+        if (!all && !has_changed(it, &list->pairs[p].pair, CHANGED_BEFORE))
+            continue;
+        if (!pair_passes(system, finder, index, p))
+            continue;
+        if (!array_reserve((void **)&list->passing, &list->passing_capacity,
+                           list->passing_count + 1, sizeof *list->passing)) {
+            atomic_store(&it->failed, true);
+            return;
+        }
+        list->passing[list->passing_count++] = (uint32_t)p;
+    }
 }
 
 bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
@@ -409,16 +456,20 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
     if (worker->index == 0)
         atomic_store(&it->passes, false);
     const bool overshot = REAL_NAME(surface_lists_check)(system, worker);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    for (size_t i = lists.first; i < lists.end; i++)
+        it->lists[i].passing_count = 0;
     if (!overshot && it->pairs > 0) {
-        const struct range lists = worker_share(worker, it->broad->list_count, 1);
         struct pair_finder finder;
         REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
         REAL_NAME(surface_steps_find)
         (system, worker_share(worker, it->surfaces.block_count, 1));
         worker_barrier(worker);
-        for (size_t i = lists.first; i < lists.end; i++)
-            if (list_passes(system, &finder, i))
+        for (size_t i = lists.first; i < lists.end; i++) {
+            find_passing(system, &finder, i, true);
+            if (it->lists[i].passing_count > 0)
                 atomic_store(&it->passes, true);
+        }
         worker_barrier(worker);
         if (worker->index == 0 && atomic_exchange(&it->failed, false))
             REAL_NAME(surface_memory_has_run_out)(system);
@@ -433,28 +484,91 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
     return passes;
 }
 
+// Cuts the pairs of a list that have been found to pass, and those with a node that has been moved in this
+// round.
+static bool cut_list(struct system *system, struct pair_finder *finder, size_t index, bool together,
+                     bool *stuck)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct surface_list *list = &it->lists[index];
+    size_t passing = 0;
+    bool cut = false;
+    for (size_t p = 0; p < list->pair_count; p++) {
+        const struct block_pair *pair = &list->pairs[p].pair;
+        const bool passes = passing < list->passing_count && list->passing[passing] == p;
+        bool stays = false;
+        struct candidate_walk walk;
+        struct candidate found;
+        passing += passes;
+        if (!passes && !has_changed(it, pair, CHANGED_NOW))
+            continue;
+        if (!passing_candidates(it, finder, index, p, &walk))
+            continue;
+        while (candidate_next(&walk, &found))
+            if (candidate_may_pass(system, pair, &found))
+                cut |= cut_candidate(system, pair, &found, together, &stays);
+        if (stays) // so that it is looked at again
+            it->changed[pair->a] |= CHANGED_NOW;
+        *stuck |= stays;
+    }
+    return cut;
+}
+
 static bool cut_all(struct system *system, struct pair_finder *finder, bool together, bool *stuck)
 {
     struct surface_contact *it = system->surface_contact;
     bool cut = false;
     *stuck = false;
-    if (!it->overshot)
-        REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
-    for (size_t i = 0; i < it->broad->list_count; i++) {
-        const struct surface_list *list = &it->lists[i];
-        for (size_t p = 0; p < list->pair_count; p++) {
-            struct candidate_walk walk;
-            struct candidate found;
-            if (!passing_candidates(it, finder, i, p, &walk))
-                continue;
-            while (candidate_next(&walk, &found))
-                if (candidate_may_pass(system, &list->pairs[p].pair, &found))
-                    cut |= cut_candidate(system, &list->pairs[p].pair, &found, together, stuck);
-        }
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        if (cut || *stuck || it->lists[i].passing_count > 0)
+            cut |= cut_list(system, finder, i, together, stuck);
+    if (it->shapes && REAL_NAME(shape_contact_cut)(system, together, stuck)) {
+        cut = true; // of nodes of any block
+        for (size_t b = 0; b < it->surfaces.block_count; b++)
+            it->changed[b] |= CHANGED_NOW;
     }
-    if (it->shapes)
-        cut |= REAL_NAME(shape_contact_cut)(system, together, stuck);
     return cut;
+}
+
+// What passes after a round, or, before the first one, of lists that have been made again. Ends with a
+// barrier.
+static void look_again(struct system *system, struct pair_finder *finder, bool first,
+                       const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    for (size_t b = blocks.first; b < blocks.end; b++) {
+        it->changed[b] = (it->changed[b] & CHANGED_NOW) ? CHANGED_BEFORE : 0;
+        if (!first && !it->overshot && it->changed[b])
+            REAL_NAME(surface_steps_find)(system, (struct range){b, b + 1});
+    }
+    worker_barrier(worker);
+    for (size_t i = lists.first; i < lists.end; i++)
+        find_passing(system, finder, i, first);
+    worker_barrier(worker);
+}
+
+// By the first worker, once the step has been cut as far as that is possible.
+static void finish_cut(struct system *system, int rounds, bool stuck)
+{
+    struct surface_contact *it = system->surface_contact;
+    const bool cut = rounds > 0;
+    if (atomic_exchange(&it->failed, false))
+        REAL_NAME(surface_memory_has_run_out)(system);
+    if (integrator_is_implicit(system->settings.integrator)) // which may go on with the step
+        it->steps_known &= !cut;
+    it->cut_steps += cut;
+    it->unresolved += rounds == ROUNDS || stuck;
+    it->lists_due |= it->lists_due_next;
+    if (it->overshot) {
+        it->lists_due = true;
+        it->skin_least = 0;
+        it->start_known = it->steps_known = false;
+    }
+    it->overshot = it->lists_due_next = false;
+    if (cut)
+        system->state->forces_current = system->state->energy_current = false;
 }
 
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
@@ -478,36 +592,32 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
             it->steps[b] = displacements_since(system, b, it->old_x, it->old_y, it->old_z);
         worker_barrier(worker);
     }
-    if (worker->index == 0) {
-        int round = 0;
-        bool cut = false, stuck = false;
-        struct pair_finder finder;
-        REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    if (overshot)
+        look_again(system, &finder, true, worker);
+    if (worker->index == 0)
         it->cut_work = 0;
-        while (round < ROUNDS && cut_all(system, &finder, round < ROUNDS_TOGETHER, &stuck)) {
-            cut = true;
-            round++;
-        }
-        if (atomic_exchange(&it->failed, false))
-            REAL_NAME(surface_memory_has_run_out)(system);
-        if (integrator_is_implicit(system->settings.integrator)) // which may go on with the step
-            it->steps_known &= !cut;
-        it->cut_steps += cut;
-        it->unresolved += round == ROUNDS || stuck;
-        it->lists_due |= it->lists_due_next;
-        if (it->overshot) {
-            it->lists_due = true;
-            it->skin_least = 0;
-            it->start_known = it->steps_known = false;
-        }
-        it->overshot = it->lists_due_next = false;
-        if (cut)
-            system->state->forces_current = system->state->energy_current = false;
+    bool stuck = false; // on the first worker
+    for (int round = 0;; round++) {
+        if (worker->index == 0)
+            it->cuts_again = !atomic_load(&it->failed) &&
+                             cut_all(system, &finder, round < ROUNDS_TOGETHER, &stuck);
+        worker_barrier(worker);
+        const bool again = it->cuts_again && round + 1 < ROUNDS;
+        if (again)
+            look_again(system, &finder, false, worker);
+        else if (worker->index == 0)
+            finish_cut(system, round + it->cuts_again, stuck);
+        if (!again)
+            break;
     }
     worker_barrier(worker);
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
     if (!it->steps_known)
         return;
-    REAL_NAME(surface_steps_find)(system, worker_share(worker, it->surfaces.block_count, 1));
+    REAL_NAME(surface_steps_find)(system, blocks);
     worker_barrier(worker);
 }
 
@@ -551,7 +661,8 @@ static double fraction_of_list(const struct system *system, struct pair_finder *
     struct surface_contact *it = system->surface_contact;
     const struct surface_list *list = &it->lists[index];
     double fraction = 1;
-    for (size_t p = 0; p < list->pair_count; p++) {
+    for (size_t i = 0; i < list->passing_count; i++) {
+        const size_t p = list->passing[i];
         struct candidate_walk walk;
         struct candidate found;
         if (!passing_candidates(it, finder, index, p, &walk))

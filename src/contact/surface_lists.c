@@ -665,7 +665,7 @@ void REAL_NAME(surface_memory_has_run_out)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     for (size_t i = 0; i < it->broad->list_count; i++)
-        it->lists[i].pair_count = 0;
+        it->lists[i].pair_count = it->lists[i].passing_count = 0;
     it->pairs = it->all_pairs = 0;
     it->pushes = false;
     if (it->rows)

@@ -47,6 +47,8 @@ struct surface_list {
     bool sleeps; // none of them may come within reach before lists are made again
     uint16_t *codes;
     size_t code_count, code_capacity, used;
+    uint32_t *passing; // the pairs that the step has to be cut for, ascending (surface_limit.c)
+    size_t passing_count, passing_capacity;
 };
 
 // Codes of a pair, and their counts by group.
@@ -142,7 +144,9 @@ struct surface_contact {
     atomic_bool passes;             // in the step that has just been made
     uint64_t cuts_seen;             // of cut_steps, by surface_contact_has_cut
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
-    double cut_work; // J, in the last of them: of nodes and shapes with a prescribed motion
+    double cut_work;  // J, in the last of them: of nodes and shapes with a prescribed motion
+    bool cuts_again;  // something has been cut in this round
+    uint8_t *changed; // by block, while a step is cut: in which round a node of it has been moved
 };
 
 // ---- Displacements
