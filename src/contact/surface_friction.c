@@ -340,7 +340,8 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
                         size_t p, block_reals unused[2])
 {
     struct surface_contact *it = update->system->surface_contact;
-    const struct block_pair *pair = &it->lists[list].pairs[p].pair;
+    struct surface_pair *found = &it->lists[list].pairs[p];
+    const struct block_pair *pair = &found->pair;
     struct friction_list *made = &update->made;
     update->law = law_between(update->system, pair->a, pair->b);
     if (!(update->law.static_coefficient > 0))
@@ -348,6 +349,7 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
     const struct pair_codes codes = codes_within_reach(it, finder, list, p, &update->law.barrier);
     if (code_total(codes.counts) == 0)
         return;
+    count_evaluated(found);
     end_pairs_before(update, pair->a, pair->b);
     if (update->assumed) {
         const struct friction_pair *known =
@@ -372,6 +374,8 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
     real least;
     (void)it->broad->kernels->barrier_forces(&listed, &update->law.barrier, unused[0], unused[1],
                                              &least);
+    if (!it->rows) // these positions are those of the start, from which the next step goes on
+        found->pair.least = fminf((float)(real_sqrt(least) * (real)(1 - 1e-6)), found->others);
     while (update->at < update->end)
         end_record(update, update->law.stiffness);
     if (made->count > first)

@@ -521,11 +521,35 @@ static void copy_start(struct system *system, bool all, const struct worker *wor
     memset(it->steps + share.first, 0, (share.end - share.first) * sizeof *it->steps);
 }
 
+// Whether a node of a listed block has moved since the start, whose displacements are known: not at the
+// start of a step at whose end friction has changed its memory, in the same positions. The same on every
+// worker. Ends with a barrier.
+static bool start_moves(struct surface_contact *it, const struct worker *worker)
+{
+    static const struct displacements none;
+    const struct range share = worker_share(worker, it->surfaces.block_count, 1);
+    bool moves = false;
+    for (size_t b = share.first; b < share.end && !moves; b++)
+        moves = it->listed[b] && memcmp(&it->steps[b], &none, sizeof none) != 0;
+    if (moves)
+        atomic_store(&it->start_moves, true);
+    worker_barrier(worker);
+    moves = atomic_load(&it->start_moves);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        atomic_store(&it->start_moves, false);
+    return moves;
+}
+
 void REAL_NAME(surface_start_move)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     REAL_NAME(surface_steps_know)(system, worker);
+    if (!it->rows && !start_moves(it, worker)) { // implicit steps need all blocks
+        worker_barrier(worker);
+        return;
+    }
     for (size_t i = lists.first; i < lists.end; i++)
         if (!it->lists[i].sleeps)
             move_pairs(it, i);

@@ -115,7 +115,8 @@ struct surface_contact {
     // lists were made. Not known before lists are made.
     block_reals *start;
     bool start_known;
-    block_reals *now; // in the present evaluation; `start` itself with one evaluation a step
+    atomic_bool start_moves; // while the start is made another one
+    block_reals *now;        // in the present evaluation; `start` itself with one evaluation a step
     struct displacements *steps; // by block: from the start
     bool steps_known;            // to the present state
 
