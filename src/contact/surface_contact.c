@@ -365,6 +365,8 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
     passed->count = 0;
+    if (it->friction)
+        it->friction->powers[index] = 0;
     if (list->sleeps)
         return true;
     for (size_t p = 0; p < list->pair_count; p++) {
@@ -402,6 +404,8 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         if (!self && !pass_forces(passed, pair->b, others))
             return false;
     }
+    if (it->friction)
+        it->friction->powers[index] = friction.dissipated;
     return true;
 }
 
@@ -495,6 +499,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     if (it->paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
         if (worker->index == 0) {
             it->pushes = false;
+            if (it->friction)
+                it->friction->powers_known = false;
             if (it->rows)
                 it->rows->present = false;
             if (it->rows && !it->paused)
@@ -529,6 +535,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     worker_barrier(worker);
     if (worker->index == 0) {
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
+        if (it->friction)
+            it->friction->powers_known = true;
         if (it->rows)
             it->rows->present = false;
         it->steps_known = false; // as from the next start

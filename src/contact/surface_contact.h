@@ -63,6 +63,10 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
 // The power that the dampers of friction take in the present state, W; the same on every worker.
 double REAL_NAME(surface_contact_power)(struct system *system, const struct worker *worker);
 
+// The same of the evaluation of the forces that has just been made, which has found it.
+double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
+                                                  const struct worker *worker);
+
 // After the nodes have moved, before forces are evaluated again: whether the motion of the step, or of
 // a substep, up to a time, s, has to be cut, because nodes would pass through a surface or come nearer to
 // it than a twentieth of their distance. The same on every worker.

@@ -156,7 +156,9 @@ static void add_forces(void *context, const struct touching_candidate *items, in
         struct friction_contact contact;
         struct point forces[4];
         read_contact(system, it->blocks, &candidate, &items[i], &law, &contact);
-        node_forces(&contact, record, action_of(&contact, record, &law).force, forces);
+        const struct surface_action action = action_of(&contact, record, &law);
+        node_forces(&contact, record, action.force, forces);
+        it->dissipated += (double)action.dissipated;
         for (int k = 0; k < 4; k++) {
             real(*on)[SURFACE_NODES] = it->on[candidate.side[k]];
             const int node = candidate.local[k];
@@ -543,6 +545,19 @@ double REAL_NAME(surface_contact_power)(struct system *system, const struct work
     return sum_of_lists(system, true, worker);
 }
 
+double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
+                                                  const struct worker *worker)
+{
+    const struct surface_friction *it =
+        system->surface_contact ? system->surface_contact->friction : NULL;
+    if (!it || !it->powers_known)
+        return REAL_NAME(surface_contact_power)(system, worker);
+    double sum = 0;
+    for (size_t i = 0; i < it->list_count; i++)
+        sum += it->powers[i];
+    return sum;
+}
+
 // ---- Making
 
 #define ALLOCATE(array, count) ((array) = memory_allocate(allocator, (count), sizeof *(array)))
@@ -560,7 +575,8 @@ bool REAL_NAME(surface_friction_make)(struct system *system, const taut_scene *s
     it->bodies = contact->body_count;
     it->list_count = contact->broad->list_count;
     if (!ALLOCATE(it->rules, it->bodies * it->bodies) || !ALLOCATE(it->least_mass, it->bodies) ||
-        !ALLOCATE(it->lists, it->list_count) || !ALLOCATE(it->heat, it->list_count))
+        !ALLOCATE(it->lists, it->list_count) || !ALLOCATE(it->heat, it->list_count) ||
+        !ALLOCATE(it->powers, it->list_count))
         return false;
     if (integrator_is_implicit(system->settings.integrator) &&
         (!ALLOCATE(it->assumed, it->list_count) || !ALLOCATE(it->making, it->list_count) ||
@@ -596,6 +612,7 @@ void REAL_NAME(surface_friction_free)(struct system *system)
     RELEASE(it->least_mass, it->bodies);
     RELEASE(it->lists, it->list_count);
     RELEASE(it->heat, it->list_count);
+    RELEASE(it->powers, it->list_count);
     RELEASE(it, 1);
     system->surface_contact->friction = NULL;
 }
@@ -607,7 +624,7 @@ uint64_t REAL_NAME(surface_friction_bytes)(const struct system *system)
         return 0;
     uint64_t bytes = it->bodies * it->bodies * sizeof *it->rules +
                      it->bodies * sizeof *it->least_mass +
-                     it->list_count * (sizeof *it->lists + sizeof *it->heat);
+                     it->list_count * (sizeof *it->lists + sizeof *it->heat + sizeof *it->powers);
     for (size_t i = 0; i < it->list_count; i++)
         bytes += it->lists[i].pair_capacity * sizeof *it->lists[i].pairs +
                  it->lists[i].capacity * sizeof *it->lists[i].records;

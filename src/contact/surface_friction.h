@@ -78,7 +78,9 @@ struct surface_friction {
     double *least_mass; // kg, by body or mesh collider, of free nodes; INFINITY if there are none
     size_t bodies;
     struct friction_list *lists;
-    double *heat; // J, by list: of the last step
+    double *heat;   // J, by list: of the last step
+    double *powers; // W, by list: what dampers have taken in the last evaluation of the forces
+    bool powers_known;
     size_t list_count;
     // Implicit steps, by list: what is assumed, what is being made, and changes (friction.h).
     struct assumed_list *assumed, *making;
@@ -102,6 +104,7 @@ struct friction_forces {
     struct friction_cursor cursor; // goes along the list
     uint32_t blocks[2];
     real (*on[2])[SURFACE_NODES];
+    double dissipated; // W, of all pairs so far
 };
 
 // `found` has system and cursor; true if the two bodies have friction.

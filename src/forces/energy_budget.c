@@ -257,7 +257,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
     power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
-    power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
+    power[WORK_FRICTION] += REAL_NAME(surface_contact_evaluated_power)(system, worker);
     add_shape_powers(system, power, worker);
     if (worker->index == 0)
         memcpy(system->other_powers, power, sizeof power);
