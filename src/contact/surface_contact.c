@@ -672,9 +672,9 @@ static double pair_energy(const struct surface_contact *it, const struct block_p
 }
 
 // J, and the number of candidates that touch. The kernel of the forces finds the pairs in which any
-// does: few of those that are listed.
+// does: few of those that are listed. `changed`: only of pairs that the cutting of the step has changed.
 static double list_energy(const struct system *system, struct pair_finder *finder, size_t index,
-                          uint64_t *touching)
+                          bool changed, uint64_t *touching)
 {
     struct surface_contact *it = system->surface_contact;
     const struct surface_list *list = &it->lists[index];
@@ -686,6 +686,8 @@ static double list_energy(const struct system *system, struct pair_finder *finde
         return 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct block_pair *pair = &list->pairs[p].pair;
+        if (changed && !pair_has_changed(it, pair, CHANGED))
+            continue;
         const bool self = pair->a == pair->b;
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
@@ -711,19 +713,16 @@ static double list_energy(const struct system *system, struct pair_finder *finde
     return energy;
 }
 
-double REAL_NAME(surface_contact_energy)(struct system *system, const struct worker *worker)
+// Of all pairs, or of those that the cutting of the step has changed. Steps are known.
+static double energy_of_pairs(struct system *system, bool changed, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    if (!it)
-        return 0;
-    REAL_NAME(surface_lists_prepare)(system, worker);
-    REAL_NAME(surface_steps_know)(system, worker);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     uint64_t touching = 0;
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = list_energy(system, &finder, i, &touching);
+        it->energies[i] = list_energy(system, &finder, i, changed, &touching);
     worker_barrier(worker);
     if (worker->index == 0 && atomic_exchange(&it->failed, false))
         REAL_NAME(surface_memory_has_run_out)(system);
@@ -731,7 +730,74 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
     for (size_t i = 0; i < it->broad->list_count; i++)
         energy += it->energies[i];
     worker_barrier(worker);
-    return energy + REAL_NAME(surface_friction_energy)(system, worker);
+    return energy + REAL_NAME(surface_friction_energy)(system, changed, worker);
+}
+
+double REAL_NAME(surface_contact_energy)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it || it->paused)
+        return 0;
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    REAL_NAME(surface_steps_know)(system, worker);
+    return energy_of_pairs(system, false, worker);
+}
+
+static void swap_reals(real **a, real **b)
+{
+    real *const before = *a;
+    *a = *b;
+    *b = before;
+}
+
+// Makes the positions before the cut those of the state, or those again that it has. These are all that the
+// energy of surfaces reads.
+static void swap_positions(struct system *system, bool cut, real *low[3],
+                           const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct state *s = system->state;
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        swap_reals(&s->x, &it->old_x);
+        swap_reals(&s->y, &it->old_y);
+        swap_reals(&s->z, &it->old_z);
+        if (cut) { // positions before the cut have both parts in one
+            low[0] = s->x_low;
+            low[1] = s->y_low;
+            low[2] = s->z_low;
+        }
+        s->x_low = cut ? NULL : low[0];
+        s->y_low = cut ? NULL : low[1];
+        s->z_low = cut ? NULL : low[2];
+    }
+    worker_barrier(worker);
+}
+
+// Of the blocks that the cut has changed.
+static void find_changed_steps(struct system *system, const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    for (size_t b = blocks.first; b < blocks.end; b++)
+        if (it->changed[b] & CHANGED)
+            REAL_NAME(surface_steps_find)(system, (struct range){b, b + 1});
+    worker_barrier(worker);
+}
+
+double REAL_NAME(surface_contact_cut_energy)(struct system *system, const struct worker *worker)
+{
+    real *low[3] = {NULL, NULL, NULL};
+    if (system->surface_contact->pairs == 0)
+        return 0;
+    find_changed_steps(system, worker);
+    const double after = energy_of_pairs(system, true, worker);
+    swap_positions(system, true, low, worker);
+    find_changed_steps(system, worker);
+    const double before = energy_of_pairs(system, true, worker);
+    swap_positions(system, false, low, worker);
+    find_changed_steps(system, worker);
+    return before - after;
 }
 
 // ---- Counts
@@ -750,7 +816,7 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
     if (it->start_known)
         REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
     for (size_t i = 0; i < it->broad->list_count; i++) {
-        (void)list_energy(system, &finder, i, &counts.touching);
+        (void)list_energy(system, &finder, i, false, &counts.touching);
         counts.candidates += it->lists[i].used;
     }
     return counts;

@@ -49,8 +49,8 @@ void REAL_NAME(surface_contact_expect)(struct system *system, double time,
 void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
                                      const struct worker *worker);
 
-// While it is paused, evaluations of the forces find no contact, and leave everything that the cutting
-// of the step needs. Ends with a barrier.
+// While it is paused, evaluations of the forces find no contact, surfaces have no energy, and everything
+// that the cutting of the step needs is left. Ends with a barrier.
 void REAL_NAME(surface_contact_pause)(struct system *system, bool pauses,
                                       const struct worker *worker);
 
@@ -76,6 +76,12 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
 // If so: cuts it. Every node that is cut keeps a part of its displacement, and its velocity changes
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
+
+// The energy that surfaces had before that and do not have now, J, by what has been moved. Not of a step for
+// which lists had to be made again: whether a cut that is about to be made allows it is
+// surface_contact_notes_cut. The same on every worker; ends with a barrier.
+double REAL_NAME(surface_contact_cut_energy)(struct system *system, const struct worker *worker);
+bool REAL_NAME(surface_contact_notes_cut)(const struct system *system);
 
 // J, what nodes, meshes and spheres with a prescribed motion did in that.
 double REAL_NAME(surface_contact_cut_work)(const struct system *system);

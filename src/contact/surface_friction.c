@@ -484,11 +484,15 @@ void REAL_NAME(surface_friction_start)(struct system *system, double time,
 
 // ---- Energy and power
 
-static double list_sum(const struct system *system, const struct friction_list *list, bool power)
+static double list_sum(const struct system *system, const struct friction_list *list, bool power,
+                       bool changed)
 {
+    const uint8_t *changes = system->surface_contact->changed;
     double sum = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct friction_pair *pair = &list->pairs[p];
+        if (changed && !((changes[pair->a] | changes[pair->b]) & CHANGED))
+            continue;
         const struct friction_law law = law_between(system, pair->a, pair->b);
         for (size_t r = pair->first; r < pair->first + pair->count; r++) {
             const struct friction_record *record = &list->records[r];
@@ -515,7 +519,8 @@ static double list_sum(const struct system *system, const struct friction_list *
     return sum;
 }
 
-static double sum_of_lists(struct system *system, bool power, const struct worker *worker)
+static double sum_of_lists(struct system *system, bool power, bool changed,
+                           const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     if (!it || !it->friction)
@@ -523,7 +528,7 @@ static double sum_of_lists(struct system *system, bool power, const struct worke
     worker_barrier(worker);
     const struct range lists = worker_share(worker, it->friction->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = list_sum(system, &it->friction->lists[i], power);
+        it->energies[i] = list_sum(system, &it->friction->lists[i], power, changed);
     worker_barrier(worker);
     double sum = 0;
     for (size_t i = 0; i < it->friction->list_count; i++)
@@ -532,9 +537,10 @@ static double sum_of_lists(struct system *system, bool power, const struct worke
     return sum;
 }
 
-double REAL_NAME(surface_friction_energy)(struct system *system, const struct worker *worker)
+double REAL_NAME(surface_friction_energy)(struct system *system, bool changed,
+                                          const struct worker *worker)
 {
-    return sum_of_lists(system, false, worker);
+    return sum_of_lists(system, false, changed, worker);
 }
 
 // That of implicit steps is known at their end.
@@ -542,7 +548,7 @@ double REAL_NAME(surface_contact_power)(struct system *system, const struct work
 {
     if (integrator_is_implicit(system->settings.integrator))
         return 0;
-    return sum_of_lists(system, true, worker);
+    return sum_of_lists(system, true, false, worker);
 }
 
 double REAL_NAME(surface_contact_evaluated_power)(struct system *system,

@@ -29,9 +29,6 @@ static const double MARGIN = 0.1, LEAST = 0.02;
 
 enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
 
-// Of surface_contact.changed: a node of the block has been moved in the round before, or in this one.
-enum { CHANGED_BEFORE = 1, CHANGED_NOW = 2 };
-
 // ---- Which pairs may pass
 
 // The distance, m, below which the sides of a pair are not brought.
@@ -293,15 +290,9 @@ static const struct scene_friction *rule_and_weights(const struct system *system
 static void note_change(struct surface_contact *it, uint32_t entry)
 {
     const uint32_t own = it->owner[entry];
-    it->changed[it->entry_blocks[own]] |= CHANGED_NOW;
+    it->changed[it->entry_blocks[own]] |= CHANGED_NOW | CHANGED;
     for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++)
-        it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW;
-}
-
-static bool has_changed(const struct surface_contact *it, const struct block_pair *pair,
-                        uint8_t when)
-{
-    return ((it->changed[pair->a] | it->changed[pair->b]) & when) != 0;
+        it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW | CHANGED;
 }
 
 // Leaves a fraction of the motion of a candidate.
@@ -434,7 +425,7 @@ static void find_passing(const struct system *system, struct pair_finder *finder
     struct surface_list *list = &it->lists[index];
     list->passing_count = 0;
     for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
-        if (!all && !has_changed(it, &list->pairs[p].pair, CHANGED_BEFORE))
+        if (!all && !pair_has_changed(it, &list->pairs[p].pair, CHANGED_BEFORE))
             continue;
         if (!pair_passes(system, finder, index, p))
             continue;
@@ -500,7 +491,7 @@ static bool cut_list(struct system *system, struct pair_finder *finder, size_t i
         struct candidate_walk walk;
         struct candidate found;
         passing += passes;
-        if (!passes && !has_changed(it, pair, CHANGED_NOW))
+        if (!passes && !pair_has_changed(it, pair, CHANGED_NOW))
             continue;
         if (!passing_candidates(it, finder, index, p, &walk))
             continue;
@@ -525,7 +516,7 @@ static bool cut_all(struct system *system, struct pair_finder *finder, bool toge
     if (it->shapes && REAL_NAME(shape_contact_cut)(system, together, stuck)) {
         cut = true; // of nodes of any block
         for (size_t b = 0; b < it->surfaces.block_count; b++)
-            it->changed[b] |= CHANGED_NOW;
+            it->changed[b] |= CHANGED_NOW | CHANGED;
     }
     return cut;
 }
@@ -539,8 +530,9 @@ static void look_again(struct system *system, struct pair_finder *finder, bool f
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     for (size_t b = blocks.first; b < blocks.end; b++) {
-        it->changed[b] = (it->changed[b] & CHANGED_NOW) ? CHANGED_BEFORE : 0;
-        if (!first && !it->overshot && it->changed[b])
+        const bool now = it->changed[b] & CHANGED_NOW;
+        it->changed[b] = (uint8_t)((it->changed[b] & CHANGED) | (now ? CHANGED_BEFORE : 0));
+        if (!first && !it->overshot && now)
             REAL_NAME(surface_steps_find)(system, (struct range){b, b + 1});
     }
     worker_barrier(worker);
@@ -571,11 +563,34 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         system->state->forces_current = system->state->energy_current = false;
 }
 
+bool REAL_NAME(surface_contact_notes_cut)(const struct system *system)
+{
+    return !system->surface_contact->overshot;
+}
+
+// For the energy that the cut takes: positions before it, unless these are those that lists were made
+// for.
+static void keep_positions(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range share = surface_node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        const struct point p = state_point(system->state, i);
+        it->old_x[i] = p.x;
+        it->old_y[i] = p.y;
+        it->old_z[i] = p.z;
+    }
+}
+
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     const bool overshot = it->overshot;
-    worker_barrier(worker); // the first worker resets it below
+    memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
+    if (!overshot && system->settings.keep_energy_budget)
+        keep_positions(system, worker);
+    worker_barrier(worker); // the first worker resets `overshot` below
     if (overshot) {         // to lists that are complete for the whole step
         const struct range share = surface_node_share(system, worker);
         const size_t bytes = (share.end - share.first) * sizeof(real);
@@ -587,7 +602,6 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
             it->start_known = false;
         }
         REAL_NAME(surface_lists_prepare)(system, worker);
-        const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
         for (size_t b = blocks.first; b < blocks.end; b++)
             it->steps[b] = displacements_since(system, b, it->old_x, it->old_y, it->old_z);
         worker_barrier(worker);
@@ -613,8 +627,6 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
             break;
     }
     worker_barrier(worker);
-    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
-    memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
     if (!it->steps_known)
         return;
     REAL_NAME(surface_steps_find)(system, blocks);

@@ -94,7 +94,9 @@ struct surface_contact {
     double skin_power;           // how the number of pairs grows with the skin (surface_lists.c)
     double skin_wide, cost_wide; // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
-    real *old_x, *old_y, *old_z; // the same before, of a step for which lists were not complete
+    // The same before, of a step for which lists were not complete; of others that have been cut, positions
+    // before that.
+    real *old_x, *old_y, *old_z;
     size_t tile_count, tile_part_count; // and for how many there is space
     size_t tile_capacity, tile_part_capacity;
     uint32_t *tile_bodies;
@@ -147,7 +149,7 @@ struct surface_contact {
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
     double cut_work;  // J, in the last of them: of nodes and shapes with a prescribed motion
     bool cuts_again;  // something has been cut in this round
-    uint8_t *changed; // by block, while a step is cut: in which round a node of it has been moved
+    uint8_t *changed; // by block: in which round of the last cut a node of it has been moved
 };
 
 // ---- Displacements
@@ -235,6 +237,18 @@ static inline double pair_displacement(const struct surface_contact *it,
 static inline bool is_beyond(const struct barrier *barrier, double distance)
 {
     return distance > 1.001 * (double)barrier->reach;
+}
+
+// ---- What the cutting of a step has moved
+
+// Of surface_contact.changed: a node of the block has been moved in the round before, in this one, or in
+// any.
+enum { CHANGED_BEFORE = 1, CHANGED_NOW = 2, CHANGED = 4 };
+
+static inline bool pair_has_changed(const struct surface_contact *it, const struct block_pair *pair,
+                                    int when)
+{
+    return ((it->changed[pair->a] | it->changed[pair->b]) & when) != 0;
 }
 
 // ---- The motion of a step
