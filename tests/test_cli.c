@@ -89,7 +89,7 @@ static void every_option_in_help_is_documented(void **state)
         }
         outcome_free(&help);
     }
-    assert_int_equal(options, 10 + 10 + 18 + 12 + 26 + 14);
+    assert_int_equal(options, 10 + 11 + 18 + 12 + 26 + 14);
     free(manual);
 }
 

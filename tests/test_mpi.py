@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 """Runs `taut` on several ranks by mpirun, and compares it with one process.
 
-usage: test_mpi.py TAUT FOLDER
+usage: test_mpi.py TAUT FOLDER [CASE...]
 
 Prints in cmocka's format, so that run_tests counts the cases. Every mpirun has a time limit; ranks
 share this machine's cores (--oversubscribe). Cases are functions case_NAME, run in their order here.
 """
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 TAUT = os.path.abspath(sys.argv[1])
 FOLDER = os.path.abspath(sys.argv[2])
@@ -78,6 +81,184 @@ def case_failure_of_one_rank_is_one_message():
            found.stderr)
 
 
+SHAPES = {
+    "cloth": "type: cloth, nodes: [150, 160], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 1], "
+             "pins: [corners], spring: {stiffness: 500, damping: 0.01}",
+    "cloth_full": "type: cloth, nodes: [70, 300], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 1], "
+                  "pins: [corners], spring: {stiffness: 500, damping: 0.002, damping_law: full}",
+    "lattice": "type: lattice, nodes: [16, 17, 90], spacing: 0.02, pins: [top], "
+               "springs: {k1: {stiffness: 400, damping: 0.01}, k2: {stiffness: 100}}",
+    "rope": "type: rope, from: [0, 0, 0], to: [9, 0, 0], nodes: 20000, links: skip, "
+            "pins: [first, last], spring: {stiffness: 30000, damping: 0.1}",
+    "ball": "type: sphere, center: [0, 0, 0], radius: 1, subdivisions: 5, "
+            "spring: {stiffness: 300, damping: 0.01}",
+}
+
+
+def scene(name, bodies, integrator="symplectic_euler", dt=2e-5, steps=48, extra=""):
+    """Several bodies of SHAPES; the energy budget is kept, and rows are written."""
+    text = (f"simulation: {{integrator: {integrator}, dt: {dt}, steps: {steps}}}\n"
+            "environment: {gravity: [0, -9.81, 0], air_drag: 1.0e-6}\nbodies:\n")
+    for body in bodies:
+        text += f"  - {{name: {body}, {SHAPES[body]}, mass: 1}}\n"
+    return write(name, text + f"output: {{every: {16 * dt}, pc2: true, vtp: true}}\n{extra}")
+
+
+def hash_of(ranks, *arguments):
+    found = start(ranks, "run", *arguments, "--hash", "--quiet", "--no-output")
+    expect(found.returncode == 0, found.stderr)
+    return found.stdout.strip()
+
+
+def assert_one_hash(path, *arguments, all_ranks=(1, 2, 3, 4, 5, 8)):
+    one = hash_of(0, path, "--threads", "1", *arguments)
+    expect(re.fullmatch("[0-9a-f]{16}", one), one)
+    for ranks in all_ranks:
+        for threads in ("1", "2"):
+            found = hash_of(ranks, path, "--threads", threads, *arguments)
+            expect(found == one, f"{path}: {ranks} ranks, {threads} threads: {found}, not {one}")
+
+
+def case_one_hash_of_cloth():
+    assert_one_hash(scene("cloth.yaml", ["cloth"]))
+
+
+def case_one_hash_of_cloth_with_full_damping():
+    assert_one_hash(scene("full.yaml", ["cloth_full"]), all_ranks=(3, 5))
+
+
+def case_one_hash_of_lattice():
+    assert_one_hash(scene("lattice.yaml", ["lattice"]))
+
+
+def case_one_hash_of_rope():
+    assert_one_hash(scene("rope.yaml", ["rope"]))
+
+
+def case_one_hash_of_sphere():
+    assert_one_hash(scene("ball.yaml", ["ball"]))
+
+
+def case_one_hash_of_all_with_velocity_verlet():
+    assert_one_hash(scene("verlet.yaml", list(SHAPES), "velocity_verlet"), all_ranks=(2, 3, 5, 8))
+
+
+def case_one_hash_in_every_precision():
+    path = scene("precision.yaml", ["cloth", "ball"])
+    for precision in ("mixed", "double"):
+        for integrator in ("symplectic_euler", "velocity_verlet"):
+            assert_one_hash(path, "--precision", precision, "--set",
+                            f"simulation.integrator={integrator}", all_ranks=(2, 5))
+
+
+def case_more_ranks_than_tiles():
+    assert_one_hash(write("small.yaml", "simulation: {dt: 0.001, steps: 40}\nbodies:\n"
+                          "  - {name: net, type: cloth, nodes: [9, 9], origin: [0, 0, 0], "
+                          "u: [1, 0, 0], v: [0, 0, 1], mass: 1, spring: {stiffness: 10}, "
+                          "pins: [corners]}\n"), all_ranks=(2, 4))
+
+
+def files_of(folder):
+    found = {}
+    for name in sorted(os.listdir(os.path.join(FOLDER, folder))):
+        with open(os.path.join(FOLDER, folder, name), "rb") as file:
+            found[name] = file.read()
+    found.pop("manifest.json")  # has times
+    return found
+
+
+def case_output_has_the_same_bytes():
+    for integrator in ("symplectic_euler", "velocity_verlet"):
+        path = scene("output.yaml", list(SHAPES), integrator)
+        expect(start(0, "run", path, "--output", f"one-{integrator}", "--quiet").returncode == 0, "")
+        found = start(3, "run", path, "--output", f"three-{integrator}", "--quiet")
+        expect(found.returncode == 0, found.stderr)
+        one, three = files_of(f"one-{integrator}"), files_of(f"three-{integrator}")
+        expect(one.keys() == three.keys() and len(one) > 5, str(three.keys()))
+        for name, content in one.items():
+            expect(three[name] == content, f"{integrator}: {name} differs")
+
+
+def case_summary_names_ranks():
+    path = scene("summary.yaml", ["cloth"])
+    found = start(2, "run", path, "--no-output", "--threads", "1")
+    expect(re.search(r"^  ranks      2 on 1 machine, .*by \S+.* \d+\.\d+", found.stdout, re.MULTILINE),
+           found.stdout)
+    results = json.loads(start(2, "run", path, "--no-output", "--quiet", "--json").stdout)
+    expect(results["ranks"] == 2 and results["hosts"] == 1 and results["mpi"], str(results))
+
+
+def case_checkpoint_of_ranks_is_continued_by_one_process():
+    """A run that is killed after its checkpoint ends as one that was not interrupted."""
+    path = scene("long.yaml", ["cloth"], steps=96)
+    expect(start(0, "run", path, "--output", "whole", "--quiet").returncode == 0, "whole")
+    extra = ["--set", "output.checkpoint.every=0.00064"]
+    found = start(2, "run", path, "--output", "kept", "--quiet", *extra)
+    expect(found.returncode == 0, found.stderr)
+    again = start(0, "resume", "kept", "--steps", "128", "--quiet", "--hash")
+    expect(again.returncode == 0, again.stderr)
+    expect(again.stdout.strip() == hash_of(0, path, "--steps", "128"), again.stdout)
+
+
+def case_what_is_not_possible_is_refused():
+    base = scene("refused.yaml", ["cloth"])
+    body = SHAPES["cloth"]
+    head = "simulation: {dt: 1.0e-5, steps: 4}\nbodies:\n"
+    contact = write("contact.yaml", head + f"  - {{name: a, {body}, mass: 1}}\ncontact: {{thickness: 0.001}}\n")
+    floor = write("floor.yaml", head + f"  - {{name: a, {body}, mass: 1}}\ncolliders:\n"
+                  "  - {type: plane, point: [0, -1, 0], normal: [0, 1, 0], stiffness: 100}\n")
+    for key, arguments in {
+            "simulation.integrator: rk4": [base, "--set", "simulation.integrator=rk4"],
+            "simulation.dt: auto": [base, "--set", "simulation.dt=auto"],
+            "--kernel reference": [base, "--kernel", "reference"],
+            "contact": [contact], "colliders": [floor]}.items():
+        found = start(2, "run", *arguments, "--no-output", "--quiet")
+        expect(found.returncode == 2, f"{key}: {found.returncode} {found.stderr}")
+        lines = complaints(found.stderr)
+        expect(len(lines) == 1 and f": {key}: " in lines[0], f"{key}: {found.stderr}")
+
+
+def case_divergence_is_one_message():
+    path = scene("diverges.yaml", ["cloth", "ball"], dt=1e-3, steps=200)
+    one = start(0, "run", path, "--no-output", "--quiet")
+    three = start(3, "run", path, "--no-output", "--quiet")
+    expect(one.returncode == 1 and "diverged" in one.stderr, one.stderr)
+    expect(complaints(three.stderr) == complaints(one.stderr), three.stderr)
+
+
+def case_info_shows_parts_without_processes():
+    path = scene("parts.yaml", ["cloth"])
+    found = json.loads(start(0, "info", path, "--json", "--ranks", "4").stdout)
+    expect([part["peers"] for part in found["ranks"]] == [1, 2, 2, 1], str(found["ranks"]))
+    expect(sum(part["nodes"] for part in found["ranks"]) == 150 * 160, str(found["ranks"]))
+    expect(start(4, "info", path).stdout == start(0, "info", path, "--ranks", "4").stdout, "table")
+
+
+def case_killed_rank_ends_all():
+    path = scene("killed.yaml", ["cloth"], steps=100000000)
+    with subprocess.Popen(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3", TAUT, "run",
+                           path, "--no-output", "--quiet"], cwd=FOLDER, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        ranks = []
+        until = time.monotonic() + 30
+        while len(ranks) < 3 and time.monotonic() < until:
+            time.sleep(0.3)
+            listed = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], text=True,
+                                    stdout=subprocess.PIPE, check=False).stdout.split()
+            ranks = [int(pid) for pid in listed]
+        time.sleep(1)
+        expect(len(ranks) == 3, str(ranks))
+        began = time.monotonic()
+        os.kill(ranks[-1], signal.SIGKILL)
+        try:
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+        expect(time.monotonic() - began < 20, "it took too long")
+        expect(process.returncode != 0 and "signal 9" in errors, errors)
+
+
 def case_command_for_one_rank_is_refused():
     found = start(2, "stability", os.path.join(SOURCE, "scenes", "flag.yaml"))
     expect(found.returncode == 2, str(found.returncode))
@@ -88,7 +269,7 @@ def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(FOLDER)
     cases = [(name[len("case_"):], function) for name, function in globals().items()
-             if name.startswith("case_")]
+             if name.startswith("case_") and (not sys.argv[3:] or name[len("case_"):] in sys.argv[3:])]
     print(f"[==========] Running {len(cases)} test(s).")
     failed = 0
     for name, function in cases:

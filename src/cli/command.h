@@ -6,14 +6,15 @@
 
 // Which options a command takes: one bit each.
 enum command_kind {
-    COMMAND_READS = 1,     // describes a scene
-    COMMAND_SIMULATES = 2, // runs a scene
-    COMMAND_EXTERNAL = 4,  // starts another program, which parses its own options
-    COMMAND_STUDIES = 8,   // runs a scene with all integrators, in double precision
-    COMMAND_DRAWS = 16,    // draws a scene or a finished run
-    COMMAND_VIEWS = 32,    // shows a scene in a window
-    COMMAND_RESUMES = 64,  // continues a run
-    COMMAND_COMPARES = 128 // compares the surfaces of a scene or a finished run
+    COMMAND_READS = 1,      // describes a scene
+    COMMAND_SIMULATES = 2,  // runs a scene
+    COMMAND_EXTERNAL = 4,   // starts another program, which parses its own options
+    COMMAND_STUDIES = 8,    // runs a scene with all integrators, in double precision
+    COMMAND_DRAWS = 16,     // draws a scene or a finished run
+    COMMAND_VIEWS = 32,     // shows a scene in a window
+    COMMAND_RESUMES = 64,   // continues a run
+    COMMAND_COMPARES = 128, // compares the surfaces of a scene or a finished run
+    COMMAND_PLANS = 256     // describes a scene and how it is computed
 };
 
 struct command {

@@ -10,9 +10,14 @@
 #include "cli/terminal.h"
 #include "ranks/ranks.h"
 
+static bool prints_only(const struct command *command)
+{
+    return command->kind == COMMAND_READS || command->kind == COMMAND_PLANS;
+}
+
 bool group_takes_part(const struct command *command)
 {
-    return group_leads() || command->kind != COMMAND_READS;
+    return group_leads() || !prints_only(command);
 }
 
 void group_silence_others(void)
@@ -29,7 +34,7 @@ int group_begin(const struct command *command)
         complain("%s: %s", command->name, error.text);
     if (status != TAUT_OK)
         return exit_code_of(status);
-    if (ranks_count() == 1 || command->kind == COMMAND_READS)
+    if (ranks_count() == 1 || prints_only(command) || command->kind == COMMAND_SIMULATES)
         return EXIT_CODE_DONE;
     complain("%s: this command is not for several ranks yet; start it without mpirun",
              command->name);

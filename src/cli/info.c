@@ -11,6 +11,7 @@
 #include "cli/session.h"
 #include "cli/terminal.h"
 #include "parallel/team.h"
+#include "ranks/ranks.h"
 #include "scene/moduli.h"
 #include "scene/schema/schema.h"
 #include "solver/solver.h"
@@ -21,7 +22,9 @@ struct info {
     taut_solver *solver;
     struct plan_statistics *plans; // one per body
     struct critical_step critical;
-    size_t critical_body; // the body of critical.node, if anything oscillates
+    int ranks;                      // 0: not asked for
+    struct plan_part_counts *parts; // one per rank
+    size_t critical_body;           // the body of critical.node, if anything oscillates
     uint64_t bytes;
 };
 
@@ -500,6 +503,67 @@ static void print_substeps(const struct info *info)
            info->scene->simulation.substeps);
 }
 
+// The largest part in units of the mean, by springs, or by nodes without any.
+static double imbalance(const struct info *info)
+{
+    uint64_t most = 0, sum = 0;
+    const bool springs = taut_solver_spring_count(info->solver) > 0;
+    for (int r = 0; r < info->ranks; r++) {
+        const uint64_t part = springs ? info->parts[r].springs : info->parts[r].nodes;
+        sum += part;
+        most = part > most ? part : most;
+    }
+    return sum > 0 ? (double)most * info->ranks / (double)sum : 1;
+}
+
+// What a rank receives in each evaluation of forces: positions and velocities of its halo, and halo
+// contributions.
+static uint64_t received_bytes(const struct info *info, const struct plan_part_counts *part)
+{
+    const uint64_t of_real = solver_real_bytes(info->solver);
+    return (6 * part->halo_nodes + 3 * part->contribution_nodes) * of_real;
+}
+
+static void print_ranks(const struct info *info)
+{
+    if (info->ranks == 0)
+        return;
+    printf(
+        "\n  ranks      %d, the largest part %.3g times the mean; received in each evaluation of "
+        "forces:\n",
+        info->ranks, imbalance(info));
+    printf("    %6s  %13s  %13s  %10s  %13s  %5s  %10s\n", "rank", "nodes", "springs", "halo",
+           "contributions", "peers", "bytes");
+    for (int r = 0; r < info->ranks; r++) {
+        const struct plan_part_counts *part = &info->parts[r];
+        printf("    %6d  %13s  %13s", r, human_count(part->nodes).text,
+               human_count(part->springs).text);
+        printf("  %10s  %13s", human_count(part->halo_nodes).text,
+               human_count(part->contribution_nodes).text);
+        printf("  %5d  %10s\n", part->peers, human_count(received_bytes(info, part)).text);
+    }
+}
+
+static void write_ranks(struct json *json, const struct info *info)
+{
+    if (info->ranks == 0)
+        return;
+    json_open_array(json, "ranks");
+    for (int r = 0; r < info->ranks; r++) {
+        const struct plan_part_counts *part = &info->parts[r];
+        json_open_object(json, NULL);
+        json_count(json, "nodes", part->nodes);
+        json_count(json, "springs", part->springs);
+        json_count(json, "halo_nodes", part->halo_nodes);
+        json_count(json, "contribution_nodes", part->contribution_nodes);
+        json_count(json, "peers", (uint64_t)part->peers);
+        json_count(json, "received_bytes", received_bytes(info, part));
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_number(json, "ranks_imbalance", imbalance(info));
+}
+
 static void print_table(const struct info *info)
 {
     print_heading(info);
@@ -510,6 +574,7 @@ static void print_table(const struct info *info)
     print_materials(info);
     print_critical(info);
     print_substeps(info);
+    print_ranks(info);
 }
 
 // ---- JSON.
@@ -803,6 +868,7 @@ static void print_json(const struct info *info)
     json_count(&json, "steps", taut_solver_steps_planned(solver));
     json_count(&json, "threads", (uint64_t)taut_solver_threads(solver));
     json_string(&json, "thread_runtime", team_runtime());
+    write_ranks(&json, info);
     json_close_object(&json);
 }
 
@@ -815,6 +881,17 @@ static taut_status gather(struct info *info, taut_error *error)
     if (!info->plans)
         return fail_memory(error, "the plan of each body");
     solver_count_plan(info->solver, info->plans);
+    info->ranks = info->options->ranks > 0 ? info->options->ranks
+                  : ranks_count() > 1      ? ranks_count()
+                                           : 0;
+    if (info->ranks > 0) {
+        info->parts = calloc((size_t)info->ranks, sizeof *info->parts);
+        const taut_status counted =
+            info->parts ? solver_count_parts(info->solver, info->ranks, info->parts, error)
+                        : fail_memory(error, "the parts of ranks");
+        if (counted != TAUT_OK)
+            return counted;
+    }
     taut_status status = solver_computed_steps(info->solver, &info->critical, error);
     critical_step_absorb_rounding(&info->critical);
     if (status == TAUT_OK && info->critical.omega > 0)
@@ -849,6 +926,7 @@ static int info_run(const struct options *options)
     else if (!options->quiet)
         print_table(&gathered);
     free(gathered.plans);
+    free(gathered.parts);
     session_close(&session);
     return output_finish(exit_code_of(status));
 }
@@ -857,6 +935,6 @@ const struct command info_command = {
     .name = "info",
     .does = "Prints the content of a scene, how it is computed, and which steps are stable",
     .operand = "SCENE",
-    .kind = COMMAND_READS,
+    .kind = COMMAND_PLANS,
     .run = info_run,
 };

@@ -58,6 +58,7 @@ enum option_key {
     KEY_FAST,
     KEY_SCREENSHOT,
     KEY_REPORT,
+    KEY_RANKS,
     KEY_HELP
 };
 
@@ -75,7 +76,8 @@ enum {
     RENDER = COMMAND_DRAWS,
     VIEW = COMMAND_VIEWS,
     COMPARE = COMMAND_COMPARES,
-    SCENE = COMMAND_READS | RUN | STUDY | RENDER |
+    INFO = COMMAND_PLANS,
+    SCENE = COMMAND_READS | INFO | RUN | STUDY | RENDER |
             COMPARE, // every command with a scene, except the window
     ANY = SCENE | VIEW | RESUME
 };
@@ -127,6 +129,8 @@ static const struct option_entry option_entries[] = {
     {"screenshot", "FILE", KEY_SCREENSHOT, VIEW, "a PNG of the whole window on exit"},
     {"report", "FILE", KEY_REPORT, VIEW,
      "a line of JSON a second on what is there, for\nscripts (docs/viewer.md)"},
+    {"ranks", "R", KEY_RANKS, INFO,
+     "also print how R processes would share the scene\n(docs/ranks.md)"},
     {"output", "DIR", KEY_OUTPUT, STUDY,
      "the folder of tables and report (default:\nout/SCENE-NAME-stability)"},
     {"output", "DIR", KEY_OUTPUT, RUN, "the folder of the results (default: out/SCENE-NAME)"},
@@ -264,6 +268,17 @@ static bool set_kernel(const struct command *command, const char *value, struct 
     }
     return refuse_word(command, "kernel", value, "auto, reference, packed, grid or coloured",
                        nearest_name(value, names, count));
+}
+
+static bool set_ranks(const struct command *command, const char *value, struct options *options)
+{
+    enum { RANKS_MAX = 100000 };
+    uint64_t count;
+    if (number_parse_count(value, strlen(value), &count) != NUMBER_OK || count < 1 ||
+        count > RANKS_MAX)
+        return refuse_value(command, "ranks", value, "a whole number from 1 to 100000");
+    options->ranks = (int)count;
+    return true;
 }
 
 static bool set_steps(const struct command *command, const char *value, struct options *options)
@@ -544,6 +559,8 @@ static bool apply_option(const struct command *command, enum option_key key, con
         return add_override(options, text_format("%s", value));
     case KEY_THREADS:
         return set_threads(command, value, options);
+    case KEY_RANKS:
+        return set_ranks(command, value, options);
     case KEY_ISA:
         return set_isa("--isa", value, options);
     case KEY_KERNEL:

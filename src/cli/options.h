@@ -64,6 +64,7 @@ struct options {
     enum study_map_kind map;
     double budget;                // s
     struct render_request render; // size, colours and the like also for `view`
+    int ranks;                    // for `info` only; 0: not given
     // For `check-intersections` only; its times are those of `render`:
     uint64_t frame_first, frame_last, frame_step; // step 0: all frames
     uint64_t pairs;                               // to print of each frame

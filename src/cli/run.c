@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "cli/group.h"
 #include "cli/schedule.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
@@ -631,13 +632,30 @@ static void take_position(struct run *run)
     run->due = position->due;
 }
 
+// Divides the solver among the ranks.
+static int share(const struct options *options, taut_solver *solver)
+{
+    taut_error error = {0};
+    const taut_status status = solver_share(solver, &error);
+    if (status != TAUT_OK)
+        complain("%s: %s", options->scene, error.text);
+    return exit_code_of(status);
+}
+
 int run_or_resume(const struct options *options, struct resumption *resumption)
 {
     struct session session;
     int code = session_open(options, output_memory, &session);
     if (code == EXIT_CODE_DONE && resumption)
         code = check_end(options, session.solver);
-    if (code != EXIT_CODE_DONE) {
+    code = group_agree(code);
+    if (code == EXIT_CODE_DONE)
+        code = share(options, session.solver);
+    if (code == EXIT_CODE_DONE && !group_leads()) {
+        signals_watch(); // rank 0 decides what follows from them
+        solver_serve(session.solver);
+    }
+    if (code != EXIT_CODE_DONE || !group_leads()) {
         session_close(&session);
         return code;
     }

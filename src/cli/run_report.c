@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/human.h"
 #include "cli/signals.h"
+#include "ranks/ranks.h"
 
 // ---- Rates.
 
@@ -438,6 +439,9 @@ static void print_run(const struct run *run)
            integrator_name(solver_integrator(solver)), precision_name(solver_precision(solver)),
            isa_name(solver_isa(solver)),
            human_counted((uint64_t)taut_solver_threads(solver), "thread").text);
+    if (ranks_count() > 1)
+        printf("  ranks      %d on %s, each with so many threads, by %s\n", ranks_count(),
+               human_counted((uint64_t)ranks_hosts(), "machine").text, ranks_library());
 }
 
 static const char *stage_name(enum stage stage)
@@ -454,6 +458,7 @@ static const char *stage_name(enum stage stage)
         [STAGE_MOTIONS] = "motions",
         [STAGE_WORK] = "work",
         [STAGE_CHECK] = "check",
+        [STAGE_RANKS] = "ranks",
     };
     return names[stage];
 }
@@ -823,6 +828,9 @@ static void write_counts(struct json *json, const struct run *run)
     json_number(json, "time", taut_solver_time(solver));
     json_number(json, "dt", taut_solver_dt(solver));
     json_count(json, "threads", (uint64_t)taut_solver_threads(solver));
+    json_count(json, "ranks", (uint64_t)ranks_count());
+    json_count(json, "hosts", (uint64_t)ranks_hosts());
+    json_string(json, "mpi", ranks_count() > 1 ? ranks_library() : NULL);
     json_string(json, "isa", isa_name(solver_isa(run->solver)));
     json_string(json, "precision", precision_name(solver_precision(solver)));
     json_string(json, "integrator", integrator_name(solver_integrator(solver)));

@@ -1,6 +1,7 @@
 // Energies of a state by kind, in double, as sums over fixed chunks added in order.
 #include "contact/friction.h"
 #include "forces/forces.h"
+#include "springs/exchange.h"
 #include "state/reading.h"
 
 enum node_energy { NODE_KINETIC, NODE_GRAVITY, NODE_CONTACT };
@@ -113,7 +114,6 @@ static void sum_kinetic(const struct system *system, const void *unused, struct 
 double REAL_NAME(kinetic_energy)(struct system *system, const struct worker *worker)
 {
     double total[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_kinetic, NULL, total, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_kinetic, NULL, total, worker);
     return total[0];
 }

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "scene/collider_pose.h"
+#include "springs/exchange.h"
 #include "state/reading.h"
 
 // The column of a sum with the kinetic energy of nodes with a prescribed motion (what moves them
@@ -126,6 +127,16 @@ static void add_sum(struct system *system, size_t count, chunk_sum sum, const vo
 {
     double total[SUM_WIDTH];
     REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
+    for (int column = 0; column < WORK_COLUMNS; column++)
+        power[column] += total[column];
+}
+
+// The same over nodes, of all ranks.
+static void add_node_sum(struct system *system, chunk_sum sum, const void *argument,
+                         double power[SUM_WIDTH], const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    REAL_NAME(sum_over_nodes)(system, sum, argument, total, worker);
     for (int column = 0; column < WORK_COLUMNS; column++)
         power[column] += total[column];
 }
@@ -246,13 +257,13 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
     struct surroundings now = {.time = evaluation.time};
     double power[SUM_WIDTH] = {0};
     if (contacts_are_found(system))
-        add_sum(system, (size_t)system->state->nodes, sum_contacts, &now, power, worker);
+        add_node_sum(system, sum_contacts, &now, power, worker);
     if (windy)
         now.wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
     if (windy && now.wind.factor != 0)
         add_sum(system, faces, sum_wind, &now, power, worker);
     if (system->topology->any_mass_drag)
-        add_sum(system, (size_t)system->state->nodes, sum_mass_drag, NULL, power, worker);
+        add_node_sum(system, sum_mass_drag, NULL, power, worker);
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
     power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);
@@ -571,6 +582,8 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
 {
     if (worker->index == 0) {
         double power[SUM_WIDTH];
+        if (system->exchange)
+            REAL_NAME(exchange_powers)(system);
         collect_powers(system, power);
         record(system, &system->work, evaluation, power, lags);
     }

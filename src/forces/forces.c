@@ -3,6 +3,25 @@
 
 #include <assert.h>
 
+#include "base/sort.h"
+#include "springs/exchange.h"
+
+// The nodes of both ranges.
+static struct range common_nodes(struct range a, struct range b)
+{
+    const size_t first = max_u64(a.first, b.first), end = min_u64(a.end, b.end);
+    return first < end ? (struct range){first, end} : (struct range){first, first};
+}
+
+// The nodes whose forces this rank computes, which include its own.
+static struct range computed_nodes(const struct system *system)
+{
+    if (!system->exchange)
+        return (struct range){0, (size_t)system->state->nodes};
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    return (struct range){(size_t)part->first_computed, (size_t)part->end_computed};
+}
+
 static void clear_nodes(struct system *system, struct range nodes, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -19,12 +38,13 @@ static void clear_forces(struct system *system, const struct worker *worker)
     const bool loaded = sweep_is_loaded(system);
     if (s->forces_zero && (s->grid_forces_zero || !loaded))
         return;
+    const struct range computed = computed_nodes(system);
     struct range nodes;
     if (loaded)
-        clear_nodes(system, (struct range){0, (size_t)s->nodes}, worker);
+        clear_nodes(system, computed, worker);
     else
         for (size_t i = 0; (nodes = springs_off_grid_nodes(system, i)).end > 0; i++)
-            clear_nodes(system, nodes, worker);
+            clear_nodes(system, common_nodes(nodes, computed), worker);
     stage_end(&system->clock, STAGE_GRAVITY_DRAG, worker);
 }
 
@@ -63,13 +83,19 @@ static void finish_chunk(const struct system *system, struct range nodes, size_t
     system->kernels->grid_finish(system, &range, finish);
 }
 
-// A worker's share of whole chunks. They are parts of system->powers, from `part` on.
+// A worker's share of whole chunks. They are parts of system->powers, from `part` on. Of several
+// ranks each has whole chunks (PART_NODES).
 static void finish_chunks(const struct system *system, struct range nodes, size_t part,
                           enum sweep_finish finish, const struct worker *worker)
 {
+    _Static_assert((int)PART_NODES % (int)POWER_NODES == 0, "parts have whole chunks");
     const size_t count = nodes.end - nodes.first;
-    struct range share = worker_share(worker, power_chunks(count), 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+    const struct range own = system->exchange ? common_nodes(nodes, system->own_nodes) : nodes;
+    if (own.first == own.end)
+        return;
+    const size_t before = (own.first - nodes.first) / POWER_NODES;
+    struct range share = worker_share(worker, power_chunks(own.end - nodes.first) - before, 1);
+    for (size_t chunk = before + share.first; chunk < before + share.end; chunk++) {
         const size_t at = chunk * POWER_NODES, left = count - at;
         struct power_sums sums;
         power_sums_start(system, &sums);
@@ -93,10 +119,11 @@ static void finish_loose(struct system *system, enum sweep_finish finish, bool p
             part += power_chunks(all);
             continue;
         }
-        struct range share = worker_share(worker, all, 16);
+        const struct range own = system->exchange ? common_nodes(nodes, system->own_nodes) : nodes;
+        struct range share = worker_share(worker, own.end - own.first, 16);
         for (size_t at = share.first; at < share.end; at += NODES_AT_ONCE) {
             size_t count = share.end - at < NODES_AT_ONCE ? share.end - at : NODES_AT_ONCE;
-            finish_chunk(system, nodes, at, count, finish, NULL);
+            finish_chunk(system, own, at, count, finish, NULL);
         }
     }
 }
@@ -137,6 +164,8 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
 {
     assert(!evaluation.powers || finish_may_measure(finish));
     const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
+    if (system->exchange)
+        REAL_NAME(exchange_halo)(system, worker);
     REAL_NAME(contacts_find)(system, evaluation.time, worker);
     REAL_NAME(surface_contact_find)(system, evaluation, worker);
     clear_forces(system, worker);

@@ -140,6 +140,7 @@ static struct team *team_of(taut_solver *solver)
 void solver_work(taut_solver *solver, team_function function, void *context)
 {
     apply_changes(solver);
+    solver_collect(solver);
     team_work(team_of(solver), function, context);
 }
 
@@ -359,6 +360,7 @@ void taut_solver_destroy(taut_solver *solver)
 {
     if (!solver)
         return;
+    solver_ranks_free(solver);
     if (solver->change)
         solver->functions->change_free(solver->system, solver->change);
     if (solver->system)

@@ -99,16 +99,14 @@ void taut_solver_get_positions(const taut_solver *solver, size_t body, double *v
 {
     const struct topology_body *it = body_at(solver, body);
     if (it)
-        solver->functions->read_nodes(solver->system, it->first_node, it->node_count, values, NULL,
-                                      NULL);
+        solver_read_nodes(solver, it->first_node, it->node_count, values, NULL, NULL);
 }
 
 void taut_solver_get_velocities(const taut_solver *solver, size_t body, double *values)
 {
     const struct topology_body *it = body_at(solver, body);
     if (it)
-        solver->functions->read_nodes(solver->system, it->first_node, it->node_count, NULL, values,
-                                      NULL);
+        solver_read_nodes(solver, it->first_node, it->node_count, NULL, values, NULL);
 }
 
 const struct topology *solver_topology(const taut_solver *solver)
@@ -148,6 +146,7 @@ const struct dt_rule *solver_dt_rule(const taut_solver *solver)
 
 double solver_greatest_coordinate(const taut_solver *solver)
 {
+    solver_collect(solver);
     return solver->functions->scale(solver->system).reach;
 }
 
@@ -219,11 +218,13 @@ double solver_body_volume(const taut_solver *solver, size_t body)
 void solver_read_nodes(const taut_solver *solver, uint64_t first, uint64_t count, double *positions,
                        double *velocities, double *forces)
 {
+    solver_collect(solver);
     solver->functions->read_nodes(solver->system, first, count, positions, velocities, forces);
 }
 
 void solver_read_springs(const taut_solver *solver, double *strains, uint8_t *broken)
 {
+    solver_collect(solver);
     solver->functions->read_springs(solver->system, strains, broken);
 }
 
@@ -304,6 +305,7 @@ taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy, taut_er
 
 uint64_t taut_solver_hash(const taut_solver *solver)
 {
+    solver_collect(solver);
     return solver->functions->hash(solver->system);
 }
 

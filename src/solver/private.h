@@ -6,6 +6,8 @@
 #include "solver/solver.h"
 #include "solver/system.h"
 
+struct solver_ranks;
+
 struct taut_solver {
     const taut_allocator *allocator;
     taut_allocator allocator_copy;
@@ -34,8 +36,27 @@ struct taut_solver {
     uint64_t steps_planned;
     uint64_t steps_restored; // done before the checkpoint that it continues
     double setup_seconds;
-    double step_seconds; // wall time spent in steps
+    double step_seconds;        // wall time spent in steps
+    struct solver_ranks *ranks; // NULL: this process computes the whole scene
 };
+
+// ---- ranks.c
+
+// Around steps that all ranks make together; on rank 0 these tell the others to make them.
+void solver_begin_steps(taut_solver *solver, uint64_t steps);
+void solver_end_steps(taut_solver *solver);
+
+// On rank 0 of several: gets the nodes of the others, unless it has those of the present step.
+// Precedes everything that reads the state. Changes no result.
+void solver_collect(const taut_solver *solver);
+
+// Ends the service of the other ranks.
+void solver_ranks_free(taut_solver *solver);
+
+// ---- step.c
+
+// Steps on this rank, without looking at faults.
+void solver_step_together(taut_solver *solver, uint64_t steps);
 
 // ---- set.c
 

@@ -151,6 +151,7 @@ bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
         return true;
     }
     apply_changes(solver);
+    solver_collect(solver);
     team_work(NULL, save, &transfer);
     return true;
 }

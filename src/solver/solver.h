@@ -10,6 +10,7 @@
 #include "base/archive.h"
 #include "parallel/team.h"
 #include "springs/plan.h"
+#include "springs/plan_parts.h"
 #include "scene/bodies.h"
 #include "simd/isa.h"
 #include "stability/limits.h"
@@ -72,6 +73,19 @@ taut_status solver_create_cut(const taut_scene *scene, const struct solver_optio
 // not finite after the last step, or the kinetic energy is a hundred times what a check allows,
 // the solver continues to the next check, which reports that.
 taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error);
+
+// Divides the solver among all ranks of the group (ranks/ranks.h), which have created the same; nothing
+// if there is one. From then on ranks other than 0 only serve. TAUT_ERROR_UNSUPPORTED, with the key,
+// if the scene has what only one process can compute. Collective, with the same result on all ranks.
+taut_status solver_share(taut_solver *solver, taut_error *error);
+bool solver_is_shared(const taut_solver *solver);
+
+// On ranks other than 0: takes part in what rank 0 does with its solver, until it destroys it.
+void solver_serve(taut_solver *solver);
+
+// The parts that `count` ranks would have, one element each; no processes are started.
+taut_status solver_count_parts(const taut_solver *solver, int count,
+                               struct plan_part_counts *counts, taut_error *error);
 
 // Continues with another number of threads, at least 1. The results are the same bits.
 taut_status solver_set_threads(taut_solver *solver, int threads, taut_error *error);

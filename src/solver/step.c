@@ -190,14 +190,21 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
         body->name, near, limit, cause);
 }
 
+void solver_step_together(taut_solver *solver, uint64_t steps)
+{
+    const uint64_t done = solver->functions->steps(solver->system);
+    struct advance all = {
+        .solver = solver, .end = done + steps, .changes = solver->dt_rule.changes};
+    solver_begin_steps(solver, steps);
+    solver_work(solver, advance, &all);
+    solver_end_steps(solver);
+}
+
 taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error)
 {
     double start = clock_seconds();
-    uint64_t done = solver->functions->steps(solver->system);
-    struct advance all = {
-        .solver = solver, .end = done + steps, .changes = solver->dt_rule.changes};
     if (steps > 0)
-        solver_work(solver, advance, &all);
+        solver_step_together(solver, steps);
     solver->step_seconds += clock_seconds() - start;
     const struct fault *fault = solver->functions->fault(solver->system);
     if (fault->code == TAUT_ERROR_COLLAPSED)

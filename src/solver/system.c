@@ -18,6 +18,7 @@
 #include "solver/checkpoint.h"
 #include "stability/critical_step.h"
 #include "stability/divergence.h"
+#include "springs/exchange.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -423,6 +424,27 @@ static const struct stage_clock *clock_of(const struct system *system)
     return &system->clock;
 }
 
+// ---- Several ranks
+
+static void exchange_use(struct system *system, struct exchange *exchange)
+{
+    system->exchange = exchange;
+    if (!exchange)
+        return;
+    const struct plan_part *part = REAL_NAME(exchange_part)(exchange);
+    system->own_nodes = (struct range){(size_t)part->first_node, (size_t)part->end_node};
+}
+
+static void exchange_collect(struct system *system, const struct exchange *exchange)
+{
+    REAL_NAME(exchange_collect)(system->state, exchange, false);
+}
+
+static bool budget_is_measured(const struct system *system)
+{
+    return !system->settings.keep_energy_budget || REAL_NAME(work_is_measured)(system);
+}
+
 // ---- Interaction between two steps
 
 static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity,
@@ -526,6 +548,11 @@ const struct system_functions REAL_NAME(system_functions) = {
     .check_cut = REAL_NAME(divergence_check_cut),
     .diverges_certainly = REAL_NAME(divergence_is_certain),
     .complete = REAL_NAME(integrator_complete),
+    .exchange_make = REAL_NAME(exchange_make),
+    .exchange_free = REAL_NAME(exchange_free),
+    .exchange_use = exchange_use,
+    .exchange_collect = exchange_collect,
+    .budget_is_measured = budget_is_measured,
     .evaluate = evaluate,
     .read_nodes = read_nodes,
     .read_springs = read_springs,

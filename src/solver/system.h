@@ -5,6 +5,7 @@
 
 #include "parallel/team.h"
 #include "springs/plan.h"
+#include "springs/plan_parts.h"
 #include "simd/isa.h"
 #include "stability/limits.h"
 #include "contact/surface_report.h"
@@ -12,6 +13,7 @@
 #include "solver/solver.h"
 
 struct change;
+struct exchange;
 struct checkpoint;
 struct system;
 
@@ -60,6 +62,15 @@ struct system_functions {
     // Called after a run of steps: completes the velocities that these may leave half a step
     // behind. Velocities are always complete outside a run of steps.
     void (*complete)(struct system *system, const struct worker *worker);
+
+    // springs/exchange.h: of several ranks. exchange_use: for the following steps; NULL: none.
+    taut_status (*exchange_make)(const struct system *system, const struct plan_parts *parts,
+                                 struct exchange **exchange, taut_error *error);
+    void (*exchange_free)(struct exchange *exchange);
+    void (*exchange_use)(struct system *system, struct exchange *exchange);
+    void (*exchange_collect)(struct system *system, const struct exchange *exchange); // on rank 0
+    // Whether the kernels measure what the energy budget needs, or none is kept.
+    bool (*budget_is_measured)(const struct system *system);
 
     // Evaluates the present state, which does not change: energies; forces, if `want_forces` or if
     // the energy budget is kept, which is updated.

@@ -4,10 +4,35 @@
 #include "springs/springs.h"
 
 #include "base/sort.h"
+#include "springs/exchange.h"
 #include "springs/listed/reference.h"
 #include "state/reading.h"
 
 // ---- Forces
+
+// The tiles of packed springs and of grids that this rank computes.
+static struct range packed_tiles(const struct system *system)
+{
+    if (!system->exchange)
+        return (struct range){0, (size_t)system->plan->packed.tile_count};
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    return (struct range){(size_t)part->first_packed, (size_t)part->end_packed};
+}
+
+static struct range grid_tiles(const struct system *system)
+{
+    if (!system->exchange)
+        return (struct range){0, (size_t)system->sweeps->tile_count};
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    return (struct range){(size_t)part->first_tile, (size_t)part->end_tile};
+}
+
+// Whether this rank measures the powers of a packed tile: only that with its first node.
+static bool measures_tile(const struct system *system, size_t tile)
+{
+    const uint64_t node = system->plan->packed.tiles[tile].first_node;
+    return !system->exchange || (node >= system->own_nodes.first && node < system->own_nodes.end);
+}
 
 void REAL_NAME(springs_add)(const struct system *system, bool powers, const struct worker *worker)
 {
@@ -19,11 +44,15 @@ void REAL_NAME(springs_add)(const struct system *system, bool powers, const stru
          vectors ? system->kernels->coloured_forces : REAL_NAME(reference_springs), NULL, worker);
         return;
     }
+    const struct range tiles = packed_tiles(system);
     struct range range;
-    while (worker_claim(worker, (size_t)plan->packed.tile_count, 1, &range))
-        system->chunk_sums[range.first][0] = system->kernels->packed_forces(
-            system, range.first,
-            powers_of_part(system, powers, system->power_parts.packed + range.first));
+    while (worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
+        const size_t tile = tiles.first + range.first;
+        system->chunk_sums[tile][0] = system->kernels->packed_forces(
+            system, tile,
+            powers_of_part(system, powers && measures_tile(system, tile),
+                           system->power_parts.packed + tile));
+    }
     if (plan->packed.tile_count > 0)
         worker_barrier(worker);
 }
@@ -42,13 +71,15 @@ void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind
                               enum sweep_finish finish, bool powers, const struct worker *worker)
 {
     const size_t first_part = system->power_parts.tiles;
+    const struct range tiles = grid_tiles(system);
     struct range range;
-    while (worker_claim(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
-        uint64_t tile = range.first;
+    while (worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
+        const size_t number = tiles.first + range.first;
+        uint64_t tile = number;
         const struct sweep *sweep = sweep_of(system->sweeps, &tile);
         REAL_NAME(sweep_tile)
-        (system, sweep, tile, wind, finish,
-         powers_of_part(system, powers, first_part + 2 * range.first), worker);
+        (system, sweep, tile, wind, finish, powers_of_part(system, powers, first_part + 2 * number),
+         worker);
     }
     stage_end(&system->clock, STAGE_SPRINGS, worker);
 }
@@ -57,13 +88,16 @@ void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, 
                                const struct worker *worker)
 {
     const size_t first_part = system->power_parts.tiles;
+    const struct range tiles = grid_tiles(system);
     struct range range;
-    while (worker_claim(worker, (size_t)system->sweeps->tile_count, 1, &range)) {
-        uint64_t tile = range.first;
+    if (system->exchange)
+        REAL_NAME(exchange_contributions)(system, worker);
+    while (worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
+        const size_t number = tiles.first + range.first;
+        uint64_t tile = number;
         const struct sweep *sweep = sweep_of(system->sweeps, &tile);
         REAL_NAME(reduce_tile)
-        (system, sweep, tile, finish,
-         powers_of_part(system, powers, first_part + 2 * range.first + 1));
+        (system, sweep, tile, finish, powers_of_part(system, powers, first_part + 2 * number + 1));
     }
 }
 

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "scene/collider_pose.h"
+#include "springs/exchange.h"
 #include "springs/springs.h"
 
 #include "state/reading.h"
@@ -346,10 +347,8 @@ static bool is_rounding(struct system *system, const struct worker *worker)
         settings->integrator == INTEGRATOR_XPBD ? (uint64_t)settings->substeps : 1;
     const double step = position_step(system);
     double found[SUM_WIDTH], resolved[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_nodes, NULL, found, worker);
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_resolved, &step, resolved, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_nodes, NULL, found, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_resolved, &step, resolved, worker);
     const double steps = (double)substeps * (double)system->state->step;
     return found[CHECK_KINETIC] <= steps * resolved[RESOLVED_STRAINS];
 }
@@ -471,6 +470,14 @@ static double rounding_at_rest(struct system *system, double explained, const st
     return TIMES * of_a_rounding * roundings * substeps * (double)system->state->step;
 }
 
+// Of several ranks: all nodes on all ranks, for what is found by loops over them. Rare: only if the
+// first sum cannot exclude a divergence.
+static void complete(struct system *system, const struct worker *worker)
+{
+    if (system->exchange)
+        REAL_NAME(exchange_complete)(system, worker);
+}
+
 // All workers get the same result. The second sum is formed only if the first indicates divergence.
 //
 // For a body that returns to its initial height, a pendulum or a ball at the top of its bounce,
@@ -485,19 +492,21 @@ static bool has_diverged(struct system *system, double factor, double *most,
     const double peak = system->explained_peak; // before the barriers of the sum
     *most = peak;
     double sums[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)(system, (size_t)system->state->nodes, sum_nodes, NULL, sums, worker);
-    if (!sums_are_finite(sums))
+    REAL_NAME(sum_over_nodes)(system, sum_nodes, NULL, sums, worker);
+    if (!sums_are_finite(sums)) {
+        complete(system, worker);
         return true;
+    }
     double explained = explained_energy(system, sums);
     *most = fmax(peak, explained);
     const double small = small_energy(system);
     if (system->settings.tolerant ||
         sums[CHECK_KINETIC] <= factor * (fmax(MARGIN * explained, peak) + small))
         return false;
+    complete(system, worker);
     const double step = position_step(system);
     double resolved[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_resolved, &step, resolved, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_resolved, &step, resolved, worker);
     // In precision mixed a body may have fallen by less than the spacing of the high parts.
     if (state_is_mixed(system->state)) {
         sums[CHECK_GRAVITY] = resolved[RESOLVED_HEIGHT];

@@ -135,6 +135,7 @@ enum stage { // printed by cli/run_report.c
     STAGE_MOTIONS,
     STAGE_WORK,
     STAGE_CHECK,
+    STAGE_RANKS, // messages between ranks
     STAGE_COUNT
 };
 

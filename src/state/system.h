@@ -13,6 +13,7 @@
 
 struct critical_meter;
 struct element_set;
+struct exchange;
 struct implicit;
 struct contact_constraints;
 struct kernels;
@@ -107,7 +108,10 @@ struct system {
     const struct kernels *kernels;
     struct settings settings;
     struct state *state;
-    struct sweeps *sweeps;        // of the plan's grids
+    struct sweeps *sweeps; // of the plan's grids
+    // springs/exchange.h; NULL: this process has the whole scene. Otherwise it has these nodes.
+    struct exchange *exchange;
+    struct range own_nodes;
     struct element_set *elements; // elements/elements.h; NULL: no body has any
     struct contacts contacts;
     struct surface_contact *surface_contact; // contact/surface_contact.h; NULL: no contact
@@ -161,10 +165,14 @@ static inline double step_time(const struct system *system, uint64_t step)
     return settings->dt_time + (double)(step - settings->dt_step) * settings->dt;
 }
 
-// A worker's share of an element-wise loop over nodes. A cache line of floats is never split.
+// A worker's share of an element-wise loop over nodes, of several ranks over this rank's. A cache line of floats is never split.
 static inline struct range node_share(const struct system *system, const struct worker *worker)
 {
-    return worker_share(worker, (size_t)system->state->nodes, 16);
+    if (!system->exchange)
+        return worker_share(worker, (size_t)system->state->nodes, 16);
+    const struct range own = system->own_nodes;
+    const struct range share = worker_share(worker, own.end - own.first, 16);
+    return (struct range){own.first + share.first, own.first + share.end};
 }
 
 // ---- The clock of the stages of a step

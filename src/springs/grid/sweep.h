@@ -244,39 +244,6 @@ static inline uint64_t reaction_layer_nodes(const struct plan_tiling *tiling)
     return page_padded(reaction_rows(tiling) * tiling->nx);
 }
 
-// Part of a tile's halo contributions, which are reactions on rows of other tiles: in each layer of
-// the tile, `before` rows before it and `after` rows after it; in the layers above the tile, before
-// + rows + after rows.
-struct halo_box {
-    uint64_t j0, j1, k0, k1; // rows and layers of the grid
-    uint64_t at;             // of its first node in the contributions
-};
-
-enum { HALO_BEFORE, HALO_AFTER, HALO_ABOVE, HALO_BOXES };
-
-// Rows outside of the grid are part of a box but are never accessed.
-static inline struct halo_box halo_box(const struct plan_tiling *tiling,
-                                       const struct plan_tile *tile, int which)
-{
-    uint64_t before = tiling->before, after = tiling->after, layers = tile->k1 - tile->k0;
-    uint64_t first = tile->j0, end = tile->j1;
-    if (which == HALO_BEFORE)
-        return (struct halo_box){first - before, first, tile->k0, tile->k1, 0};
-    if (which == HALO_AFTER)
-        return (struct halo_box){end, end + after, tile->k0, tile->k1,
-                                 layers * before * tiling->nx};
-    return (struct halo_box){first - before, end + after, tile->k1, tile->k1 + tiling->above,
-                             layers * (before + after) * tiling->nx};
-}
-
-// The offset of node 0 of row j, layer k in the contributions. j0 may lie before row 0 and so wrap
-// around, but the difference is still correct.
-static inline uint64_t halo_offset(const struct plan_tiling *tiling, const struct halo_box *box,
-                                   uint64_t j, uint64_t k)
-{
-    return box->at + ((k - box->k0) * (box->j1 - box->j0) + (j - box->j0)) * tiling->nx;
-}
-
 static inline real *tile_halo(const struct sweep *sweep, uint64_t tile)
 {
     return sweep->halo + 3 * tile * sweep->halo_nodes;

@@ -1,0 +1,242 @@
+// A solver of several ranks: what they agree on, who leads, and what is refused.
+//
+// Every rank has created the solver of the whole scene. Rank 0 leads: when it advances, it tells the
+// others to do the same (solver_serve). Everything else that reads the state, energies, frames,
+// hashes and checkpoints, is done by rank 0 alone, as by one process: the nodes of the others are
+// collected first, at most once per step. So decisions that depend on the clock or on signals are
+// made by one rank, and output has the same bytes.
+#include "solver/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "ranks/ranks.h"
+#include "springs/plan_parts.h"
+
+struct solver_ranks {
+    struct plan_parts *parts;
+    struct exchange *exchange;
+    bool steps;     // between solver_begin_steps and solver_end_steps
+    bool collected; // on rank 0: its arrays have the present state of all nodes
+};
+
+enum { ORDER_ADVANCE, ORDER_COLLECT, ORDER_END };
+
+struct order {
+    uint64_t kind;
+    uint64_t steps;
+};
+
+// ---- What is refused
+
+static taut_status refuse(taut_error *error, const char *key, const char *what)
+{
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "%s: %s on several ranks yet (docs/ranks.md lists what is); start one process", key,
+                what);
+}
+
+static taut_status refuse_body(taut_error *error, const struct topology_body *body, const char *key,
+                               const char *what)
+{
+    char name[200];
+    snprintf(name, sizeof name, "bodies.%.150s.%s", body->name, key);
+    return refuse(error, name, what);
+}
+
+// Bodies and their materials.
+static taut_status check_bodies(const taut_solver *solver, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    const bool sweeps = plan_sweeps_elements(topology, solver->plan);
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (body->pressure.present)
+            return refuse_body(error, body, "pressure", "gas is not possible");
+        if (body->elements.present && !sweeps)
+            return refuse_body(error, body, "elastic",
+                               "bending, areas or volumes beside springs are not possible");
+    }
+    if (topology->any_breaks)
+        return refuse(error, "break_at", "springs that break are not possible");
+    if (topology->any_yields)
+        return refuse(error, "yield_at", "springs that yield are not possible");
+    return TAUT_OK;
+}
+
+// Whatever the steps of a scene need and what only one process can do is an error at the start,
+// with its key.
+static taut_status check_scene(const taut_solver *solver, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    char key[100];
+    if (solver->integrator != INTEGRATOR_SYMPLECTIC_EULER &&
+        solver->integrator != INTEGRATOR_VELOCITY_VERLET) {
+        snprintf(key, sizeof key, "simulation.integrator: %s", integrator_name(solver->integrator));
+        return refuse(error, key, "only symplectic_euler and velocity_verlet are possible");
+    }
+    if (solver->dt_rule.automatic)
+        return refuse(error, "simulation.dt: auto", "only a dt in seconds is possible");
+    const enum plan_format format = plan_off_grid_format(solver->plan);
+    if (plan_is_reference(solver->plan) || format == PLAN_BLOCKS || format == PLAN_COLOURED) {
+        snprintf(key, sizeof key, "--kernel %s", kernel_choice_name((int)solver->kernel));
+        return refuse(error, key, "only auto, grid and packed are possible");
+    }
+    if (topology->has_contact)
+        return refuse(error, "contact", "contact of surfaces is not possible");
+    if (topology->collider_count > 0)
+        return refuse(error, "colliders", "colliders are not possible");
+    if (topology->environment.wind.present && topology->face_count > 0)
+        return refuse(error, "environment.wind", "wind is not possible");
+    taut_status status = check_bodies(solver, error);
+    if (status == TAUT_OK && !solver->functions->budget_is_measured(solver->system))
+        return refuse(
+            error, "output.work: true",
+            "the energy budget of this scene, which takes a pass over all springs, is not "
+            "possible");
+    return status;
+}
+
+// Whether all ranks have made the same of the scene. Collective; the same result on all.
+static taut_status check_same(const taut_solver *solver, taut_error *error)
+{
+    const int count = ranks_count();
+    uint64_t *keys = calloc((size_t)count, sizeof *keys);
+    if (!keys)
+        ranks_abort(1, "out of memory for the comparison of ranks");
+    struct hash hash;
+    hash_begin(&hash);
+    const uint64_t numbers[] = {solver->digest,
+                                solver->topology->node_count,
+                                solver->topology->spring_count,
+                                solver->steps_planned,
+                                plan_counts(solver->topology, solver->plan).grid_tiles,
+                                plan_counts(solver->topology, solver->plan).packed_tiles};
+    hash_add(&hash, TAUT_VERSION_STRING, strlen(TAUT_VERSION_STRING));
+    hash_add(&hash, numbers, sizeof numbers);
+    hash_add(&hash, &solver->dt, sizeof solver->dt);
+    ranks_share(hash_end(&hash), keys);
+    int other = 1;
+    while (other < count && keys[other] == keys[0])
+        other++;
+    free(keys);
+    if (other == count)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "rank %d has made another model of the scene than rank 0: all ranks must run the "
+                "same build of taut on the same files",
+                other);
+}
+
+// ---- Making
+
+taut_status solver_share(taut_solver *solver, taut_error *error)
+{
+    if (ranks_count() == 1)
+        return TAUT_OK;
+    taut_status status = check_same(solver, error);
+    if (status == TAUT_OK)
+        status = check_scene(solver, error);
+    if (status != TAUT_OK)
+        return status;
+    solver->ranks = calloc(1, sizeof *solver->ranks);
+    if (!solver->ranks || plan_parts_make(solver->topology, solver->plan, ranks_count(),
+                                          &solver->ranks->parts, error) != TAUT_OK)
+        ranks_abort(1, "out of memory for the parts of ranks");
+    status = solver->functions->exchange_make(solver->system, solver->ranks->parts,
+                                              &solver->ranks->exchange, error);
+    if (status != TAUT_OK)
+        return status;
+    solver->ranks->collected = true; // every rank has made all of it
+    return TAUT_OK;
+}
+
+static void give_order(uint64_t kind, uint64_t steps)
+{
+    struct order order = {kind, steps};
+    ranks_broadcast(&order, sizeof order);
+}
+
+void solver_ranks_free(taut_solver *solver)
+{
+    struct solver_ranks *ranks = solver->ranks;
+    if (!ranks)
+        return;
+    // Without exchange, the others are not waiting for orders.
+    if (ranks->exchange && ranks_number() == 0)
+        give_order(ORDER_END, 0);
+    solver->functions->exchange_free(ranks->exchange);
+    plan_parts_free(ranks->parts);
+    free(ranks);
+    solver->ranks = NULL;
+}
+
+// ---- Stepping
+
+bool solver_is_shared(const taut_solver *solver)
+{
+    return solver->ranks;
+}
+
+void solver_begin_steps(taut_solver *solver, uint64_t steps)
+{
+    if (!solver->ranks)
+        return;
+    if (ranks_number() == 0)
+        give_order(ORDER_ADVANCE, steps);
+    solver->ranks->collected = false;
+    solver->ranks->steps = true;
+    solver->functions->exchange_use(solver->system, solver->ranks->exchange);
+}
+
+void solver_end_steps(taut_solver *solver)
+{
+    if (!solver->ranks)
+        return;
+    solver->functions->exchange_use(solver->system, NULL);
+    solver->ranks->steps = false;
+}
+
+void solver_collect(const taut_solver *solver)
+{
+    struct solver_ranks *ranks = solver->ranks;
+    if (!ranks || ranks->collected || ranks->steps || ranks_number() != 0)
+        return;
+    give_order(ORDER_COLLECT, 0);
+    solver->functions->exchange_collect(solver->system, ranks->exchange);
+    ranks->collected = true;
+}
+
+void solver_serve(taut_solver *solver)
+{
+    struct order order = {ORDER_END, 0};
+    do {
+        ranks_broadcast(&order, sizeof order);
+        if (order.kind == ORDER_ADVANCE)
+            solver_step_together(solver, order.steps);
+        else if (order.kind == ORDER_COLLECT)
+            solver->functions->exchange_collect(solver->system, solver->ranks->exchange);
+    } while (order.kind != ORDER_END);
+}
+
+// ---- Parts of any number of ranks, without processes
+
+taut_status solver_count_parts(const taut_solver *solver, int count,
+                               struct plan_part_counts *counts, taut_error *error)
+{
+    struct plan_parts *parts;
+    taut_status status = plan_parts_make(solver->topology, solver->plan, count, &parts, error);
+    for (int p = 0; status == TAUT_OK && p < count; p++) {
+        struct plan_part part;
+        status = plan_part_make(solver->topology, solver->plan, parts, p, &part, error);
+        if (status == TAUT_OK) {
+            counts[p] = plan_part_counts(solver->topology, solver->plan, parts, &part);
+            plan_part_free(&part);
+        }
+    }
+    if (parts)
+        plan_parts_free(parts);
+    return status;
+}

@@ -1,0 +1,372 @@
+// Exchanges between ranks (exchange.h). What a rank needs follows from its part of the plan; it
+// tells the owners at the start, so that no rank has to know the parts of all others.
+#include "springs/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "ranks/ranks.h"
+#include "springs/grid/sweep.h"
+
+// Numbers to and from one rank: nodes, or boxes of halo contributions.
+struct lists {
+    uint64_t (**sent)[2], (**received)[2]; // by rank: pairs (first, count), or (tile, box)
+    size_t *sent_counts, *received_counts; // pairs
+    struct ranks_messages *messages;
+};
+
+struct exchange {
+    const struct plan_parts *parts;
+    struct plan_part part;
+    struct lists halo, boxes, rest;
+};
+
+enum { TAG_HALO = 1, TAG_BOXES, TAG_REST };
+
+// Positions and velocities.
+enum { RECORD = 6 };
+
+// ---- What is sent to whom
+
+static void free_lists(struct lists *lists)
+{
+    for (int r = 0; r < ranks_count(); r++) {
+        if (lists->sent)
+            free(lists->sent[r]);
+        if (lists->received)
+            free(lists->received[r]);
+    }
+    free(lists->sent);
+    free(lists->received);
+    free(lists->sent_counts);
+    free(lists->received_counts);
+    ranks_messages_free(lists->messages);
+    *lists = (struct lists){0};
+}
+
+static bool allocate_lists(struct lists *lists)
+{
+    const size_t count = (size_t)ranks_count();
+    lists->sent = calloc(count, sizeof *lists->sent);
+    lists->received = calloc(count, sizeof *lists->received);
+    lists->sent_counts = calloc(count, sizeof *lists->sent_counts);
+    lists->received_counts = calloc(count, sizeof *lists->received_counts);
+    return lists->sent && lists->received && lists->sent_counts && lists->received_counts;
+}
+
+// Adds a pair that is wanted of a rank; the lists grow by doubling.
+static bool want(struct lists *lists, int rank, uint64_t first, uint64_t second)
+{
+    const size_t count = lists->received_counts[rank];
+    if ((count & (count - 1)) == 0) { // 0, or a power of two: full
+        void *grown =
+            realloc(lists->received[rank], (count == 0 ? 1 : 2 * count) * sizeof **lists->received);
+        if (!grown)
+            return false;
+        lists->received[rank] = grown;
+    }
+    lists->received[rank][count][0] = first;
+    lists->received[rank][count][1] = second;
+    lists->received_counts[rank]++;
+    return true;
+}
+
+static bool want_nodes(struct lists *lists, const struct plan_parts *parts, struct plan_nodes nodes)
+{
+    const uint64_t end = nodes.first + nodes.count;
+    for (uint64_t node = nodes.first; node < end;) {
+        const int owner = plan_part_of_node(parts, node);
+        const uint64_t last = min_u64(end, parts->cuts[owner + 1]);
+        if (!want(lists, owner, node, last - node))
+            return false;
+        node = last;
+    }
+    return true;
+}
+
+static bool find_wants(const struct system *system, struct exchange *exchange)
+{
+    const struct plan_part *part = &exchange->part;
+    bool found = allocate_lists(&exchange->halo) && allocate_lists(&exchange->boxes) &&
+                 allocate_lists(&exchange->rest);
+    for (size_t i = 0; found && i < part->halo_count; i++)
+        found = want_nodes(&exchange->halo, exchange->parts, part->halo[i]);
+    for (size_t i = 0; found && i < part->box_count; i++)
+        found = want(&exchange->boxes,
+                     plan_part_of_tile(system->plan, exchange->parts, part->boxes[i].tile),
+                     part->boxes[i].tile, part->boxes[i].which);
+    return found && want_nodes(&exchange->rest, exchange->parts, part->rest);
+}
+
+// Tells the owners what is wanted of them. Collective.
+static bool swap(struct lists *lists)
+{
+    const size_t count = (size_t)ranks_count();
+    uint64_t **wanted = calloc(count, sizeof *wanted), **asked = calloc(count, sizeof *asked);
+    size_t *counts = calloc(count, sizeof *counts), *asked_counts = calloc(count, sizeof *counts);
+    if (!wanted || !asked || !counts || !asked_counts)
+        ranks_abort(1, "out of memory for the lists of ranks");
+    for (size_t r = 0; r < count; r++) {
+        wanted[r] = (uint64_t *)lists->received[r];
+        counts[r] = 2 * lists->received_counts[r];
+    }
+    const bool swapped = ranks_swap_lists(wanted, counts, asked, asked_counts);
+    for (size_t r = 0; r < count; r++) {
+        lists->sent[r] = (uint64_t(*)[2])asked[r];
+        lists->sent_counts[r] = swapped ? asked_counts[r] / 2 : 0;
+    }
+    free(wanted);
+    free(asked);
+    free(counts);
+    free(asked_counts);
+    return swapped;
+}
+
+static uint64_t nodes_of_pairs(const struct system *system, uint64_t (*pairs)[2], size_t count,
+                               bool boxes)
+{
+    uint64_t nodes = 0;
+    for (size_t i = 0; i < count; i++)
+        nodes += boxes ? plan_box_nodes(system->plan, (struct plan_box){pairs[i][0], pairs[i][1]})
+                       : pairs[i][1];
+    return nodes;
+}
+
+static bool make_messages(const struct system *system, struct lists *lists, bool boxes, int tag)
+{
+    const size_t count = (size_t)ranks_count(), each = (boxes ? 3 : RECORD) * sizeof(real);
+    size_t *sent = calloc(count, sizeof *sent), *received = calloc(count, sizeof *received);
+    for (size_t r = 0; sent && received && r < count; r++) {
+        sent[r] =
+            each * (size_t)nodes_of_pairs(system, lists->sent[r], lists->sent_counts[r], boxes);
+        received[r] = each * (size_t)nodes_of_pairs(system, lists->received[r],
+                                                    lists->received_counts[r], boxes);
+    }
+    if (sent && received)
+        lists->messages = ranks_messages_make(sent, received, tag);
+    free(sent);
+    free(received);
+    return lists->messages;
+}
+
+// Whether all ranks have succeeded so far.
+static bool all_sound(bool sound)
+{
+    double failed = sound ? 0 : 1;
+    ranks_add(&failed, 1);
+    return failed == 0;
+}
+
+taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
+                                     struct exchange **result, taut_error *error)
+{
+    *result = NULL;
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+    bool sound = exchange;
+    if (sound) {
+        exchange->parts = parts;
+        sound = plan_part_make(system->topology, system->plan, parts, ranks_number(),
+                               &exchange->part, error) == TAUT_OK &&
+                find_wants(system, exchange);
+    }
+    bool made = all_sound(sound);
+    if (made) {
+        struct lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
+        const int tags[] = {TAG_HALO, TAG_BOXES, TAG_REST};
+        for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
+            sound = swap(lists[i]);
+        for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
+            sound = make_messages(system, lists[i], lists[i] == &exchange->boxes, tags[i]);
+        made = all_sound(sound);
+    }
+    if (!made) {
+        REAL_NAME(exchange_free)(exchange);
+        return fail_memory(error, "the messages of ranks");
+    }
+    *result = exchange;
+    return TAUT_OK;
+}
+
+void REAL_NAME(exchange_free)(struct exchange *exchange)
+{
+    if (!exchange)
+        return;
+    plan_part_free(&exchange->part);
+    free_lists(&exchange->halo);
+    free_lists(&exchange->boxes);
+    free_lists(&exchange->rest);
+    free(exchange);
+}
+
+const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange)
+{
+    return &exchange->part;
+}
+
+// ---- Nodes
+
+static real *pack_nodes(const struct state *s, const uint64_t nodes[2], real *to)
+{
+    const real *const from[RECORD] = {s->x, s->y, s->z, s->vx, s->vy, s->vz};
+    for (int c = 0; c < RECORD; c++, to += nodes[1])
+        memcpy(to, from[c] + nodes[0], (size_t)nodes[1] * sizeof *to);
+    return to;
+}
+
+static const real *unpack_nodes(struct state *s, const uint64_t nodes[2], const real *from)
+{
+    real *const to[RECORD] = {s->x, s->y, s->z, s->vx, s->vy, s->vz};
+    for (int c = 0; c < RECORD; c++, from += nodes[1])
+        memcpy(to[c] + nodes[0], from, (size_t)nodes[1] * sizeof *from);
+    return from;
+}
+
+static void exchange_nodes(struct state *s, const struct lists *lists)
+{
+    const int count = ranks_count();
+    for (int r = 0; r < count; r++) {
+        real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
+        for (size_t i = 0; i < lists->sent_counts[r]; i++)
+            to = pack_nodes(s, lists->sent[r][i], to);
+    }
+    ranks_messages_start(lists->messages);
+    ranks_messages_wait(lists->messages);
+    for (int r = 0; r < count; r++) {
+        const real *from =
+            lists->received_counts[r] > 0 ? ranks_incoming(lists->messages, r) : NULL;
+        for (size_t i = 0; i < lists->received_counts[r]; i++)
+            from = unpack_nodes(s, lists->received[r][i], from);
+    }
+}
+
+void REAL_NAME(exchange_halo)(struct system *system, const struct worker *worker)
+{
+    worker_barrier(worker); // all nodes have moved
+    if (worker->index == 0)
+        exchange_nodes(system->state, &system->exchange->halo);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+// ---- Halo contributions
+
+// The sweep of a tile, whose number becomes that within its grid.
+static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
+{
+    const size_t grid = find_interval(&sweeps->items->tiling.first_tile, sizeof *sweeps->items,
+                                      sweeps->count, *tile);
+    *tile -= sweeps->items[grid].tiling.first_tile;
+    return &sweeps->items[grid];
+}
+
+// Copies the contributions of a box from the sweep to `buffer`, or back; returns its end.
+static real *copy_box(const struct system *system, const uint64_t pair[2], real *buffer, bool back)
+{
+    uint64_t number = pair[0];
+    const struct sweep *sweep = sweep_of(system->sweeps, &number);
+    const struct plan_tile tile = tiling_tile(&sweep->tiling, number);
+    const struct halo_box box = halo_box(&sweep->tiling, &tile, (int)pair[1]);
+    const size_t nodes = (size_t)((box.j1 - box.j0) * (box.k1 - box.k0) * sweep->tiling.nx);
+    for (uint64_t c = 0; c < 3; c++, buffer += nodes) {
+        real *const own = tile_halo(sweep, number) + c * sweep->halo_nodes + box.at;
+        memcpy(back ? own : buffer, back ? buffer : own, nodes * sizeof *own);
+    }
+    return buffer;
+}
+
+void REAL_NAME(exchange_contributions)(struct system *system, const struct worker *worker)
+{
+    const struct lists *lists = &system->exchange->boxes;
+    const int count = ranks_count();
+    for (int r = 0; worker->index == 0 && r < count; r++) {
+        real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
+        for (size_t i = 0; i < lists->sent_counts[r]; i++)
+            to = copy_box(system, lists->sent[r][i], to, false);
+    }
+    if (worker->index == 0) {
+        ranks_messages_start(lists->messages);
+        ranks_messages_wait(lists->messages);
+    }
+    for (int r = 0; worker->index == 0 && r < count; r++) {
+        real *from = lists->received_counts[r] > 0
+                         ? (real *)(uintptr_t)ranks_incoming(lists->messages, r)
+                         : NULL; // only read
+        for (size_t i = 0; i < lists->received_counts[r]; i++)
+            from = copy_box(system, lists->received[r][i], from, true);
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+// ---- Sums
+
+void REAL_NAME(exchange_powers)(struct system *system)
+{
+    ranks_add((double *)system->powers, system->power_parts.count * POWER_COLUMNS);
+}
+
+void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,
+                               double total[SUM_WIDTH], const struct worker *worker)
+{
+    const size_t nodes = (size_t)system->state->nodes;
+    const struct exchange *exchange = system->exchange;
+    if (!exchange) {
+        REAL_NAME(sum_over_chunks)(system, nodes, sum, argument, total, worker);
+        return;
+    }
+    worker_barrier(worker); // all nodes have moved
+    if (worker->index == 0)
+        exchange_nodes(system->state, &exchange->rest);
+    worker_barrier(worker);
+    const struct plan_parts *parts = exchange->parts;
+    const size_t first = (size_t)parts->chunk_cuts[ranks_number()];
+    const size_t own = (size_t)parts->chunk_cuts[ranks_number() + 1] - first;
+    const struct range share = worker_share(worker, own, 1);
+    for (size_t i = share.first; i < share.end; i++) {
+        double *const sums = system->chunk_sums[first + i];
+        memset(sums, 0, sizeof system->chunk_sums[0]);
+        sum(system, argument, chunk_range(first + i, nodes), sums);
+    }
+    worker_barrier(worker);
+    if (worker->index == 0)
+        ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0], parts->chunk_cuts, true);
+    worker_barrier(worker);
+    memset(total, 0, SUM_WIDTH * sizeof *total);
+    for (size_t chunk = 0; chunk < chunk_count(nodes); chunk++)
+        for (int column = 0; column < SUM_WIDTH; column++)
+            total[column] += system->chunk_sums[chunk][column];
+    worker_barrier(worker); // all have read before the next sum writes
+}
+
+// ---- The whole state
+
+void REAL_NAME(exchange_collect)(struct state *s, const struct exchange *exchange, bool all)
+{
+    real *const arrays[] = {s->x,     s->y,     s->z,     s->vx,     s->vy,     s->vz,
+                            s->x_low, s->y_low, s->z_low, s->vx_low, s->vy_low, s->vz_low};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        if (arrays[i])
+            ranks_collect(arrays[i], sizeof(real), exchange->parts->cuts, all);
+    real *const forces[] = {s->fx, s->fy, s->fz};
+    for (size_t i = 0; s->forces_current && i < sizeof forces / sizeof forces[0]; i++)
+        ranks_collect(forces[i], sizeof(real), exchange->parts->cuts, all);
+}
+
+void REAL_NAME(exchange_complete)(struct system *system, const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0)
+        REAL_NAME(exchange_collect)(system->state, system->exchange, true);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+uint64_t REAL_NAME(exchange_bytes)(const struct exchange *exchange)
+{
+    uint64_t bytes = sizeof *exchange;
+    const struct lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        for (int r = 0; r < ranks_count(); r++)
+            bytes +=
+                (lists[i]->sent_counts[r] + lists[i]->received_counts[r]) * sizeof **lists[i]->sent;
+    return bytes;
+}

@@ -1,0 +1,481 @@
+// Divides a plan into parts (plan_parts.h). Everything follows from the topology and the plan, so
+// that each rank finds the same parts, and one process can find those of any number of ranks.
+#include "springs/plan_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "parallel/team.h"
+
+// ---- Where parts may end
+
+// The work of the nodes before `node`, by nodes and springs.
+static double work_before(const struct topology *topology, uint64_t node)
+{
+    double work = 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (node <= body->first_node || body->node_count == 0)
+            continue;
+        const double part = (double)min_u64(node - body->first_node, body->node_count);
+        work += part * (1 + (double)body->spring_count / (double)body->node_count);
+    }
+    return work;
+}
+
+struct places {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
+static bool add_place(struct places *places, uint64_t node)
+{
+    if (!array_reserve((void **)&places->items, &places->capacity, places->count + 1,
+                       sizeof *places->items))
+        return false;
+    places->items[places->count++] = node;
+    return true;
+}
+
+// The first node of a tile, or of the layer of tiles that begins with it.
+static uint64_t tile_first_node(const struct plan_grid *grid, const struct plan_tile *tile)
+{
+    const struct plan_tiling *tiling = &grid->tiling;
+    return grid->first_node + (tile->k0 * tiling->ny + tile->j0) * tiling->nx;
+}
+
+// Tiles that lie beside each other in the same layers are one part: their nodes are not consecutive.
+static uint64_t tiles_together(const struct plan_tiling *tiling)
+{
+    return tiling->nz > 1 ? tiling->tiles_y : 1;
+}
+
+static bool add_grid_places(const struct plan_grid *grid, struct places *places)
+{
+    const struct plan_tiling *tiling = &grid->tiling;
+    const uint64_t tiles = tiling_tile_count(tiling);
+    for (uint64_t t = 0; t < tiles; t += tiles_together(tiling)) {
+        const struct plan_tile tile = tiling_tile(tiling, t);
+        if (!add_place(places, tile_first_node(grid, &tile)))
+            return false;
+    }
+    return true;
+}
+
+// All nodes at which a part may begin, ascending.
+static bool find_places(const struct plan *plan, struct places *places)
+{
+    size_t g = 0, i = 0;
+    while (g < plan->grid_count || i < plan->off_grid_count) {
+        const bool is_grid =
+            i == plan->off_grid_count ||
+            (g < plan->grid_count && plan->grids[g].first_node < plan->off_grid[i].first);
+        if (is_grid && !add_grid_places(&plan->grids[g], places))
+            return false;
+        for (uint64_t at = 0; !is_grid && at < plan->off_grid[i].count; at += PART_NODES)
+            if (!add_place(places, plan->off_grid[i].first + at))
+                return false;
+        g += is_grid;
+        i += !is_grid;
+    }
+    return true;
+}
+
+// The place nearest to a share of the work, from place `from` on.
+static size_t nearest_place(const struct topology *topology, const struct places *places,
+                            size_t from, double work)
+{
+    size_t low = from, high = places->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (work_before(topology, places->items[middle]) < work)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == places->count || low == from)
+        return low;
+    const double after = work_before(topology, places->items[low]) - work;
+    return work - work_before(topology, places->items[low - 1]) < after ? low - 1 : low;
+}
+
+taut_status plan_parts_make(const struct topology *topology, const struct plan *plan, int count,
+                            struct plan_parts **result, taut_error *error)
+{
+    *result = NULL;
+    struct places places = {0};
+    struct plan_parts *parts = calloc(1, sizeof *parts);
+    if (parts) {
+        parts->count = count;
+        parts->cuts = calloc((size_t)count + 1, sizeof *parts->cuts);
+        parts->chunk_cuts = calloc((size_t)count + 1, sizeof *parts->chunk_cuts);
+    }
+    if (!parts || !parts->cuts || !parts->chunk_cuts || !find_places(plan, &places)) {
+        plan_parts_free(parts);
+        free(places.items);
+        return fail_memory(error, "the parts of ranks");
+    }
+    const double all = work_before(topology, topology->node_count);
+    size_t place = 0;
+    for (int p = 1; p < count; p++) {
+        place = nearest_place(topology, &places, place, all * p / count);
+        parts->cuts[p] = place < places.count ? places.items[place] : topology->node_count;
+    }
+    parts->cuts[count] = topology->node_count;
+    for (int p = 1; p <= count; p++)
+        parts->chunk_cuts[p] = chunk_count((size_t)parts->cuts[p]);
+    free(places.items);
+    *result = parts;
+    return TAUT_OK;
+}
+
+void plan_parts_free(struct plan_parts *parts)
+{
+    if (!parts)
+        return;
+    free(parts->cuts);
+    free(parts->chunk_cuts);
+    free(parts);
+}
+
+int plan_part_of_node(const struct plan_parts *parts, uint64_t node)
+{
+    int low = 0, high = parts->count; // the last part that begins at or before the node
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        if (parts->cuts[middle] <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The grid of a tile; *tile becomes the number of the tile within that grid.
+static const struct plan_grid *grid_of_tile(const struct plan *plan, uint64_t *tile)
+{
+    const size_t grid = find_interval(&plan->grids->tiling.first_tile, sizeof *plan->grids,
+                                      plan->grid_count, *tile);
+    *tile -= plan->grids[grid].tiling.first_tile;
+    return &plan->grids[grid];
+}
+
+int plan_part_of_tile(const struct plan *plan, const struct plan_parts *parts, uint64_t tile)
+{
+    const struct plan_grid *grid = grid_of_tile(plan, &tile);
+    const struct plan_tile it = tiling_tile(&grid->tiling, tile);
+    return plan_part_of_node(parts, tile_first_node(grid, &it));
+}
+
+// ---- What a part computes
+
+static void find_tiles(const struct plan *plan, struct plan_part *part)
+{
+    part->first_tile = part->end_tile = 0;
+    bool found = false;
+    for (size_t g = 0; g < plan->grid_count; g++) {
+        const struct plan_grid *grid = &plan->grids[g];
+        const uint64_t tiles = tiling_tile_count(&grid->tiling);
+        for (uint64_t t = 0; t < tiles; t++) {
+            const struct plan_tile tile = tiling_tile(&grid->tiling, t);
+            const uint64_t node = tile_first_node(grid, &tile);
+            if (node < part->first_node || node >= part->end_node)
+                continue;
+            if (!found)
+                part->first_tile = grid->tiling.first_tile + t;
+            part->end_tile = grid->tiling.first_tile + t + 1;
+            found = true;
+        }
+    }
+}
+
+static void find_packed_tiles(const struct plan *plan, struct plan_part *part)
+{
+    const struct plan_packed *packed = &plan->packed;
+    part->first_computed = part->first_node;
+    part->end_computed = part->end_node;
+    bool found = false;
+    for (uint64_t t = 0; t < packed->tile_count; t++) {
+        const struct packed_tile *tile = &packed->tiles[t];
+        const uint64_t end = tile->first_node + tile->node_count;
+        if (end <= part->first_node || tile->first_node >= part->end_node)
+            continue;
+        if (!found)
+            part->first_packed = t;
+        part->end_packed = t + 1;
+        found = true;
+        part->first_computed = min_u64(part->first_computed, tile->first_node);
+        part->end_computed = max_u64(part->end_computed, end);
+    }
+}
+
+// ---- What a part needs
+
+static bool is_own(const struct plan_part *part, uint64_t node)
+{
+    return node >= part->first_node && node < part->end_node;
+}
+
+// Adds nodes [first, end) except those of the part itself.
+static bool add_halo(struct plan_part *part, uint64_t first, uint64_t end)
+{
+    if (first >= end)
+        return true;
+    if (first < part->first_node && end > part->first_node)
+        return add_halo(part, first, part->first_node) && add_halo(part, part->first_node, end);
+    if (first < part->end_node && end > part->end_node)
+        return add_halo(part, part->end_node, end);
+    if (is_own(part, first))
+        return true;
+    if (!array_reserve((void **)&part->halo, &part->halo_capacity, part->halo_count + 1,
+                       sizeof *part->halo))
+        return false;
+    part->halo[part->halo_count++] = (struct plan_nodes){first, end - first};
+    return true;
+}
+
+static bool add_box(const struct plan *plan, const struct plan_parts *parts, int number,
+                    struct plan_part *part, struct plan_box box)
+{
+    if (plan_part_of_tile(plan, parts, box.tile) == number || plan_box_nodes(plan, box) == 0)
+        return true;
+    if (!array_reserve((void **)&part->boxes, &part->box_capacity, part->box_count + 1,
+                       sizeof *part->boxes))
+        return false;
+    part->boxes[part->box_count++] = box;
+    return true;
+}
+
+// The contributions that the reduction of a tile adds (grid/sweep.c).
+static bool add_boxes_of_tile(const struct plan *plan, const struct plan_parts *parts, int number,
+                              struct plan_part *part, const struct plan_tiling *tiling,
+                              uint64_t tile)
+{
+    const int64_t ty = (int64_t)(tile % tiling->tiles_y), tz = (int64_t)(tile / tiling->tiles_y);
+    const struct {
+        int64_t ty, tz;
+        uint64_t which;
+    } sources[] = {{ty - 1, tz - 1, HALO_ABOVE},
+                   {ty, tz - 1, HALO_ABOVE},
+                   {ty + 1, tz - 1, HALO_ABOVE},
+                   {ty - 1, tz, HALO_AFTER},
+                   {ty + 1, tz, HALO_BEFORE}};
+    for (size_t s = 0; s < sizeof sources / sizeof sources[0]; s++) {
+        const int64_t y = sources[s].ty, z = sources[s].tz;
+        if (y < 0 || z < 0 || y >= (int64_t)tiling->tiles_y || z >= (int64_t)tiling->tiles_z)
+            continue;
+        const uint64_t from = tiling->first_tile + (uint64_t)z * tiling->tiles_y + (uint64_t)y;
+        if (!add_box(plan, parts, number, part, (struct plan_box){from, sources[s].which}))
+            return false;
+    }
+    return true;
+}
+
+// The nodes around its tiles that a part reads: rows after them, and before them where faces need
+// these; of a lattice whole layers.
+static bool add_grid_needs(const struct plan *plan, const struct plan_parts *parts, int number,
+                           const struct plan_grid *grid, struct plan_part *part)
+{
+    const struct plan_tiling *tiling = &grid->tiling;
+    const uint64_t end = grid->first_node + tiling->nx * tiling->ny * tiling->nz;
+    const uint64_t first_own = max_u64(part->first_node, grid->first_node);
+    const uint64_t end_own = min_u64(part->end_node, end);
+    if (first_own >= end_own)
+        return true;
+    const uint64_t layer = tiling->nz > 1 ? tiling->nx * tiling->ny : tiling->nx;
+    const uint64_t reach = tiling->nz > 1 ? tiling->above : tiling->after;
+    const uint64_t before = plan_face_grid_of_body(plan, grid->body) ? layer : 0;
+    bool added = add_halo(part, end_own, min_u64(end, end_own + reach * layer)) &&
+                 add_halo(part, max_u64(grid->first_node + before, first_own) - before, first_own);
+    for (uint64_t t = max_u64(part->first_tile, tiling->first_tile);
+         added && t < min_u64(part->end_tile, tiling->first_tile + tiling_tile_count(tiling)); t++)
+        added = add_boxes_of_tile(plan, parts, number, part, tiling, t - tiling->first_tile);
+    return added;
+}
+
+static bool is_computed(const struct plan_part *part, uint64_t node)
+{
+    return node >= part->first_computed && node < part->end_computed;
+}
+
+// The other ends of springs on no grid, and the nodes of others in its tiles.
+static bool add_loose_needs(const struct topology *topology, const struct plan *plan,
+                            struct plan_part *part)
+{
+    if (!add_halo(part, part->first_computed, part->first_node) ||
+        !add_halo(part, part->end_node, part->end_computed))
+        return false;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (plan_grid_of_body(plan, b) || body->first_node >= part->end_computed ||
+            body->first_node + body->node_count <= part->first_computed)
+            continue;
+        const uint64_t end = body->first_spring + body->spring_count;
+        for (uint64_t spring = body->first_spring; spring < end;) {
+            const struct spring_run run = topology_run(topology, spring, end);
+            for (uint64_t i = 0; i < run.count; i++) {
+                const uint64_t a = run.a + i, other = run.b + i;
+                if (is_computed(part, a) && !is_own(part, other) &&
+                    !add_halo(part, other, other + 1))
+                    return false;
+                if (is_computed(part, other) && !is_own(part, a) && !add_halo(part, a, a + 1))
+                    return false;
+            }
+            spring += run.count;
+        }
+    }
+    return true;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct plan_nodes *a = left, *b = right;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+static int compare_boxes(const void *left, const void *right)
+{
+    const struct plan_box *a = left, *b = right;
+    if (a->tile != b->tile)
+        return a->tile < b->tile ? -1 : 1;
+    return a->which < b->which ? -1 : a->which > b->which;
+}
+
+// Sorts both lists, and leaves out what is in them twice.
+static void tidy(struct plan_part *part)
+{
+    size_t kept = 0;
+    if (part->halo_count > 0)
+        qsort(part->halo, part->halo_count, sizeof *part->halo, compare_nodes);
+    for (size_t i = 0; i < part->halo_count; i++) {
+        struct plan_nodes *last = kept > 0 ? &part->halo[kept - 1] : NULL;
+        const uint64_t end = part->halo[i].first + part->halo[i].count;
+        if (last && part->halo[i].first <= last->first + last->count)
+            last->count = max_u64(last->first + last->count, end) - last->first;
+        else
+            part->halo[kept++] = part->halo[i];
+    }
+    part->halo_count = kept;
+    if (part->box_count > 0)
+        qsort(part->boxes, part->box_count, sizeof *part->boxes, compare_boxes);
+    kept = 0;
+    for (size_t i = 0; i < part->box_count; i++)
+        if (kept == 0 || compare_boxes(&part->boxes[kept - 1], &part->boxes[i]) != 0)
+            part->boxes[kept++] = part->boxes[i];
+    part->box_count = kept;
+}
+
+taut_status plan_part_make(const struct topology *topology, const struct plan *plan,
+                           const struct plan_parts *parts, int number, struct plan_part *part,
+                           taut_error *error)
+{
+    *part =
+        (struct plan_part){.first_node = parts->cuts[number], .end_node = parts->cuts[number + 1]};
+    find_tiles(plan, part);
+    find_packed_tiles(plan, part);
+    bool made = true;
+    for (size_t g = 0; made && g < plan->grid_count; g++)
+        made = add_grid_needs(plan, parts, number, &plan->grids[g], part);
+    if (!made || !add_loose_needs(topology, plan, part)) {
+        plan_part_free(part);
+        return fail_memory(error, "the parts of ranks");
+    }
+    tidy(part);
+
+    const uint64_t chunks = parts->chunk_cuts[number + 1];
+    const uint64_t end = min_u64(chunks * SUM_CHUNK, topology->node_count);
+    if (chunks > parts->chunk_cuts[number] && end > part->end_node)
+        part->rest = (struct plan_nodes){part->end_node, end - part->end_node};
+    return TAUT_OK;
+}
+
+void plan_part_free(struct plan_part *part)
+{
+    free(part->halo);
+    free(part->boxes);
+    *part = (struct plan_part){0};
+}
+
+uint64_t plan_box_nodes(const struct plan *plan, struct plan_box box)
+{
+    const struct plan_tiling *tiling = &grid_of_tile(plan, &box.tile)->tiling;
+    const struct plan_tile tile = tiling_tile(tiling, box.tile);
+    const struct halo_box found = halo_box(tiling, &tile, (int)box.which);
+    return (found.j1 - found.j0) * (found.k1 - found.k0) * tiling->nx;
+}
+
+// ---- Counts
+
+// The springs of a grid that begin at nodes [first, end) of the grid, whole rows.
+static uint64_t count_grid_springs(const struct plan_grid *grid, uint64_t first, uint64_t end)
+{
+    uint64_t springs = 0;
+    for (int d = 0; d < grid->direction_count; d++) {
+        const struct direction *direction = &grid->directions[d];
+        const uint64_t count = direction_springs(direction);
+        uint64_t left;
+        for (uint64_t at = 0; at < count; at += left) {
+            const uint64_t lower = direction_lower(direction, at, &left);
+            const uint64_t from = max_u64(lower, first), to = min_u64(lower + left, end);
+            springs += from < to ? to - from : 0;
+        }
+    }
+    return springs;
+}
+
+static uint64_t count_listed_springs(const struct topology *topology,
+                                     const struct topology_body *body, const struct plan_part *part)
+{
+    uint64_t springs = 0;
+    const uint64_t end = body->first_spring + body->spring_count;
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        const struct spring_run run = topology_run(topology, spring, end);
+        for (uint64_t i = 0; i < run.count; i++)
+            springs += is_own(part, min_u64(run.a + i, run.b + i));
+        spring += run.count;
+    }
+    return springs;
+}
+
+// Whether another part has nodes or contributions that this one needs.
+static bool sends_to(const struct plan *plan, const struct plan_parts *parts, int from,
+                     const struct plan_part *part)
+{
+    for (size_t i = 0; i < part->halo_count; i++)
+        if (part->halo[i].first < parts->cuts[from + 1] &&
+            part->halo[i].first + part->halo[i].count > parts->cuts[from])
+            return true;
+    for (size_t i = 0; i < part->box_count; i++)
+        if (plan_part_of_tile(plan, parts, part->boxes[i].tile) == from)
+            return true;
+    return false;
+}
+
+struct plan_part_counts plan_part_counts(const struct topology *topology, const struct plan *plan,
+                                         const struct plan_parts *parts,
+                                         const struct plan_part *part)
+{
+    struct plan_part_counts counts = {.nodes = part->end_node - part->first_node};
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct plan_grid *grid = plan_grid_of_body(plan, b);
+        const uint64_t first = max_u64(part->first_node, body->first_node);
+        const uint64_t end = min_u64(part->end_node, body->first_node + body->node_count);
+        if (first >= end)
+            continue;
+        if (grid)
+            counts.springs +=
+                count_grid_springs(grid, first - body->first_node, end - body->first_node);
+        else
+            counts.springs += count_listed_springs(topology, body, part);
+    }
+    for (size_t i = 0; i < part->halo_count; i++)
+        counts.halo_nodes += part->halo[i].count;
+    for (size_t i = 0; i < part->box_count; i++)
+        counts.contribution_nodes += plan_box_nodes(plan, part->boxes[i]);
+    for (int p = 0; p < parts->count; p++)
+        counts.peers += sends_to(plan, parts, p, part);
+    return counts;
+}

@@ -1,0 +1,78 @@
+// Parts of a plan: which rank owns which nodes, and what it needs of the others. Every rank owns one
+// run of consecutive nodes, and no tile of a grid is divided: a rope and a cloth are cut between
+// tiles of rows, a lattice between layers of tiles, and nodes on no grid at multiples of PART_NODES.
+// Numbers stay those of the whole scene, so that no other module translates any.
+//
+// A part computes the springs of its own tiles. It reads positions and velocities of nodes of
+// others, its halo, and adds the halo contributions (springs/grid/plan.h) of their tiles to its own
+// nodes. Packed springs are summed at each of their ends, and have no contributions.
+#ifndef TAUT_SPRINGS_PLAN_PARTS_H
+#define TAUT_SPRINGS_PLAN_PARTS_H
+
+#include "springs/plan.h"
+
+// On no grid, a part ends where a chunk of the sums of the energy budget does (POWER_NODES).
+enum { PART_NODES = 1024 };
+
+struct plan_parts {
+    int count;
+    uint64_t *cuts; // part p has nodes [cuts[p], cuts[p + 1])
+    uint64_t
+        *chunk_cuts; // and sums the chunks (SUM_CHUNK) of nodes [chunk_cuts[p], [p + 1]), which
+                     // begin at its nodes
+};
+
+// Halo contributions of a tile of another part: the box `which` (halo_box) of tile `tile`, in the
+// numbering of all grids.
+struct plan_box {
+    uint64_t tile;
+    uint64_t which;
+};
+
+// What one part computes and needs. The lists ascend.
+struct plan_part {
+    uint64_t first_node, end_node;
+    uint64_t first_tile, end_tile;     // of grids
+    uint64_t first_packed, end_packed; // tiles of packed springs that have nodes of the part
+    // The nodes whose forces are computed: also those of other parts in these tiles, where what is
+    // computed means nothing.
+    uint64_t first_computed, end_computed;
+    struct plan_nodes *halo;
+    size_t halo_count, halo_capacity;
+    struct plan_box *boxes;
+    size_t box_count, box_capacity;
+    struct plan_nodes rest; // of others, which complete the last chunk of its sums
+};
+
+// Divides the plan into `count` parts of about the same number of nodes and springs. With too few
+// tiles, some parts have no nodes.
+taut_status plan_parts_make(const struct topology *topology, const struct plan *plan, int count,
+                            struct plan_parts **result, taut_error *error);
+void plan_parts_free(struct plan_parts *parts);
+
+// The part of a node.
+int plan_part_of_node(const struct plan_parts *parts, uint64_t node);
+
+// The part of a tile of grids.
+int plan_part_of_tile(const struct plan *plan, const struct plan_parts *parts, uint64_t tile);
+
+taut_status plan_part_make(const struct topology *topology, const struct plan *plan,
+                           const struct plan_parts *parts, int number, struct plan_part *part,
+                           taut_error *error);
+void plan_part_free(struct plan_part *part);
+
+// The nodes of a box.
+uint64_t plan_box_nodes(const struct plan *plan, struct plan_box box);
+
+// Counts that `taut info --ranks` prints.
+struct plan_part_counts {
+    uint64_t nodes, springs; // springs by their first node
+    uint64_t halo_nodes, contribution_nodes;
+    int peers; // parts that it receives from
+};
+
+struct plan_part_counts plan_part_counts(const struct topology *topology, const struct plan *plan,
+                                         const struct plan_parts *parts,
+                                         const struct plan_part *part);
+
+#endif
