@@ -874,6 +874,9 @@ static bool allocate(const struct system *system, struct shape_contact *shapes)
            allocate_start(system, shapes) && ALLOCATE(shapes->start_boxes, shapes->chunk_count) &&
            ALLOCATE(shapes->boxes, shapes->chunk_count) &&
            ALLOCATE(shapes->near, shapes->chunk_count) &&
+           ALLOCATE(shapes->chunk_passes, shapes->chunk_count) &&
+           ALLOCATE(shapes->node_passes, (size_t)topology->node_count) &&
+           ALLOCATE(shapes->part_passes, spheres * blocks) &&
            ALLOCATE(shapes->body_near, spheres * bodies) &&
            ALLOCATE(shapes->block_near, spheres * blocks) &&
            ALLOCATE(shapes->slot_of, spheres * blocks) && ALLOCATE(shapes->receives, blocks) &&
@@ -951,6 +954,9 @@ void REAL_NAME(shape_contact_free)(struct system *system)
     RELEASE(shapes->start_boxes, shapes->chunk_count);
     RELEASE(shapes->boxes, shapes->chunk_count);
     RELEASE(shapes->near, shapes->chunk_count);
+    RELEASE(shapes->chunk_passes, shapes->chunk_count);
+    RELEASE(shapes->node_passes, (size_t)system->topology->node_count);
+    RELEASE(shapes->part_passes, spheres * blocks);
     RELEASE(shapes->body_near, spheres * bodies);
     RELEASE(shapes->block_near, spheres * blocks);
     RELEASE(shapes->slot_of, spheres * blocks);
@@ -977,10 +983,11 @@ uint64_t REAL_NAME(shape_contact_bytes)(const struct system *system)
         assumed += sizeof *shapes->assumed + sizeof *shapes->changes +
                    shapes->assumed[i].capacity * sizeof *shapes->assumed[i].items;
     return assumed + sizeof *shapes + (shapes->count + spheres + bodies + 1) * sizeof(size_t) +
-           shapes->chunk_count * (sizeof *shapes->chunks + 2 * sizeof *shapes->boxes + 1) +
+           shapes->chunk_count * (sizeof *shapes->chunks + 2 * sizeof *shapes->boxes + 2) +
            bodies * (sizeof(bool) + 3 * sizeof(double) + sizeof *shapes->own + spheres) +
-           system->topology->node_count * (state_is_mixed(system->state) ? 6 : 3) * sizeof(real) +
-           blocks * (spheres * (1 + sizeof *shapes->slot_of) + 1) +
+           system->topology->node_count *
+               ((state_is_mixed(system->state) ? 6 : 3) * sizeof(real) + 1) +
+           blocks * (spheres * (1 + sizeof *shapes->slot_of + sizeof *shapes->part_passes) + 1) +
            (shapes->chunk_count + blocks) * sizeof *shapes->sums +
            shapes->slot_capacity * sizeof *shapes->slots;
 }

@@ -105,6 +105,8 @@ struct shape_contact {
     // In the step that has just been made.
     double end_time, fraction; // s; of it, that may be left (shape_limit.c)
     atomic_bool passes;
+    uint8_t *chunk_passes, *node_passes; // planes, walls, and spheres of bodies without a surface
+    uint64_t *part_passes;               // by sphere and block: bits of triangles or edges
     struct friction_step step;
 
     // Implicit steps with friction, by list; and changes (friction.h). NULL: others.
@@ -237,10 +239,17 @@ void REAL_NAME(shape_friction_start)(struct system *system, double time,
 bool REAL_NAME(shape_contact_passes)(struct system *system, double end,
                                      const struct worker *worker);
 
-// Cuts what passes, once: along normals, or in every direction towards where the step would bring
-// nodes that rest on the shape. By one worker. Returns whether anything was cut. *stuck: as in
-// surface_limit.c.
+// Looks again for what passes, for that end, after nodes have been moved: at blocks of which a node has been
+// moved in the round before (surface_limit.c), or at all. Ends with a barrier.
+void REAL_NAME(shape_contact_look)(struct system *system, bool all, const struct worker *worker);
+
+// Cuts what has been found to pass, once: along normals, or in every direction towards where the step
+// would bring nodes that rest on the shape. By one worker. Returns whether anything was cut. *stuck: as
+// in surface_limit.c.
 bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, bool *stuck);
+
+// A node has been moved by that (surface_limit.c).
+void REAL_NAME(surface_contact_note_node)(struct system *system, size_t node);
 
 // The fraction of a step that leaves every node on its side of all shapes that do not move, of those that
 // passes has found; 1: all of it. By one worker.

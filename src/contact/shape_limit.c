@@ -6,7 +6,11 @@
 // sphere, at right angles to the way to it. As long as they stay beyond a plane with that normal which
 // touches the moving sphere, the triangle cannot have passed through it: the distance from that plane
 // is linear in time for nodes on straight paths, and the triangle is convex.
+//
+// All workers look for the nodes and triangles that pass; the first one cuts these, in their order.
 #include "contact/shape_contact.h"
+
+#include <string.h>
 
 #include "contact/culling.h"
 #include "contact/friction.h"
@@ -20,7 +24,8 @@ static const double MARGIN = 0.1, LEAST = 0.02, MOST = 1.5;
 struct limit {
     struct system *system;
     double end;               // s, of the step
-    bool cuts, along_normals; // otherwise it is only looked at
+    bool looks;               // for what passes, and notes it; otherwise what has been noted counts
+    bool cuts, along_normals; // it, or only its fraction is found
     bool found, stuck;        // something passes; a node with a prescribed motion does
     double work;              // J, of shapes that move on what has been cut
     double fraction;          // of the step, which a shape that does not move leaves
@@ -60,8 +65,8 @@ static vec3 taken_along(vec3 relative, vec3 normal, double part, const struct sc
 }
 
 // A node, `height` above a shape along the normal at the start of the step; `gap`: of the nearest point of
-// its triangle.
-static void limit_node(struct limit *limit, const struct shape_motion *shape, size_t body,
+// its triangle. Returns whether it passes.
+static bool limit_node(struct limit *limit, const struct shape_motion *shape, size_t body,
                        size_t node, vec3 normal, double height, double gap)
 {
     struct system *system = limit->system;
@@ -73,17 +78,17 @@ static void limit_node(struct limit *limit, const struct shape_motion *shape, si
     const vec3 relative = vec3_subtract(moved, shape->moved);
     const double approach = -vec3_dot(normal, relative);
     if (!(approach > height - keep / 2 && approach > 0))
-        return;
+        return false;
     if (system->constants->inverse_mass[node] == 0) {
         limit->stuck = true;
-        return;
+        return true;
     }
     limit->found = true;
     const double left = fmax(0, height - keep) / approach;
     if (vec3_dot(shape->moved, shape->moved) == 0)
         limit->fraction = fmin(limit->fraction, left);
     if (!limit->cuts)
-        return;
+        return true;
     const double lost = 1 - left;
     const vec3 velocity = step_velocity(s, node);
     const vec3 speed = vec3_subtract(velocity, shape->start.velocity);
@@ -98,21 +103,33 @@ static void limit_node(struct limit *limit, const struct shape_motion *shape, si
     put_step_velocity(system, node, vec3_subtract(velocity, slower));
     limit->work -=
         vec3_dot(slower, shape->start.velocity) / (double)system->constants->inverse_mass[node];
+    REAL_NAME(surface_contact_note_node)(system, node);
+    return true;
 }
 
 // ---- Nodes of chunks
 
-static void limit_chunk(struct limit *limit, const struct shape_motion *shape,
+// Returns whether any node passes, or, if they have been noted, has passed.
+static bool limit_chunk(struct limit *limit, const struct shape_motion *shape,
                         const struct shape_chunk *chunk)
 {
+    uint8_t *passing = limit->system->surface_contact->shapes->node_passes;
+    bool any = false;
     for (size_t node = chunk->nodes.first; node < chunk->nodes.end; node++) {
         struct contact contacts[6];
+        if (!limit->looks && !passing[node])
+            continue;
         const int count =
             surface_contacts(&shape->start, shape_start(limit->system, node), HUGE_VAL, contacts);
+        bool passes = false;
         for (int i = 0; i < count; i++)
-            limit_node(limit, shape, chunk->body, node, contacts[i].normal, -contacts[i].depth,
-                       -contacts[i].depth);
+            passes |= limit_node(limit, shape, chunk->body, node, contacts[i].normal,
+                                 -contacts[i].depth, -contacts[i].depth);
+        if (limit->looks)
+            passing[node] |= passes;
+        any |= passes;
     }
+    return any;
 }
 
 static void include_box(struct block_box *box, const struct block_box *other, vec3 moved)
@@ -122,25 +139,36 @@ static void include_box(struct block_box *box, const struct block_box *other, ve
     box_include(box, vec3_subtract(vec3_make(most[0], most[1], most[2]), moved));
 }
 
-// A chunk, whose box at the end of the step is found.
+// Chunks; whoever looks for what passes finds their boxes at the end of the step.
 static void limit_chunks(struct limit *limit, struct range chunks)
 {
     struct system *system = limit->system;
     struct shape_contact *shapes = system->surface_contact->shapes;
     for (size_t i = chunks.first; i < chunks.end; i++) {
         const struct shape_chunk *chunk = &shapes->chunks[i];
-        shapes->boxes[i] = box_of_nodes(system, chunk->nodes);
+        if (!limit->looks && !shapes->chunk_passes[i])
+            continue;
+        if (limit->looks) {
+            shapes->boxes[i] = box_of_nodes(system, chunk->nodes);
+            shapes->chunk_passes[i] = 0;
+            memset(shapes->node_passes + chunk->nodes.first, 0,
+                   chunk->nodes.end - chunk->nodes.first);
+        }
         for (size_t c = 0; c < shapes->count; c++) {
             const struct shape_motion shape = shape_motion(limit, shapes->colliders[c]);
             const bool sphere = shape.start.it->type == COLLIDER_SPHERE;
             struct block_box box = no_box();
             if (sphere && !shapes->bare[chunk->body])
                 continue;
+            if (!limit->looks) {
+                (void)limit_chunk(limit, &shape, chunk);
+                continue;
+            }
             include_box(&box, &shapes->boxes[i], shape.moved);
             if (sphere) // which nodes may have passed
                 include_box(&box, &shapes->start_boxes[i], vec3_make(0, 0, 0));
             if (REAL_NAME(surface_is_near_box)(&shape.start, &box, zone(system, chunk->body)))
-                limit_chunk(limit, &shape, chunk);
+                shapes->chunk_passes[i] |= limit_chunk(limit, &shape, chunk);
         }
     }
 }
@@ -171,7 +199,8 @@ bool REAL_NAME(shape_bodies_find)(struct system *system, double end)
     return any;
 }
 
-static void limit_part(struct limit *limit, const struct shape_motion *sphere, size_t body,
+// Returns whether a node of it passes.
+static bool limit_part(struct limit *limit, const struct shape_motion *sphere, size_t body,
                        const uint32_t *nodes, int count)
 {
     const struct system *system = limit->system;
@@ -186,68 +215,116 @@ static void limit_part(struct limit *limit, const struct shape_motion *sphere, s
     const vec3 out = nearest_of_part(centre, at, count, weights);
     const double distance = vec3_length(out), gap = distance - sphere->start.radius;
     if (distance == 0 || gap - most > zone(system, body))
-        return;
+        return false;
     const vec3 normal = vec3_scale(1 / distance, out);
+    bool passes = false;
     for (int i = 0; i < count; i++)
-        limit_node(limit, sphere, body, nodes[i], normal,
-                   vec3_dot(normal, vec3_subtract(at[i], centre)) - sphere->start.radius, gap);
+        passes |=
+            limit_node(limit, sphere, body, nodes[i], normal,
+                       vec3_dot(normal, vec3_subtract(at[i], centre)) - sphere->start.radius, gap);
+    return passes;
 }
 
-static void limit_blocks(struct limit *limit, struct range blocks)
+// Those of a block that have been noted, or all of it; returns those that pass.
+static uint64_t limit_parts(struct limit *limit, const struct shape_motion *sphere,
+                            const struct surface_block *block, uint64_t noted)
+{
+    const struct surface_contact *it = limit->system->surface_contact;
+    const uint32_t *entries = it->surfaces.nodes + block->first_node;
+    uint64_t passing = 0;
+    for (size_t part = 0; part < block_parts(block); part++) {
+        int local[3];
+        if (!limit->looks && !(noted >> part & 1))
+            continue;
+        const int count = part_nodes(&it->surfaces, block, part, local);
+        const uint32_t nodes[3] = {entries[local[0]], entries[local[1]], entries[local[count - 1]]};
+        if (limit_part(limit, sphere, block->body, nodes, count))
+            passing |= UINT64_C(1) << part;
+    }
+    return passing;
+}
+
+// Whether a sphere may be near what the step of a block sweeps.
+static bool block_may_pass(const struct system *system, const struct shape_motion *sphere,
+                           const struct surface_block *block)
+{
+    const uint32_t *entries = system->surface_contact->surfaces.nodes + block->first_node;
+    struct block_box box = no_box();
+    for (uint32_t i = 0; i < block->nodes; i++) {
+        box_include(&box, shape_start(system, entries[i]));
+        box_include(&box, vec3_subtract(state_position(system->state, entries[i]), sphere->moved));
+    }
+    return REAL_NAME(surface_is_near_box)(&sphere->start, &box, zone(system, block->body));
+}
+
+// Those that have been noted.
+static void cut_parts(struct limit *limit, const struct shape_motion *sphere, size_t block,
+                      uint64_t noted)
+{
+    struct surface_contact *it = limit->system->surface_contact;
+    const bool stuck = limit->stuck;
+    if (noted == 0)
+        return;
+    limit->stuck = false;
+    (void)limit_parts(limit, sphere, &it->surfaces.blocks[block], noted);
+    if (limit->stuck) // so that it is looked at again
+        it->changed[block] |= CHANGED_NOW;
+    limit->stuck |= stuck;
+}
+
+// `all`: also those in which no node has been moved since they were looked at.
+static void limit_blocks(struct limit *limit, struct range blocks, bool all)
 {
     const struct system *system = limit->system;
     const struct surface_contact *it = system->surface_contact;
-    const struct shape_contact *shapes = it->shapes;
+    struct shape_contact *shapes = it->shapes;
     const size_t bodies = system->topology->body_count;
     for (size_t k = 0; k < shapes->sphere_count; k++) {
         const struct shape_motion sphere = shape_motion(limit, shapes->spheres[k]);
         for (size_t b = blocks.first; b < blocks.end; b++) {
             const struct surface_block *block = &it->surfaces.blocks[b];
-            const uint32_t *entries = it->surfaces.nodes + block->first_node;
-            struct block_box box = no_box();
-            if (block->body >= bodies || !shapes->body_near[k * bodies + block->body])
+            uint64_t *passing = &shapes->part_passes[k * it->surfaces.block_count + b];
+            if (!limit->looks) {
+                cut_parts(limit, &sphere, b, *passing);
                 continue;
-            for (uint32_t i = 0; i < block->nodes; i++) {
-                box_include(&box, shape_start(system, entries[i]));
-                box_include(&box,
-                            vec3_subtract(state_position(system->state, entries[i]), sphere.moved));
             }
-            if (!REAL_NAME(surface_is_near_box)(&sphere.start, &box, zone(system, block->body)))
-                continue;
-            for (size_t part = 0; part < block_parts(block); part++) {
-                int local[3];
-                const int count = part_nodes(&it->surfaces, block, part, local);
-                const uint32_t nodes[3] = {entries[local[0]], entries[local[1]],
-                                           entries[local[count - 1]]};
-                limit_part(limit, &sphere, block->body, nodes, count);
-            }
+            *passing = 0;
+            if ((all || it->changed[b] & CHANGED_BEFORE) && block->body < bodies &&
+                shapes->body_near[k * bodies + block->body] &&
+                block_may_pass(system, &sphere, block))
+                *passing = limit_parts(limit, &sphere, block, 0);
         }
     }
 }
 
 // ---- A step
 
-bool REAL_NAME(shape_contact_passes)(struct system *system, double end, const struct worker *worker)
+void REAL_NAME(shape_contact_look)(struct system *system, bool all, const struct worker *worker)
 {
     const struct surface_contact *it = system->surface_contact;
     struct shape_contact *shapes = it->shapes;
-    struct limit limit = {.system = system, .end = end};
+    struct limit limit = {.system = system, .end = shapes->end_time, .looks = true};
+    limit_chunks(&limit, worker_share(worker, shapes->chunk_count, 1));
+    worker_barrier(worker);
+    if (worker->index == 0)
+        (void)REAL_NAME(shape_bodies_find)(system, shapes->end_time);
+    worker_barrier(worker);
+    limit_blocks(&limit, worker_share(worker, it->surfaces.block_count, 1), all);
+    if (limit.found || limit.stuck)
+        atomic_store(&shapes->passes, true);
+    worker_barrier(worker);
+}
+
+bool REAL_NAME(shape_contact_passes)(struct system *system, double end, const struct worker *worker)
+{
+    struct shape_contact *shapes = system->surface_contact->shapes;
     worker_barrier(worker); // all have finished with the boxes
     if (worker->index == 0)
         atomic_store(&shapes->passes, false);
     if (worker->index == 0)
         shapes->end_time = end;
     worker_barrier(worker);
-    limit_chunks(&limit, worker_share(worker, shapes->chunk_count, 1));
-    worker_barrier(worker);
-    if (worker->index == 0)
-        shapes->pushes = REAL_NAME(shape_bodies_find)(system, end);
-    worker_barrier(worker);
-    if (shapes->pushes)
-        limit_blocks(&limit, worker_share(worker, it->surfaces.block_count, 1));
-    if (limit.found || limit.stuck)
-        atomic_store(&shapes->passes, true);
-    worker_barrier(worker);
+    REAL_NAME(shape_contact_look)(system, true, worker);
     return atomic_load(&shapes->passes);
 }
 
@@ -261,8 +338,7 @@ bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, boo
         .along_normals = along_normals,
     };
     limit_chunks(&limit, (struct range){0, it->shapes->chunk_count});
-    if (REAL_NAME(shape_bodies_find)(system, limit.end))
-        limit_blocks(&limit, (struct range){0, it->surfaces.block_count});
+    limit_blocks(&limit, (struct range){0, it->surfaces.block_count}, true);
     *stuck |= limit.stuck;
     system->surface_contact->cut_work += limit.work;
     return limit.found;
@@ -273,8 +349,7 @@ double REAL_NAME(shape_contact_fraction)(struct system *system)
     const struct surface_contact *it = system->surface_contact;
     struct limit limit = {.system = system, .end = it->shapes->end_time, .fraction = 1};
     limit_chunks(&limit, (struct range){0, it->shapes->chunk_count});
-    if (REAL_NAME(shape_bodies_find)(system, limit.end))
-        limit_blocks(&limit, (struct range){0, it->surfaces.block_count});
+    limit_blocks(&limit, (struct range){0, it->surfaces.block_count}, true);
     return limit.fraction;
 }
 

@@ -65,22 +65,23 @@ static void set_rules(struct surface_contact *it, const taut_scene *scene)
 static bool find_owners(struct surface_contact *it, size_t nodes, const taut_allocator *allocator)
 {
     const struct surfaces *surfaces = &it->surfaces;
-    uint32_t *own_entry = memory_allocate(NULL, nodes, sizeof *own_entry);
-    if (!own_entry)
+    it->own_entry = memory_allocate(allocator, nodes, sizeof *it->own_entry);
+    if (!it->own_entry)
         return false;
+    for (size_t i = 0; i < nodes; i++)
+        it->own_entry[i] = UINT32_MAX;
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
         for (uint32_t i = 0; i < block->nodes; i++)
             it->entry_blocks[block->first_node + i] = (uint32_t)b;
         for (uint32_t i = 0; i < block->own_nodes; i++)
-            own_entry[surfaces->nodes[block->first_node + i]] = block->first_node + i;
+            it->own_entry[surfaces->nodes[block->first_node + i]] = block->first_node + i;
     }
     for (size_t i = 0; i < surfaces->node_entries; i++) {
-        it->owner[i] = own_entry[surfaces->nodes[i]];
+        it->owner[i] = it->own_entry[surfaces->nodes[i]];
         if (it->owner[i] != i)
             it->halo_start[it->owner[i] + 1]++;
     }
-    memory_release(NULL, own_entry, nodes, sizeof *own_entry);
     for (size_t i = 0; i < surfaces->node_entries; i++)
         it->halo_start[i + 1] += it->halo_start[i];
     it->halo_count = it->halo_start[surfaces->node_entries];
@@ -230,6 +231,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->receives, blocks);
     RELEASE(it->changed, blocks);
     RELEASE(it->incoming_start, blocks + 1);
+    RELEASE(it->own_entry, nodes);
     RELEASE(it->owner, entries);
     RELEASE(it->entry_blocks, entries);
     RELEASE(it->halo_start, entries + 1);
@@ -250,8 +252,9 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     uint64_t bytes = surfaces_bytes(&it->surfaces) + REAL_NAME(broad_phase_bytes)(it->broad);
     bytes += REAL_NAME(surface_lists_bytes)(it) + bodies * (3 * sizeof(double) + sizeof(bool)) +
              bodies * bodies * sizeof(bool);
-    bytes += nodes * 6 * sizeof(real) + REAL_NAME(surface_rows_bytes)(it, nodes) +
-             REAL_NAME(mesh_colliders_bytes)(it) + REAL_NAME(shape_contact_bytes)(system);
+    bytes += nodes * (6 * sizeof(real) + sizeof *it->own_entry) +
+             REAL_NAME(surface_rows_bytes)(it, nodes) + REAL_NAME(mesh_colliders_bytes)(it) +
+             REAL_NAME(shape_contact_bytes)(system);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
                        sizeof *it->block_tiles + sizeof(size_t) + 4);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);

@@ -98,7 +98,7 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
 
 // A candidate during the step: its nodes, where they were and how far they have moved.
 struct crossing {
-    uint32_t nodes[4], entries[4]; // of surfaces.nodes
+    uint32_t nodes[4];
     vec3 start[4], moved[4], velocity[4];
     vec3 normal;
     double distance;
@@ -180,8 +180,7 @@ static void find_crossing(const struct system *system, const struct block_pair *
     for (int i = 0; i < 4; i++) {
         const uint32_t block = blocks[found->side[i]];
         const struct surface_block *of = &contact->surfaces.blocks[block];
-        it->entries[i] = of->first_node + (uint32_t)found->local[i];
-        it->nodes[i] = contact->surfaces.nodes[it->entries[i]];
+        it->nodes[i] = contact->surfaces.nodes[of->first_node + (uint32_t)found->local[i]];
         it->start[i] = vec3_of(start_of(system, block, found->local[i], it->nodes[i]));
         it->moved[i] =
             vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), it->start[i]);
@@ -286,10 +285,12 @@ static const struct scene_friction *rule_and_weights(const struct system *system
     return rule;
 }
 
-// Notes that the node of an entry has been moved, in all blocks that have it.
-static void note_change(struct surface_contact *it, uint32_t entry)
+void REAL_NAME(surface_contact_note_node)(struct system *system, size_t node)
 {
-    const uint32_t own = it->owner[entry];
+    struct surface_contact *it = system->surface_contact;
+    const uint32_t own = it->own_entry[node];
+    if (own == UINT32_MAX)
+        return;
     it->changed[it->entry_blocks[own]] |= CHANGED_NOW | CHANGED;
     for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++)
         it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW | CHANGED;
@@ -327,7 +328,7 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
         }
         state_put(system->state, node, vec3_subtract(state_position(system->state, node), back[i]));
         put_step_velocity(system, node, vec3_subtract(it->velocity[i], slower[i]));
-        note_change(system->surface_contact, it->entries[i]);
+        REAL_NAME(surface_contact_note_node)(system, node);
     }
     system->surface_contact->cut_work += work;
 }
@@ -513,11 +514,8 @@ static bool cut_all(struct system *system, struct pair_finder *finder, bool toge
     for (size_t i = 0; i < it->broad->list_count; i++)
         if (cut || *stuck || it->lists[i].passing_count > 0)
             cut |= cut_list(system, finder, i, together, stuck);
-    if (it->shapes && REAL_NAME(shape_contact_cut)(system, together, stuck)) {
-        cut = true; // of nodes of any block
-        for (size_t b = 0; b < it->surfaces.block_count; b++)
-            it->changed[b] |= CHANGED_NOW | CHANGED;
-    }
+    if (it->shapes)
+        cut |= REAL_NAME(shape_contact_cut)(system, together, stuck);
     return cut;
 }
 
@@ -538,6 +536,8 @@ static void look_again(struct system *system, struct pair_finder *finder, bool f
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
         find_passing(system, finder, i, first);
+    if (it->shapes && !first) // which are in no list
+        REAL_NAME(shape_contact_look)(system, false, worker);
     worker_barrier(worker);
 }
 

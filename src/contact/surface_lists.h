@@ -129,6 +129,7 @@ struct surface_contact {
     size_t *incoming_start, *incoming; // by block: its passed forces, list after list
     size_t incoming_capacity;
     uint32_t *owner;        // by entry of surfaces.nodes: that of the node's own block
+    uint32_t *own_entry;    // by node: that; UINT32_MAX: it is of no surface
     uint32_t *entry_blocks; // by entry: the block that it is of
     uint32_t *halo_start;   // by entry: those of other blocks with this node, ascending
     uint32_t *halo;
