@@ -117,7 +117,8 @@ static const struct friction_pair *cursor_find(struct friction_cursor *cursor, u
     return pair->a == a && pair->b == b ? pair : NULL;
 }
 
-// A candidate that a kernel has handed out, at the positions of the present evaluation.
+// A candidate that a kernel has handed out, at the positions of the present evaluation; without the
+// direction of contacts without a frame.
 static void read_contact(const struct system *system, const uint32_t blocks[2],
                          const struct candidate *candidate,
                          const struct touching_candidate *touching, const struct friction_law *law,
@@ -129,7 +130,7 @@ static void read_contact(const struct system *system, const uint32_t blocks[2],
     for (int i = 0; i < 4; i++)
         contact->at[i] = block_point(it->now[blocks[candidate->side[i]]], candidate->local[i]);
     find_velocities(system->state, contact);
-    find_contact(contact, touching, &law->barrier);
+    find_framed_contact(contact, touching, &law->barrier);
 }
 
 // ---- Forces
@@ -156,6 +157,8 @@ static void add_forces(void *context, const struct touching_candidate *items, in
         struct friction_contact contact;
         struct point forces[4];
         read_contact(system, it->blocks, &candidate, &items[i], &law, &contact);
+        if (!(record->key & RECORD_FRAMED))
+            find_direction(&contact);
         const struct surface_action action = action_of(&contact, record, &law);
         node_forces(&contact, record, action.force, forces);
         it->dissipated += (double)action.dissipated;
@@ -330,6 +333,8 @@ static void update_candidates(void *context, const struct touching_candidate *it
             it->system->surface_contact, it->blocks[0], it->blocks[1], items[i].key);
         struct friction_contact contact;
         read_contact(it->system, it->blocks, &candidate, &items[i], &it->law, &contact);
+        if ((before && !(before->key & RECORD_FRAMED)) || !has_frame(&contact, false))
+            find_direction(&contact);
         struct friction_record *record = &made->records[made->count++];
         *record = (struct friction_record){.key = items[i].key};
         it->heat += update_record(it->system, &contact, &it->law, it->step,

@@ -96,10 +96,10 @@ static inline void find_direction(struct friction_contact *it)
     it->along = point_scale(length > 0 ? 1 / length : 0, it->along);
 }
 
-// `at` and `velocity` are known.
-static inline void find_contact(struct friction_contact *it,
-                                const struct touching_candidate *touching,
-                                const struct barrier *barrier)
+// `at` and `velocity` are known. Without the direction, which what has a frame does not need.
+static inline void find_framed_contact(struct friction_contact *it,
+                                       const struct touching_candidate *touching,
+                                       const struct barrier *barrier)
 {
     it->distance = real_sqrt(touching->square);
     it->normal = point_scale(1 / it->distance, touching->apart);
@@ -107,6 +107,15 @@ static inline void find_contact(struct friction_contact *it,
     it->closest[0] = touching->parts[0];
     it->closest[1] = touching->parts[1];
     find_frame(it);
+    it->along = (struct point){0, 0, 0};
+    it->shares[0] = it->shares[1] = 0;
+}
+
+static inline void find_contact(struct friction_contact *it,
+                                const struct touching_candidate *touching,
+                                const struct barrier *barrier)
+{
+    find_framed_contact(it, touching, barrier);
     find_direction(it);
 }
 
