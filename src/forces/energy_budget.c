@@ -574,18 +574,40 @@ static void record(const struct system *system, struct energy_budget *work,
 
 bool REAL_NAME(work_is_recorded)(const struct system *system, struct evaluation evaluation)
 {
-    return system->work.sampled && system->work.sampled_time == evaluation.time;
+    const double *kept = system->exchange ? REAL_NAME(exchange_kept_time)(system->exchange) : NULL;
+    return (kept && *kept == evaluation.time) ||
+           (system->work.sampled && system->work.sampled_time == evaluation.time);
+}
+
+static void record_now(struct system *system, struct evaluation evaluation, bool lags)
+{
+    double power[SUM_WIDTH];
+    collect_powers(system, power);
+    record(system, &system->work, evaluation, power, lags);
+}
+
+void REAL_NAME(work_catch_up)(struct system *system)
+{
+    const int count = REAL_NAME(exchange_add_powers)(system);
+    for (int i = 0; i < count; i++) {
+        bool lags;
+        const struct evaluation evaluation = REAL_NAME(exchange_take_powers)(system, i, &lags);
+        record_now(system, evaluation, lags);
+    }
 }
 
 void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
                             const struct worker *worker)
 {
     if (worker->index == 0) {
-        double power[SUM_WIDTH];
-        if (system->exchange)
-            REAL_NAME(exchange_powers)(system);
-        collect_powers(system, power);
-        record(system, &system->work, evaluation, power, lags);
+        // Amounts of whole steps (keep_velocity) are counted between the samples.
+        const bool waits = system->exchange && system->settings.keep_velocity == 1;
+        if (system->exchange) {
+            if (REAL_NAME(exchange_keep_powers)(system, evaluation, lags) || !waits)
+                REAL_NAME(work_catch_up)(system);
+        } else {
+            record_now(system, evaluation, lags);
+        }
     }
     if (topology_has_gas(system->topology)) // other workers may measure its volumes again
         worker_barrier(worker);

@@ -165,7 +165,7 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     assert(!evaluation.powers || finish_may_measure(finish));
     const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
     if (system->exchange)
-        REAL_NAME(exchange_halo)(system, worker);
+        REAL_NAME(exchange_halo_start)(system, worker);
     REAL_NAME(contacts_find)(system, evaluation.time, worker);
     REAL_NAME(surface_contact_find)(system, evaluation, worker);
     clear_forces(system, worker);
@@ -180,6 +180,8 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     (system, elapsed_part(system, evaluation.time), worker);
     if (evaluation.powers)
         REAL_NAME(work_measure_others)(system, evaluation, worker);
+    if (system->exchange && springs_need_halo_first(system))
+        REAL_NAME(exchange_halo_end)(system, worker);
     REAL_NAME(springs_add)(system, evaluation.powers, worker);
     REAL_NAME(pressure_after_springs)(system, evaluation, worker);
     if (gas_has_collapsed(system)) // all volumes are known before any node moves

@@ -76,6 +76,10 @@ void REAL_NAME(work_note_kicks)(struct system *system, uint64_t steps, const str
 void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
                             const struct worker *worker);
 
+// Of several ranks, which measure different parts: the updates that work_record has put off. At the
+// end of a run of steps; by one worker alone, on all ranks.
+void REAL_NAME(work_catch_up)(struct system *system);
+
 // Whether that has been done at the time of an evaluation. The same on every worker.
 bool REAL_NAME(work_is_recorded)(const struct system *system, struct evaluation evaluation);
 

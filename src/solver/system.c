@@ -428,6 +428,8 @@ static const struct stage_clock *clock_of(const struct system *system)
 
 static void exchange_use(struct system *system, struct exchange *exchange)
 {
+    if (system->exchange && system->powers)
+        REAL_NAME(work_catch_up)(system);
     system->exchange = exchange;
     if (!exchange)
         return;

@@ -21,6 +21,12 @@ struct exchange {
     const struct plan_parts *parts;
     struct plan_part part;
     struct lists halo, boxes, rest;
+    double (*kept)[POWER_COLUMNS]; // of KEPT_POWERS evaluations, power_count parts each
+    size_t power_count;
+    double other_powers[KEPT_POWERS][SUM_WIDTH];
+    struct evaluation evaluations[KEPT_POWERS];
+    bool lags[KEPT_POWERS];
+    int kept_count;
 };
 
 enum { TAG_HALO = 1, TAG_BOXES, TAG_REST };
@@ -167,7 +173,10 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     bool sound = exchange;
     if (sound) {
         exchange->parts = parts;
-        sound = plan_part_make(system->topology, system->plan, parts, ranks_number(),
+        exchange->power_count = system->power_parts.count;
+        exchange->kept = calloc(KEPT_POWERS * exchange->power_count + 1, sizeof *exchange->kept);
+        sound = exchange->kept &&
+                plan_part_make(system->topology, system->plan, parts, ranks_number(),
                                &exchange->part, error) == TAUT_OK &&
                 find_wants(system, exchange);
     }
@@ -194,6 +203,7 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
     if (!exchange)
         return;
     plan_part_free(&exchange->part);
+    free(exchange->kept);
     free_lists(&exchange->halo);
     free_lists(&exchange->boxes);
     free_lists(&exchange->rest);
@@ -223,17 +233,20 @@ static const real *unpack_nodes(struct state *s, const uint64_t nodes[2], const 
     return from;
 }
 
-static void exchange_nodes(struct state *s, const struct lists *lists)
+static void send_nodes(const struct state *s, const struct lists *lists)
 {
-    const int count = ranks_count();
-    for (int r = 0; r < count; r++) {
+    for (int r = 0; r < ranks_count(); r++) {
         real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
             to = pack_nodes(s, lists->sent[r][i], to);
     }
     ranks_messages_start(lists->messages);
+}
+
+static void receive_nodes(struct state *s, const struct lists *lists)
+{
     ranks_messages_wait(lists->messages);
-    for (int r = 0; r < count; r++) {
+    for (int r = 0; r < ranks_count(); r++) {
         const real *from =
             lists->received_counts[r] > 0 ? ranks_incoming(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->received_counts[r]; i++)
@@ -241,12 +254,25 @@ static void exchange_nodes(struct state *s, const struct lists *lists)
     }
 }
 
-void REAL_NAME(exchange_halo)(struct system *system, const struct worker *worker)
+void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker)
 {
     worker_barrier(worker); // all nodes have moved
     if (worker->index == 0)
-        exchange_nodes(system->state, &system->exchange->halo);
+        send_nodes(system->state, &system->exchange->halo);
     stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker)
+{
+    if (worker->index == 0)
+        receive_nodes(system->state, &system->exchange->halo);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+void REAL_NAME(exchange_proceed)(struct exchange *exchange)
+{
+    (void)ranks_messages_test(exchange->halo.messages);
+    (void)ranks_messages_test(exchange->boxes.messages);
 }
 
 // ---- Halo contributions
@@ -275,20 +301,44 @@ static real *copy_box(const struct system *system, const uint64_t pair[2], real 
     return buffer;
 }
 
-void REAL_NAME(exchange_contributions)(struct system *system, const struct worker *worker)
+struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system)
+{
+    const struct plan_part *part = &system->exchange->part;
+    struct exchange_borders borders = {part->end_tile, part->first_tile};
+    if (part->first_tile == part->end_tile)
+        return borders;
+    // The first and the last grid may be divided: of a lattice all tiles of a layer are at the border.
+    uint64_t tile = part->end_tile - 1;
+    const struct plan_tiling *tiling = &sweep_of(system->sweeps, &tile)->tiling;
+    const uint64_t last = tiling->nz > 1 ? tiling->tiles_y : 1;
+    if (tile + 1 < tiling_tile_count(tiling))
+        borders.first_last = part->end_tile - last;
+    tile = part->first_tile;
+    tiling = &sweep_of(system->sweeps, &tile)->tiling;
+    if (tile > 0)
+        borders.end_first = part->first_tile + (tiling->nz > 1 ? tiling->tiles_y : 1);
+    return borders;
+}
+
+void REAL_NAME(exchange_contributions_start)(struct system *system, const struct worker *worker)
 {
     const struct lists *lists = &system->exchange->boxes;
-    const int count = ranks_count();
-    for (int r = 0; worker->index == 0 && r < count; r++) {
+    for (int r = 0; worker->index == 0 && r < ranks_count(); r++) {
         real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
             to = copy_box(system, lists->sent[r][i], to, false);
     }
-    if (worker->index == 0) {
+    if (worker->index == 0)
         ranks_messages_start(lists->messages);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+void REAL_NAME(exchange_contributions_end)(struct system *system, const struct worker *worker)
+{
+    const struct lists *lists = &system->exchange->boxes;
+    if (worker->index == 0)
         ranks_messages_wait(lists->messages);
-    }
-    for (int r = 0; worker->index == 0 && r < count; r++) {
+    for (int r = 0; worker->index == 0 && r < ranks_count(); r++) {
         real *from = lists->received_counts[r] > 0
                          ? (real *)(uintptr_t)ranks_incoming(lists->messages, r)
                          : NULL; // only read
@@ -300,9 +350,41 @@ void REAL_NAME(exchange_contributions)(struct system *system, const struct worke
 
 // ---- Sums
 
-void REAL_NAME(exchange_powers)(struct system *system)
+bool REAL_NAME(exchange_keep_powers)(struct system *system, struct evaluation evaluation, bool lags)
 {
-    ranks_add((double *)system->powers, system->power_parts.count * POWER_COLUMNS);
+    struct exchange *it = system->exchange;
+    const int number = it->kept_count++;
+    const size_t bytes = it->power_count * sizeof *it->kept;
+    memcpy(it->kept + (size_t)number * it->power_count, system->powers, bytes);
+    memset(system->powers, 0, bytes);
+    memcpy(it->other_powers[number], system->other_powers, sizeof it->other_powers[number]);
+    it->evaluations[number] = evaluation;
+    it->lags[number] = lags;
+    return it->kept_count == KEPT_POWERS;
+}
+
+const double *REAL_NAME(exchange_kept_time)(const struct exchange *exchange)
+{
+    return exchange->kept_count > 0 ? &exchange->evaluations[exchange->kept_count - 1].time : NULL;
+}
+
+int REAL_NAME(exchange_add_powers)(struct system *system)
+{
+    struct exchange *it = system->exchange;
+    const int count = it->kept_count;
+    it->kept_count = 0;
+    ranks_add((double *)it->kept, (size_t)count * it->power_count * POWER_COLUMNS);
+    return count;
+}
+
+struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int number, bool *lags)
+{
+    const struct exchange *it = system->exchange;
+    memcpy(system->powers, it->kept + (size_t)number * it->power_count,
+           it->power_count * sizeof *it->kept);
+    memcpy(system->other_powers, it->other_powers[number], sizeof system->other_powers);
+    *lags = it->lags[number];
+    return it->evaluations[number];
 }
 
 void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,
@@ -315,8 +397,10 @@ void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void 
         return;
     }
     worker_barrier(worker); // all nodes have moved
-    if (worker->index == 0)
-        exchange_nodes(system->state, &exchange->rest);
+    if (worker->index == 0) {
+        send_nodes(system->state, &exchange->rest);
+        receive_nodes(system->state, &exchange->rest);
+    }
     worker_barrier(worker);
     const struct plan_parts *parts = exchange->parts;
     const size_t first = (size_t)parts->chunk_cuts[ranks_number()];

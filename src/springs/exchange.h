@@ -6,8 +6,11 @@
 //
 // system->exchange is set during the steps of a distributed run only, on all ranks. Without it a
 // process has the whole scene: before the first step, and on rank 0 after exchange_collect.
-// All functions but exchange_make and _free are called by all workers of all ranks together; worker
+// Unless a comment says otherwise, functions are called by all workers of all ranks together; worker
 // 0 sends and receives, and all end with a barrier. Numeric.
+//
+// Messages are under way while springs are computed that do not depend on them (springs_sweep): a
+// rank waits only for what another has not sent within that time.
 #ifndef TAUT_SPRINGS_EXCHANGE_H
 #define TAUT_SPRINGS_EXCHANGE_H
 
@@ -25,14 +28,47 @@ uint64_t REAL_NAME(exchange_bytes)(const struct exchange *exchange);
 // The nodes of this rank, and its tiles.
 const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange);
 
-// Positions and velocities of the halo := those of their owners.
-void REAL_NAME(exchange_halo)(struct system *system, const struct worker *worker);
+// Positions and velocities of the halo := those of their owners, between these two. At the start
+// nodes that others read are copied, and may move afterwards.
+void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker);
+void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker);
 
-// The halo contributions of tiles of other ranks, after all tiles have been swept.
-void REAL_NAME(exchange_contributions)(struct system *system, const struct worker *worker);
+// The halo contributions of tiles of other ranks, after the tiles at the end of this rank's part have
+// been swept; before its first tiles are reduced.
+void REAL_NAME(exchange_contributions_start)(struct system *system, const struct worker *worker);
+void REAL_NAME(exchange_contributions_end)(struct system *system, const struct worker *worker);
 
-// The sums of all parts of an evaluation with powers, on all ranks. By worker 0 alone.
-void REAL_NAME(exchange_powers)(struct system *system);
+// Lets messages proceed. By one worker alone, at any time.
+void REAL_NAME(exchange_proceed)(struct exchange *exchange);
+
+// Of this rank's tiles of grids, those that read the halo or contribute to nodes of other ranks are
+// the last ones, from the first of these numbers on; those to which others contribute are the ones
+// before the second.
+struct exchange_borders {
+    uint64_t first_last, end_first;
+};
+
+struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system);
+
+// ---- Power sums of the energy budget, by worker 0 alone
+//
+// Each part of an evaluation with powers is measured by one rank. Since no step depends on them, they
+// are kept for KEPT_POWERS evaluations, and added over the ranks together.
+
+enum { KEPT_POWERS = 16 };
+
+// Keeps system->powers and other_powers, and clears the former. True when no more can be kept.
+bool REAL_NAME(exchange_keep_powers)(struct system *system, struct evaluation evaluation,
+                                     bool lags);
+
+// The time of the last evaluation that is kept, or NULL.
+const double *REAL_NAME(exchange_kept_time)(const struct exchange *exchange);
+
+// Adds what is kept over all ranks and returns the number of evaluations. Collective.
+int REAL_NAME(exchange_add_powers)(struct system *system);
+
+// Restores what was kept of one of them, after exchange_add_powers.
+struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int number, bool *lags);
 
 // Everything that a state has for each node, on rank 0, or on all ranks if `all`. By one worker
 // alone, or outside of steps.

@@ -66,39 +66,93 @@ static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
     return &sweeps->items[grid];
 }
 
+// The arguments of sweeps and reductions of tiles.
+struct tiles_task {
+    const struct wind_now *wind;
+    enum sweep_finish finish;
+    bool powers;
+};
+
+static bool is_empty(struct range range)
+{
+    return range.first >= range.end;
+}
+
 // Workers claim tiles of all grids one by one.
-void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind,
-                              enum sweep_finish finish, bool powers, const struct worker *worker)
+static void sweep_tiles(struct system *system, const struct tiles_task *task, struct range tiles,
+                        const struct worker *worker)
 {
     const size_t first_part = system->power_parts.tiles;
-    const struct range tiles = grid_tiles(system);
     struct range range;
-    while (worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
+    while (!is_empty(tiles) && worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
         const size_t number = tiles.first + range.first;
         uint64_t tile = number;
         const struct sweep *sweep = sweep_of(system->sweeps, &tile);
         REAL_NAME(sweep_tile)
-        (system, sweep, tile, wind, finish, powers_of_part(system, powers, first_part + 2 * number),
-         worker);
+        (system, sweep, tile, task->wind, task->finish,
+         powers_of_part(system, task->powers, first_part + 2 * number), worker);
+        if (system->exchange && worker->index == 0)
+            REAL_NAME(exchange_proceed)(system->exchange);
     }
+}
+
+// Of several ranks: half of the tiles inside while the halo arrives, the tiles at the end, and the
+// other half while their contributions are under way.
+static void sweep_part(struct system *system, const struct tiles_task *task,
+                       const struct worker *worker)
+{
+    const struct range tiles = grid_tiles(system);
+    const size_t last = (size_t)REAL_NAME(exchange_borders)(system).first_last;
+    const size_t middle = tiles.first + (last - tiles.first) / 2;
+    sweep_tiles(system, task, (struct range){tiles.first, middle}, worker);
     stage_end(&system->clock, STAGE_SPRINGS, worker);
+    if (!springs_need_halo_first(system))
+        REAL_NAME(exchange_halo_end)(system, worker);
+    sweep_tiles(system, task, (struct range){last, tiles.end}, worker);
+    stage_end(&system->clock, STAGE_SPRINGS, worker);
+    REAL_NAME(exchange_contributions_start)(system, worker);
+    sweep_tiles(system, task, (struct range){middle, last}, worker);
+}
+
+void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind,
+                              enum sweep_finish finish, bool powers, const struct worker *worker)
+{
+    const struct tiles_task task = {wind, finish, powers};
+    if (system->exchange)
+        sweep_part(system, &task, worker);
+    else
+        sweep_tiles(system, &task, grid_tiles(system), worker);
+    stage_end(&system->clock, STAGE_SPRINGS, worker);
+}
+
+static void reduce_tiles(struct system *system, const struct tiles_task *task, struct range tiles,
+                         const struct worker *worker)
+{
+    const size_t first_part = system->power_parts.tiles;
+    struct range range;
+    while (!is_empty(tiles) && worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
+        const size_t number = tiles.first + range.first;
+        uint64_t tile = number;
+        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
+        REAL_NAME(reduce_tile)
+        (system, sweep, tile, task->finish,
+         powers_of_part(system, task->powers, first_part + 2 * number + 1));
+    }
 }
 
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker)
 {
-    const size_t first_part = system->power_parts.tiles;
-    const struct range tiles = grid_tiles(system);
-    struct range range;
-    if (system->exchange)
-        REAL_NAME(exchange_contributions)(system, worker);
-    while (worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
-        const size_t number = tiles.first + range.first;
-        uint64_t tile = number;
-        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
-        REAL_NAME(reduce_tile)
-        (system, sweep, tile, finish, powers_of_part(system, powers, first_part + 2 * number + 1));
+    const struct tiles_task task = {NULL, finish, powers};
+    struct range tiles = grid_tiles(system);
+    if (system->exchange) { // first those to which no other rank contributes
+        const size_t first = (size_t)REAL_NAME(exchange_borders)(system).end_first;
+        reduce_tiles(system, &task, (struct range){first, tiles.end}, worker);
+        worker_barrier(worker);
+        REAL_NAME(exchange_contributions_end)(system, worker);
+        tiles.end = first;
     }
+    reduce_tiles(system, &task, tiles, worker);
 }
 
 // ---- Blocks of a colour

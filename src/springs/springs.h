@@ -13,6 +13,12 @@
 
 // ---- Forces
 
+// Of several ranks: whether springs_add needs the halo, which springs_sweep waits for otherwise.
+static inline bool springs_need_halo_first(const struct system *system)
+{
+    return system->constants->springs > 0;
+}
+
 // Adds the forces of springs on no grid. For tiles of packed springs with vertex rings, the partial
 // sums of the volume are written to chunk_sums. Ends with a barrier. `powers`: also measures the
 // power of the damping of packed springs (system->powers); springs_sweep and springs_reduce do the
