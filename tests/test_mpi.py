@@ -101,7 +101,7 @@ def scene(name, bodies, integrator="symplectic_euler", dt=2e-5, steps=48, extra=
             "environment: {gravity: [0, -9.81, 0], air_drag: 1.0e-6}\nbodies:\n")
     for body in bodies:
         text += f"  - {{name: {body}, {SHAPES[body]}, mass: 1}}\n"
-    return write(name, text + f"output: {{every: {16 * dt}, pc2: true, vtp: true}}\n{extra}")
+    return write(name, text + f"output: {{every: {16 * dt}, pc2: true, vtp: {{forces: true}}}}\n{extra}")
 
 
 def hash_of(ranks, *arguments):
@@ -149,6 +149,33 @@ def case_one_hash_in_every_precision():
         for integrator in ("symplectic_euler", "velocity_verlet"):
             assert_one_hash(path, "--precision", precision, "--set",
                             f"simulation.integrator={integrator}", all_ranks=(2, 5))
+
+
+def windy(name, law, integrator="symplectic_euler", work="true"):
+    text = (f"simulation: {{integrator: {integrator}, dt: 2.0e-5, steps: 48}}\n"
+            "environment:\n  gravity: [0, -9.81, 0]\n  wind: {velocity: [3, 1, 2], law: "
+            f"{law}, " + ("density: 1.2, drag: 1" if law == "quadratic" else "coefficient: 0.02") +
+            f"}}\nbodies:\n  - {{name: cloth, {SHAPES['cloth']}, mass: 1}}\n"
+            f"  - {{name: flag, {SHAPES['cloth_full']}, mass: 1}}\n"
+            f"output: {{every: 3.2e-4, work: {work}}}\n")
+    return write(name, text)
+
+
+def case_one_hash_with_wind():
+    for law in ("face", "quadratic", "node"):
+        assert_one_hash(windy(f"wind-{law}.yaml", law), all_ranks=(2, 3, 5))
+    assert_one_hash(windy("wind-verlet.yaml", "face", "velocity_verlet", "false"), all_ranks=(3,))
+    assert_one_hash(windy("wind-packed.yaml", "face"), "--kernel", "packed", all_ranks=(3,))
+
+
+def case_energy_budget_with_wind_has_the_same_bytes():
+    for law in ("face", "quadratic"):
+        path = windy(f"budget-{law}.yaml", law)
+        expect(start(0, "run", path, "--output", f"one-{law}", "--quiet").returncode == 0, law)
+        found = start(3, "run", path, "--output", f"three-{law}", "--quiet")
+        expect(found.returncode == 0, found.stderr)
+        one, three = files_of(f"one-{law}"), files_of(f"three-{law}")
+        expect(one == three and b"wind" in one["energy.csv"], law)
 
 
 def case_more_ranks_than_tiles():

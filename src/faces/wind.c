@@ -1,9 +1,11 @@
 // Wind, with three laws (docs/numerics.md): node (Matyka 2.19, 2.20), face (Rociek and Rusztowicz),
 // quadratic. Faces in blocks are computed here, those of cloths on grids by the kernels of
 // wind_body.h.
+#include "base/sort.h"
 #include "faces/face.h"
 #include "faces/faces.h"
 #include "kernels/kernels.h"
+#include "springs/exchange.h"
 #include "springs/springs.h"
 
 struct wind_now REAL_NAME(wind_at)(const struct topology *topology, double time)
@@ -178,6 +180,20 @@ static void add_to_rows(const struct system *system, const struct wind_now *now,
     power_sums_store(&sums, powers);
 }
 
+// Of these rows, those that this rank computes: before its tiles, and after the last tile of all.
+static struct range own_gaps(const struct system *system, const struct sweep *sweep)
+{
+    const uint64_t first = sweep->tiling.first_tile, tiles = tiling_tile_count(&sweep->tiling);
+    if (!system->exchange)
+        return (struct range){0, (size_t)tiles + 1};
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    const uint64_t from = max_u64(part->first_tile, first);
+    const uint64_t to = min_u64(part->end_tile, first + tiles);
+    if (from >= to)
+        return (struct range){0, 0};
+    return (struct range){(size_t)(from - first), (size_t)(to - first + (to == first + tiles))};
+}
+
 // The rows at the edges of tiles, which the sweep omits: before the first tile, between tiles, and
 // after the last one.
 static void add_between(const struct system *system, const struct wind_now *now,
@@ -185,8 +201,10 @@ static void add_between(const struct system *system, const struct wind_now *now,
                         const struct worker *worker)
 {
     const uint64_t tiles = tiling_tile_count(&sweep->tiling);
+    const struct range own = own_gaps(system, sweep);
     struct range gap;
-    while (worker_claim(worker, (size_t)tiles + 1, 1, &gap)) {
+    while (own.first < own.end && worker_claim(worker, own.end - own.first, 1, &gap)) {
+        gap.first += own.first;
         struct range rows = {0, (size_t)sweep->tiling.ny};
         if (gap.first > 0)
             rows.first = REAL_NAME(sweep_cloth_rows)(sweep, gap.first - 1).end;
@@ -198,17 +216,11 @@ static void add_between(const struct system *system, const struct wind_now *now,
     }
 }
 
-static size_t rows_at_once(const struct plan_face_grid *grid)
-{
-    enum { NODES_AT_ONCE = 8192 };
-    return NODES_AT_ONCE / (size_t)grid->nx + 1;
-}
-
 static size_t parts_of(const struct system *system, const struct plan_face_grid *grid)
 {
     const struct sweep *sweep = sweep_of_faces(system, grid);
     const size_t gaps = sweep ? (size_t)tiling_tile_count(&sweep->tiling) + 1 : 0;
-    return gaps + (size_t)grid->ny / rows_at_once(grid) + 1;
+    return gaps + (size_t)(grid->ny / plan_face_rows_at_once(grid)) + 1;
 }
 
 size_t REAL_NAME(wind_parts)(const struct system *system)
@@ -217,6 +229,29 @@ size_t REAL_NAME(wind_parts)(const struct system *system)
     for (size_t g = 0; g < system->plan->face_grid_count; g++)
         parts += parts_of(system, &system->plan->face_grids[g]);
     return parts;
+}
+
+// The rows of a grid with nodes of this rank.
+static struct range own_rows(const struct system *system, const struct plan_face_grid *grid)
+{
+    const size_t nx = (size_t)grid->nx, begin = (size_t)grid->first_node;
+    const size_t end = begin + nx * (size_t)grid->ny;
+    if (!system->exchange)
+        return (struct range){0, (size_t)grid->ny};
+    const size_t first = max_u64(system->own_nodes.first, begin);
+    const size_t last = min_u64(system->own_nodes.end, end);
+    if (first >= last)
+        return (struct range){0, 0};
+    return (struct range){(first - begin) / nx, (last - 1 - begin) / nx + 1};
+}
+
+// Whether the powers of rows that are computed at once are measured by this rank, which then computes
+// all of them: the one with the first node.
+static bool measures_rows(const struct system *system, const struct plan_face_grid *grid,
+                          struct range rows)
+{
+    const size_t node = (size_t)grid->first_node + rows.first * (size_t)grid->nx;
+    return !system->exchange || (node >= system->own_nodes.first && node < system->own_nodes.end);
 }
 
 // Cloths on grids. Workers claim batches of rows.
@@ -233,14 +268,18 @@ static void add_to_grids(const struct system *system, const struct wind_now *now
             part += parts_of(system, grid);
             continue;
         }
-        const size_t batch = rows_at_once(grid);
-        const size_t batches = ((size_t)grid->ny + batch - 1) / batch;
+        const size_t batch = (size_t)plan_face_rows_at_once(grid);
+        const struct range own = own_rows(system, grid);
+        const size_t begin = own.first / batch, batches = (own.end + batch - 1) / batch - begin;
         struct range claimed;
-        while (worker_claim(worker, batches, 1, &claimed)) {
-            const size_t first = claimed.first * batch, end = first + batch;
-            const struct range rows = {first, end < grid->ny ? end : (size_t)grid->ny};
-            add_to_rows(system, now, grid, rows,
-                        powers_of_part(system, powers, part + claimed.first));
+        while (batches > 0 && worker_claim(worker, batches, 1, &claimed)) {
+            const size_t number = begin + claimed.first;
+            const size_t first = number * batch, end = first + batch;
+            struct range rows = {first, end < grid->ny ? end : (size_t)grid->ny};
+            const bool measures = powers && measures_rows(system, grid, rows);
+            if (!measures)
+                rows = (struct range){max_u64(first, own.first), min_u64(rows.end, own.end)};
+            add_to_rows(system, now, grid, rows, powers_of_part(system, measures, part + number));
         }
         worker_barrier(worker);
         part += parts_of(system, grid);

@@ -170,6 +170,8 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     REAL_NAME(surface_contact_find)(system, evaluation, worker);
     clear_forces(system, worker);
     add_mass_drag(system, worker);
+    if (system->exchange && springs_need_halo_first(system))
+        REAL_NAME(exchange_halo_end)(system, worker);
     REAL_NAME(wind_add)(system, evaluation, finish, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);
     REAL_NAME(elements_add)(system, false, evaluation.powers, worker);
@@ -180,8 +182,6 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     (system, elapsed_part(system, evaluation.time), worker);
     if (evaluation.powers)
         REAL_NAME(work_measure_others)(system, evaluation, worker);
-    if (system->exchange && springs_need_halo_first(system))
-        REAL_NAME(exchange_halo_end)(system, worker);
     REAL_NAME(springs_add)(system, evaluation.powers, worker);
     REAL_NAME(pressure_after_springs)(system, evaluation, worker);
     if (gas_has_collapsed(system)) // all volumes are known before any node moves

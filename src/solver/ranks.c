@@ -88,8 +88,9 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
         return refuse(error, "contact", "contact of surfaces is not possible");
     if (topology->collider_count > 0)
         return refuse(error, "colliders", "colliders are not possible");
-    if (topology->environment.wind.present && topology->face_count > 0)
-        return refuse(error, "environment.wind", "wind is not possible");
+    if (topology->environment.wind.present && plan_block_face_count(solver->plan) > 0)
+        return refuse(error, "environment.wind",
+                      "wind on other bodies than cloths is not possible");
     taut_status status = check_bodies(solver, error);
     if (status == TAUT_OK && !solver->functions->budget_is_measured(solver->system))
         return refuse(

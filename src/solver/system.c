@@ -431,6 +431,8 @@ static void exchange_use(struct system *system, struct exchange *exchange)
     if (system->exchange && system->powers)
         REAL_NAME(work_catch_up)(system);
     system->exchange = exchange;
+    // Nodes of other ranks have forces that mean nothing.
+    system->state->forces_zero = system->state->grid_forces_zero = false;
     if (!exchange)
         return;
     const struct plan_part *part = REAL_NAME(exchange_part)(exchange);

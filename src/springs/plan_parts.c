@@ -273,8 +273,7 @@ static bool add_boxes_of_tile(const struct plan *plan, const struct plan_parts *
     return true;
 }
 
-// The nodes around its tiles that a part reads: rows after them, and before them where faces need
-// these; of a lattice whole layers.
+// The nodes after its tiles that a part reads: rows, of a lattice layers.
 static bool add_grid_needs(const struct plan *plan, const struct plan_parts *parts, int number,
                            const struct plan_grid *grid, struct plan_part *part)
 {
@@ -286,13 +285,29 @@ static bool add_grid_needs(const struct plan *plan, const struct plan_parts *par
         return true;
     const uint64_t layer = tiling->nz > 1 ? tiling->nx * tiling->ny : tiling->nx;
     const uint64_t reach = tiling->nz > 1 ? tiling->above : tiling->after;
-    const uint64_t before = plan_face_grid_of_body(plan, grid->body) ? layer : 0;
-    bool added = add_halo(part, end_own, min_u64(end, end_own + reach * layer)) &&
-                 add_halo(part, max_u64(grid->first_node + before, first_own) - before, first_own);
+    bool added = add_halo(part, end_own, min_u64(end, end_own + reach * layer));
     for (uint64_t t = max_u64(part->first_tile, tiling->first_tile);
          added && t < min_u64(part->end_tile, tiling->first_tile + tiling_tile_count(tiling)); t++)
         added = add_boxes_of_tile(plan, parts, number, part, tiling, t - tiling->first_tile);
     return added;
+}
+
+// Faces read the rows before and after those with nodes of the part. The powers of rows that are
+// computed at once belong to the part of the first of them, which computes all.
+static bool add_face_needs(const struct plan_face_grid *grid, struct plan_part *part)
+{
+    const uint64_t nx = grid->nx, end = grid->first_node + nx * grid->ny;
+    const uint64_t first_own = max_u64(part->first_node, grid->first_node);
+    const uint64_t end_own = min_u64(part->end_node, end);
+    if (first_own >= end_own)
+        return true;
+    const uint64_t batch = plan_face_rows_at_once(grid);
+    const uint64_t first_row = (first_own - grid->first_node) / nx;
+    const uint64_t last_row = (end_own - 1 - grid->first_node) / nx;
+    const uint64_t rows = min_u64(grid->ny, (last_row / batch + 1) * batch + 1);
+    const uint64_t before = first_row > 0 ? first_row - 1 : 0;
+    return add_halo(part, grid->first_node + before * nx, first_own) &&
+           add_halo(part, end_own, grid->first_node + rows * nx);
 }
 
 static bool is_computed(const struct plan_part *part, uint64_t node)
@@ -378,6 +393,8 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
     bool made = true;
     for (size_t g = 0; made && g < plan->grid_count; g++)
         made = add_grid_needs(plan, parts, number, &plan->grids[g], part);
+    for (size_t g = 0; made && g < plan->face_grid_count; g++)
+        made = add_face_needs(&plan->face_grids[g], part);
     if (!made || !add_loose_needs(topology, plan, part)) {
         plan_part_free(part);
         return fail_memory(error, "the parts of ranks");

@@ -14,6 +14,13 @@
 // On no grid, a part ends where a chunk of the sums of the energy budget does (POWER_NODES).
 enum { PART_NODES = 1024 };
 
+// Rows of a grid of faces that are computed at once, and whose powers are one sum.
+static inline uint64_t plan_face_rows_at_once(const struct plan_face_grid *grid)
+{
+    enum { NODES_AT_ONCE = 8192 };
+    return NODES_AT_ONCE / grid->nx + 1;
+}
+
 struct plan_parts {
     int count;
     uint64_t *cuts; // part p has nodes [cuts[p], cuts[p + 1])

@@ -13,10 +13,11 @@
 
 // ---- Forces
 
-// Of several ranks: whether springs_add needs the halo, which springs_sweep waits for otherwise.
+// Of several ranks: whether the halo is needed by wind or by springs_add; springs_sweep waits for it
+// otherwise.
 static inline bool springs_need_halo_first(const struct system *system)
 {
-    return system->constants->springs > 0;
+    return system->constants->springs > 0 || system->topology->environment.wind.present;
 }
 
 // Adds the forces of springs on no grid. For tiles of packed springs with vertex rings, the partial
