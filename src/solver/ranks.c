@@ -77,8 +77,6 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
         snprintf(key, sizeof key, "simulation.integrator: %s", integrator_name(solver->integrator));
         return refuse(error, key, "only symplectic_euler and velocity_verlet are possible");
     }
-    if (solver->dt_rule.automatic)
-        return refuse(error, "simulation.dt: auto", "only a dt in seconds is possible");
     const enum plan_format format = plan_off_grid_format(solver->plan);
     if (plan_is_reference(solver->plan) || format == PLAN_BLOCKS || format == PLAN_COLOURED) {
         snprintf(key, sizeof key, "--kernel %s", kernel_choice_name((int)solver->kernel));
@@ -198,6 +196,12 @@ void solver_end_steps(taut_solver *solver)
         return;
     solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
+}
+
+void solver_complete_ranks(taut_solver *solver, bool begins, const struct worker *worker)
+{
+    if (solver->ranks)
+        solver->functions->exchange_pause(solver->system, solver->ranks->exchange, begins, worker);
 }
 
 void solver_collect(const taut_solver *solver)

@@ -68,6 +68,9 @@ struct system_functions {
                                  struct exchange **exchange, taut_error *error);
     void (*exchange_free)(struct exchange *exchange);
     void (*exchange_use)(struct system *system, struct exchange *exchange);
+    // Within steps, by all workers: all nodes on all ranks, and none is exchanged until the end.
+    void (*exchange_pause)(struct system *system, struct exchange *exchange, bool begins,
+                           const struct worker *worker);
     void (*exchange_collect)(struct system *system, const struct exchange *exchange); // on rank 0
     // Whether the kernels measure what the energy budget needs, or none is kept.
     bool (*budget_is_measured)(const struct system *system);
