@@ -278,7 +278,8 @@ TAUT_API taut_status taut_solver_critical_step(taut_solver *solver, int with_com
                                                taut_critical_step *result, taut_error *error);
 
 // Moves a sphere collider (by its index in the scene's list of colliders) and sets its velocity; m
-// and m/s.
+// and m/s. With `response: contact` a place in a body, or nearer to one than a twentieth of the
+// thickness of contact, is refused (TAUT_ERROR_ARGUMENT).
 TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider,
                                             const double centre[3], const double velocity[3],
                                             taut_error *error);

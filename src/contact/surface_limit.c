@@ -550,7 +550,8 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         REAL_NAME(surface_memory_has_run_out)(system);
     if (integrator_is_implicit(system->settings.integrator)) // which may go on with the step
         it->steps_known &= !cut;
-    it->cut_steps += cut;
+    if (cut)
+        REAL_NAME(surface_contact_count_cut)(system);
     it->unresolved += rounds == ROUNDS || stuck;
     it->lists_due |= it->lists_due_next;
     if (it->overshot) {
@@ -644,10 +645,10 @@ bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct work
     if (!it)
         return false;
     worker_barrier(worker); // the first worker has counted
-    const bool has = it->cut_steps != it->cuts_seen;
+    const bool has = it->cuts != it->cuts_seen;
     worker_barrier(worker);
     if (worker->index == 0)
-        it->cuts_seen = it->cut_steps;
+        it->cuts_seen = it->cuts;
     return has;
 }
 
@@ -715,11 +716,16 @@ double REAL_NAME(surface_contact_fraction)(struct system *system, const struct w
 
 void REAL_NAME(surface_contact_count_cut)(struct system *system)
 {
-    system->surface_contact->cut_steps++;
+    struct surface_contact *it = system->surface_contact;
+    const uint64_t step = system->state->step + 1;
+    it->cuts++;
+    it->cut_steps += it->last_cut != step;
+    it->last_cut = step;
 }
 
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
-    return it ? (struct surface_cuts){it->cut_steps, it->unresolved} : (struct surface_cuts){0, 0};
+    return it ? (struct surface_cuts){it->cut_steps, it->unresolved, it->cuts}
+              : (struct surface_cuts){0, 0, 0};
 }

@@ -146,7 +146,8 @@ struct surface_contact {
     struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
     atomic_bool failed;             // memory ran out
     atomic_bool passes;             // in the step that has just been made
-    uint64_t cuts_seen;             // of cut_steps, by surface_contact_has_cut
+    uint64_t cuts, cuts_seen;       // all; and by surface_contact_has_cut
+    uint64_t last_cut;              // the step, from 1 on
     uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
     double cut_work;  // J, in the last of them: of nodes and shapes with a prescribed motion
     bool cuts_again;  // something has been cut in this round

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "springs/springs.h"
 
-enum { ROUNDS = 4000, LENGTH_SWEEPS = 3 };
+enum { ROUNDS = 4000, WHOLE_ROUNDS = 100, LENGTH_SWEEPS = 3 };
 
 // Of the mean length of edges: how far a crossing moves its parts in one round, at first and at most.
 static const double STEP = 0.05, STEP_MAX = 0.4;
@@ -35,6 +35,11 @@ struct whole {
     vec3 centre;       // m
     vec3 shorter, out; // the directions that shorten curves; and from the other bodies, summed
     uint64_t count;
+    double deepest; // over the thickness: of its parts, that of the one farthest inside a shape
+    double depth;   // m: up to the distance of the thickness
+    vec3 leave;     // m: with which this part would have it
+    vec3 leave_sum; // m: of all its parts that are too near
+    vec3 away;      // the same at first
 };
 
 struct relaxation {
@@ -176,6 +181,14 @@ static vec3 direction_of_whole(const struct whole *whole, double step)
     return shortens ? vec3_scale(1 / step, whole->shorter) : whole->out;
 }
 
+static void move_whole(struct relaxation *it, size_t body, vec3 move)
+{
+    const struct range nodes = surface_nodes(it->system->topology, body);
+    it->bodies[body].centre = vec3_add(it->bodies[body].centre, move);
+    for (size_t i = nodes.first; i < nodes.end; i++)
+        state_put(it->system->state, i, vec3_add(position_of(it, i), move));
+}
+
 // Moves bodies by at most one step.
 static void apply_wholes(struct relaxation *it)
 {
@@ -184,13 +197,10 @@ static void apply_wholes(struct relaxation *it)
     for (size_t b = 0; b < topology->body_count; b++)
         longest = fmax(longest, vec3_length(direction_of_whole(&it->bodies[b], it->step)));
     for (size_t b = 0; b < topology->body_count && longest > 0; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        struct whole *whole = &it->bodies[b];
-        const vec3 move = vec3_scale(it->step / longest, direction_of_whole(whole, it->step));
-        const bool moves = vec3_length(move) > 0;
-        whole->centre = vec3_add(whole->centre, move);
-        for (uint64_t i = body->first_node; moves && i < body->first_node + body->node_count; i++)
-            state_put(it->system->state, (size_t)i, vec3_add(position_of(it, (size_t)i), move));
+        const vec3 move =
+            vec3_scale(it->step / longest, direction_of_whole(&it->bodies[b], it->step));
+        if (vec3_length(move) > 0)
+            move_whole(it, b, move);
     }
 }
 
@@ -322,17 +332,32 @@ static void keep_lengths(struct relaxation *it, bool measure)
 
 // ---- Surfaces that are too near
 
-// The direction from the second side to the first where they have a point in common: the normal of
-// the triangle, on the same side of both surfaces.
-static vec3 direction_of_touching(const uint32_t nodes[4], const vec3 p[4])
+// A direction at right angles to another one, the same for those that are nearly the same.
+static vec3 at_right_angles(vec3 direction)
 {
-    const vec3 n = vec3_cross(vec3_subtract(p[2], p[1]), vec3_subtract(p[3], p[1]));
+    const double x = fabs(direction.x), y = fabs(direction.y), z = fabs(direction.z);
+    const vec3 axis = z <= x && z <= y ? vec3_make(0, 0, 1)
+                      : y <= x         ? vec3_make(0, 1, 0)
+                                       : vec3_make(1, 0, 0);
+    return vec3_cross(direction, axis);
+}
+
+// The direction from the second side to the first where they have a point in common: the normal of
+// the triangle, or that of both edges, on the same side of both surfaces.
+static vec3 direction_of_touching(const uint32_t nodes[4], const vec3 p[4], bool edges)
+{
+    const double parallel = 1e-6; // sine
+    const vec3 one = edges ? vec3_subtract(p[1], p[0]) : vec3_subtract(p[2], p[1]),
+               other = edges ? vec3_subtract(p[3], p[2]) : vec3_subtract(p[3], p[1]);
+    vec3 n = vec3_cross(one, other);
+    if (edges && vec3_length(n) <= parallel * vec3_length(one) * vec3_length(other))
+        n = at_right_angles(one);
     const double length = vec3_length(n);
     if (length == 0)
         return vec3_make(0, 0, 0);
     const double largest = fabs(n.x) > fabs(n.y) ? (fabs(n.x) > fabs(n.z) ? n.x : n.z)
                                                  : (fabs(n.y) > fabs(n.z) ? n.y : n.z);
-    const bool flips = (largest < 0) != (nodes[0] < nodes[1]);
+    const bool flips = (largest < 0) != (nodes[0] < nodes[edges ? 2 : 1]);
     return vec3_scale((flips ? -1 : 1) / length, n);
 }
 
@@ -349,11 +374,8 @@ static bool push_candidate(struct relaxation *it, const struct candidate *candid
     const double distance = vec3_length(between);
     if (distance >= thickness)
         return false;
-    vec3 normal = vec3_make(0, 0, 0);
-    if (distance > 0)
-        normal = vec3_scale(1 / distance, between);
-    else if (!candidate->edges)
-        normal = direction_of_touching(nodes, p);
+    const vec3 normal = distance > 0 ? vec3_scale(1 / distance, between)
+                                     : direction_of_touching(nodes, p, candidate->edges);
     double shares[2] = {0, 0}; // inverse masses
     for (int i = 0; i < 4; i++) {
         shares[i >= split] += inverse_mass_of(it, nodes[i]);
@@ -377,11 +399,19 @@ static void push_from_shape(void *context, const struct shape_nearest *part, vec
         return;
     const double thickness =
         shape_thickness(it->system, part->body); // m; part->distance is below it
+    const vec3 move = vec3_scale(thickness - part->distance, normal);
     it->near_shape |= part->part < ENOUGH;
     it->worst = fmin(it->worst, part->part);
+    struct whole *whole = &it->bodies[part->body];
+    whole->leave_sum = vec3_add(whole->leave_sum, move);
+    if (part->part < whole->deepest) {
+        whole->deepest = part->part;
+        whole->depth = thickness - part->distance;
+        whole->leave = move;
+    }
     for (int i = 0; i < part->count; i++)
         if (inverse_mass_of(it, part->nodes[i]) > 0)
-            add_move(it, part->nodes[i], vec3_scale(thickness - part->distance, normal));
+            add_move(it, part->nodes[i], move);
 }
 
 // Whether anything is too near to a shape.
@@ -389,6 +419,10 @@ static bool push_from_shapes(struct relaxation *it)
 {
     it->near_shape = false;
     it->worst = INFINITY;
+    for (size_t b = 0; b < it->body_count; b++) {
+        it->bodies[b].deepest = INFINITY;
+        it->bodies[b].leave_sum = vec3_make(0, 0, 0);
+    }
     REAL_NAME(shape_contact_visit)(it->system, push_from_shape, it);
     return it->near_shape;
 }
@@ -548,8 +582,58 @@ static void untangle_all(struct relaxation *it, struct surface_relaxed *result)
     }
 }
 
-// First everything leaves planes, spheres and rooms, as far as it can; springs and edges get back their
-// lengths after each round.
+// The move of a body in this round: what its deepest part needs, along the mean of what all parts needed at
+// first (`straight`) or along that of the part.
+static vec3 leaving_move(const struct whole *whole, bool straight)
+{
+    const double length = vec3_length(whole->away);
+    return straight && length > 0 ? vec3_scale(whole->depth / length, whole->away) : whole->leave;
+}
+
+static bool is_stuck(const struct whole *whole)
+{
+    return isfinite(whole->mass) && whole->deepest < ENOUGH;
+}
+
+// Those that have found no place go back to where they were.
+static void put_back_stuck(struct relaxation *it)
+{
+    for (size_t b = 0; b < it->system->topology->body_count; b++) {
+        const struct range nodes = surface_nodes(it->system->topology, b);
+        for (size_t i = nodes.first; i < nodes.end && is_stuck(&it->bodies[b]); i++)
+            state_put(it->system->state, i, it->start[i]);
+    }
+    find_wholes(it);
+    clear_moves(it);
+}
+
+// Bodies that nothing holds leave planes, spheres and rooms as a whole. Out of a shape that they surround
+// their parts show in different directions, so that those that find no place otherwise go straight.
+// Between walls that are nearer than a body is wide there is none.
+static void leave_as_wholes(struct relaxation *it, struct surface_relaxed *result)
+{
+    for (int straight = 0; straight < 2; straight++) {
+        bool moves = true;
+        for (int round = 0; moves && round < WHOLE_ROUNDS && push_from_shapes(it); round++) {
+            moves = false;
+            for (size_t b = 0; b < it->system->topology->body_count; b++) {
+                struct whole *whole = &it->bodies[b];
+                if (round == 0)
+                    whole->away = whole->leave_sum;
+                if (!is_stuck(whole))
+                    continue;
+                move_whole(it, b, leaving_move(whole, straight != 0));
+                moves = true;
+            }
+            result->rounds += moves;
+        }
+        push_from_shapes(it);
+        put_back_stuck(it);
+    }
+}
+
+// Then what is still inside, node by node, as far as it can; springs and edges get back their lengths
+// after each round.
 static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
 {
     double best = -INFINITY;
@@ -576,8 +660,10 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
     if (worker->index == 0) {
         *result = (struct surface_relaxed){.no_memory = !relaxation_begin(&it)};
         result->ends = result->no_memory;
-        if (!result->ends)
+        if (!result->ends) {
+            leave_as_wholes(&it, result);
             leave_shapes(&it, result);
+        }
     }
     worker_barrier(worker);
     while (!result->ends) {

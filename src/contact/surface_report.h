@@ -36,6 +36,7 @@ struct shape_nearest {
 // to keep surfaces apart.
 struct surface_cuts {
     uint64_t steps, unresolved;
+    uint64_t cuts; // of which a step may have several: of substeps, and of stages that are repeated
 };
 
 // What `existing: relax` has done: the pairs that crossed, and how far a node has moved at most.

@@ -1158,11 +1158,11 @@ static void update_friction(struct system *system, const struct worker *worker)
 // longer belong together; and the midpoint method would make nodes behind it bounce.
 static void cut_step(struct system *system, const struct worker *worker)
 {
-    const uint64_t before = REAL_NAME(surface_contact_cuts)(system).steps;
+    const uint64_t before = REAL_NAME(surface_contact_cuts)(system).cuts;
     REAL_NAME(mesh_colliders_pose)(system, step_time(system, system->state->step + 1), worker);
     shorten(system, worker);
     REAL_NAME(limit_motion)(system, worker);
-    if (worker->index == 0 && REAL_NAME(surface_contact_cuts)(system).steps > before)
+    if (worker->index == 0 && REAL_NAME(surface_contact_cuts)(system).cuts > before)
         system->state->previous_state_from = system->state->step + (is_midpoint(system) ? 2 : 1);
     worker_barrier(worker);
 }

@@ -504,27 +504,28 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
     return refuse(scene, diagnostics, scene->contact.at, text, error);
 }
 
-// The start of what cannot be kept apart from a plane, sphere or room with `response: contact`.
-static taut_status refuse_in_shapes(const taut_solver *solver, const taut_scene *scene,
-                                    struct diagnostics *diagnostics, taut_error *error)
+// What cannot be kept apart from a plane, sphere or room with `response: contact`, as a message; NULL if
+// there is nothing, otherwise the collider.
+static const struct scene_collider *
+describe_in_shapes(const taut_solver *solver, const taut_scene *scene, char *text, size_t size)
 {
     struct shape_nearest found;
     if (!solver->functions->shape_nearest(solver->system, &found) ||
         !(found.part < SURFACES_LEAST_APART))
-        return TAUT_OK;
+        return NULL;
     const struct surface_parts parts = {
         {found.body, 0},
         {found.count, 0},
         {{found.nodes[0], found.nodes[1], found.nodes[2]}},
     };
-    char part[200], text[700];
+    char part[200];
     double at[3];
     describe_part(solver, scene, &parts, 0, part, sizeof part);
     solver_read_nodes(solver, topology_builder_node(solver->topology, found.nodes[0]), 1, at, NULL,
                       NULL);
     const struct scene_collider *collider = &scene->colliders[found.collider];
     snprintf(
-        text, sizeof text,
+        text, size,
         "%s, near (%g, %g, %g), is %s collider %zu, a %s, at the start (its distance is %g m); "
         "bodies must start more than a twentieth of their thickness away from colliders with "
         "'response: contact': move the body or the collider%s",
@@ -532,7 +533,15 @@ static taut_status refuse_in_shapes(const taut_solver *solver, const taut_scene 
         collider_type_names[collider->type], found.distance,
         scene->contact.existing == EXISTING_RELAX ? ", as 'existing: relax' found no way"
                                                   : ", or use 'contact: {existing: relax}'");
-    return refuse(scene, diagnostics, collider->at, text, error);
+    return collider;
+}
+
+static taut_status refuse_in_shapes(const taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics, taut_error *error)
+{
+    char text[700];
+    const struct scene_collider *collider = describe_in_shapes(solver, scene, text, sizeof text);
+    return collider ? refuse(scene, diagnostics, collider->at, text, error) : TAUT_OK;
 }
 
 static void relax(void *context, const struct worker *worker)
@@ -594,14 +603,25 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
     const taut_status status = refuse_thickness(solver, scene, diagnostics, error);
     if (status != TAUT_OK)
         return status;
-    // A run that is continued has positions of its own.
-    if (scene->contact.existing == EXISTING_RELAX && !wanted->planned)
+    if (wanted
+            ->planned) // a run that is continued has positions of its own, in which nothing crosses
+        return TAUT_OK;
+    const bool relaxes = scene->contact.existing == EXISTING_RELAX;
+    char shape[700];
+    const struct scene_collider *collider =
+        relaxes ? describe_in_shapes(solver, scene, shape, sizeof shape) : NULL;
+    const bool crossed =
+        collider && solver->functions->surface_crossing(solver->system, &found, &no_memory);
+    if (relaxes && !no_memory)
         solver_work(solver, relax, solver);
-    if (solver->relaxed.no_memory)
+    if (no_memory || solver->relaxed.no_memory)
         return fail_memory(error, "contact");
     const bool crosses = solver->functions->surface_crossing(solver->system, &found, &no_memory);
     if (no_memory)
         return fail_memory(error, "contact");
+    // What leaves a shape and finds no place is folded through itself: the shape is what is in its way.
+    if (crosses && collider && !crossed)
+        return refuse(scene, diagnostics, collider->at, shape, error);
     return crosses ? refuse_parts(solver, scene, diagnostics, &found, "surfaces cross at the start",
                                   error)
                    : refuse_enclosed(solver, scene, diagnostics, error);

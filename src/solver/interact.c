@@ -57,6 +57,21 @@ taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
                : status;
 }
 
+// Contact keeps apart only what is apart.
+static taut_status check_sphere(taut_solver *solver, size_t collider, taut_error *error)
+{
+    struct shape_nearest found;
+    if (!solver->functions->shape_nearest(solver->system, &found) || found.collider != collider ||
+        !(found.part < SURFACES_LEAST_APART))
+        return TAUT_OK;
+    return fail(
+        error, TAUT_ERROR_ARGUMENT,
+        "there sphere collider %zu, which has 'response: contact', would reach into body '%.60s' "
+        "or nearly touch it, which has to stay more than a twentieth of the thickness away; bring "
+        "it nearer while the simulation runs, or choose another place",
+        collider, solver->topology->bodies[found.body].name);
+}
+
 taut_status solver_move_sphere(taut_solver *solver, size_t collider, const double centre[3],
                                const double velocity[3], double radius, taut_error *error)
 {
@@ -74,10 +89,16 @@ taut_status solver_move_sphere(taut_solver *solver, size_t collider, const doubl
     if (status != TAUT_OK)
         return status;
     apply_changes(solver);
+    const struct sphere_state before = solver_sphere(solver, collider);
     solver->functions->set_sphere(solver->system, collider,
                                   vec3_make(centre[0], centre[1], centre[2]),
                                   vec3_make(velocity[0], velocity[1], velocity[2]), radius);
-    return TAUT_OK;
+    if (topology->colliders[collider].response == RESPONSE_CONTACT)
+        status = check_sphere(solver, collider, error);
+    if (status != TAUT_OK)
+        solver->functions->set_sphere(solver->system, collider, before.centre, before.velocity,
+                                      before.radius);
+    return status;
 }
 
 struct sphere_state solver_sphere(const taut_solver *solver, size_t collider)

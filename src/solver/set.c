@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "scene/moduli.h"
+#include "scene/schema/schema.h"
 
 // ---- Before and after
 
@@ -803,8 +804,8 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
         {"absorption", contact->absorption, 0, INFINITY, false},
         {"restitution", contact->restitution, 0, 1, false},
         {"keep", contact->keep, 0, 1, false},
-        {"friction_static", contact->friction_static, 0, INFINITY, false},
-        {"friction_kinetic", contact->friction_kinetic, 0, INFINITY, false},
+        {"friction_static", contact->friction_static, 0, FRICTION_MAX, false},
+        {"friction_kinetic", contact->friction_kinetic, 0, FRICTION_MAX, false},
     };
     status = check_members("a collider", members, sizeof members / sizeof members[0], error);
     if (status != TAUT_OK)
