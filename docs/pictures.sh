@@ -32,6 +32,10 @@ strip ball-floor 4 220x220 0,0.44,4,4.6
 strip ball-rubber 4 220x220 0,0.3,0.36,0.6
 strip bar-vibrates 3 290x160 0,0.79,1.58 --hide legend
 strip bungee 5 170x320 0,1.6,3.2,5,7.2
+# An hour of computing and a gigabyte of memory: only if it is named. Its film is that of
+#     taut render out/cloth-drop-large --output cloth-drop-large.mp4 --camera 30,20 --hide nodes --hide springs
+[[ $wanted != *" cloth-drop-large "* ]] ||
+    strip cloth-drop-large 3 320x240 0.625,1,2.5 --camera 30,20 --hide nodes --hide springs
 picture cloth-large --set simulation.steps=3000 --colour tension
 picture cloth-links --camera 12,14
 strip cloth-spun 3 290x240 0.7,1.2,3 --hide nodes

@@ -257,9 +257,31 @@ static void test_a_house_of_cards_stands_by_friction(void **context)
     taut_solver_destroy(solver);
 }
 
+// A hundredth of its nodes: the ball carries the middle, and the rest lies on the floor in folds.
+static void test_a_large_cloth_drops_over_a_ball(void **context)
+{
+    (void)context;
+    enum { SIDE = 101 };
+    taut_solver *solver = scene_open("cloth-drop-large",
+                                     (const char *[]){"bodies.cloth.nodes=[101,101]", NULL}, NULL);
+    run_without_crossings(solver, quick() ? 0.2 : 2.5);
+    const struct extent cloth = body_extent(solver, "cloth");
+    assert_true(cloth.min.z > -0.05);
+    assert_true(cloth.max.z > 2.95 && cloth.max.z < (quick() ? 3.4 : 3.05));
+    if (!quick()) {
+        static const size_t corners[] = {0, SIDE - 1, SIDE * (SIDE - 1), SIDE * SIDE - 1};
+        for (int i = 0; i < 4; i++)
+            assert_true(position_in_body(solver, "cloth", corners[i]).z < 0.5);
+        assert_true(cloth.max.x - cloth.min.x < 9); // 10 m where it starts
+        assert_true(energy_of(solver).contact > 0);
+    }
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_large_cloth_drops_over_a_ball),
         cmocka_unit_test(test_sheets_lie_on_a_ball_in_their_order),
         cmocka_unit_test(test_a_knot_holds),
         cmocka_unit_test(test_a_rope_lies_in_windings),

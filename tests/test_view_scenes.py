@@ -17,7 +17,8 @@ from view_fixture import Screen, skip  # noqa: E402
 SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
 
 # Large scenes are made smaller.
-SMALLER = {"cloth-large": ["bodies.cloth.nodes=[60,61]"],
+SMALLER = {"cloth-drop-large": ["bodies.cloth.nodes=[60,60]"],
+           "cloth-large": ["bodies.cloth.nodes=[60,61]"],
            "jelly-large": ["bodies.jelly.nodes=[8,8,8]"]}
 
 
