@@ -790,6 +790,58 @@ static void test_crossing_surfaces_are_separated(void **state)
         }
 }
 
+// What has been separated is continued with the bits of the run that was saved, although the bodies cross
+// in the scene.
+static void test_what_was_separated_is_continued(void **state)
+{
+    (void)state;
+    char text[3000];
+    snprintf(text, sizeof text, RELAX "%s", "double", "relax", tangles[2]);
+    for (uint64_t before = 0; before <= 30; before += 30) {
+        taut_scene *scene = scene_of("%s", text);
+        taut_solver *whole, *rest;
+        taut_error error = {0};
+        void *bytes;
+        size_t count;
+        assert_int_equal(taut_solver_create(scene, NULL, &whole, &error), TAUT_OK);
+        advance(whole, before);
+        assert_int_equal(taut_solver_save_memory(whole, &bytes, &count, &error), TAUT_OK);
+        if (taut_solver_restore_memory(scene, bytes, count, NULL, &rest, &error) != TAUT_OK)
+            fail_msg("%s", error.text);
+        advance(whole, 50);
+        advance(rest, 50);
+        assert_int_equal(taut_solver_hash(rest), taut_solver_hash(whole));
+        taut_bytes_release(bytes);
+        taut_solver_destroy(whole);
+        taut_solver_destroy(rest);
+        taut_scene_destroy(scene);
+    }
+}
+
+// Ropes that cross in a point, of which one ends on the other, or that are in the same place have no
+// distance whose direction would part them.
+static void test_ropes_in_the_same_place_are_separated(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"from: [0.013, 0, -0.2], to: [0.013, 0, 0.2]",
+                                         "from: [0.013, 0, 0], to: [0.013, 0, 0.2]",
+                                         "from: [-0.2, 0, 0], to: [0.2, 0, 0]"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        taut_solver *solver =
+            solver_of("precision: double\nsimulation: {dt: 1e-4, steps: 1}\n"
+                      "contact: {thickness: 0.01, stiffness: 10, existing: relax}\n"
+                      "bodies:\n"
+                      "- {name: a, type: rope, from: [-0.2, 0, 0], to: [0.2, 0, 0], nodes: 15,\n"
+                      "   mass: 0.1, stiffness: 100}\n"
+                      "- {name: b, type: rope, %s, nodes: 15, mass: 0.1, stiffness: 100}\n",
+                      others[i]);
+        assert_true(solver_surface_relaxed(solver).farthest > 0.004);
+        assert_true(solver_surface_relaxed(solver).farthest < 0.011);
+        advance(solver, 100);
+        taut_solver_destroy(solver);
+    }
+}
+
 // A sheet and a ball that are held on both sides of each other.
 static void test_what_relax_cannot_separate_is_refused(void **state)
 {
@@ -830,6 +882,8 @@ int main(void)
         cmocka_unit_test(test_automatic_stiffness_halves_the_critical_step),
         cmocka_unit_test(test_surfaces_that_cannot_be_kept_apart_are_refused),
         cmocka_unit_test(test_crossing_surfaces_are_separated),
+        cmocka_unit_test(test_what_was_separated_is_continued),
+        cmocka_unit_test(test_ropes_in_the_same_place_are_separated),
         cmocka_unit_test(test_what_relax_cannot_separate_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

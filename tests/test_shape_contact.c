@@ -770,6 +770,65 @@ static void test_relaxing_moves_out(void **state)
     }
 }
 
+// A free body leaves a plane or sphere without being bent; one that is wider than a room is refused,
+// with the room in the message.
+static void test_relaxing_moves_free_bodies_as_a_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *collider;
+        double farthest; // m, at most; 0: refused
+    } cases[] = {
+        {"type: plane, point: [0, 0.02, 0]", 0.0301},
+        {"type: plane, point: [0, 0.19, 0]", 0.2001},
+        {"type: sphere, radius: 0.1, center: [0.1, 0.1, -0.04]", 0.0701},
+        {"type: sphere, radius: 0.1, center: [0.1, 0.1, 0.05]", 0.27},
+        {"type: room, min: [0.02, -1, -1], max: [0.15, 1, 1]", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        taut_scene *scene = scene_of(
+            "simulation: {dt: 0.001, steps: 1}\ncontact: {thickness: 0.01, existing: relax}\n"
+            "bodies:\n- {name: a, type: lattice, nodes: [5, 5, 5], spacing: 0.05, mass: 1,\n"
+            "   stiffness: 500}\n"
+            "colliders:\n- {%s, response: contact}\n",
+            cases[i].collider);
+        taut_solver *solver = NULL;
+        taut_error error = {0};
+        taut_energy energy;
+        const taut_status status = taut_solver_create(scene, NULL, &solver, &error);
+        if (cases[i].farthest == 0) {
+            assert_int_equal(status, TAUT_ERROR_SCENE);
+            assert_contains(error.text, "is inside collider 0, a room");
+        } else {
+            assert_int_equal(status, TAUT_OK);
+            assert_true(solver_surface_relaxed(solver).farthest > 0.02);
+            assert_true(solver_surface_relaxed(solver).farthest < cases[i].farthest);
+            assert_int_equal(taut_solver_energy(solver, &energy, &error), TAUT_OK);
+            assert_true(energy.elastic < 1e-6); // J
+        }
+        taut_solver_destroy(solver);
+        taut_scene_destroy(scene);
+    }
+}
+
+// A sphere with `response: contact` is not placed in a body, and stays where it was.
+static void test_spheres_are_not_placed_in_bodies(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        "simulation: {dt: 0.001, steps: 1}\ncontact: {thickness: 0.01}\n"
+        "bodies:\n- {name: a, type: lattice, nodes: [5, 5, 5], spacing: 0.05, mass: 1,\n"
+        "   stiffness: 500}\n"
+        "colliders:\n- {type: sphere, radius: 0.05, center: [0.1, 0.5, 0.1], response: contact}\n");
+    taut_error error = {0};
+    const double still[3] = {0, 0, 0}, inside[3] = {0.1, 0.22, 0.1}, beside[3] = {0.1, 0.27, 0.1};
+    assert_int_equal(taut_solver_set_sphere(solver, 0, inside, still, &error), TAUT_ERROR_ARGUMENT);
+    assert_contains(error.text, "would reach into body 'a'");
+    assert_near(solver_sphere(solver, 0).centre.y, 0.5, 0);
+    assert_int_equal(taut_solver_set_sphere(solver, 0, beside, still, &error), TAUT_OK);
+    taut_solver_destroy(solver);
+}
+
 static void refuse_keys(const char *integrator, const char *contact, const char *keys,
                         const char *message)
 {
@@ -842,6 +901,8 @@ int main(void)
         cmocka_unit_test(test_short_implicit_steps_resolve_impacts),
         cmocka_unit_test(test_what_starts_inside_is_refused),
         cmocka_unit_test(test_relaxing_moves_out),
+        cmocka_unit_test(test_relaxing_moves_free_bodies_as_a_whole),
+        cmocka_unit_test(test_spheres_are_not_placed_in_bodies),
         cmocka_unit_test(test_keys_of_other_responses_are_refused),
         cmocka_unit_test(test_setters_refuse_what_does_not_exist),
     };
