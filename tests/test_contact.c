@@ -799,19 +799,15 @@ static void test_what_was_separated_is_continued(void **state)
     snprintf(text, sizeof text, RELAX "%s", "double", "relax", tangles[2]);
     for (uint64_t before = 0; before <= 30; before += 30) {
         taut_scene *scene = scene_of("%s", text);
-        taut_solver *whole, *rest;
-        taut_error error = {0};
-        void *bytes;
-        size_t count;
-        assert_int_equal(taut_solver_create(scene, NULL, &whole, &error), TAUT_OK);
+        const taut_config config = {.threads = 1};
+        taut_solver *whole = create_with(scene, &config);
         advance(whole, before);
-        assert_int_equal(taut_solver_save_memory(whole, &bytes, &count, &error), TAUT_OK);
-        if (taut_solver_restore_memory(scene, bytes, count, NULL, &rest, &error) != TAUT_OK)
-            fail_msg("%s", error.text);
+        const struct saved saved = save(whole);
+        taut_solver *rest = restore_with(scene, saved, &config);
         advance(whole, 50);
         advance(rest, 50);
         assert_int_equal(taut_solver_hash(rest), taut_solver_hash(whole));
-        taut_bytes_release(bytes);
+        taut_bytes_release(saved.bytes);
         taut_solver_destroy(whole);
         taut_solver_destroy(rest);
         taut_scene_destroy(scene);

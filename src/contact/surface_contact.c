@@ -400,7 +400,7 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         const bool touches =
             it->broad->kernels->barrier_forces(&listed, &barrier, it->own[block], on_b, &least);
         if (at_start)
-            known->pair.least = fminf((float)(real_sqrt(least) * (real)(1 - 1e-6)), known->others);
+            know_least(known, least);
         if (!touches)
             continue;
         it->touched[block] = 1;
@@ -689,7 +689,7 @@ static double list_energy(const struct system *system, struct pair_finder *finde
         return 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct block_pair *pair = &list->pairs[p].pair;
-        if (changed && !pair_has_changed(it, pair, CHANGED))
+        if (changed && !blocks_have_changed(it, pair->a, pair->b, CHANGED))
             continue;
         const bool self = pair->a == pair->b;
         const struct barrier barrier =

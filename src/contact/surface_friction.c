@@ -382,7 +382,7 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
     (void)it->broad->kernels->barrier_forces(&listed, &update->law.barrier, unused[0], unused[1],
                                              &least);
     if (!it->rows) // these positions are those of the start, from which the next step goes on
-        found->pair.least = fminf((float)(real_sqrt(least) * (real)(1 - 1e-6)), found->others);
+        know_least(found, least);
     while (update->at < update->end)
         end_record(update, update->law.stiffness);
     if (made->count > first)
@@ -492,11 +492,10 @@ void REAL_NAME(surface_friction_start)(struct system *system, double time,
 static double list_sum(const struct system *system, const struct friction_list *list, bool power,
                        bool changed)
 {
-    const uint8_t *changes = system->surface_contact->changed;
     double sum = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct friction_pair *pair = &list->pairs[p];
-        if (changed && !((changes[pair->a] | changes[pair->b]) & CHANGED))
+        if (changed && !blocks_have_changed(system->surface_contact, pair->a, pair->b, CHANGED))
             continue;
         const struct friction_law law = law_between(system, pair->a, pair->b);
         for (size_t r = pair->first; r < pair->first + pair->count; r++) {

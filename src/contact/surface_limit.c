@@ -426,7 +426,8 @@ static void find_passing(const struct system *system, struct pair_finder *finder
     struct surface_list *list = &it->lists[index];
     list->passing_count = 0;
     for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
-        if (!all && !pair_has_changed(it, &list->pairs[p].pair, CHANGED_BEFORE))
+        const struct block_pair *pair = &list->pairs[p].pair;
+        if (!all && !blocks_have_changed(it, pair->a, pair->b, CHANGED_BEFORE))
             continue;
         if (!pair_passes(system, finder, index, p))
             continue;
@@ -492,7 +493,7 @@ static bool cut_list(struct system *system, struct pair_finder *finder, size_t i
         struct candidate_walk walk;
         struct candidate found;
         passing += passes;
-        if (!passes && !pair_has_changed(it, pair, CHANGED_NOW))
+        if (!passes && !blocks_have_changed(it, pair->a, pair->b, CHANGED_NOW))
             continue;
         if (!passing_candidates(it, finder, index, p, &walk))
             continue;

@@ -247,10 +247,10 @@ static inline bool is_beyond(const struct barrier *barrier, double distance)
 // any.
 enum { CHANGED_BEFORE = 1, CHANGED_NOW = 2, CHANGED = 4 };
 
-static inline bool pair_has_changed(const struct surface_contact *it, const struct block_pair *pair,
-                                    int when)
+static inline bool blocks_have_changed(const struct surface_contact *it, uint32_t a, uint32_t b,
+                                       int when)
 {
-    return ((it->changed[pair->a] | it->changed[pair->b]) & when) != 0;
+    return ((it->changed[a] | it->changed[b]) & when) != 0;
 }
 
 // ---- The motion of a step
@@ -502,6 +502,12 @@ static inline struct pair_codes codes_within_reach(struct surface_contact *it,
 static inline size_t code_total(const uint16_t counts[3])
 {
     return (size_t)counts[0] + counts[1] + counts[2];
+}
+
+// The least square of the distances of its listed candidates has been found, at the start of a step.
+static inline void know_least(struct surface_pair *pair, real least)
+{
+    pair->pair.least = fminf((float)(real_sqrt(least) * (real)(1 - 1e-6)), pair->others);
 }
 
 // The listed candidates of a pair are evaluated.

@@ -600,11 +600,24 @@ static void put_back_stuck(struct relaxation *it)
 {
     for (size_t b = 0; b < it->system->topology->body_count; b++) {
         const struct range nodes = surface_nodes(it->system->topology, b);
-        for (size_t i = nodes.first; i < nodes.end && is_stuck(&it->bodies[b]); i++)
+        if (!is_stuck(&it->bodies[b]))
+            continue;
+        for (size_t i = nodes.first; i < nodes.end; i++)
             state_put(it->system->state, i, it->start[i]);
     }
     find_wholes(it);
-    clear_moves(it);
+}
+
+// One round; false if no body is stuck.
+static bool leave_once(struct relaxation *it, bool straight)
+{
+    bool moves = false;
+    for (size_t b = 0; b < it->system->topology->body_count; b++)
+        if (is_stuck(&it->bodies[b])) {
+            move_whole(it, b, leaving_move(&it->bodies[b], straight));
+            moves = true;
+        }
+    return moves;
 }
 
 // Bodies that nothing holds leave planes, spheres and rooms as a whole. Out of a shape that they surround
@@ -612,24 +625,21 @@ static void put_back_stuck(struct relaxation *it)
 // Between walls that are nearer than a body is wide there is none.
 static void leave_as_wholes(struct relaxation *it, struct surface_relaxed *result)
 {
-    for (int straight = 0; straight < 2; straight++) {
-        bool moves = true;
-        for (int round = 0; moves && round < WHOLE_ROUNDS && push_from_shapes(it); round++) {
-            moves = false;
-            for (size_t b = 0; b < it->system->topology->body_count; b++) {
-                struct whole *whole = &it->bodies[b];
-                if (round == 0)
-                    whole->away = whole->leave_sum;
-                if (!is_stuck(whole))
-                    continue;
-                move_whole(it, b, leaving_move(whole, straight != 0));
-                moves = true;
-            }
-            result->rounds += moves;
+    bool near = push_from_shapes(it);
+    for (int straight = 0; near && straight < 2; straight++) {
+        for (size_t b = 0; b < it->body_count; b++)
+            it->bodies[b].away = it->bodies[b].leave_sum;
+        for (int round = 0; round < WHOLE_ROUNDS && near && leave_once(it, straight != 0);
+             round++) {
+            result->rounds++;
+            near = push_from_shapes(it);
         }
-        push_from_shapes(it);
+        if (!near)
+            break;
         put_back_stuck(it);
+        near = push_from_shapes(it);
     }
+    clear_moves(it);
 }
 
 // Then what is still inside, node by node, as far as it can; springs and edges get back their lengths

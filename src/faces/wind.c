@@ -250,8 +250,7 @@ static struct range own_rows(const struct system *system, const struct plan_face
 static bool measures_rows(const struct system *system, const struct plan_face_grid *grid,
                           struct range rows)
 {
-    const size_t node = (size_t)grid->first_node + rows.first * (size_t)grid->nx;
-    return !system->exchange || (node >= system->own_nodes.first && node < system->own_nodes.end);
+    return exchange_owns(system, (size_t)grid->first_node + rows.first * (size_t)grid->nx);
 }
 
 // Cloths on grids. Workers claim batches of rows.

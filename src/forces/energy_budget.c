@@ -121,14 +121,19 @@ static void sum_wind(const struct system *system, const void *argument, struct r
         sums[WORK_WIND] += face_wind_power(system, &now->wind, face.nodes);
 }
 
+static void add_total(const double total[SUM_WIDTH], double power[SUM_WIDTH])
+{
+    for (int column = 0; column < WORK_COLUMNS; column++)
+        power[column] += total[column];
+}
+
 // Adds a sum over elements to the powers.
 static void add_sum(struct system *system, size_t count, chunk_sum sum, const void *argument,
                     double power[SUM_WIDTH], const struct worker *worker)
 {
     double total[SUM_WIDTH];
     REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
-    for (int column = 0; column < WORK_COLUMNS; column++)
-        power[column] += total[column];
+    add_total(total, power);
 }
 
 // The same over nodes, of all ranks.
@@ -137,8 +142,7 @@ static void add_node_sum(struct system *system, chunk_sum sum, const void *argum
 {
     double total[SUM_WIDTH];
     REAL_NAME(sum_over_nodes)(system, sum, argument, total, worker);
-    for (int column = 0; column < WORK_COLUMNS; column++)
-        power[column] += total[column];
+    add_total(total, power);
 }
 
 static void add_shape_powers(struct system *system, double power[SUM_WIDTH],

@@ -80,8 +80,8 @@ enum { BLOCK_BYTES = 1 << 26 }; // of one message of a large transfer
 
 static struct {
     bool begun;
-    int number, count, hosts, on_host;
-} group = {.count = 1, .hosts = 1, .on_host = 1};
+    int number, count, hosts;
+} group = {.count = 1, .hosts = 1};
 
 // The library's text is a paragraph: its first words, up to a comma or the end of the line.
 const char *ranks_library(void)
@@ -117,18 +117,12 @@ int ranks_hosts(void)
     return group.hosts;
 }
 
-int ranks_on_host(void)
-{
-    return group.on_host;
-}
-
 static void count_hosts(void)
 {
     MPI_Comm host;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     int inside = 0;
     MPI_Comm_rank(host, &inside);
-    MPI_Comm_size(host, &group.on_host);
     MPI_Comm_free(&host);
     const int first = inside == 0;
     MPI_Allreduce(&first, &group.hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -173,12 +167,6 @@ void ranks_abort(int code, const char *text)
     if (group.begun)
         MPI_Abort(MPI_COMM_WORLD, code);
     exit(code);
-}
-
-void ranks_barrier(void)
-{
-    if (group.count > 1)
-        MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static size_t block_of(size_t left)
@@ -416,19 +404,10 @@ int ranks_hosts(void)
     return 1;
 }
 
-int ranks_on_host(void)
-{
-    return 1;
-}
-
 void ranks_abort(int code, const char *text)
 {
     fprintf(stderr, "taut: %s\n", text);
     exit(code);
-}
-
-void ranks_barrier(void)
-{
 }
 
 void ranks_broadcast(void *data, size_t bytes)

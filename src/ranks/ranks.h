@@ -33,12 +33,10 @@ taut_status ranks_begin(taut_error *error);
 // Leaves the group; nothing if there is none. Collective.
 void ranks_end(void);
 
-// This rank, from 0 on; the number of ranks, 1 without a group; the number of machines, and of
-// ranks on this machine.
+// This rank, from 0 on; the number of ranks, 1 without a group; the number of machines.
 int ranks_number(void);
 int ranks_count(void);
 int ranks_hosts(void);
-int ranks_on_host(void);
 
 // From now on this process prints nothing on standard output, and what it prints on standard error
 // is kept.
@@ -51,8 +49,6 @@ void ranks_kept_text(char *text, size_t size);
 _Noreturn void ranks_abort(int code, const char *text);
 
 // ---- Collective
-
-void ranks_barrier(void);
 
 // Copies bytes of rank 0 to all.
 void ranks_broadcast(void *data, size_t bytes);

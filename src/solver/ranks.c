@@ -174,11 +174,6 @@ void solver_ranks_free(taut_solver *solver)
 
 // ---- Stepping
 
-bool solver_is_shared(const taut_solver *solver)
-{
-    return solver->ranks;
-}
-
 void solver_begin_steps(taut_solver *solver, uint64_t steps)
 {
     if (!solver->ranks)

@@ -78,7 +78,6 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *erro
 // if there is one. From then on ranks other than 0 only serve. TAUT_ERROR_UNSUPPORTED, with the key,
 // if the scene has what only one process can compute. Collective, with the same result on all ranks.
 taut_status solver_share(taut_solver *solver, taut_error *error);
-bool solver_is_shared(const taut_solver *solver);
 
 // On ranks other than 0: takes part in what rank 0 does with its solver, until it destroys it.
 void solver_serve(taut_solver *solver);

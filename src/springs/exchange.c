@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "ranks/ranks.h"
-#include "springs/grid/sweep.h"
+#include "springs/springs.h"
 
 // Numbers to and from one rank: nodes, or boxes of halo contributions.
 struct lists {
@@ -277,23 +277,14 @@ void REAL_NAME(exchange_proceed)(struct exchange *exchange)
 
 // ---- Halo contributions
 
-// The sweep of a tile, whose number becomes that within its grid.
-static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
-{
-    const size_t grid = find_interval(&sweeps->items->tiling.first_tile, sizeof *sweeps->items,
-                                      sweeps->count, *tile);
-    *tile -= sweeps->items[grid].tiling.first_tile;
-    return &sweeps->items[grid];
-}
-
 // Copies the contributions of a box from the sweep to `buffer`, or back; returns its end.
 static real *copy_box(const struct system *system, const uint64_t pair[2], real *buffer, bool back)
 {
     uint64_t number = pair[0];
-    const struct sweep *sweep = sweep_of(system->sweeps, &number);
+    const struct sweep *sweep = REAL_NAME(sweep_of_tile)(system->sweeps, &number);
     const struct plan_tile tile = tiling_tile(&sweep->tiling, number);
     const struct halo_box box = halo_box(&sweep->tiling, &tile, (int)pair[1]);
-    const size_t nodes = (size_t)((box.j1 - box.j0) * (box.k1 - box.k0) * sweep->tiling.nx);
+    const size_t nodes = (size_t)halo_box_nodes(&sweep->tiling, &box);
     for (uint64_t c = 0; c < 3; c++, buffer += nodes) {
         real *const own = tile_halo(sweep, number) + c * sweep->halo_nodes + box.at;
         memcpy(back ? own : buffer, back ? buffer : own, nodes * sizeof *own);
@@ -309,14 +300,13 @@ struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system)
         return borders;
     // The first and the last grid may be divided: of a lattice all tiles of a layer are at the border.
     uint64_t tile = part->end_tile - 1;
-    const struct plan_tiling *tiling = &sweep_of(system->sweeps, &tile)->tiling;
-    const uint64_t last = tiling->nz > 1 ? tiling->tiles_y : 1;
+    const struct plan_tiling *tiling = &REAL_NAME(sweep_of_tile)(system->sweeps, &tile)->tiling;
     if (tile + 1 < tiling_tile_count(tiling))
-        borders.first_last = part->end_tile - last;
+        borders.first_last = part->end_tile - plan_tiles_together(tiling);
     tile = part->first_tile;
-    tiling = &sweep_of(system->sweeps, &tile)->tiling;
+    tiling = &REAL_NAME(sweep_of_tile)(system->sweeps, &tile)->tiling;
     if (tile > 0)
-        borders.end_first = part->first_tile + (tiling->nz > 1 ? tiling->tiles_y : 1);
+        borders.end_first = part->first_tile + plan_tiles_together(tiling);
     return borders;
 }
 
@@ -405,21 +395,12 @@ void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void 
     const struct plan_parts *parts = exchange->parts;
     const size_t first = (size_t)parts->chunk_cuts[ranks_number()];
     const size_t own = (size_t)parts->chunk_cuts[ranks_number() + 1] - first;
-    const struct range share = worker_share(worker, own, 1);
-    for (size_t i = share.first; i < share.end; i++) {
-        double *const sums = system->chunk_sums[first + i];
-        memset(sums, 0, sizeof system->chunk_sums[0]);
-        sum(system, argument, chunk_range(first + i, nodes), sums);
-    }
-    worker_barrier(worker);
+    REAL_NAME(sum_chunks)
+    (system, (struct range){first, first + own}, nodes, sum, argument, worker);
     if (worker->index == 0)
         ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0], parts->chunk_cuts, true);
     worker_barrier(worker);
-    memset(total, 0, SUM_WIDTH * sizeof *total);
-    for (size_t chunk = 0; chunk < chunk_count(nodes); chunk++)
-        for (int column = 0; column < SUM_WIDTH; column++)
-            total[column] += system->chunk_sums[chunk][column];
-    worker_barrier(worker); // all have read before the next sum writes
+    REAL_NAME(add_chunk_sums)(system, chunk_count(nodes), total, worker);
 }
 
 // ---- The whole state
@@ -442,15 +423,4 @@ void REAL_NAME(exchange_complete)(struct system *system, const struct worker *wo
     if (worker->index == 0)
         REAL_NAME(exchange_collect)(system->state, system->exchange, true);
     stage_end(&system->clock, STAGE_RANKS, worker);
-}
-
-uint64_t REAL_NAME(exchange_bytes)(const struct exchange *exchange)
-{
-    uint64_t bytes = sizeof *exchange;
-    const struct lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        for (int r = 0; r < ranks_count(); r++)
-            bytes +=
-                (lists[i]->sent_counts[r] + lists[i]->received_counts[r]) * sizeof **lists[i]->sent;
-    return bytes;
 }

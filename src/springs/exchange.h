@@ -23,7 +23,12 @@
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
                                      struct exchange **result, taut_error *error);
 void REAL_NAME(exchange_free)(struct exchange *exchange);
-uint64_t REAL_NAME(exchange_bytes)(const struct exchange *exchange);
+
+// Whether a node is one of this rank's, as all are without other ranks.
+static inline bool exchange_owns(const struct system *system, size_t node)
+{
+    return !system->exchange || (node >= system->own_nodes.first && node < system->own_nodes.end);
+}
 
 // The nodes of this rank, and its tiles.
 const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange);

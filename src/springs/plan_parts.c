@@ -46,17 +46,11 @@ static uint64_t tile_first_node(const struct plan_grid *grid, const struct plan_
     return grid->first_node + (tile->k0 * tiling->ny + tile->j0) * tiling->nx;
 }
 
-// Tiles that lie beside each other in the same layers are one part: their nodes are not consecutive.
-static uint64_t tiles_together(const struct plan_tiling *tiling)
-{
-    return tiling->nz > 1 ? tiling->tiles_y : 1;
-}
-
 static bool add_grid_places(const struct plan_grid *grid, struct places *places)
 {
     const struct plan_tiling *tiling = &grid->tiling;
     const uint64_t tiles = tiling_tile_count(tiling);
-    for (uint64_t t = 0; t < tiles; t += tiles_together(tiling)) {
+    for (uint64_t t = 0; t < tiles; t += plan_tiles_together(tiling)) {
         const struct plan_tile tile = tiling_tile(tiling, t);
         if (!add_place(places, tile_first_node(grid, &tile)))
             return false;
@@ -142,15 +136,7 @@ void plan_parts_free(struct plan_parts *parts)
 
 int plan_part_of_node(const struct plan_parts *parts, uint64_t node)
 {
-    int low = 0, high = parts->count; // the last part that begins at or before the node
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (parts->cuts[middle] <= node)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return (int)find_interval(parts->cuts, sizeof *parts->cuts, (size_t)parts->count, node);
 }
 
 // The grid of a tile; *tile becomes the number of the tile within that grid.
@@ -420,7 +406,7 @@ uint64_t plan_box_nodes(const struct plan *plan, struct plan_box box)
     const struct plan_tiling *tiling = &grid_of_tile(plan, &box.tile)->tiling;
     const struct plan_tile tile = tiling_tile(tiling, box.tile);
     const struct halo_box found = halo_box(tiling, &tile, (int)box.which);
-    return (found.j1 - found.j0) * (found.k1 - found.k0) * tiling->nx;
+    return halo_box_nodes(tiling, &found);
 }
 
 // ---- Counts

@@ -21,6 +21,17 @@ static inline uint64_t plan_face_rows_at_once(const struct plan_face_grid *grid)
     return NODES_AT_ONCE / grid->nx + 1;
 }
 
+// Tiles that lie beside each other in the same layers are one part: their nodes are not consecutive.
+static inline uint64_t plan_tiles_together(const struct plan_tiling *tiling)
+{
+    return tiling->nz > 1 ? tiling->tiles_y : 1;
+}
+
+static inline uint64_t halo_box_nodes(const struct plan_tiling *tiling, const struct halo_box *box)
+{
+    return (box->j1 - box->j0) * (box->k1 - box->k0) * tiling->nx;
+}
+
 struct plan_parts {
     int count;
     uint64_t *cuts; // part p has nodes [cuts[p], cuts[p + 1])

@@ -30,8 +30,7 @@ static struct range grid_tiles(const struct system *system)
 // Whether this rank measures the powers of a packed tile: only that with its first node.
 static bool measures_tile(const struct system *system, size_t tile)
 {
-    const uint64_t node = system->plan->packed.tiles[tile].first_node;
-    return !system->exchange || (node >= system->own_nodes.first && node < system->own_nodes.end);
+    return exchange_owns(system, (size_t)system->plan->packed.tiles[tile].first_node);
 }
 
 void REAL_NAME(springs_add)(const struct system *system, bool powers, const struct worker *worker)
@@ -57,8 +56,7 @@ void REAL_NAME(springs_add)(const struct system *system, bool powers, const stru
         worker_barrier(worker);
 }
 
-// The grid of a tile; *tile becomes the number of the tile within that grid.
-static const struct sweep *sweep_of(const struct sweeps *sweeps, uint64_t *tile)
+const struct sweep *REAL_NAME(sweep_of_tile)(const struct sweeps *sweeps, uint64_t *tile)
 {
     size_t grid = find_interval(&sweeps->items->tiling.first_tile, sizeof *sweeps->items,
                                 sweeps->count, *tile);
@@ -87,7 +85,7 @@ static void sweep_tiles(struct system *system, const struct tiles_task *task, st
     while (!is_empty(tiles) && worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
         const size_t number = tiles.first + range.first;
         uint64_t tile = number;
-        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
+        const struct sweep *sweep = REAL_NAME(sweep_of_tile)(system->sweeps, &tile);
         REAL_NAME(sweep_tile)
         (system, sweep, tile, task->wind, task->finish,
          powers_of_part(system, task->powers, first_part + 2 * number), worker);
@@ -133,7 +131,7 @@ static void reduce_tiles(struct system *system, const struct tiles_task *task, s
     while (!is_empty(tiles) && worker_claim(worker, tiles.end - tiles.first, 1, &range)) {
         const size_t number = tiles.first + range.first;
         uint64_t tile = number;
-        const struct sweep *sweep = sweep_of(system->sweeps, &tile);
+        const struct sweep *sweep = REAL_NAME(sweep_of_tile)(system->sweeps, &tile);
         REAL_NAME(reduce_tile)
         (system, sweep, tile, task->finish,
          powers_of_part(system, task->powers, first_part + 2 * number + 1));

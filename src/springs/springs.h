@@ -31,6 +31,9 @@ void REAL_NAME(springs_add)(const struct system *system, bool powers, const stru
 void REAL_NAME(springs_sweep)(struct system *system, const struct wind_now *wind,
                               enum sweep_finish finish, bool powers, const struct worker *worker);
 
+// The sweep of the grid of a tile; *tile becomes the number of the tile within that grid.
+const struct sweep *REAL_NAME(sweep_of_tile)(const struct sweeps *sweeps, uint64_t *tile);
+
 // Finishes the remaining nodes of grids. No barrier at the end.
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker);

@@ -53,8 +53,17 @@ static inline real spring_rest_length(const struct system *system, size_t spring
 typedef void (*chunk_sum)(const struct system *system, const void *argument, struct range range,
                           double sums[SUM_WIDTH]);
 
-// Sums elements 0 .. count - 1. All workers together; each receives all totals. Ends with a
+// The sums of these chunks of `count` elements, in system->chunk_sums. All workers together; ends with
+// a barrier.
+void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t count, chunk_sum sum,
+                           const void *argument, const struct worker *worker);
+
+// Adds the sums of chunks 0 .. chunks - 1 in this order. Every worker receives all totals; ends with a
 // barrier.
+void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],
+                               const struct worker *worker);
+
+// Sums elements 0 .. count - 1: both of these.
 void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum sum,
                                 const void *argument, double total[SUM_WIDTH],
                                 const struct worker *worker);

@@ -293,20 +293,33 @@ uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology 
 
 // ---- Sums: fixed chunks, each summed by one worker, then added in order
 
-void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum sum,
-                                const void *argument, double total[SUM_WIDTH],
-                                const struct worker *worker)
+void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t count, chunk_sum sum,
+                           const void *argument, const struct worker *worker)
 {
-    size_t chunks = chunk_count(count);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+    const struct range share = worker_share(worker, chunks.end - chunks.first, 1);
+    for (size_t i = share.first; i < share.end; i++) {
+        const size_t chunk = chunks.first + i;
         memset(system->chunk_sums[chunk], 0, sizeof system->chunk_sums[chunk]);
         sum(system, argument, chunk_range(chunk, count), system->chunk_sums[chunk]);
     }
     worker_barrier(worker);
+}
+
+void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],
+                               const struct worker *worker)
+{
     memset(total, 0, SUM_WIDTH * sizeof *total);
     for (size_t chunk = 0; chunk < chunks; chunk++)
         for (int column = 0; column < SUM_WIDTH; column++)
             total[column] += system->chunk_sums[chunk][column];
     worker_barrier(worker); // all have read before the next sum writes
+}
+
+void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum sum,
+                                const void *argument, double total[SUM_WIDTH],
+                                const struct worker *worker)
+{
+    const size_t chunks = chunk_count(count);
+    REAL_NAME(sum_chunks)(system, (struct range){0, chunks}, count, sum, argument, worker);
+    REAL_NAME(add_chunk_sums)(system, chunks, total, worker);
 }
