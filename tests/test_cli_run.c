@@ -1046,12 +1046,50 @@ static void the_balance_of_starts_and_of_rest_closes(void **state)
     }
 }
 
+// A strip that meets a floor row by row: what an order leaves of the work of the floor's damper
+// does not show in the powers of the whole. It falls with dt.
+static void the_balance_of_impacts_in_turn_closes(void **state)
+{
+    (void)state;
+    if (!cli_has_python())
+        skip();
+    fixture_write(
+        "impacts.yaml",
+        "simulation: {dt: 0.000144, duration: 0.6}\n"
+        "environment: {gravity: [0,0,-9.81]}\n"
+        "bodies: [{name: c, type: cloth, origin: [0,0,1], u: [4,0,0.12], v: [0,0.03,0],\n"
+        "  nodes: [400,4], mass: 0.048,\n"
+        "  springs: {structural: {stiffness: 150}, shear: {stiffness: 30}}}]\n"
+        "colliders: [{type: plane, normal: [0,0,1], stiffness: 60, absorption: 0.025}]\n");
+    char *text[2];
+    for (int fine = 0; fine < 2; fine++) {
+        char *command = text_format("taut run impacts.yaml --no-output --quiet --json --precision "
+                                    "double --set simulation.dt=%s",
+                                    fine ? "0.000072" : "0.000144");
+        struct outcome outcome = cli_expect(0, command);
+        free(command);
+        text[fine] = outcome.out;
+        free(outcome.err);
+    }
+    char *both = text_format("[%s,%s]", text[0], text[1]);
+    cli_assert_json(both,
+                    "a, b = (each['balance'] for each in d)\n"
+                    "assert a['verdict'] == b['verdict'] == 'closes', (a, b)\n"
+                    "assert 1.8 < a['residual'] / b['residual'] < 2.2, (a, b)\n"
+                    "assert 1.2 < a['allowed'] / b['allowed'] < 2.2, (a, b)\n"
+                    "assert a['residual'] > 0.02 * d[0]['work']['friction'] > 0, (a, d[0])\n");
+    free(both);
+    free(text[0]);
+    free(text[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_leaves_its_files_and_a_summary),
         cmocka_unit_test(frames_of_a_large_cloth_are_small),
         cmocka_unit_test(the_summary_reports_whether_the_balance_closes),
+        cmocka_unit_test(the_balance_of_impacts_in_turn_closes),
         cmocka_unit_test(the_balance_of_a_driven_rope_closes),
         cmocka_unit_test(the_balance_after_jumps_of_a_drive_is_judged),
         cmocka_unit_test(the_balance_of_driven_springs_that_yield_closes),
