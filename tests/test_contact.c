@@ -607,11 +607,20 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
 
 // ---- Memory
 
-// Lists grow during a run; where that fails, the run ends with the error, and no sooner.
+// Lists grow during a run, when a sheet comes near another one that was far from it; where that fails, the
+// run ends with the error, and no sooner.
 static void test_a_run_ends_where_memory_runs_out(void **state)
 {
     (void)state;
-    taut_scene *scene = scene_of("simulation: {dt: 1e-4, steps: 4000}\n" FOLD);
+    taut_scene *scene = scene_of(
+        "simulation: {dt: 1e-4, steps: 4000}\n"
+        "contact: {thickness: 0.004, stiffness: 200}\n"
+        "bodies:\n"
+        "- {name: a, type: cloth, origin: [0, 0.25, 0], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+        "   nodes: [21, 21], mass: 0.1, velocity: [0, -3, 0],\n"
+        "   springs: {structural: {stiffness: 300}, shear: {stiffness: 200}}}\n"
+        "- {name: b, type: cloth, u: [0.4, 0, 0], v: [0, 0, 0.4], nodes: [21, 21], mass: 0.1,\n"
+        "   stiffness: 300}\n");
     struct failing memory = {.countdown = 1000000};
     const taut_allocator allocator = {failing_allocate, failing_release, &memory};
     taut_config config;

@@ -200,7 +200,7 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
     set_block_tiles(it, topology);
     it->lists_due = true;
     it->skin = SKIN_MIN;
-    it->skin_power = 2;
+    it->skin_power = it->awake_power = 2;
     it->skin_wide = SKIN_MAX;
     return true;
 }
@@ -419,30 +419,51 @@ static void find_tightness(struct surface_contact *it)
         }
 }
 
+// With which power of the reach and the skin a number of pairs grows: the mean of the power so far and
+// that of the last change of the skin, `wider` in logarithms.
+static double power_of(double power, double now, double before, double wider, double most)
+{
+    const double found = log((now + 1) / (before + 1)) / wider;
+    return (power + fmin(fmax(found, 0), most)) / 2;
+}
+
 // The wider the skin, the more pairs of blocks lists have, and the longer they last. Making them costs
 // as much as evaluating 100 candidates for each block, and 6 for each pair: m. They last for n steps, or
 // n + 4 but for the allowance in surface_lists_check, in proportion to the skin s; the number of pairs
-// grows as (1.5 + s)^k, k as the last two skins have it, and with it what n steps do with them, u, as
-// much as evaluating 5 candidates for each. So (m + u) / n is least where
-//     m (e c / m - (n + 4) / n) + u e = 0,    e = k s / (1.5 + s),
+// grows as (1.5 + s)^k, k as the last two skins have it. What a step does with each pair that does not
+// sleep costs as much as evaluating 20 candidates. Their number has a power a of its own, which is much
+// greater where a wider skin wakes lists; and in it are candidates that have been measured to let lists
+// sleep, of which there are more and more before that. With u the cost of these in n steps, (m + u) / n is
+// least where
+//     e c - m (n + 4) / n + u f = 0,    e = k s / (1.5 + s),    f = a s / (1.5 + s),
 // with c the cost of the pairs in m. Counts, not times: lists are the same in every run.
+static const double STEP_OF_PAIR = 20;
+
 static void adapt_skin(struct surface_contact *it)
 {
     const double factor = 1.25;
     const double pairs = 6 * (double)it->all_pairs;
     const double making = 100 * (double)it->surfaces.block_count + pairs;
-    const double steps = (double)it->steps_listed, used = 5 * steps * (double)it->pairs;
+    const double steps = (double)it->steps_listed;
     if (it->overshot || it->steps_listed == 0)
         return;
+    const double awake = (double)it->pairs + (double)it->measured / (STEP_OF_PAIR * steps);
+    const double used = STEP_OF_PAIR * steps * awake;
     const double wider = log((1.5 + it->skin_listed) / (1.5 + it->skin_before));
-    if (fabs(wider) > 0.02 && it->all_pairs > 0 && it->pairs_before > 0) {
-        const double found = log((double)it->all_pairs / (double)it->pairs_before) / wider;
-        it->skin_power = (it->skin_power + fmin(fmax(found, 0), 3)) / 2;
+    if (it->steps_before > 0 && fabs(wider) > 0.02) {
+        it->skin_power =
+            power_of(it->skin_power, (double)it->all_pairs, it->pairs_before, wider, 3);
+        it->awake_power = power_of(it->awake_power, awake, it->awake_before, wider, 8);
     }
+    const double slope = it->skin / (1.5 + it->skin), cost = (making + used) / steps;
+    const double e = slope * it->skin_power, f = slope * it->awake_power;
+    const bool narrows = e * pairs - making * (steps + 4) / steps + used * f > 0;
     it->skin_before = it->skin_listed;
-    it->pairs_before = it->all_pairs;
-    const double e = it->skin_power * it->skin / (1.5 + it->skin), cost = (making + used) / steps;
-    const bool narrows = e * pairs - making * (steps + 4) / steps + used * e > 0;
+    it->pairs_before = (double)it->all_pairs;
+    it->awake_before = awake;
+    it->steps_before = steps;
+    it->making_before = making;
+    it->cost_before = cost;
     if (narrows) {
         it->skin_wide = it->skin;
         it->cost_wide = cost;
@@ -680,6 +701,7 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
     list->pair_capacity = *capacity;
     list->pair_count = found->pair_count;
     list->sleeps = false;
+    list->measured = 0;
     *pairs = before;
     *capacity = capacity_before;
     return true;
@@ -747,9 +769,30 @@ static double room_of(const struct surface_contact *it, const struct surface_pai
     return (double)pair->pair.least - 1.002 * reach;
 }
 
-// The part of the skin that pairs of a list which sleeps have to be out of reach at least, so that lists
-// last almost as long as otherwise.
+// The part of the skin, or of the one before, that pairs of a list which sleeps have to be out of reach at
+// least, so that lists last almost as long as otherwise.
 static const double ROOM_LEAST = 0.5;
+
+// Finds the distance of the nearest listed candidates of a pair again, in the positions of the start: what
+// is known of it only falls with every step until they are evaluated.
+static void measure_least(struct surface_contact *it, size_t index, size_t p)
+{
+    struct surface_list *list = &it->lists[index];
+    struct surface_pair *pair = &list->pairs[p];
+    const struct pair_codes of = listed_codes(list, pair);
+    // Only distances are wanted: nothing is within reach of this barrier.
+    const struct barrier none = {0};
+    block_reals unused = {{0}};
+    real least = 0;
+    if (code_total(of.counts) == 0)
+        return;
+    const struct listed_pair listed =
+        listed_pair_of(it, &pair->pair, of, (const real(*)[SURFACE_NODES])it->start[pair->pair.a],
+                       (const real(*)[SURFACE_NODES])it->start[pair->pair.b]);
+    (void)it->broad->kernels->barrier_forces(&listed, &none, unused, unused, &least);
+    know_least(pair, least);
+    list->measured += code_total(of.counts);
+}
 
 // Whether a list may sleep, for the positions of the start. False also without memory.
 static bool may_sleep(struct surface_contact *it, struct pair_finder *finder, size_t index)
@@ -762,12 +805,14 @@ static bool may_sleep(struct surface_contact *it, struct pair_finder *finder, si
         const struct surface_pair *pair = &list->pairs[p];
         const double thickness =
             thickness_between(it, blocks[pair->pair.a].body, blocks[pair->pair.b].body);
-        const double needed = ROOM_LEAST * it->skin_listed * thickness;
+        const double needed = ROOM_LEAST * it->skin_asleep * thickness;
         if (it->block_tiles[pair->pair.a].count == 0 || it->block_tiles[pair->pair.b].count == 0)
             return false;
         if (room_of(it, pair) < needed &&
             !REAL_NAME(surface_pair_list)(it, finder, index, p, 1.503 * thickness + needed))
             return false;
+        if (room_of(it, pair) < needed)
+            measure_least(it, index, p);
         if (room_of(it, pair) < needed)
             return false;
     }
@@ -783,7 +828,7 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     for (size_t i = lists.first; i < lists.end; i++)
-        it->lists[i].sleeps = may_sleep(it, &finder, i);
+        it->lists[i].sleeps = it->lists[i].sleeps || may_sleep(it, &finder, i);
     for (size_t b = blocks.first; b < blocks.end; b++)
         atomic_store_explicit(&it->listed[b], 0, memory_order_relaxed);
     worker_barrier(worker);
@@ -799,6 +844,34 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
+static void count_pairs(struct surface_contact *it)
+{
+    it->pairs = it->all_pairs = it->measured = 0;
+    for (size_t i = 0; i < it->broad->list_count; i++) {
+        it->all_pairs += it->lists[i].pair_count;
+        it->pairs += it->lists[i].sleeps ? 0 : it->lists[i].pair_count;
+        it->measured += it->lists[i].measured;
+    }
+}
+
+// Whether the lists that have woken since the skin was wider than before would cost more than lists last
+// longer. Then that skin was too wide, and lists sleep as before: up to a smaller displacement.
+static bool wakes_too_many(struct surface_contact *it)
+{
+    if (!(it->steps_before > 0) || !(it->skin_listed > it->skin_before) ||
+        it->skin_listed > it->skin)
+        return false;
+    count_pairs(it);
+    const double steps = it->steps_before * it->skin_listed / it->skin_before;
+    const double cost = it->making_before / steps + STEP_OF_PAIR * (double)it->pairs;
+    if (cost <= it->cost_before)
+        return false;
+    it->skin_wide = it->skin_listed;
+    it->cost_wide = cost;
+    it->skin = it->skin_listed = it->skin_asleep = it->skin_before;
+    return true;
+}
+
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -809,7 +882,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     find_boxes(system, true, worker);
     if (worker->index == 0) {
         adapt_skin(it);
-        it->skin_listed = fmax(it->skin, it->skin_least);
+        it->skin_listed = it->skin_asleep = fmax(it->skin, it->skin_least);
         find_tightness(it);
         for (size_t b = 0; b < it->body_count; b++)
             it->radius[b] = (1.5 + it->skin_listed) * it->half_thickness[b];
@@ -844,15 +917,17 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     if (moves)
         copy_start(system, it->rows != NULL, worker);
     worker_barrier(worker);
-    if (sleep && complete)
+    if (sleep && complete) {
         let_lists_sleep(system, worker);
+        if (worker->index == 0)
+            it->sleeps_again = wakes_too_many(it);
+        worker_barrier(worker);
+        if (it->sleeps_again)
+            let_lists_sleep(system, worker);
+    }
     if (worker->index == 0) {
         it->start_known = true;
-        it->pairs = it->all_pairs = 0;
-        for (size_t i = 0; i < it->broad->list_count; i++) {
-            it->all_pairs += it->lists[i].pair_count;
-            it->pairs += it->lists[i].sleeps ? 0 : it->lists[i].pair_count;
-        }
+        count_pairs(it);
         if (atomic_exchange(&it->failed, false) || !complete)
             REAL_NAME(surface_memory_has_run_out)(system);
         it->steps_known = moves;

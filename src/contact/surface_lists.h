@@ -44,7 +44,8 @@ enum { EVALUATED_UNIT = 16 };
 struct surface_list {
     struct surface_pair *pairs;
     size_t pair_count, pair_capacity;
-    bool sleeps; // none of them may come within reach before lists are made again
+    bool sleeps;     // none of them may come within reach before lists are made again
+    size_t measured; // candidates, to find that out
     uint16_t *codes;
     size_t code_count, code_capacity, used;
     uint32_t *passing; // the pairs that the step has to be cut for, ascending (surface_limit.c)
@@ -87,12 +88,14 @@ struct surface_contact {
     double skin;                    // of a tile, in units of half the thickness of its body
     double skin_least;              // what the present step is expected to need of it
     double skin_listed;             // that of the lists
+    double skin_asleep;             // the same, or less, for lists that sleep
     double skin_used;               // the part of it by which tiles have moved
     uint64_t steps_listed;          // steps since then
-    double skin_before;             // of the lists before
-    size_t pairs_before;
-    double skin_power;           // how the number of pairs grows with the skin (surface_lists.c)
-    double skin_wide, cost_wide; // one that was too wide, and what it cost per step
+    // Of the lists before: their skin, how long they lasted, what they cost (surface_lists.c).
+    double skin_before, steps_before, pairs_before, awake_before, making_before, cost_before;
+    bool sleeps_again;              // with the skin of the lists before
+    double skin_power, awake_power; // how the numbers of pairs grow with the skin
+    double skin_wide, cost_wide;    // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
     // The same before, of a step for which lists were not complete; of others that have been cut, positions
     // before that.
@@ -110,6 +113,7 @@ struct surface_contact {
     real *moved_least[3], *moved_most[3], *tightness;
 
     size_t all_pairs, pairs;    // of blocks, in all lists, and in those that do not sleep
+    size_t measured;            // candidates, of all lists
     atomic_uchar *listed;       // by block: whether it is in a list that does not sleep
     struct surface_list *lists; // as those of the broad phase
     // Positions that the distances of pairs belong to: of the start of the step. Of listed blocks; of
