@@ -44,14 +44,44 @@ static double distance_used(const struct surface_contact *it, const struct block
 {
     const double moved = pair_displacement(it, pair);
     // Each of the two sides may use half of the distance.
-    return 1.0001 * fmax(2 / (1 - MARGIN) * moved, 2 * moved + least_distance(it, pair));
+    return 1.0001 * max_of(2 / (1 - MARGIN) * moved, 2 * moved + least_distance(it, pair));
+}
+
+// The codes of the candidates of a pair that are near enough, and what the kernel of forces needs to
+// find them.
+struct near_codes {
+    uint16_t
+        codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
+    uint16_t counts[3];
+    block_reals unused[2];
+};
+
+// With fewer candidates a kernel costs more than it saves.
+enum { NEAR_MIN = 8 };
+
+// Of the codes of a pair those of candidates that are at most `used` apart at the start, which lists
+// with their skins exceed by far. Of nearly parallel edges all are kept.
+static struct pair_codes keep_near(const struct surface_contact *it, const struct block_pair *pair,
+                                   struct pair_codes of, double used, struct near_codes *near)
+{
+    const struct barrier nothing = {0, 0, 0}; // that is nearer than 0 is pushed
+    struct listed_pair listed =
+        listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->start[pair->a],
+                       (const real(*)[SURFACE_NODES])it->start[pair->b]);
+    real least;
+    listed.near = near->codes;
+    listed.near_counts = near->counts;
+    listed.square = (real)(1.0001 * used * used);
+    (void)it->broad->kernels->barrier_forces(&listed, &nothing, near->unused[0], near->unused[1],
+                                             &least);
+    return (struct pair_codes){near->codes, near->counts};
 }
 
 // The candidates of a pair that may pass; false if none may, or without memory, which `failed` shows
 // then. If lists were not complete for the step, steps are those since the lists before, and distances
 // those of now.
 static bool passing_candidates(struct surface_contact *it, struct pair_finder *finder, size_t list,
-                               size_t p, struct candidate_walk *walk)
+                               size_t p, struct near_codes *near, struct candidate_walk *walk)
 {
     const struct surface_pair *pair = &it->lists[list].pairs[p];
     if (it->lists[list].sleeps)
@@ -65,7 +95,10 @@ static bool passing_candidates(struct surface_contact *it, struct pair_finder *f
         atomic_store(&it->failed, true);
         return false;
     }
-    *walk = candidates_of(it, &pair->pair, listed_codes(&it->lists[list], pair));
+    struct pair_codes codes = listed_codes(&it->lists[list], pair);
+    if (!it->overshot && code_total(codes.counts) > NEAR_MIN)
+        codes = keep_near(it, &pair->pair, codes, used, near);
+    *walk = candidates_of(it, &pair->pair, codes);
     return true;
 }
 
@@ -90,7 +123,8 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
         displacements_include(&moved[i >= split], (const real[3]){d.x, d.y, d.z});
     }
     const double most = 1.001 * relative_displacement(&moved[0], &moved[1]);
-    const double used = fmax(2 / (1 - MARGIN) * most, 2 * most + 1.001 * least_distance(it, pair));
+    const double used =
+        max_of(2 / (1 - MARGIN) * most, 2 * most + 1.001 * least_distance(it, pair));
     return !sides_are_apart(found, start, (real)used);
 }
 
@@ -400,13 +434,13 @@ static double candidate_fraction(const struct system *system, const struct block
 // turns are many; their candidates, whether one does, so that a step is only cut, and its energy
 // measured, where there is something to cut.
 static bool pair_passes(const struct system *system, struct pair_finder *finder, size_t index,
-                        size_t p)
+                        size_t p, struct near_codes *near)
 {
     struct surface_contact *it = system->surface_contact;
     const struct block_pair *pair = &it->lists[index].pairs[p].pair;
     struct candidate_walk walk;
     struct candidate found;
-    if (!passing_candidates(it, finder, index, p, &walk))
+    if (!passing_candidates(it, finder, index, p, near, &walk))
         return false;
     while (candidate_next(&walk, &found)) {
         bool stuck = false;
@@ -424,12 +458,13 @@ static void find_passing(const struct system *system, struct pair_finder *finder
 {
     struct surface_contact *it = system->surface_contact;
     struct surface_list *list = &it->lists[index];
+    struct near_codes near;
     list->passing_count = 0;
     for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
         const struct block_pair *pair = &list->pairs[p].pair;
         if (!all && !blocks_have_changed(it, pair->a, pair->b, CHANGED_BEFORE))
             continue;
-        if (!pair_passes(system, finder, index, p))
+        if (!pair_passes(system, finder, index, p, &near))
             continue;
         if (!array_reserve((void **)&list->passing, &list->passing_capacity,
                            list->passing_count + 1, sizeof *list->passing)) {
@@ -484,6 +519,7 @@ static bool cut_list(struct system *system, struct pair_finder *finder, size_t i
 {
     struct surface_contact *it = system->surface_contact;
     const struct surface_list *list = &it->lists[index];
+    struct near_codes near;
     size_t passing = 0;
     bool cut = false;
     for (size_t p = 0; p < list->pair_count; p++) {
@@ -495,7 +531,7 @@ static bool cut_list(struct system *system, struct pair_finder *finder, size_t i
         passing += passes;
         if (!passes && !blocks_have_changed(it, pair->a, pair->b, CHANGED_NOW))
             continue;
-        if (!passing_candidates(it, finder, index, p, &walk))
+        if (!passing_candidates(it, finder, index, p, &near, &walk))
             continue;
         while (candidate_next(&walk, &found))
             if (candidate_may_pass(system, pair, &found))
@@ -674,12 +710,13 @@ static double fraction_of_list(const struct system *system, struct pair_finder *
 {
     struct surface_contact *it = system->surface_contact;
     const struct surface_list *list = &it->lists[index];
+    struct near_codes near;
     double fraction = 1;
     for (size_t i = 0; i < list->passing_count; i++) {
         const size_t p = list->passing[i];
         struct candidate_walk walk;
         struct candidate found;
-        if (!passing_candidates(it, finder, index, p, &walk))
+        if (!passing_candidates(it, finder, index, p, &near, &walk))
             continue;
         bool stuck = false;
         while (candidate_next(&walk, &found)) {
