@@ -160,6 +160,24 @@ static void test_unused_vertices_are_left_out_with_a_warning(void **state)
     fixture_reset(&fixture);
 }
 
+static void test_repeated_faces_have_a_warning(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    const char *path =
+        fixture_file("repeated.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 2 3 1\nf 3 1 2\n");
+    add_mesh(&fixture, path);
+    assert_int_equal(fixture_build(&fixture)->face_count, 3);
+    char expected[4200];
+    snprintf(expected, sizeof expected,
+             "'%s': 2 faces have the same vertices as another one: wind and mass count them again; "
+             "remove them",
+             path);
+    fixture_assert_warning(&fixture, file_mark, expected);
+    fixture_reset(&fixture);
+}
+
 static void test_tetrahedron_has_no_bend_springs(void **state)
 {
     (void)state;
@@ -372,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_mirrored_mesh_is_turned_outwards),
         cmocka_unit_test(test_one_triangle_the_wrong_way_round),
         cmocka_unit_test(test_unused_vertices_are_left_out_with_a_warning),
+        cmocka_unit_test(test_repeated_faces_have_a_warning),
         cmocka_unit_test(test_tetrahedron_has_no_bend_springs),
         cmocka_unit_test(test_octahedron_joins_opposite_corners_once),
         cmocka_unit_test(test_fan),

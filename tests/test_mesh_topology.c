@@ -40,6 +40,7 @@ static void assert_report(struct mesh_report report, struct mesh_report expected
     assert_int_equal(report.open_edges, expected.open_edges);
     assert_int_equal(report.non_manifold_edges, expected.non_manifold_edges);
     assert_int_equal(report.non_manifold_vertices, expected.non_manifold_vertices);
+    assert_int_equal(report.repeated_triangles, expected.repeated_triangles);
     assert_int_equal(report.flipped_triangles, expected.flipped_triangles);
     assert_int_equal(report.orientable, expected.orientable);
     assert_int_equal(report.closed, expected.closed);
@@ -226,16 +227,30 @@ static void test_touching_bodies(void **state)
     assert_false(edge.closed);
 }
 
+// Triangles that occur again, from any corner on and in either direction, in any place of the file.
+static void test_repeated_triangles(void **state)
+{
+    (void)state;
+    struct mesh_report report =
+        inspect_text(TETRAHEDRON "f 4 3 1\nf 1 3 2\nf 1 2 4\nf 3 2 1\nf 2 3 4\nf 1 4 3\nf 2 1 3\n");
+    assert_int_equal(report.repeated_triangles, 3);
+    assert_int_equal(report.non_manifold_edges, 5);
+    assert_int_equal(
+        inspect_text(TETRAHEDRON "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n").repeated_triangles, 0);
+}
+
 // Two equal triangles back to back have neither an open edge nor an inside; nor has a flat pillow.
 static void test_nothing_inside(void **state)
 {
     (void)state;
-    assert_report(inspect_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n"),
-                  (struct mesh_report){.orientable = true, .components = 1});
+    assert_report(
+        inspect_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n"),
+        (struct mesh_report){.repeated_triangles = 1, .orientable = true, .components = 1});
     assert_report(inspect_text("v 0.1 0 0\nv 1.3 0.2 0.7\nv 0 1 0.3\nv 1.4 1.2 1\nf 1 2 3\n"
                                "f 2 4 3\nf 2 1 3\nf 4 2 3\n"),
                   (struct mesh_report){.non_manifold_edges = 1,
                                        .non_manifold_vertices = 2,
+                                       .repeated_triangles = 2,
                                        .orientable = true,
                                        .components = 2});
 }
@@ -331,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_hole),
         cmocka_unit_test(test_inner_wall),
         cmocka_unit_test(test_touching_bodies),
+        cmocka_unit_test(test_repeated_triangles),
         cmocka_unit_test(test_nothing_inside),
         cmocka_unit_test(test_components_are_oriented_alone),
         cmocka_unit_test(test_empty_mesh),

@@ -236,6 +236,7 @@ static void warn_about_file(struct build *build, const struct mesh *mesh,
 {
     const struct scene_mesh *given = &build->given->shape.mesh;
     uint64_t unused = mesh->unused_vertices, flipped = report->flipped_triangles;
+    const uint64_t repeated = report->repeated_triangles;
     if (unused > 0)
         build_warn(build, given->at, "'%s': %" PRIu64 " %s used by no face and %s left out",
                    given->path, unused, plural(unused, "vertex is", "vertices are"),
@@ -245,6 +246,12 @@ static void warn_about_file(struct build *build, const struct mesh *mesh,
                    "'%s': %" PRIu64 " %s turned round so that neighbours agree and normals point "
                    "outwards",
                    given->path, flipped, plural(flipped, "triangle was", "triangles were"));
+    if (repeated > 0)
+        build_warn(build, given->at,
+                   "'%s': %" PRIu64 " %s the same vertices as another one: wind and mass count %s "
+                   "again; remove %s",
+                   given->path, repeated, plural(repeated, "face has", "faces have"),
+                   plural(repeated, "it", "them"), plural(repeated, "it", "them"));
     if (!report->orientable)
         build_warn(build, given->at,
                    "'%s': the surface has only one side, so that wind on it has no direction",

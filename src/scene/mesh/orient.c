@@ -3,7 +3,8 @@
 //
 // Half-edge h = 3 t + i goes from corner i of triangle t to the next one. All half-edges are sorted
 // into buckets by their lower vertex and within a bucket by their higher one, so that those of the
-// same edge are adjacent; if there are two, they are each other's twins.
+// same edge are adjacent; if there are two, they are each other's twins. Those of an edge are sorted
+// by the third vertex of their triangles, which shows triangles that occur twice.
 #include "scene/mesh/mesh.h"
 
 #include "base/memory.h"
@@ -22,6 +23,7 @@ static const double THINNEST = 1e-9;
 struct bucket_entry {
     uint64_t half_edge;
     uint32_t higher; // the other vertex
+    uint32_t third;  // of the triangle
 };
 
 struct surface_check {
@@ -68,6 +70,8 @@ static int compare_entries(const void *a, const void *b)
     const struct bucket_entry *one = a, *two = b;
     if (one->higher != two->higher)
         return one->higher < two->higher ? -1 : 1;
+    if (one->third != two->third)
+        return one->third < two->third ? -1 : 1;
     return one->half_edge < two->half_edge ? -1 : one->half_edge > two->half_edge;
 }
 
@@ -80,17 +84,21 @@ static void fill_buckets(struct surface_check *check)
     counting_sort_starts(starts, vertex_count);
     for (uint64_t h = 0; h < check->half_edge_count; ++h)
         check->buckets[starts[lower_of(check, h) + 1]++] =
-            (struct bucket_entry){h, higher_of(check, h)};
+            (struct bucket_entry){h, higher_of(check, h), vertex_of(check, next_of(next_of(h)))};
     for (uint64_t v = 0; v < vertex_count; ++v)
         if (starts[v + 1] - starts[v] > 1)
             qsort(check->buckets + starts[v], starts[v + 1] - starts[v], sizeof *check->buckets,
                   compare_entries);
 }
 
-// Records the half-edges of one edge.
+// Records the half-edges of one edge. A triangle is counted as repeated at the edge of its two lowest
+// vertices.
 static void note_edge(struct surface_check *check, const struct bucket_entry *entries,
                       uint64_t count)
 {
+    for (uint64_t i = 1; i < count; i++)
+        check->report->repeated_triangles +=
+            entries[i].third > entries[i].higher && entries[i].third == entries[i - 1].third;
     if (count == 1) {
         ++check->report->open_edges;
     } else if (count == 2) {
