@@ -5,6 +5,7 @@
 #define TAUT_CONTACT_CONTACT_H
 
 #include "kernels/kernels.h"
+#include "springs/exchange.h"
 
 // A contact of a node with a collider surface: depth > 0 along the unit normal, which points to the
 // free side.
@@ -68,10 +69,22 @@ static inline struct range contact_block_nodes(const struct system *system, size
     return (struct range){first, nodes - first < CONTACT_BLOCK ? nodes : first + CONTACT_BLOCK};
 }
 
+// Of several ranks those with nodes of this one's chunks (springs/plan_parts.h).
+static inline struct range contact_blocks(const struct system *system)
+{
+    if (!system->exchange)
+        return (struct range){0, system->contacts.blocks};
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    return (struct range){(size_t)part->first_touched / CONTACT_BLOCK,
+                          ((size_t)part->end_touched + CONTACT_BLOCK - 1) / CONTACT_BLOCK};
+}
+
 static inline struct range contact_block_share(const struct system *system,
                                                const struct worker *worker)
 {
-    return worker_share(worker, system->contacts.blocks, 1);
+    const struct range blocks = contact_blocks(system);
+    const struct range share = worker_share(worker, blocks.end - blocks.first, 1);
+    return (struct range){blocks.first + share.first, blocks.first + share.end};
 }
 
 // An upper bound on the length of the vectors (x, y, z) of these nodes.

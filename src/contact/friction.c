@@ -166,11 +166,15 @@ void REAL_NAME(friction_update_at)(struct system *system, struct friction_step s
     if (!system->state->friction_flags)
         return;
     worker_barrier(worker); // all nodes and spheres are where the step ends
+    REAL_NAME(exchange_rest)(system, worker);
     const struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
         update_block(system, step, block);
     REAL_NAME(shape_friction_update)(system, step, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    if (worker->index == 0)
+        REAL_NAME(exchange_blocks)
+    (system, contacts->friction_heat, sizeof *contacts->friction_heat);
     // The others write to the sums only after the next evaluation of the forces.
     for (size_t block = 0; worker->index == 0 && block < contacts->blocks; block++)
         system->work.done[WORK_FRICTION] += contacts->friction_heat[block];

@@ -77,7 +77,10 @@ void REAL_NAME(contacts_find)(struct system *system, double time, const struct w
         all->near[block] = block_may_touch(system, time, contact_block_nodes(system, block));
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     // All workers find the same value, and none reads it before having written it.
-    bool found = memchr(all->near, 1, all->blocks) != NULL;
+    const struct range blocks = contact_blocks(system);
+    bool found = blocks.first < blocks.end &&
+                 memchr(all->near + blocks.first, 1, blocks.end - blocks.first) != NULL;
+    found = REAL_NAME(exchange_any)(system, found, worker);
     atomic_store_explicit(&all->found, found, memory_order_relaxed);
 }
 

@@ -640,6 +640,7 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
 {
     struct contacts *all = &system->contacts;
     const struct projection it = {system, time, projection_step(system)};
+    REAL_NAME(exchange_rest)(system, worker);
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++) {
         const struct range nodes = contact_block_nodes(system, block);
@@ -656,6 +657,10 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
         all->near[block] = any ? NEAR : NOT_NEAR;
     }
     stage_end(&system->clock, STAGE_WORK, worker);
+    if (worker->index == 0)
+        REAL_NAME(exchange_blocks)(system, all->near, sizeof *all->near);
+    if (system->exchange)
+        worker_barrier(worker);
     const size_t blocks = all->blocks;
     *passed = !memchr(all->near, NEAR, blocks) && !memchr(all->near, NOT_NEAR, blocks);
     return memchr(all->near, NEAR, blocks) != NULL;
@@ -664,9 +669,17 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker)
 {
     const struct projection it = {system, time, projection_step(system)};
+    REAL_NAME(exchange_rest)(system, worker);
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
         project_block(&it, block);
+    if (!system->exchange)
+        return;
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        REAL_NAME(exchange_blocks)(system, system->contacts.moved, sizeof *system->contacts.moved);
+        REAL_NAME(exchange_blocks)(system, system->contacts.work, sizeof *system->contacts.work);
+    }
 }
 
 // Stores the velocities at the start of the next step, for blocks that may touch in it: from a
@@ -718,6 +731,7 @@ void REAL_NAME(colliders_store)(struct system *system, double time, const struct
 {
     if (!system->state->start_known)
         return;
+    REAL_NAME(exchange_rest)(system, worker); // keep_velocity has changed velocities
     struct range share = contact_block_share(system, worker);
     for (size_t block = share.first; block < share.end; block++)
         store_block(system, time, block);

@@ -433,9 +433,10 @@ static void record_exchange(struct energy_budget *work, double elapsed, double d
 void REAL_NAME(work_note_kicks)(struct system *system, uint64_t steps, const struct worker *worker)
 {
     double sums[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_kicks, NULL, sums, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_kicks, NULL, sums, worker);
     const double dt = system->settings.dt;
+    if (worker->index == 0 && system->exchange)
+        REAL_NAME(work_catch_up)(system); // sums are added in the order of the steps
     if (worker->index == 0)
         system->work.difference_sums[0] += (double)steps * dt * dt * sums[WORK_KICKS];
     stage_end(&system->clock, STAGE_WORK, worker);
@@ -592,7 +593,7 @@ static void record_now(struct system *system, struct evaluation evaluation, bool
 
 void REAL_NAME(work_catch_up)(struct system *system)
 {
-    const int count = REAL_NAME(exchange_add_powers)(system);
+    const int count = system->powers ? REAL_NAME(exchange_add_powers)(system) : 0;
     for (int i = 0; i < count; i++) {
         bool lags;
         const struct evaluation evaluation = REAL_NAME(exchange_take_powers)(system, i, &lags);
@@ -604,8 +605,9 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker)
 {
     if (worker->index == 0) {
-        // Amounts of whole steps (keep_velocity) are counted between the samples.
-        const bool waits = system->exchange && system->settings.keep_velocity == 1;
+        // Amounts of whole steps (keep_velocity, contacts) are counted between the samples.
+        const bool waits = system->exchange && system->settings.keep_velocity == 1 &&
+                           !system->settings.projects && !system->state->friction_flags;
         if (system->exchange) {
             if (REAL_NAME(exchange_keep_powers)(system, evaluation, lags) || !waits)
                 REAL_NAME(work_catch_up)(system);
@@ -695,10 +697,14 @@ static void sample(struct system *system, struct energy_budget *to, struct evalu
                    const struct worker *worker)
 {
     double power[SUM_WIDTH] = {0};
+    if (system->exchange && worker->index == 0)
+        REAL_NAME(work_catch_up)(system);
+    const bool paused = REAL_NAME(exchange_pause)(system, worker);
     measure_powers(system, evaluation.time, power, worker);
     const bool closes = system->work.closes && evaluation.time > system->work.sampled_time;
     const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;
     worker_barrier(worker); // all have read whether it closes
+    REAL_NAME(exchange_resume)(system, paused, worker);
     if (worker->index == 0) {
         *to = system->work;
         record(system, to, evaluation, power, false);

@@ -207,8 +207,28 @@ void ranks_add(double *values, size_t count)
 
 enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS };
 
+// The same for all ranks at once, where counts and places of bytes are numbers that MPI can take.
+static bool collect_at_once(void *data, size_t size, const uint64_t *cuts)
+{
+    if (cuts[group.count] > (uint64_t)INT32_MAX / size)
+        return false;
+    int *counts = calloc((size_t)group.count * 2, sizeof *counts);
+    if (!counts)
+        ranks_abort(1, "out of memory for a message to all ranks");
+    for (int r = 0; r < group.count; r++) {
+        counts[r] = (int)((cuts[r + 1] - cuts[r]) * size);
+        counts[group.count + r] = (int)(cuts[r] * size);
+    }
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts, counts + group.count, MPI_BYTE,
+                   MPI_COMM_WORLD);
+    free(counts);
+    return true;
+}
+
 void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
 {
+    if (all && collect_at_once(data, size, cuts))
+        return;
     for (int r = all ? 0 : 1; r < group.count; r++) {
         char *const part = (char *)data + (size_t)cuts[r] * size;
         const size_t bytes = (size_t)(cuts[r + 1] - cuts[r]) * size;

@@ -46,10 +46,6 @@ struct taut_solver {
 void solver_begin_steps(taut_solver *solver, uint64_t steps);
 void solver_end_steps(taut_solver *solver);
 
-// Within steps of several ranks, by all workers: from the first call (`begins`) to the second every
-// rank has all nodes and computes as one process does, with the same result on all ranks.
-void solver_complete_ranks(taut_solver *solver, bool begins, const struct worker *worker);
-
 // On rank 0 of several: gets the nodes of the others, unless it has those of the present step.
 // Precedes everything that reads the state. Changes no result.
 void solver_collect(const taut_solver *solver);

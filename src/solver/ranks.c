@@ -72,10 +72,9 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
 {
     const struct topology *topology = solver->topology;
     char key[100];
-    if (solver->integrator != INTEGRATOR_SYMPLECTIC_EULER &&
-        solver->integrator != INTEGRATOR_VELOCITY_VERLET) {
+    if (integrator_is_implicit(solver->integrator) || solver->integrator == INTEGRATOR_XPBD) {
         snprintf(key, sizeof key, "simulation.integrator: %s", integrator_name(solver->integrator));
-        return refuse(error, key, "only symplectic_euler and velocity_verlet are possible");
+        return refuse(error, key, "implicit integrators and xpbd are not possible");
     }
     const enum plan_format format = plan_off_grid_format(solver->plan);
     if (plan_is_reference(solver->plan) || format == PLAN_BLOCKS || format == PLAN_COLOURED) {
@@ -84,18 +83,12 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
     }
     if (topology->has_contact)
         return refuse(error, "contact", "contact of surfaces is not possible");
-    if (topology->collider_count > 0)
-        return refuse(error, "colliders", "colliders are not possible");
+    if (topology->mesh_collider_count > 0)
+        return refuse(error, "colliders", "colliders of type mesh are not possible");
     if (topology->environment.wind.present && plan_block_face_count(solver->plan) > 0)
         return refuse(error, "environment.wind",
                       "wind on other bodies than cloths is not possible");
-    taut_status status = check_bodies(solver, error);
-    if (status == TAUT_OK && !solver->functions->budget_is_measured(solver->system))
-        return refuse(
-            error, "output.work: true",
-            "the energy budget of this scene, which takes a pass over all springs, is not "
-            "possible");
-    return status;
+    return check_bodies(solver, error);
 }
 
 // Whether all ranks have made the same of the scene. Collective; the same result on all.
@@ -191,12 +184,6 @@ void solver_end_steps(taut_solver *solver)
         return;
     solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
-}
-
-void solver_complete_ranks(taut_solver *solver, bool begins, const struct worker *worker)
-{
-    if (solver->ranks)
-        solver->functions->exchange_pause(solver->system, solver->ranks->exchange, begins, worker);
 }
 
 void solver_collect(const taut_solver *solver)

@@ -24,9 +24,9 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
         call->check(solver->system, worker);
     if (adapts) {
         call->complete(solver->system, worker); // the bound may depend on velocities
-        solver_complete_ranks(solver, true, worker);
+        const bool paused = call->exchange_pause(solver->system, worker);
         dt_adapt(solver, worker);
-        solver_complete_ranks(solver, false, worker);
+        call->exchange_resume(solver->system, paused, worker);
     }
 }
 

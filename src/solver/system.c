@@ -439,25 +439,9 @@ static void exchange_use(struct system *system, struct exchange *exchange)
     system->own_nodes = (struct range){(size_t)part->first_node, (size_t)part->end_node};
 }
 
-static void exchange_pause(struct system *system, struct exchange *exchange, bool begins,
-                           const struct worker *worker)
-{
-    if (begins)
-        REAL_NAME(exchange_complete)(system, worker);
-    worker_barrier(worker);
-    if (worker->index == 0)
-        system->exchange = begins ? NULL : exchange;
-    worker_barrier(worker);
-}
-
 static void exchange_collect(struct system *system, const struct exchange *exchange)
 {
-    REAL_NAME(exchange_collect)(system->state, exchange, false);
-}
-
-static bool budget_is_measured(const struct system *system)
-{
-    return !system->settings.keep_energy_budget || REAL_NAME(work_is_measured)(system);
+    REAL_NAME(exchange_collect)(system, exchange, false);
 }
 
 // ---- Interaction between two steps
@@ -566,9 +550,9 @@ const struct system_functions REAL_NAME(system_functions) = {
     .exchange_make = REAL_NAME(exchange_make),
     .exchange_free = REAL_NAME(exchange_free),
     .exchange_use = exchange_use,
-    .exchange_pause = exchange_pause,
+    .exchange_pause = REAL_NAME(exchange_pause),
+    .exchange_resume = REAL_NAME(exchange_resume),
     .exchange_collect = exchange_collect,
-    .budget_is_measured = budget_is_measured,
     .evaluate = evaluate,
     .read_nodes = read_nodes,
     .read_springs = read_springs,

@@ -69,11 +69,9 @@ struct system_functions {
     void (*exchange_free)(struct exchange *exchange);
     void (*exchange_use)(struct system *system, struct exchange *exchange);
     // Within steps, by all workers: all nodes on all ranks, and none is exchanged until the end.
-    void (*exchange_pause)(struct system *system, struct exchange *exchange, bool begins,
-                           const struct worker *worker);
+    bool (*exchange_pause)(struct system *system, const struct worker *worker);
+    void (*exchange_resume)(struct system *system, bool paused, const struct worker *worker);
     void (*exchange_collect)(struct system *system, const struct exchange *exchange); // on rank 0
-    // Whether the kernels measure what the energy budget needs, or none is kept.
-    bool (*budget_is_measured)(const struct system *system);
 
     // Evaluates the present state, which does not change: energies; forces, if `want_forces` or if
     // the energy budget is kept, which is updated.

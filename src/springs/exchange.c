@@ -17,6 +17,8 @@ struct lists {
     struct ranks_messages *messages;
 };
 
+_Static_assert((int)PART_NODES == (int)CONTACT_BLOCK, "rest nodes complete blocks of contacts");
+
 struct exchange {
     const struct plan_parts *parts;
     struct plan_part part;
@@ -27,12 +29,43 @@ struct exchange {
     struct evaluation evaluations[KEPT_POWERS];
     bool lags[KEPT_POWERS];
     int kept_count;
+    bool any; // the result of exchange_any
 };
 
 enum { TAG_HALO = 1, TAG_BOXES, TAG_REST };
 
-// Positions and velocities.
-enum { RECORD = 6 };
+// ---- What is known of a node
+
+enum { FIELDS_MAX = 20 };
+
+// The arrays of a list: positions and velocities, with which forces are computed, and for `whole`
+// also what these lack in precision mixed, and forces.
+struct fields {
+    real *arrays[FIELDS_MAX];
+    size_t count;
+};
+
+static void add_fields(struct fields *fields, real *x, real *y, real *z)
+{
+    if (!x)
+        return;
+    fields->arrays[fields->count++] = x;
+    fields->arrays[fields->count++] = y;
+    fields->arrays[fields->count++] = z;
+}
+
+static struct fields fields_of(const struct state *s, bool whole)
+{
+    struct fields fields = {.count = 0};
+    add_fields(&fields, s->x, s->y, s->z);
+    add_fields(&fields, s->vx, s->vy, s->vz);
+    if (!whole)
+        return fields;
+    add_fields(&fields, s->x_low, s->y_low, s->z_low);
+    add_fields(&fields, s->vx_low, s->vy_low, s->vz_low);
+    add_fields(&fields, s->fx, s->fy, s->fz);
+    return fields;
+}
 
 // ---- What is sent to whom
 
@@ -103,7 +136,8 @@ static bool find_wants(const struct system *system, struct exchange *exchange)
         found = want(&exchange->boxes,
                      plan_part_of_tile(system->plan, exchange->parts, part->boxes[i].tile),
                      part->boxes[i].tile, part->boxes[i].which);
-    return found && want_nodes(&exchange->rest, exchange->parts, part->rest);
+    return found && want_nodes(&exchange->rest, exchange->parts, part->rest_before) &&
+           want_nodes(&exchange->rest, exchange->parts, part->rest);
 }
 
 // Tells the owners what is wanted of them. Collective.
@@ -140,9 +174,11 @@ static uint64_t nodes_of_pairs(const struct system *system, uint64_t (*pairs)[2]
     return nodes;
 }
 
-static bool make_messages(const struct system *system, struct lists *lists, bool boxes, int tag)
+// `fields`: numbers for each node.
+static bool make_messages(const struct system *system, struct lists *lists, bool boxes,
+                          size_t fields, int tag)
 {
-    const size_t count = (size_t)ranks_count(), each = (boxes ? 3 : RECORD) * sizeof(real);
+    const size_t count = (size_t)ranks_count(), each = fields * sizeof(real);
     size_t *sent = calloc(count, sizeof *sent), *received = calloc(count, sizeof *received);
     for (size_t r = 0; sent && received && r < count; r++) {
         sent[r] =
@@ -184,10 +220,13 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     if (made) {
         struct lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
         const int tags[] = {TAG_HALO, TAG_BOXES, TAG_REST};
+        const size_t fields[] = {fields_of(system->state, false).count, 3,
+                                 fields_of(system->state, true).count};
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
             sound = swap(lists[i]);
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
-            sound = make_messages(system, lists[i], lists[i] == &exchange->boxes, tags[i]);
+            sound =
+                make_messages(system, lists[i], lists[i] == &exchange->boxes, fields[i], tags[i]);
         made = all_sound(sound);
     }
     if (!made) {
@@ -217,55 +256,71 @@ const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange
 
 // ---- Nodes
 
-static real *pack_nodes(const struct state *s, const uint64_t nodes[2], real *to)
+static real *pack_nodes(const struct fields *fields, const uint64_t nodes[2], real *to)
 {
-    const real *const from[RECORD] = {s->x, s->y, s->z, s->vx, s->vy, s->vz};
-    for (int c = 0; c < RECORD; c++, to += nodes[1])
-        memcpy(to, from[c] + nodes[0], (size_t)nodes[1] * sizeof *to);
+    for (size_t f = 0; f < fields->count; f++, to += nodes[1])
+        memcpy(to, fields->arrays[f] + nodes[0], (size_t)nodes[1] * sizeof *to);
     return to;
 }
 
-static const real *unpack_nodes(struct state *s, const uint64_t nodes[2], const real *from)
+static const real *unpack_nodes(const struct fields *fields, const uint64_t nodes[2],
+                                const real *from)
 {
-    real *const to[RECORD] = {s->x, s->y, s->z, s->vx, s->vy, s->vz};
-    for (int c = 0; c < RECORD; c++, from += nodes[1])
-        memcpy(to[c] + nodes[0], from, (size_t)nodes[1] * sizeof *from);
+    for (size_t f = 0; f < fields->count; f++, from += nodes[1])
+        memcpy(fields->arrays[f] + nodes[0], from, (size_t)nodes[1] * sizeof *from);
     return from;
 }
 
-static void send_nodes(const struct state *s, const struct lists *lists)
+static void send_nodes(const struct fields *fields, const struct lists *lists)
 {
     for (int r = 0; r < ranks_count(); r++) {
         real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
-            to = pack_nodes(s, lists->sent[r][i], to);
+            to = pack_nodes(fields, lists->sent[r][i], to);
     }
     ranks_messages_start(lists->messages);
 }
 
-static void receive_nodes(struct state *s, const struct lists *lists)
+static void receive_nodes(const struct fields *fields, const struct lists *lists)
 {
     ranks_messages_wait(lists->messages);
     for (int r = 0; r < ranks_count(); r++) {
         const real *from =
             lists->received_counts[r] > 0 ? ranks_incoming(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->received_counts[r]; i++)
-            from = unpack_nodes(s, lists->received[r][i], from);
+            from = unpack_nodes(fields, lists->received[r][i], from);
     }
 }
 
 void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker)
 {
     worker_barrier(worker); // all nodes have moved
-    if (worker->index == 0)
-        send_nodes(system->state, &system->exchange->halo);
+    if (worker->index == 0) {
+        const struct fields fields = fields_of(system->state, false);
+        send_nodes(&fields, &system->exchange->halo);
+    }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker)
 {
-    if (worker->index == 0)
-        receive_nodes(system->state, &system->exchange->halo);
+    if (worker->index == 0) {
+        const struct fields fields = fields_of(system->state, false);
+        receive_nodes(&fields, &system->exchange->halo);
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker)
+{
+    if (!system->exchange)
+        return;
+    worker_barrier(worker); // all nodes have moved
+    if (worker->index == 0) {
+        const struct fields fields = fields_of(system->state, true);
+        send_nodes(&fields, &system->exchange->rest);
+        receive_nodes(&fields, &system->exchange->rest);
+    }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
@@ -363,7 +418,8 @@ int REAL_NAME(exchange_add_powers)(struct system *system)
     struct exchange *it = system->exchange;
     const int count = it->kept_count;
     it->kept_count = 0;
-    ranks_add((double *)it->kept, (size_t)count * it->power_count * POWER_COLUMNS);
+    if (count > 0)
+        ranks_add((double *)it->kept, (size_t)count * it->power_count * POWER_COLUMNS);
     return count;
 }
 
@@ -386,12 +442,7 @@ void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void 
         REAL_NAME(sum_over_chunks)(system, nodes, sum, argument, total, worker);
         return;
     }
-    worker_barrier(worker); // all nodes have moved
-    if (worker->index == 0) {
-        send_nodes(system->state, &exchange->rest);
-        receive_nodes(system->state, &exchange->rest);
-    }
-    worker_barrier(worker);
+    REAL_NAME(exchange_rest)(system, worker);
     const struct plan_parts *parts = exchange->parts;
     const size_t first = (size_t)parts->chunk_cuts[ranks_number()];
     const size_t own = (size_t)parts->chunk_cuts[ranks_number() + 1] - first;
@@ -403,24 +454,99 @@ void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void 
     REAL_NAME(add_chunk_sums)(system, chunk_count(nodes), total, worker);
 }
 
+bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct worker *worker)
+{
+    struct exchange *it = system->exchange;
+    if (!it)
+        return mine;
+    worker_barrier(worker); // all have read the last result
+    if (worker->index == 0) {
+        double found = mine ? 1 : 0;
+        ranks_add(&found, 1);
+        it->any = found > 0;
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+    return it->any;
+}
+
+void REAL_NAME(exchange_blocks)(const struct system *system, void *data, size_t size)
+{
+    if (system->exchange)
+        ranks_collect(data, size, system->exchange->parts->block_cuts, true);
+}
+
 // ---- The whole state
 
-void REAL_NAME(exchange_collect)(struct state *s, const struct exchange *exchange, bool all)
+// What nodes remember of their contacts with each collider.
+static void collect_contacts(const struct state *s, const uint64_t *cuts, bool all)
 {
-    real *const arrays[] = {s->x,     s->y,     s->z,     s->vx,     s->vy,     s->vz,
-                            s->x_low, s->y_low, s->z_low, s->vx_low, s->vy_low, s->vz_low};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (arrays[i])
-            ranks_collect(arrays[i], sizeof(real), exchange->parts->cuts, all);
-    real *const forces[] = {s->fx, s->fy, s->fz};
-    for (size_t i = 0; s->forces_current && i < sizeof forces / sizeof forces[0]; i++)
-        ranks_collect(forces[i], sizeof(real), exchange->parts->cuts, all);
+    for (size_t at = 0; s->touching && at < (size_t)s->touches; at += (size_t)s->nodes)
+        ranks_collect(s->touching + at, sizeof *s->touching, cuts, all);
+    for (size_t at = 0; s->friction_flags && at < (size_t)s->frictions; at += (size_t)s->nodes) {
+        ranks_collect(s->friction_anchor + at, sizeof *s->friction_anchor, cuts, all);
+        ranks_collect(s->friction_stretch + at, sizeof *s->friction_stretch, cuts, all);
+        ranks_collect(s->friction_flags + at, sizeof *s->friction_flags, cuts, all);
+    }
+}
+
+// Forces of the present state, or of the last evaluation if `all` need them.
+void REAL_NAME(exchange_collect)(const struct system *system, const struct exchange *exchange,
+                                 bool all)
+{
+    const struct state *s = system->state;
+    struct fields fields = {.count = 0};
+    add_fields(&fields, s->x, s->y, s->z);
+    add_fields(&fields, s->vx, s->vy, s->vz);
+    add_fields(&fields, s->x_low, s->y_low, s->z_low);
+    add_fields(&fields, s->vx_low, s->vy_low, s->vz_low);
+    add_fields(&fields, s->nx, s->ny, s->nz);
+    if (all || s->forces_current)
+        add_fields(&fields, s->fx, s->fy, s->fz);
+    for (size_t f = 0; f < fields.count; f++)
+        ranks_collect(fields.arrays[f], sizeof(real), exchange->parts->cuts, all);
+
+    fields.count = 0;
+    if (system->settings.integrator == INTEGRATOR_VERLET) {
+        add_fields(&fields, s->x0, s->y0, s->z0);
+        add_fields(&fields, s->x0_low, s->y0_low, s->z0_low);
+    }
+    for (size_t f = 0; f < fields.count; f++)
+        ranks_collect(fields.arrays[f], sizeof(real), exchange->parts->cuts, all);
+    collect_contacts(s, exchange->parts->cuts, all);
 }
 
 void REAL_NAME(exchange_complete)(struct system *system, const struct worker *worker)
 {
     worker_barrier(worker);
     if (worker->index == 0)
-        REAL_NAME(exchange_collect)(system->state, system->exchange, true);
+        REAL_NAME(exchange_collect)(system, system->exchange, true);
     stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+bool REAL_NAME(exchange_pause)(struct system *system, const struct worker *worker)
+{
+    struct exchange *exchange = system->exchange;
+    if (!exchange)
+        return false;
+    REAL_NAME(exchange_complete)(system, worker);
+    if (worker->index == 0) {
+        system->paused = exchange;
+        system->exchange = NULL;
+        system->state->forces_zero = system->state->grid_forces_zero = false;
+    }
+    worker_barrier(worker);
+    return true;
+}
+
+void REAL_NAME(exchange_resume)(struct system *system, bool paused, const struct worker *worker)
+{
+    if (!paused)
+        return;
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        system->exchange = system->paused;
+        system->paused = NULL;
+        system->state->forces_zero = system->state->grid_forces_zero = false;
+    }
+    worker_barrier(worker);
 }

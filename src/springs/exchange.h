@@ -43,6 +43,17 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
 void REAL_NAME(exchange_contributions_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_contributions_end)(struct system *system, const struct worker *worker);
 
+// Everything that is known of the nodes of others that complete the last chunk of this rank's sums
+// and the blocks of its contacts (plan_parts.h), := that of their owners. Nothing without other ranks.
+void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker);
+
+// Whether any rank says so. The same on all workers.
+bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct worker *worker);
+
+// data[b], of `size` bytes, for each block of contacts (CONTACT_BLOCK): on all ranks those of the rank
+// with its first node. By worker 0 alone. Nothing without other ranks.
+void REAL_NAME(exchange_blocks)(const struct system *system, void *data, size_t size);
+
 // Lets messages proceed. By one worker alone, at any time.
 void REAL_NAME(exchange_proceed)(struct exchange *exchange);
 
@@ -77,13 +88,21 @@ struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int num
 
 // Everything that a state has for each node, on rank 0, or on all ranks if `all`. By one worker
 // alone, or outside of steps.
-void REAL_NAME(exchange_collect)(struct state *state, const struct exchange *exchange, bool all);
+void REAL_NAME(exchange_collect)(const struct system *system, const struct exchange *exchange,
+                                 bool all);
 
 // The same, on all ranks, within a step.
 void REAL_NAME(exchange_complete)(struct system *system, const struct worker *worker);
 
+// From the first call to the second all ranks have all nodes, and compute the same as one process;
+// the chunks of sums they share (sum_over_chunks). For what is rare, or takes loops over everything.
+// The result of the first is the argument of the second: false without other ranks, or where such a
+// time has begun already.
+bool REAL_NAME(exchange_pause)(struct system *system, const struct worker *worker);
+void REAL_NAME(exchange_resume)(struct system *system, bool paused, const struct worker *worker);
+
 // The sum over all nodes (sum_over_chunks) of positions, velocities and constants, the same on all
-// ranks, whether the run is distributed or not. Forces must not be summed so.
+// ranks, whether the run is distributed or not; also of forces.
 void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,
                                double total[SUM_WIDTH], const struct worker *worker);
 

@@ -105,8 +105,10 @@ taut_status plan_parts_make(const struct topology *topology, const struct plan *
         parts->count = count;
         parts->cuts = calloc((size_t)count + 1, sizeof *parts->cuts);
         parts->chunk_cuts = calloc((size_t)count + 1, sizeof *parts->chunk_cuts);
+        parts->block_cuts = calloc((size_t)count + 1, sizeof *parts->block_cuts);
     }
-    if (!parts || !parts->cuts || !parts->chunk_cuts || !find_places(plan, &places)) {
+    if (!parts || !parts->cuts || !parts->chunk_cuts || !parts->block_cuts ||
+        !find_places(plan, &places)) {
         plan_parts_free(parts);
         free(places.items);
         return fail_memory(error, "the parts of ranks");
@@ -118,8 +120,10 @@ taut_status plan_parts_make(const struct topology *topology, const struct plan *
         parts->cuts[p] = place < places.count ? places.items[place] : topology->node_count;
     }
     parts->cuts[count] = topology->node_count;
-    for (int p = 1; p <= count; p++)
+    for (int p = 1; p <= count; p++) {
         parts->chunk_cuts[p] = chunk_count((size_t)parts->cuts[p]);
+        parts->block_cuts[p] = (parts->cuts[p] + PART_NODES - 1) / PART_NODES;
+    }
     free(places.items);
     *result = parts;
     return TAUT_OK;
@@ -131,6 +135,7 @@ void plan_parts_free(struct plan_parts *parts)
         return;
     free(parts->cuts);
     free(parts->chunk_cuts);
+    free(parts->block_cuts);
     free(parts);
 }
 
@@ -368,6 +373,27 @@ static void tidy(struct plan_part *part)
     part->box_count = kept;
 }
 
+// The nodes of others that complete its last chunk and, with colliders, its blocks of contacts.
+static void find_rest(const struct topology *topology, const struct plan_parts *parts, int number,
+                      struct plan_part *part)
+{
+    const uint64_t nodes = topology->node_count, chunks = parts->chunk_cuts[number + 1];
+    const bool touches = topology->collider_count > 0 && part->first_node < part->end_node;
+    uint64_t end = part->end_node;
+    if (chunks > parts->chunk_cuts[number])
+        end = max_u64(end, min_u64(chunks * SUM_CHUNK, nodes));
+    part->first_touched = part->first_node;
+    part->end_touched = part->end_node;
+    if (touches) {
+        part->first_touched = part->first_node / PART_NODES * PART_NODES;
+        end = max_u64(end, min_u64(parts->block_cuts[number + 1] * PART_NODES, nodes));
+        part->end_touched = end;
+    }
+    part->rest_before =
+        (struct plan_nodes){part->first_touched, part->first_node - part->first_touched};
+    part->rest = (struct plan_nodes){part->end_node, end - part->end_node};
+}
+
 taut_status plan_part_make(const struct topology *topology, const struct plan *plan,
                            const struct plan_parts *parts, int number, struct plan_part *part,
                            taut_error *error)
@@ -376,7 +402,10 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
         (struct plan_part){.first_node = parts->cuts[number], .end_node = parts->cuts[number + 1]};
     find_tiles(plan, part);
     find_packed_tiles(plan, part);
-    bool made = true;
+    find_rest(topology, parts, number, part);
+    bool made =
+        topology->collider_count == 0 || (add_halo(part, part->first_touched, part->first_node) &&
+                                          add_halo(part, part->end_node, part->end_touched));
     for (size_t g = 0; made && g < plan->grid_count; g++)
         made = add_grid_needs(plan, parts, number, &plan->grids[g], part);
     for (size_t g = 0; made && g < plan->face_grid_count; g++)
@@ -386,11 +415,6 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
         return fail_memory(error, "the parts of ranks");
     }
     tidy(part);
-
-    const uint64_t chunks = parts->chunk_cuts[number + 1];
-    const uint64_t end = min_u64(chunks * SUM_CHUNK, topology->node_count);
-    if (chunks > parts->chunk_cuts[number] && end > part->end_node)
-        part->rest = (struct plan_nodes){part->end_node, end - part->end_node};
     return TAUT_OK;
 }
 

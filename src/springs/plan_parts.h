@@ -38,6 +38,7 @@ struct plan_parts {
     uint64_t
         *chunk_cuts; // and sums the chunks (SUM_CHUNK) of nodes [chunk_cuts[p], [p + 1]), which
                      // begin at its nodes
+    uint64_t *block_cuts; // and has the blocks of contacts (PART_NODES) that begin at them
 };
 
 // Halo contributions of a tile of another part: the box `which` (halo_box) of tile `tile`, in the
@@ -59,7 +60,11 @@ struct plan_part {
     size_t halo_count, halo_capacity;
     struct plan_box *boxes;
     size_t box_count, box_capacity;
-    struct plan_nodes rest; // of others, which complete the last chunk of its sums
+    // The nodes whose contacts with colliders are computed: whole blocks with nodes of the part, and
+    // all of its chunks. Parts that have nodes of the same block both compute it, with the same result.
+    uint64_t first_touched, end_touched;
+    // Nodes of others, which complete its last chunk; with colliders its blocks of contacts too.
+    struct plan_nodes rest_before, rest;
 };
 
 // Divides the plan into `count` parts of about the same number of nodes and springs. With too few

@@ -13,11 +13,12 @@
 
 // ---- Forces
 
-// Of several ranks: whether the halo is needed by wind or by springs_add; springs_sweep waits for it
-// otherwise.
+// Of several ranks: whether the halo is needed by wind, contacts or springs_add; springs_sweep waits
+// for it otherwise.
 static inline bool springs_need_halo_first(const struct system *system)
 {
-    return system->constants->springs > 0 || system->topology->environment.wind.present;
+    return system->constants->springs > 0 || system->topology->environment.wind.present ||
+           system->settings.penalises;
 }
 
 // Adds the forces of springs on no grid. For tiles of packed springs with vertex rings, the partial

@@ -525,7 +525,9 @@ static bool has_diverged(struct system *system, double factor, double *most,
 static bool touches_surface(const struct system *system)
 {
     const uint8_t *touches = system->state->block_touches;
-    return touches && memchr(touches, 1, system->contacts.blocks);
+    const struct range blocks = contact_blocks(system);
+    return touches && blocks.first < blocks.end &&
+           memchr(touches + blocks.first, 1, blocks.end - blocks.first);
 }
 
 // Projecting colliders stop the nodes that an unstable step throws into them, so that the kinetic
@@ -539,13 +541,18 @@ static bool is_overstretched(struct system *system, double explained, const stru
 {
     enum { OVERSTRETCH_CHECKS = 4 };
     const uint64_t checks = system->state->step / DIVERGENCE_STEPS;
-    const bool due = (checks & (checks - 1)) == 0 ||
-                     (checks % OVERSTRETCH_CHECKS == 0 && touches_surface(system));
     if (!system->settings.projects || system->settings.tolerant ||
-        system->topology->environment.wind.present || !due)
+        system->topology->environment.wind.present)
         return false;
+    bool due = (checks & (checks - 1)) == 0;
+    if (!due && checks % OVERSTRETCH_CHECKS == 0)
+        due = REAL_NAME(exchange_any)(system, touches_surface(system), worker);
+    if (!due)
+        return false;
+    const bool paused = REAL_NAME(exchange_pause)(system, worker);
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_energy)(system, worker);
+    REAL_NAME(exchange_resume)(system, paused, worker);
     if (elastic <= MARGIN * explained + small_energy(system))
         return false;
     return !(elastic <= MARGIN * explained + small_energy(system) +

@@ -111,6 +111,7 @@ struct system {
     struct sweeps *sweeps; // of the plan's grids
     // springs/exchange.h; NULL: this process has the whole scene. Otherwise it has these nodes.
     struct exchange *exchange;
+    struct exchange *paused; // not NULL: all ranks have the whole scene, and compute the same
     struct range own_nodes;
     struct element_set *elements; // elements/elements.h; NULL: no body has any
     struct contacts contacts;
