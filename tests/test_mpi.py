@@ -337,6 +337,113 @@ def case_checkpoint_with_colliders_is_continued():
         expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
 
 
+GASES = {
+    "packed": "type: sphere, center: [0, 0, 0], radius: 0.5, subdivisions: 4, mass: 1, "
+              "spring: {stiffness: 50, damping: 0.01}, pressure: {amount: 60, inflate: 0.05, gamma: 1.4}",
+    "box": "type: sphere, center: [2, 0, 0], radius: 0.5, subdivisions: 3, mass: 1, "
+           "spring: {stiffness: 50}, pressure: {amount: 6, volume: box}",
+    "lattice": "type: lattice, nodes: [14, 15, 80], spacing: 0.02, origin: [4, 0, 0], mass: 2, "
+               "springs: {k1: {stiffness: 300, damping: 0.01}}, pressure: {amount: 3, inflate: 0.1}",
+}
+
+
+def gassy(name, kinds, extra="environment: {gravity: [0, -9.81, 0]}\n"):
+    return write(name, "simulation: {dt: 2.0e-5, steps: 48}\n" + extra + "bodies:\n" + "".join(
+        f"  - {{name: {kind}, {GASES[kind]}}}\n" for kind in kinds) +
+        "output: {every: 1.6e-4, pc2: true, vtp: true}\n")
+
+
+def case_one_hash_with_gas():
+    assert_one_hash(gassy("gas.yaml", ["packed"]))
+    assert_one_hash(gassy("gases.yaml", GASES), all_ranks=(2, 3, 5))
+    assert_one_hash(gassy("gases.yaml", GASES), "--precision", "mixed", all_ranks=(4,))
+    assert_one_hash(gassy("gases.yaml", GASES), "--precision", "double", all_ranks=(3,))
+    assert_one_hash(write("ring.yaml", """
+simulation: {dt: 2.0e-4, steps: 48}
+bodies:
+  - {name: ring, type: ring, center: [0, 0, 0], radius: 1, nodes: 5000, mass: 1,
+     spring: {stiffness: 4000, damping: 0.1}, pressure: {amount: 50, inflate: 0.1}}
+"""), all_ranks=(3,))
+
+
+def case_output_with_gas_has_the_same_bytes():
+    for integrator in EXPLICIT:
+        same_files(gassy("gases.yaml", GASES), "--set", f"simulation.integrator={integrator}")
+
+
+def case_one_message_if_gas_collapses():
+    path = write("collapse.yaml", """
+simulation: {dt: 1.0e-3, steps: 4000}
+bodies:
+  - {name: ball, type: sphere, center: [0, 0, 0], radius: 0.5, subdivisions: 4, mass: 1,
+     spring: {stiffness: 5}, pressure: {amount: 1, atmosphere: 200}}
+""")
+    one = start(0, "run", path, "--no-output", "--quiet")
+    three = start(3, "run", path, "--no-output", "--quiet")
+    expect(one.returncode == 1, one.stderr)
+    expect(complaints(three.stderr) == complaints(one.stderr), three.stderr)
+
+
+def case_one_hash_with_wind_on_faces_in_blocks():
+    for law in ("face", "quadratic", "node"):
+        wind = ("environment:\n  gravity: [0, -9.81, 0]\n  wind: {velocity: [3, 1, 2], law: " + law + ", " +
+                ("density: 1.2, drag: 1" if law == "quadratic" else "coefficient: 0.02") + "}\n")
+        path = gassy(f"breeze-{law}.yaml", GASES, wind)
+        assert_one_hash(path, all_ranks=(2, 3, 5))
+        for integrator in EXPLICIT:
+            same_files(path, "--set", f"simulation.integrator={integrator}")
+
+
+def fragile(name, law):
+    """Springs of grids and on no grid are stretched beyond their limits while the run goes on."""
+    return write(name, f"""
+simulation: {{dt: 1.0e-4, steps: 64}}
+environment: {{gravity: [0, -9.81, 0]}}
+bodies:
+  - {{name: cloth, type: cloth, nodes: [123, 150], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 1],
+     mass: 1, pins: [left], drives: [{{nodes: [right], velocity: [30, 1, 0]}}],
+     spring: {{stiffness: 500, damping: 0.001, {law}}}}}
+  - {{name: net, type: lattice, nodes: [9, 9, 61], spacing: 0.02, origin: [0, 2, 0], mass: 0.5,
+     velocity: [0, 0, 0], pins: [bottom], drives: [{{nodes: [top], velocity: [0, 20, 5]}}],
+     springs: {{k1: {{stiffness: 500, damping: 0.001, {law}}}, k2: {{stiffness: 100}}}}}}
+  - {{name: ball, type: sphere, center: [3, 0, 0], radius: 0.2, subdivisions: 5, mass: 0.3,
+     spring: {{stiffness: 50, damping: 0.001, {law}}}, pressure: {{amount: 20, inflate: 0.02}}}}
+output: {{every: 1.6e-3, pc2: true, vtp: true}}
+""")
+
+
+FRAGILE = {"breaks": "break_at: 1.02", "yields": "yield_at: 0.01", "both": "break_at: 1.05, yield_at: 0.01"}
+
+
+def case_one_hash_with_springs_that_break_and_yield():
+    for kind, law in FRAGILE.items():
+        path = fragile(f"{kind}.yaml", law)
+        found = json.loads(start(0, "run", path, "--no-output", "--quiet", "--json").stdout)
+        expect(kind == "yields" or found["broken_springs"] > 100, str(found["broken_springs"]))
+        assert_one_hash(path, all_ranks=(2, 3, 5))
+        assert_one_hash(path, "--precision", "mixed", all_ranks=(4,))
+        assert_one_hash(path, "--precision", "double", all_ranks=(8,))
+
+
+def case_output_with_springs_that_break_and_yield_has_the_same_bytes():
+    for kind, law in FRAGILE.items():
+        path = fragile(f"{kind}.yaml", law)
+        for integrator in EXPLICIT:
+            same_files(path, "--set", f"simulation.integrator={integrator}")
+        same_files(path, "--precision", "mixed", ranks=5)
+
+
+def case_checkpoint_with_broken_springs_is_continued():
+    path = fragile("both.yaml", FRAGILE["both"])
+    shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+    found = start(3, "run", path, "--output", "kept", "--quiet", "--set",
+                  "output.checkpoint.every=0.0032")
+    expect(found.returncode == 0, found.stderr)
+    again = start(0, "resume", "kept", "--steps", "96", "--quiet", "--hash")
+    expect(again.returncode == 0, again.stderr)
+    expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
+
+
 def case_summary_names_ranks():
     path = scene("summary.yaml", ["cloth"])
     found = start(2, "run", path, "--no-output", "--threads", "1")
@@ -357,6 +464,66 @@ def case_checkpoint_of_ranks_is_continued_by_one_process():
         again = start(0, "resume", "kept", "--steps", "128", "--quiet", "--hash")
         expect(again.returncode == 0, again.stderr)
         expect(again.stdout.strip() == hash_of(0, path, "--steps", "128"), again.stdout)
+
+
+def interrupt(path, folder, ranks, how):
+    """Ends a run by a signal as soon as it has written a checkpoint."""
+    there = os.path.join(FOLDER, folder)
+    shutil.rmtree(there, ignore_errors=True)
+    command = [TAUT, "run", path, "--output", folder, "--quiet", "--threads", "1"]
+    if ranks:
+        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] + command
+    with subprocess.Popen(command, cwd=FOLDER, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + LIMIT
+        while process.poll() is None and time.monotonic() < until:
+            if os.path.isdir(there) and any(name.startswith("checkpoint") for name in os.listdir(there)):
+                process.send_signal(how)
+                break
+            time.sleep(0.005)
+        expect(process.wait(timeout=LIMIT) != 0, "the run was not interrupted")
+
+
+def case_interrupted_run_is_continued_on_several_ranks():
+    for kind in ("cloth", "coulomb"):
+        extra = {"steps": 4000, "dt": 2e-5}
+        path = falling("long-coulomb.yaml", kind, **extra) if kind in COLLIDERS else scene(
+            "long-cloth.yaml", [kind, "ball"], "velocity_verlet", **extra)
+        with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+            text = file.read().replace("every: 0.00032", "every: 0.0064, checkpoint: {every: 0.00128}")
+        write(path, text)
+        expect(start(2, "run", path, "--output", "whole", "--quiet").returncode == 0, path)
+        whole = files_of("whole")
+        for ranks, how, again in ((0, signal.SIGKILL, 3), (2, signal.SIGTERM, 4), (3, signal.SIGTERM, 0)):
+            interrupt(path, "cut", ranks, how)
+            found = start(again, "resume", "cut", "--quiet", "--threads", "2")
+            expect(found.returncode == 0, found.stderr)
+            files = files_of("cut")
+            expect(files.keys() == whole.keys(), str(files.keys()))
+            for name, content in whole.items():
+                expect(files[name] == content, f"{path}: {ranks}, {again}: {name} differs")
+        shutil.rmtree(os.path.join(FOLDER, "whole"))
+
+
+def case_finished_run_is_prolonged_on_several_ranks():
+    path = scene("prolonged.yaml", ["cloth"], "verlet", steps=64)
+    for ranks in (0, 3):
+        extra = ["--set", "output.checkpoint.every=0.00064"]
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        expect(start(0, "run", path, "--output", "kept", "--quiet", *extra).returncode == 0, path)
+        found = start(ranks, "resume", "kept", "--steps", "96", "--quiet", "--hash")
+        expect(found.returncode == 0, found.stderr)
+        expect(found.stdout.strip() == hash_of(0, path, "--steps", "96"), found.stdout)
+
+
+def case_resume_of_what_cannot_be_is_one_message():
+    one, three = start(0, "resume", "nowhere"), start(3, "resume", "nowhere")
+    expect(three.returncode == one.returncode != 0, three.stderr)
+    expect(complaints(three.stderr) == complaints(one.stderr), three.stderr)
+    path = scene("complete.yaml", ["cloth"])
+    expect(start(0, "run", path, "--output", "complete", "--quiet").returncode == 0, path)
+    found = start(3, "resume", "complete")
+    expect(found.returncode == 0 and "is complete" in found.stderr, found.stderr)
 
 
 def case_what_is_not_possible_is_refused():

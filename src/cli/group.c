@@ -34,7 +34,8 @@ int group_begin(const struct command *command)
         complain("%s: %s", command->name, error.text);
     if (status != TAUT_OK)
         return exit_code_of(status);
-    if (ranks_count() == 1 || prints_only(command) || command->kind == COMMAND_SIMULATES)
+    if (ranks_count() == 1 || prints_only(command) || command->kind == COMMAND_SIMULATES ||
+        command->kind == COMMAND_RESUMES)
         return EXIT_CODE_DONE;
     complain("%s: this command is not for several ranks yet; start it without mpirun",
              command->name);
@@ -77,6 +78,29 @@ int group_agree(int code)
 bool group_leads(void)
 {
     return ranks_number() == 0;
+}
+
+uint64_t group_share_number(uint64_t number)
+{
+    ranks_broadcast(&number, sizeof number);
+    return number;
+}
+
+char *group_share_text(const char *text)
+{
+    const uint64_t size = group_share_number(text ? strlen(text) + 1 : 0);
+    char *copy = size > 0 ? malloc((size_t)size) : NULL;
+    if (size == 0)
+        return NULL;
+    if (!copy)
+        ranks_abort(EXIT_CODE_FAILED, "out of memory for a text of rank 0");
+    if (group_leads())
+        memcpy(copy, text, (size_t)size);
+    ranks_broadcast(copy, (size_t)size);
+    if (!group_leads())
+        return copy;
+    free(copy);
+    return NULL;
 }
 
 void group_end(void)

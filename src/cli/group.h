@@ -5,6 +5,7 @@
 #define TAUT_CLI_GROUP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/command.h"
 
@@ -26,6 +27,13 @@ bool group_takes_part(const struct command *command);
 
 // Whether this rank prints and writes: rank 0, or the only one.
 bool group_leads(void);
+
+// A copy of the text of rank 0, which the caller frees; NULL on rank 0 itself, and if that gives NULL.
+// Collective.
+char *group_share_text(const char *text);
+
+// The number of rank 0. Collective.
+uint64_t group_share_number(uint64_t number);
 
 void group_end(void);
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/group.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "scene/bodies.h"
@@ -233,8 +234,49 @@ static taut_status prepare(struct resumption *resumption, const char *scene, cha
     return status;
 }
 
+// Of several ranks the others do what rank 0 has found: from where the run continues, and how. `ends`:
+// it does not.
+static int follow(const struct options *given)
+{
+    struct options options = *given;
+    struct resumption resumption = {.prolongs = given->override_count > 0};
+    int code = group_agree(EXIT_CODE_DONE);
+    if (code != EXIT_CODE_DONE || group_share_number(0) != 0)
+        return code;
+    char *scene = group_share_text(NULL), *folder = group_share_text(NULL);
+    char *path = group_share_text(NULL), *name = group_share_text(NULL);
+    options.scene = scene;
+    options.output = folder;
+    options.checkpoint = path;
+    options.name = name;
+    options.kernel = (taut_kernel)group_share_number(0);
+    resumption.checkpoint = path;
+    code = run_or_resume(&options, &resumption);
+    free(scene);
+    free(folder);
+    free(path);
+    free(name);
+    return code;
+}
+
+// Tells the others; returns the exit code of all.
+static int lead(const struct options *options, int code, bool ends)
+{
+    const char *const texts[] = {options->scene, options->output, options->checkpoint,
+                                 options->name};
+    code = group_agree(code);
+    if (code != EXIT_CODE_DONE || group_share_number(ends) != 0)
+        return code;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        (void)group_share_text(texts[i]);
+    (void)group_share_number((uint64_t)options->kernel);
+    return code;
+}
+
 static int resume_run(const struct options *given)
 {
+    if (!group_leads())
+        return follow(given);
     struct options options = *given;
     struct resumption resumption = {.prolongs = given->override_count > 0};
     struct manifest *manifest = &resumption.manifest;
@@ -257,14 +299,15 @@ static int resume_run(const struct options *given)
         options.checkpoint = path;
         status = set_options(&options, &resumption, &name, &state, &error);
     }
-    if (status == TAUT_OK && !ends) {
-        if (!path && !options.quiet)
-            complain("'%s' has no checkpoint yet: the run begins again", folder);
-        code = run_or_resume(&options, &resumption);
-    }
     if (status != TAUT_OK) {
         complain("resume: %s", error.text);
         code = exit_code_of(status);
+    }
+    code = lead(&options, code, ends);
+    if (code == EXIT_CODE_DONE && !ends) {
+        if (!path && !options.quiet)
+            complain("'%s' has no checkpoint yet: the run begins again", folder);
+        code = run_or_resume(&options, &resumption);
     }
 
     (void)file_close(&manifest->log, NULL);

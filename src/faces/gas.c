@@ -6,6 +6,7 @@
 #include "faces/face.h"
 #include "faces/faces.h"
 #include "kernels/kernels.h"
+#include "springs/exchange.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -313,6 +314,8 @@ static void add_pressure(const struct system *system, const void *unused, struct
 {
     (void)unused;
     struct state *s = system->state;
+    if (!exchange_computes_faces(system, block))
+        return;
     for (uint64_t i = block.first; i < block.first + block.count; i++) {
         uint32_t body = system->constants->face_body[i];
         real p = (real)s->pressure[body];
@@ -343,10 +346,12 @@ void REAL_NAME(pressure_add)(struct system *system, struct evaluation evaluation
 {
     if (!any_gas(system, gas_acts_alone))
         return;
+    const bool paused = REAL_NAME(exchange_pause)(system, worker);
     REAL_NAME(volumes_measure)(system, evaluation.time, true, worker);
     if (worker->index == 0)
         find_pressures(system, evaluation, gas_acts_alone);
     worker_barrier(worker);
+    REAL_NAME(exchange_resume)(system, paused, worker);
     bool by_faces = false;
     for (size_t b = 0; b < system->topology->body_count; b++) {
         if (!gas_acts_alone(system, b))
@@ -368,6 +373,7 @@ void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation 
     if (!any_gas(system, gas_acts_with_springs))
         return;
     if (worker->index == 0) {
+        REAL_NAME(exchange_packed_sums)(system);
         REAL_NAME(volumes_collect)(system, evaluation.time);
         find_pressures(system, evaluation, gas_acts_with_springs);
     }

@@ -27,6 +27,8 @@ static void add_normals(const struct system *system, const void *unused, struct 
 {
     (void)unused;
     struct state *s = system->state;
+    if (!exchange_computes_faces(system, block))
+        return;
     for (uint64_t i = block.first; i < block.first + block.count; i++) {
         struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
         if (!(face.area > 0))
@@ -68,6 +70,8 @@ static void add_wind(const struct system *system, const void *argument, struct p
     const struct wind_now *now = argument;
     struct state *s = system->state;
     const real *free_node = system->constants->inverse_mass;
+    if (!exchange_computes_faces(system, block))
+        return;
     for (uint64_t i = block.first; i < block.first + block.count; i++) {
         struct face_shape face = face_shape(s, system->constants->face_nodes[i]);
         if (!(face.area > 0))

@@ -264,8 +264,11 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         add_node_sum(system, sum_contacts, &now, power, worker);
     if (windy)
         now.wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
-    if (windy && now.wind.factor != 0)
-        add_sum(system, faces, sum_wind, &now, power, worker);
+    if (windy && now.wind.factor != 0) {
+        double total[SUM_WIDTH];
+        REAL_NAME(sum_over_block_faces)(system, sum_wind, &now, total, worker);
+        add_total(total, power);
+    }
     if (system->topology->any_mass_drag)
         add_node_sum(system, sum_mass_drag, NULL, power, worker);
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
@@ -542,6 +545,8 @@ static void record(const struct system *system, struct energy_budget *work,
                    struct evaluation evaluation, const double power[SUM_WIDTH], bool lags)
 {
     double elapsed = evaluation.time - work->sampled_time;
+    if (system->exchange)
+        REAL_NAME(springs_share_losses)(system, REAL_NAME(exchange_part)(system->exchange));
     count_finite_work(work, work->sampled); // of projections and impacts, between samples
     record_exchange(work, elapsed, system->settings.dt, follows_euler(system, evaluation), power);
     if (work->sampled && drive_changes_between(system, work->sampled_time, evaluation.time)) {
@@ -601,13 +606,22 @@ void REAL_NAME(work_catch_up)(struct system *system)
     }
 }
 
+// Whether powers may be added later, of several evaluations together: not where amounts of whole
+// steps (keep_velocity, contacts, springs that break or yield) are counted between them, and where
+// the volume of gas is needed.
+static bool may_wait(const struct system *system)
+{
+    const struct topology *topology = system->topology;
+    return system->settings.keep_velocity == 1 && !system->settings.projects &&
+           !system->state->friction_flags && !topology_has_gas(topology) && !topology->any_breaks &&
+           !topology->any_yields;
+}
+
 void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
                             const struct worker *worker)
 {
     if (worker->index == 0) {
-        // Amounts of whole steps (keep_velocity, contacts) are counted between the samples.
-        const bool waits = system->exchange && system->settings.keep_velocity == 1 &&
-                           !system->settings.projects && !system->state->friction_flags;
+        const bool waits = system->exchange && may_wait(system);
         if (system->exchange) {
             if (REAL_NAME(exchange_keep_powers)(system, evaluation, lags) || !waits)
                 REAL_NAME(work_catch_up)(system);

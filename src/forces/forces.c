@@ -164,16 +164,16 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
 {
     assert(!evaluation.powers || finish_may_measure(finish));
     const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
-    const bool halo_first = system->exchange && springs_need_halo_first(system);
+    const bool halo_early = system->exchange && exchange_halo_is_early(system);
     if (system->exchange)
         REAL_NAME(exchange_halo_start)(system, worker);
-    if (halo_first && system->settings.penalises)
+    if (halo_early && system->settings.penalises)
         REAL_NAME(exchange_halo_end)(system, worker);
     REAL_NAME(contacts_find)(system, evaluation.time, worker);
     REAL_NAME(surface_contact_find)(system, evaluation, worker);
     clear_forces(system, worker);
     add_mass_drag(system, worker);
-    if (halo_first && !system->settings.penalises)
+    if (halo_early && !system->settings.penalises)
         REAL_NAME(exchange_halo_end)(system, worker);
     REAL_NAME(wind_add)(system, evaluation, finish, worker);
     REAL_NAME(pressure_add)(system, evaluation, worker);

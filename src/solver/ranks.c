@@ -53,16 +53,10 @@ static taut_status check_bodies(const taut_solver *solver, taut_error *error)
     const bool sweeps = plan_sweeps_elements(topology, solver->plan);
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        if (body->pressure.present)
-            return refuse_body(error, body, "pressure", "gas is not possible");
         if (body->elements.present && !sweeps)
             return refuse_body(error, body, "elastic",
                                "bending, areas or volumes beside springs are not possible");
     }
-    if (topology->any_breaks)
-        return refuse(error, "break_at", "springs that break are not possible");
-    if (topology->any_yields)
-        return refuse(error, "yield_at", "springs that yield are not possible");
     return TAUT_OK;
 }
 
@@ -85,9 +79,6 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
         return refuse(error, "contact", "contact of surfaces is not possible");
     if (topology->mesh_collider_count > 0)
         return refuse(error, "colliders", "colliders of type mesh are not possible");
-    if (topology->environment.wind.present && plan_block_face_count(solver->plan) > 0)
-        return refuse(error, "environment.wind",
-                      "wind on other bodies than cloths is not possible");
     return check_bodies(solver, error);
 }
 

@@ -4,6 +4,12 @@
 // by one. The limits are in law.h.
 #include "springs/springs.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranks/ranks.h"
+#include "springs/exchange.h"
+
 #include "state/reading.h"
 
 // One spring: its index in the state's arrays, its ends, material and rest length as built.
@@ -210,7 +216,7 @@ static double yield_one(struct system *system, const struct spring *spring,
 
 // Updates the rest lengths that the kernel of packed springs reads for the i-th fragile spring; -1
 // means broken.
-static void update_slots(struct system *system, size_t i)
+static void update_slots(const struct system *system, size_t i)
 {
     const struct plan *plan = system->plan;
     uint32_t spring = plan->fragile[i];
@@ -220,7 +226,7 @@ static void update_slots(struct system *system, size_t i)
             broken ? -1 : spring_rest_length(system, spring);
 }
 
-void REAL_NAME(springs_refresh)(struct system *system)
+void REAL_NAME(springs_refresh)(const struct system *system)
 {
     for (size_t i = 0; system->plan->packs && i < (size_t)system->plan->fragile_count; i++)
         update_slots(system, i);
@@ -295,8 +301,12 @@ static void for_all_fragile(struct system *system, const struct change *change, 
 {
     const struct plan *plan = system->plan;
     const size_t listed = (size_t)plan->fragile_count, count = (size_t)plan_fragile_total(plan);
-    struct range chunks = worker_share(worker, chunk_count(count), 1);
-    for (size_t chunk = chunks.first; chunk < chunks.end; chunk++) {
+    const struct plan_part *part =
+        system->exchange ? REAL_NAME(exchange_part)(system->exchange) : NULL;
+    const struct range share =
+        worker_share(worker, part ? part->fragile_count : chunk_count(count), 1);
+    for (size_t number = share.first; number < share.end; number++) {
+        const size_t chunk = part ? part->fragile[number].number : number;
         struct range range = chunk_range(chunk, count);
         double *losses = &system->fragile_losses[chunk];
         const struct occasion occasion = {elapsed, &system->fragile_drives[chunk]};
@@ -322,8 +332,84 @@ void REAL_NAME(springs_break)(struct system *system, double elapsed, const struc
 void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker)
 {
     static const struct change yielding = {yield_one, spring_can_yield, yield_limits};
-    if (system->topology->any_yields)
-        for_all_fragile(system, &yielding, 0, worker);
+    if (!system->topology->any_yields)
+        return;
+    if (system->exchange) {
+        REAL_NAME(exchange_halo_start)(system, worker);
+        REAL_NAME(exchange_halo_end)(system, worker);
+    }
+    for_all_fragile(system, &yielding, 0, worker);
+}
+
+// ---- Several ranks, each of which has the present values of some chunks
+
+static double *allocate_values(size_t count)
+{
+    double *values = calloc(count + 1, sizeof *values);
+    if (!values)
+        ranks_abort(1, "out of memory for springs that break or yield");
+    return values;
+}
+
+void REAL_NAME(springs_share_losses)(const struct system *system, const struct plan_part *part)
+{
+    const size_t chunks = chunk_count((size_t)plan_fragile_total(system->plan));
+    if (chunks == 0)
+        return;
+    double *values = allocate_values(2 * chunks), *driven = values + chunks;
+    for (size_t i = 0; i < part->fragile_count; i++) {
+        const struct plan_chunk chunk = part->fragile[i];
+        values[chunk.number] = chunk.counts ? system->fragile_losses[chunk.number] : 0;
+        driven[chunk.number] = chunk.counts ? system->fragile_drives[chunk.number] : 0;
+    }
+    ranks_add(values, 2 * chunks);
+    memcpy(system->fragile_losses, values, chunks * sizeof *values);
+    memcpy(system->fragile_drives, driven, chunks * sizeof *driven);
+    free(values);
+}
+
+// The index in the state's arrays of a spring that may break or yield.
+static size_t fragile_state_index(const struct plan *plan, size_t i)
+{
+    const size_t listed = (size_t)plan->fragile_count;
+    return i < listed ? plan->fragile[i] : (size_t)plan->springs.element_count + (i - listed);
+}
+
+void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part)
+{
+    enum { CHUNKS_AT_ONCE = 64 };
+    const struct plan *plan = system->plan;
+    const struct state *s = system->state;
+    const size_t count = (size_t)plan_fragile_total(plan), chunks = chunk_count(count);
+    if (chunks == 0)
+        return;
+    uint8_t *counts = calloc(chunks, sizeof *counts);
+    double *values = allocate_values(2 * CHUNKS_AT_ONCE * SUM_CHUNK);
+    if (!counts)
+        ranks_abort(1, "out of memory for springs that break or yield");
+    for (size_t i = 0; i < part->fragile_count; i++)
+        counts[part->fragile[i].number] = part->fragile[i].counts;
+    for (size_t first = 0; first < count; first += CHUNKS_AT_ONCE * SUM_CHUNK) {
+        const size_t left = count - first;
+        const size_t now = left < CHUNKS_AT_ONCE * SUM_CHUNK ? left : CHUNKS_AT_ONCE * SUM_CHUNK;
+        for (size_t i = 0; i < now; i++) {
+            const size_t index = fragile_state_index(plan, first + i);
+            const bool own = counts[(first + i) / SUM_CHUNK];
+            values[2 * i] = own && s->broken ? s->broken[index] : 0;
+            values[2 * i + 1] = own && s->rest_length ? (double)s->rest_length[index] : 0;
+        }
+        ranks_add(values, 2 * now);
+        for (size_t i = 0; i < now; i++) {
+            const size_t index = fragile_state_index(plan, first + i);
+            if (s->broken)
+                s->broken[index] = values[2 * i] > 0;
+            if (s->rest_length)
+                s->rest_length[index] = (real)values[2 * i + 1];
+        }
+    }
+    free(counts);
+    free(values);
+    REAL_NAME(springs_refresh)(system);
 }
 
 uint64_t REAL_NAME(springs_broken_count)(const struct system *system)

@@ -29,7 +29,8 @@ struct exchange {
     struct evaluation evaluations[KEPT_POWERS];
     bool lags[KEPT_POWERS];
     int kept_count;
-    bool any; // the result of exchange_any
+    uint64_t *packed_cuts; // rank r has the first nodes of packed tiles [packed_cuts[r], [r + 1])
+    bool any;              // the result of exchange_any
 };
 
 enum { TAG_HALO = 1, TAG_BOXES, TAG_REST };
@@ -54,16 +55,24 @@ static void add_fields(struct fields *fields, real *x, real *y, real *z)
     fields->arrays[fields->count++] = z;
 }
 
-static struct fields fields_of(const struct state *s, bool whole)
+// Whether energies are found of nodes of the halo, and not only forces.
+static bool measures_halo(const struct topology *topology)
 {
+    return topology->any_breaks || topology->any_yields;
+}
+
+static struct fields fields_of(const struct system *system, bool whole)
+{
+    const struct state *s = system->state;
     struct fields fields = {.count = 0};
     add_fields(&fields, s->x, s->y, s->z);
     add_fields(&fields, s->vx, s->vy, s->vz);
-    if (!whole)
-        return fields;
-    add_fields(&fields, s->x_low, s->y_low, s->z_low);
-    add_fields(&fields, s->vx_low, s->vy_low, s->vz_low);
-    add_fields(&fields, s->fx, s->fy, s->fz);
+    if (whole || measures_halo(system->topology)) {
+        add_fields(&fields, s->x_low, s->y_low, s->z_low);
+        add_fields(&fields, s->vx_low, s->vy_low, s->vz_low);
+    }
+    if (whole)
+        add_fields(&fields, s->fx, s->fy, s->fz);
     return fields;
 }
 
@@ -201,6 +210,22 @@ static bool all_sound(bool sound)
     return failed == 0;
 }
 
+// The rank with the first node of a tile has it.
+static bool find_packed_cuts(const struct system *system, struct exchange *exchange)
+{
+    const struct plan_packed *packed = &system->plan->packed;
+    const int count = ranks_count();
+    exchange->packed_cuts = calloc((size_t)count + 1, sizeof *exchange->packed_cuts);
+    uint64_t tile = 0;
+    for (int r = 0; exchange->packed_cuts && r <= count; r++) {
+        while (tile < packed->tile_count &&
+               packed->tiles[tile].first_node < exchange->parts->cuts[r])
+            tile++;
+        exchange->packed_cuts[r] = tile;
+    }
+    return exchange->packed_cuts;
+}
+
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
                                      struct exchange **result, taut_error *error)
 {
@@ -211,7 +236,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         exchange->parts = parts;
         exchange->power_count = system->power_parts.count;
         exchange->kept = calloc(KEPT_POWERS * exchange->power_count + 1, sizeof *exchange->kept);
-        sound = exchange->kept &&
+        sound = exchange->kept && find_packed_cuts(system, exchange) &&
                 plan_part_make(system->topology, system->plan, parts, ranks_number(),
                                &exchange->part, error) == TAUT_OK &&
                 find_wants(system, exchange);
@@ -220,8 +245,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     if (made) {
         struct lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
         const int tags[] = {TAG_HALO, TAG_BOXES, TAG_REST};
-        const size_t fields[] = {fields_of(system->state, false).count, 3,
-                                 fields_of(system->state, true).count};
+        const size_t fields[] = {fields_of(system, false).count, 3, fields_of(system, true).count};
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
             sound = swap(lists[i]);
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
@@ -243,6 +267,7 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
         return;
     plan_part_free(&exchange->part);
     free(exchange->kept);
+    free(exchange->packed_cuts);
     free_lists(&exchange->halo);
     free_lists(&exchange->boxes);
     free_lists(&exchange->rest);
@@ -296,7 +321,7 @@ void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *
 {
     worker_barrier(worker); // all nodes have moved
     if (worker->index == 0) {
-        const struct fields fields = fields_of(system->state, false);
+        const struct fields fields = fields_of(system, false);
         send_nodes(&fields, &system->exchange->halo);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
@@ -305,7 +330,7 @@ void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker)
 {
     if (worker->index == 0) {
-        const struct fields fields = fields_of(system->state, false);
+        const struct fields fields = fields_of(system, false);
         receive_nodes(&fields, &system->exchange->halo);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
@@ -317,7 +342,7 @@ void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker
         return;
     worker_barrier(worker); // all nodes have moved
     if (worker->index == 0) {
-        const struct fields fields = fields_of(system->state, true);
+        const struct fields fields = fields_of(system, true);
         send_nodes(&fields, &system->exchange->rest);
         receive_nodes(&fields, &system->exchange->rest);
     }
@@ -454,6 +479,34 @@ void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void 
     REAL_NAME(add_chunk_sums)(system, chunk_count(nodes), total, worker);
 }
 
+void REAL_NAME(sum_over_block_faces)(struct system *system, chunk_sum sum, const void *argument,
+                                     double total[SUM_WIDTH], const struct worker *worker)
+{
+    const size_t faces = (size_t)system->constants->faces, chunks = chunk_count(faces);
+    if (!system->exchange) {
+        REAL_NAME(sum_over_chunks)(system, faces, sum, argument, total, worker);
+        return;
+    }
+    const struct range share = worker_share(worker, chunks, 1);
+    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+        memset(system->chunk_sums[chunk], 0, sizeof system->chunk_sums[chunk]);
+        if (exchange_owns(system, system->constants->face_nodes[chunk * SUM_CHUNK][0]))
+            sum(system, argument, chunk_range(chunk, faces), system->chunk_sums[chunk]);
+    }
+    worker_barrier(worker);
+    if (worker->index == 0)
+        ranks_add(system->chunk_sums[0], chunks * SUM_WIDTH);
+    worker_barrier(worker);
+    REAL_NAME(add_chunk_sums)(system, chunks, total, worker);
+}
+
+void REAL_NAME(exchange_packed_sums)(struct system *system)
+{
+    if (system->exchange)
+        ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0],
+                      system->exchange->packed_cuts, true);
+}
+
 bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct worker *worker)
 {
     struct exchange *it = system->exchange;
@@ -513,6 +566,8 @@ void REAL_NAME(exchange_collect)(const struct system *system, const struct excha
     for (size_t f = 0; f < fields.count; f++)
         ranks_collect(fields.arrays[f], sizeof(real), exchange->parts->cuts, all);
     collect_contacts(s, exchange->parts->cuts, all);
+    REAL_NAME(springs_share_losses)(system, &exchange->part);
+    REAL_NAME(springs_collect)(system, &exchange->part);
 }
 
 void REAL_NAME(exchange_complete)(struct system *system, const struct worker *worker)

@@ -38,6 +38,15 @@ const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange
 void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker);
 
+// Whether the halo is needed before the tiles of grids are swept, by springs on no grid, wind, gas,
+// contacts or springs that break; springs_sweep waits for it otherwise.
+static inline bool exchange_halo_is_early(const struct system *system)
+{
+    const struct topology *topology = system->topology;
+    return system->constants->springs > 0 || topology->environment.wind.present ||
+           topology_has_gas(topology) || topology->any_breaks || system->settings.penalises;
+}
+
 // The halo contributions of tiles of other ranks, after the tiles at the end of this rank's part have
 // been swept; before its first tiles are reduced.
 void REAL_NAME(exchange_contributions_start)(struct system *system, const struct worker *worker);
@@ -53,6 +62,20 @@ bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct work
 // data[b], of `size` bytes, for each block of contacts (CONTACT_BLOCK): on all ranks those of the rank
 // with its first node. By worker 0 alone. Nothing without other ranks.
 void REAL_NAME(exchange_blocks)(const struct system *system, void *data, size_t size);
+
+// Whether this rank computes a block of faces, as one process does with all.
+static inline bool exchange_computes_faces(const struct system *system, struct plan_block block)
+{
+    return !system->exchange ||
+           REAL_NAME(exchange_part)(system->exchange)->face_blocks[block.number];
+}
+
+// The sum over all faces in blocks (sum_over_chunks), the same on all ranks.
+void REAL_NAME(sum_over_block_faces)(struct system *system, chunk_sum sum, const void *argument,
+                                     double total[SUM_WIDTH], const struct worker *worker);
+
+// The sums of the tiles of packed springs in chunk_sums, on all ranks. By worker 0 alone.
+void REAL_NAME(exchange_packed_sums)(struct system *system);
 
 // Lets messages proceed. By one worker alone, at any time.
 void REAL_NAME(exchange_proceed)(struct exchange *exchange);

@@ -349,6 +349,139 @@ static int compare_boxes(const void *left, const void *right)
     return a->which < b->which ? -1 : a->which > b->which;
 }
 
+// Gas: the first node of a body, from which its volume is measured, and the rings of nodes.
+static bool add_gas_needs(const struct topology *topology, const struct plan *plan,
+                          struct plan_part *part)
+{
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (!body->pressure.present || body->first_node >= part->end_computed ||
+            body->first_node + body->node_count <= part->first_computed ||
+            !packed_ring_tiles(&plan->packed, topology, b))
+            continue;
+        if (!add_halo(part, body->first_node, body->first_node + 1))
+            return false;
+        for (uint64_t f = 0; f < body->face_count; f++) {
+            const struct face face = topology_body_face(topology, body, f);
+            const bool computed = is_computed(part, face.nodes[0]) ||
+                                  is_computed(part, face.nodes[1]) ||
+                                  is_computed(part, face.nodes[2]);
+            for (int i = 0; computed && i < 3; i++)
+                if (!is_own(part, face.nodes[i]) &&
+                    !add_halo(part, face.nodes[i], (uint64_t)face.nodes[i] + 1))
+                    return false;
+        }
+    }
+    return true;
+}
+
+static bool add_face_nodes(const struct topology *topology, const struct plan *plan, uint64_t first,
+                           uint64_t end, struct plan_part *part)
+{
+    for (uint64_t i = first; i < end; i++) {
+        const struct face face = topology_face(topology, plan_block_face(plan, i));
+        for (int corner = 0; corner < 3; corner++)
+            if (face.nodes[corner] != FACE_EDGE && !is_own(part, face.nodes[corner]) &&
+                !add_halo(part, face.nodes[corner], (uint64_t)face.nodes[corner] + 1))
+                return false;
+    }
+    return true;
+}
+
+// Faces in blocks: the blocks with nodes of the part, whose contributions to a node are added in one
+// order. Those of a chunk of sums are measured by the part with its first node.
+static bool add_block_needs(const struct topology *topology, const struct plan *plan,
+                            struct plan_part *part)
+{
+    const struct plan_set *set = &plan->faces;
+    if (set->element_count == 0)
+        return true;
+    part->face_blocks = calloc(set->block_count, sizeof *part->face_blocks);
+    if (!part->face_blocks)
+        return false;
+    for (uint32_t b = 0; b < set->block_count; b++) {
+        const struct plan_block *block = &set->blocks[b];
+        bool computes = false;
+        for (uint64_t i = block->first; i < block->first + block->count && !computes; i++) {
+            const struct face face = topology_face(topology, plan_block_face(plan, i));
+            computes = is_own(part, face.nodes[0]) || is_own(part, face.nodes[1]) ||
+                       (face.nodes[2] != FACE_EDGE && is_own(part, face.nodes[2]));
+        }
+        part->face_blocks[block->number] = computes;
+        if (computes &&
+            !add_face_nodes(topology, plan, block->first, block->first + block->count, part))
+            return false;
+    }
+    for (uint64_t first = 0; first < set->element_count; first += SUM_CHUNK) {
+        const uint64_t end = min_u64(first + SUM_CHUNK, set->element_count);
+        const struct face face = topology_face(topology, plan_block_face(plan, first));
+        if (is_own(part, face.nodes[0]) && !add_face_nodes(topology, plan, first, end, part))
+            return false;
+    }
+    return true;
+}
+
+struct spring_run plan_fragile_run(const struct topology *topology, const struct plan *plan,
+                                   uint64_t at, uint64_t end)
+{
+    if (at < plan->fragile_count) {
+        struct spring_run run =
+            topology_spring(topology, plan_element(&plan->springs, plan->fragile[at]));
+        run.count = 1;
+        return run;
+    }
+    const uint64_t index = plan->springs.element_count + (at - plan->fragile_count);
+    size_t g = 0;
+    for (;; g++) {
+        const struct plan_grid *grid = &plan->grids[g];
+        if (grid->stateful && index >= grid->first_state_index &&
+            index < grid->first_state_index + topology->bodies[grid->body].spring_count)
+            break;
+    }
+    const struct topology_body *body = &topology->bodies[plan->grids[g].body];
+    const uint64_t inside = index - plan->grids[g].first_state_index;
+    const uint64_t last = min_u64(body->spring_count, inside + (end - at));
+    return topology_run(topology, body->first_spring + inside, body->first_spring + last);
+}
+
+// Whether springs [a, a + count) of nodes have one that is computed.
+static bool any_computed(const struct plan_part *part, uint64_t first, uint64_t count)
+{
+    return first < part->end_computed && first + count > part->first_computed;
+}
+
+static bool add_fragile_needs(const struct topology *topology, const struct plan *plan,
+                              struct plan_part *part)
+{
+    const uint64_t count = plan_fragile_total(plan);
+    for (uint64_t first = 0; first < count; first += SUM_CHUNK) {
+        const uint64_t end = min_u64(first + SUM_CHUNK, count);
+        const struct spring_run begin = plan_fragile_run(topology, plan, first, end);
+        const bool counts = is_own(part, begin.a);
+        bool needed = counts;
+        for (uint64_t at = first; at < end && !needed;) {
+            const struct spring_run run = plan_fragile_run(topology, plan, at, end);
+            needed = any_computed(part, run.a, run.count) || any_computed(part, run.b, run.count);
+            at += run.count;
+        }
+        if (!needed)
+            continue;
+        if (!array_reserve((void **)&part->fragile, &part->fragile_capacity,
+                           part->fragile_count + 1, sizeof *part->fragile))
+            return false;
+        part->fragile[part->fragile_count++] =
+            (struct plan_chunk){(size_t)(first / SUM_CHUNK), counts};
+        for (uint64_t at = first; at < end;) {
+            const struct spring_run run = plan_fragile_run(topology, plan, at, end);
+            if (!add_halo(part, run.a, run.a + run.count) ||
+                !add_halo(part, run.b, run.b + run.count))
+                return false;
+            at += run.count;
+        }
+    }
+    return true;
+}
+
 // Sorts both lists, and leaves out what is in them twice.
 static void tidy(struct plan_part *part)
 {
@@ -410,7 +543,8 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
         made = add_grid_needs(plan, parts, number, &plan->grids[g], part);
     for (size_t g = 0; made && g < plan->face_grid_count; g++)
         made = add_face_needs(&plan->face_grids[g], part);
-    if (!made || !add_loose_needs(topology, plan, part)) {
+    if (!made || !add_loose_needs(topology, plan, part) || !add_gas_needs(topology, plan, part) ||
+        !add_block_needs(topology, plan, part) || !add_fragile_needs(topology, plan, part)) {
         plan_part_free(part);
         return fail_memory(error, "the parts of ranks");
     }
@@ -422,6 +556,8 @@ void plan_part_free(struct plan_part *part)
 {
     free(part->halo);
     free(part->boxes);
+    free(part->face_blocks);
+    free(part->fragile);
     *part = (struct plan_part){0};
 }
 

@@ -48,6 +48,13 @@ struct plan_box {
     uint64_t which;
 };
 
+// A chunk (SUM_CHUNK) of springs that may break or yield (plan_fragile_total). Every part that has nodes
+// of any of them evaluates all of them, with the same results; one part counts their energies.
+struct plan_chunk {
+    size_t number;
+    bool counts;
+};
+
 // What one part computes and needs. The lists ascend.
 struct plan_part {
     uint64_t first_node, end_node;
@@ -65,6 +72,10 @@ struct plan_part {
     uint64_t first_touched, end_touched;
     // Nodes of others, which complete its last chunk; with colliders its blocks of contacts too.
     struct plan_nodes rest_before, rest;
+    // Whether it computes a block of faces: each with nodes of the part. NULL without any.
+    uint8_t *face_blocks;
+    struct plan_chunk *fragile;
+    size_t fragile_count, fragile_capacity;
 };
 
 // Divides the plan into `count` parts of about the same number of nodes and springs. With too few
@@ -72,6 +83,11 @@ struct plan_part {
 taut_status plan_parts_make(const struct topology *topology, const struct plan *plan, int count,
                             struct plan_parts **result, taut_error *error);
 void plan_parts_free(struct plan_parts *parts);
+
+// Consecutive springs of a grid, or one other spring, with the ends of those that may break or yield
+// from number `at` on (plan_fragile_total), at most up to `end`.
+struct spring_run plan_fragile_run(const struct topology *topology, const struct plan *plan,
+                                   uint64_t at, uint64_t end);
 
 // The part of a node.
 int plan_part_of_node(const struct plan_parts *parts, uint64_t node);

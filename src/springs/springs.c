@@ -104,7 +104,7 @@ static void sweep_part(struct system *system, const struct tiles_task *task,
     const size_t middle = tiles.first + (last - tiles.first) / 2;
     sweep_tiles(system, task, (struct range){tiles.first, middle}, worker);
     stage_end(&system->clock, STAGE_SPRINGS, worker);
-    if (!springs_need_halo_first(system))
+    if (!exchange_halo_is_early(system))
         REAL_NAME(exchange_halo_end)(system, worker);
     sweep_tiles(system, task, (struct range){last, tiles.end}, worker);
     stage_end(&system->clock, STAGE_SPRINGS, worker);

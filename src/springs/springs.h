@@ -9,17 +9,10 @@
 #include "kernels/kernels.h"
 #include "springs/grid/sweep.h"
 #include "springs/law.h"
+#include "springs/plan_parts.h"
 #include "state/system.h"
 
 // ---- Forces
-
-// Of several ranks: whether the halo is needed by wind, contacts or springs_add; springs_sweep waits
-// for it otherwise.
-static inline bool springs_need_halo_first(const struct system *system)
-{
-    return system->constants->springs > 0 || system->topology->environment.wind.present ||
-           system->settings.penalises;
-}
 
 // Adds the forces of springs on no grid. For tiles of packed springs with vertex rings, the partial
 // sums of the volume are written to chunk_sums. Ends with a barrier. `powers`: also measures the
@@ -92,7 +85,12 @@ void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker
 
 // Updates what is derived from the state's rest lengths and broken flags after these were set from
 // outside. Called by one worker alone.
-void REAL_NAME(springs_refresh)(struct system *system);
+void REAL_NAME(springs_refresh)(const struct system *system);
+
+// Of several ranks, by worker 0 alone: what breaking and yielding has lost, on all ranks; and which
+// springs are broken and their rest lengths.
+void REAL_NAME(springs_share_losses)(const struct system *system, const struct plan_part *part);
+void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part);
 
 // The number of broken springs.
 uint64_t REAL_NAME(springs_broken_count)(const struct system *system);
