@@ -42,7 +42,7 @@ PUBLIC = {
     "ranks": {"ranks.h"},
     "springs": {"springs.h", "tangent.h", "plan.h", "plan_parts.h", "exchange.h"},
     "faces": {"faces.h", "tangent.h", "plan.h"},
-    "elements": {"elements.h"},
+    "elements": {"elements.h", "parts.h"},
     "contact": {"contact.h", "tangent.h", "constraints.h", "friction.h", "surface_contact.h",
                 "surface_report.h"},
     "forces": {"forces.h", "tangent.h"},

@@ -239,6 +239,21 @@ def case_more_ranks_than_tiles():
                           "pins: [corners]}\n"), all_ranks=(2, 4))
 
 
+def case_more_ranks_than_tiles_with_colliders():
+    """Parts without nodes have no contacts, and those of others nothing that is out of date."""
+    for extra in ("stiffness: 30, friction_coefficient: 0.3", "response: project, restitution: 0.4"):
+        path = write("small-falls.yaml", f"""
+simulation: {{dt: 0.001, steps: 160}}
+environment: {{gravity: [0, -9.81, 0]}}
+bodies:
+  - {{name: net, type: cloth, nodes: [9, 9], origin: [0, 0.05, 0], u: [1, 0.2, 0], v: [0, 0, 1], mass: 1,
+     spring: {{stiffness: 10}}}}
+colliders:
+  - {{type: plane, point: [0, 0, 0], {extra}}}
+""")
+        assert_one_hash(path, all_ranks=(2, 4))
+
+
 def files_of(folder):
     found = {}
     for name in sorted(os.listdir(os.path.join(FOLDER, folder))):
@@ -392,6 +407,51 @@ def case_one_hash_with_wind_on_faces_in_blocks():
         assert_one_hash(path, all_ranks=(2, 3, 5))
         for integrator in EXPLICIT:
             same_files(path, "--set", f"simulation.integrator={integrator}")
+
+
+ELASTIC = {
+    "gel": "type: lattice, nodes: [23, 19, 70], spacing: 0.01, origin: [0, 0, 0], pins: [left], velocity: [1, 2, 3], "
+           "elastic: {young: 1.0e+4, density: 1000, poisson: 0.45}, damping_ratio: 0.02",
+    "rope": "type: rope, from: [0, 1, 0], to: [30, 1, 0], nodes: 3001, pins: [first, last], velocity: [1, 2, 3], "
+            "elastic: {young: 1.0e+5, density: 1000, diameter: 0.02}, damping_ratio: 0.02",
+    "ball": "type: sphere, center: [2, 0, 0], radius: 0.5, subdivisions: 4, pins: [0], velocity: [1, 2, 3], "
+            "elastic: {young: 1.0e+5, poisson: 0.4, density: 1000, thickness: 0.01}, "
+            "damping_ratio: 0.02, pressure: {amount: 20, inflate: 0.1}",
+    "sheet": "type: mesh, file: sheet.obj, translate: [0, 2, 0], pins: [0], velocity: [0, 1, 2], "
+             "elastic: {young: 1.0e+5, poisson: 0.3, density: 1000, thickness: 0.01}, damping_ratio: 0.02",
+    "cloth": "type: cloth, nodes: [70, 90], origin: [0, 3, 0], u: [1, 0, 0], v: [0, 0, 1.3], pins: [left], velocity: [1, 2, 3], "
+             "elastic: {young: 1.0e+5, poisson: 0.2, density: 1000, thickness: 0.005}, damping_ratio: 0.02",
+}
+
+
+def elastic(name, bodies):
+    columns, rows = 50, 70
+    write("sheet.obj", "".join(f"v {0.02 * i} {0.001 * (i % 3)} {0.02 * j}\n" for j in range(rows)
+                               for i in range(columns)) +
+          "".join(f"f {a} {a + columns} {a + 1}\nf {a + 1} {a + columns} {a + columns + 1}\n"
+                  for j in range(rows - 1) for a in range(j * columns + 1, (j + 1) * columns)))
+    return write(name, "simulation: {dt: 1.0e-5, steps: 48}\n"
+                 "environment: {gravity: [0, -9.81, 0]}\nbodies:\n" +
+                 "".join(f"  - {{name: {body}, {ELASTIC[body]}}}\n" for body in bodies) +
+                 "output: {every: 1.6e-4, pc2: true, vtp: true}\n")
+
+
+def case_one_hash_with_elements():
+    for body in ELASTIC:
+        assert_one_hash(elastic(f"elastic-{body}.yaml", [body]), all_ranks=(3, 5))
+    path = elastic("elastic.yaml", ELASTIC)
+    assert_one_hash(path, all_ranks=(2, 4, 8))
+    assert_one_hash(path, "--kernel", "packed", all_ranks=(3,))
+    for precision in ("mixed", "double"):
+        assert_one_hash(path, "--precision", precision, all_ranks=(3,))
+
+
+def case_output_with_elements_has_the_same_bytes():
+    path = elastic("elastic.yaml", ELASTIC)
+    for integrator in EXPLICIT:
+        same_files(path, "--set", f"simulation.integrator={integrator}", "--precision",
+                   "mixed" if integrator == "rk4" else "single")
+    same_files(path, "--kernel", "packed", "--precision", "mixed", ranks=5)
 
 
 def fragile(name, law):

@@ -15,7 +15,7 @@
 //
 // (E. Grinspun, A. Hirani, M. Desbrun, P. Schroeder, Discrete shells, SCA 2003). The pieces of the
 // force on each fold are stored, and added up by its nodes in the order of the folds.
-#include "elements/elements.h"
+#include "elements/parts.h"
 
 #include <string.h>
 
@@ -498,13 +498,17 @@ void REAL_NAME(folds_pull)(const struct system *system, double *powers, const st
     struct range range;
     if (kernels->fold_strains) {
         while (worker_claim(worker, folds_chunks(folds), 1, &range))
-            kernels->fold_strains(system, folds_of(folds, range.first), bending->damped);
+            if (elements_folds_are_measured(system, range.first))
+                kernels->fold_strains(system, folds_of(folds, range.first), bending->damped);
         worker_barrier(worker);
     } else {
         REAL_NAME(folds_measure)(system, bending->damped ? &v : NULL, worker);
     }
+    const size_t first = element_power_count(system->elements) - folds_chunks(folds);
     while (worker_claim(worker, folds_chunks(folds), 1, &range)) {
         const struct range some = folds_of(folds, range.first);
+        if (!elements_part_is_computed(system, first + range.first))
+            continue;
         const double power = kernels->fold_forces
                                  ? kernels->fold_forces(system, some, powers != NULL)
                                  : pull(bending, some);

@@ -1,6 +1,6 @@
 // The forces of elements: block by block by the kernels of the instruction set, or one by one where
 // the plan is the plain reference (kernels/kernels.h), with which the kernels are compared.
-#include "elements/elements.h"
+#include "elements/parts.h"
 
 #include "base/sort.h"
 #include "springs/springs.h"
@@ -57,7 +57,7 @@ static void add_block(struct system *system, size_t number, bool swept, bool pow
     const struct elements_body *body = &elements->bodies[find_interval(
         &elements->bodies->first_block, sizeof *elements->bodies, elements->body_count, number)];
     elements->powers[number] = 0;
-    if (body->swept && !swept)
+    if ((body->swept && !swept) || !elements_part_is_computed(system, number))
         return;
     const int64_t inside = (int64_t)(number - body->first_block);
     const int64_t block[3] = {inside % body->blocks[0], inside / body->blocks[0] % body->blocks[1],
@@ -74,8 +74,9 @@ static void add_triangles(const struct system *system, const void *argument,
     struct element_set *elements = system->elements;
     const bool *powers = argument;
     const struct range range = {(size_t)block.first, (size_t)(block.first + block.count)};
-    elements->powers[elements->block_count + block.number] =
-        system->kernels->element_triangles(system, range, *powers);
+    const size_t number = elements->block_count + block.number;
+    if (elements_part_is_computed(system, number))
+        elements->powers[number] = system->kernels->element_triangles(system, range, *powers);
 }
 
 // A chunk of nodes that bend.
@@ -86,7 +87,10 @@ static void add_bending(struct system *system, size_t chunk, bool powers)
     struct state *s = system->state;
     const struct node_vectors x = {s->x, s->y, s->z}, v = {s->vx, s->vy, s->vz};
     const struct range nodes = bending_chunk(bending, chunk);
+    const size_t number = elements->block_count + elements->triangles.set.block_count + chunk;
     double power = 0;
+    if (!elements_part_is_computed(system, number))
+        return;
     for (size_t node = nodes.first; node < nodes.end; node++) {
         if (bending->folds.count > 0)
             add_to_node(s, (uint32_t)node, REAL_NAME(folds_force)(&bending->folds, node));
@@ -101,7 +105,7 @@ static void add_bending(struct system *system, size_t chunk, bool powers)
         }
         add_to_node(s, (uint32_t)node, vec3_scale(-1, sum));
     }
-    elements->powers[elements->block_count + elements->triangles.set.block_count + chunk] = power;
+    elements->powers[number] = power;
 }
 
 void REAL_NAME(elements_add)(struct system *system, bool swept, bool powers,

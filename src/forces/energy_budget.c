@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "elements/parts.h"
 #include "scene/collider_pose.h"
 #include "springs/exchange.h"
 #include "state/reading.h"
@@ -273,6 +274,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         add_node_sum(system, sum_mass_drag, NULL, power, worker);
     if (plan_off_grid_format(system->plan) != PLAN_PACKED && system->constants->springs > 0)
         power[WORK_DAMPING] += REAL_NAME(springs_listed_damping_power)(system, worker);
+    REAL_NAME(elements_share_powers)(system, worker);
     power[WORK_DAMPING] += REAL_NAME(elements_measured_power)(system);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     power[WORK_FRICTION] += REAL_NAME(surface_contact_evaluated_power)(system, worker);

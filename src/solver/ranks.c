@@ -38,28 +38,6 @@ static taut_status refuse(taut_error *error, const char *key, const char *what)
                 what);
 }
 
-static taut_status refuse_body(taut_error *error, const struct topology_body *body, const char *key,
-                               const char *what)
-{
-    char name[200];
-    snprintf(name, sizeof name, "bodies.%.150s.%s", body->name, key);
-    return refuse(error, name, what);
-}
-
-// Bodies and their materials.
-static taut_status check_bodies(const taut_solver *solver, taut_error *error)
-{
-    const struct topology *topology = solver->topology;
-    const bool sweeps = plan_sweeps_elements(topology, solver->plan);
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        if (body->elements.present && !sweeps)
-            return refuse_body(error, body, "elastic",
-                               "bending, areas or volumes beside springs are not possible");
-    }
-    return TAUT_OK;
-}
-
 // Whatever the steps of a scene need and what only one process can do is an error at the start,
 // with its key.
 static taut_status check_scene(const taut_solver *solver, taut_error *error)
@@ -79,7 +57,7 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
         return refuse(error, "contact", "contact of surfaces is not possible");
     if (topology->mesh_collider_count > 0)
         return refuse(error, "colliders", "colliders of type mesh are not possible");
-    return check_bodies(solver, error);
+    return TAUT_OK;
 }
 
 // Whether all ranks have made the same of the scene. Collective; the same result on all.
@@ -209,10 +187,15 @@ taut_status solver_count_parts(const taut_solver *solver, int count,
     for (int p = 0; status == TAUT_OK && p < count; p++) {
         struct plan_part part;
         status = plan_part_make(solver->topology, solver->plan, parts, p, &part, error);
-        if (status == TAUT_OK) {
+        if (status != TAUT_OK)
+            break;
+        if (solver->functions->part_needs(solver->system, &part)) {
+            plan_part_tidy(&part);
             counts[p] = plan_part_counts(solver->topology, solver->plan, parts, &part);
-            plan_part_free(&part);
+        } else {
+            status = fail_memory(error, "the parts of ranks");
         }
+        plan_part_free(&part);
     }
     if (parts)
         plan_parts_free(parts);

@@ -10,6 +10,7 @@
 #include "contact/contact.h"
 #include "contact/surface_contact.h"
 #include "elements/elements.h"
+#include "elements/parts.h"
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
@@ -426,6 +427,12 @@ static const struct stage_clock *clock_of(const struct system *system)
 
 // ---- Several ranks
 
+static taut_status make_exchange(const struct system *system, const struct plan_parts *parts,
+                                 struct exchange **exchange, taut_error *error)
+{
+    return REAL_NAME(exchange_make)(system, parts, REAL_NAME(elements_need), exchange, error);
+}
+
 static void exchange_use(struct system *system, struct exchange *exchange)
 {
     if (system->exchange && system->powers)
@@ -547,7 +554,8 @@ const struct system_functions REAL_NAME(system_functions) = {
     .check_cut = REAL_NAME(divergence_check_cut),
     .diverges_certainly = REAL_NAME(divergence_is_certain),
     .complete = REAL_NAME(integrator_complete),
-    .exchange_make = REAL_NAME(exchange_make),
+    .exchange_make = make_exchange,
+    .part_needs = REAL_NAME(elements_need),
     .exchange_free = REAL_NAME(exchange_free),
     .exchange_use = exchange_use,
     .exchange_pause = REAL_NAME(exchange_pause),

@@ -67,6 +67,7 @@ struct system_functions {
     taut_status (*exchange_make)(const struct system *system, const struct plan_parts *parts,
                                  struct exchange **exchange, taut_error *error);
     void (*exchange_free)(struct exchange *exchange);
+    bool (*part_needs)(const struct system *system, struct plan_part *part); // of elements
     void (*exchange_use)(struct system *system, struct exchange *exchange);
     // Within steps, by all workers: all nodes on all ranks, and none is exchanged until the end.
     bool (*exchange_pause)(struct system *system, const struct worker *worker);

@@ -58,7 +58,7 @@ static void add_fields(struct fields *fields, real *x, real *y, real *z)
 // Whether energies are found of nodes of the halo, and not only forces.
 static bool measures_halo(const struct topology *topology)
 {
-    return topology->any_breaks || topology->any_yields;
+    return topology->any_breaks || topology->any_yields || topology_has_elements(topology);
 }
 
 static struct fields fields_of(const struct system *system, bool whole)
@@ -227,7 +227,8 @@ static bool find_packed_cuts(const struct system *system, struct exchange *excha
 }
 
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
-                                     struct exchange **result, taut_error *error)
+                                     exchange_needs needs, struct exchange **result,
+                                     taut_error *error)
 {
     *result = NULL;
     struct exchange *exchange = calloc(1, sizeof *exchange);
@@ -239,7 +240,10 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         sound = exchange->kept && find_packed_cuts(system, exchange) &&
                 plan_part_make(system->topology, system->plan, parts, ranks_number(),
                                &exchange->part, error) == TAUT_OK &&
-                find_wants(system, exchange);
+                needs(system, &exchange->part);
+        if (sound)
+            plan_part_tidy(&exchange->part);
+        sound = sound && find_wants(system, exchange);
     }
     bool made = all_sound(sound);
     if (made) {

@@ -18,10 +18,15 @@
 #include "state/reading.h"
 #include "state/system.h"
 
+// Adds what a rank needs for parts of the forces that this module does not know (plan_part_need); false
+// without memory.
+typedef bool (*exchange_needs)(const struct system *system, struct plan_part *part);
+
 // Agrees with the other ranks on what is sent to whom. Collective, also where it fails: then on all
 // ranks, with the message on those that have failed.
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
-                                     struct exchange **result, taut_error *error);
+                                     exchange_needs needs, struct exchange **result,
+                                     taut_error *error);
 void REAL_NAME(exchange_free)(struct exchange *exchange);
 
 // Whether a node is one of this rank's, as all are without other ranks.
@@ -44,7 +49,8 @@ static inline bool exchange_halo_is_early(const struct system *system)
 {
     const struct topology *topology = system->topology;
     return system->constants->springs > 0 || topology->environment.wind.present ||
-           topology_has_gas(topology) || topology->any_breaks || system->settings.penalises;
+           topology_has_gas(topology) || topology->any_breaks || system->settings.penalises ||
+           !plan_sweeps_elements(topology, system->plan);
 }
 
 // The halo contributions of tiles of other ranks, after the tiles at the end of this rank's part have

@@ -209,15 +209,15 @@ static bool is_own(const struct plan_part *part, uint64_t node)
     return node >= part->first_node && node < part->end_node;
 }
 
-// Adds nodes [first, end) except those of the part itself.
-static bool add_halo(struct plan_part *part, uint64_t first, uint64_t end)
+bool plan_part_need(struct plan_part *part, uint64_t first, uint64_t end)
 {
     if (first >= end)
         return true;
     if (first < part->first_node && end > part->first_node)
-        return add_halo(part, first, part->first_node) && add_halo(part, part->first_node, end);
+        return plan_part_need(part, first, part->first_node) &&
+               plan_part_need(part, part->first_node, end);
     if (first < part->end_node && end > part->end_node)
-        return add_halo(part, part->end_node, end);
+        return plan_part_need(part, part->end_node, end);
     if (is_own(part, first))
         return true;
     if (!array_reserve((void **)&part->halo, &part->halo_capacity, part->halo_count + 1,
@@ -276,7 +276,7 @@ static bool add_grid_needs(const struct plan *plan, const struct plan_parts *par
         return true;
     const uint64_t layer = tiling->nz > 1 ? tiling->nx * tiling->ny : tiling->nx;
     const uint64_t reach = tiling->nz > 1 ? tiling->above : tiling->after;
-    bool added = add_halo(part, end_own, min_u64(end, end_own + reach * layer));
+    bool added = plan_part_need(part, end_own, min_u64(end, end_own + reach * layer));
     for (uint64_t t = max_u64(part->first_tile, tiling->first_tile);
          added && t < min_u64(part->end_tile, tiling->first_tile + tiling_tile_count(tiling)); t++)
         added = add_boxes_of_tile(plan, parts, number, part, tiling, t - tiling->first_tile);
@@ -297,8 +297,8 @@ static bool add_face_needs(const struct plan_face_grid *grid, struct plan_part *
     const uint64_t last_row = (end_own - 1 - grid->first_node) / nx;
     const uint64_t rows = min_u64(grid->ny, (last_row / batch + 1) * batch + 1);
     const uint64_t before = first_row > 0 ? first_row - 1 : 0;
-    return add_halo(part, grid->first_node + before * nx, first_own) &&
-           add_halo(part, end_own, grid->first_node + rows * nx);
+    return plan_part_need(part, grid->first_node + before * nx, first_own) &&
+           plan_part_need(part, end_own, grid->first_node + rows * nx);
 }
 
 static bool is_computed(const struct plan_part *part, uint64_t node)
@@ -310,8 +310,8 @@ static bool is_computed(const struct plan_part *part, uint64_t node)
 static bool add_loose_needs(const struct topology *topology, const struct plan *plan,
                             struct plan_part *part)
 {
-    if (!add_halo(part, part->first_computed, part->first_node) ||
-        !add_halo(part, part->end_node, part->end_computed))
+    if (!plan_part_need(part, part->first_computed, part->first_node) ||
+        !plan_part_need(part, part->end_node, part->end_computed))
         return false;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
@@ -324,9 +324,9 @@ static bool add_loose_needs(const struct topology *topology, const struct plan *
             for (uint64_t i = 0; i < run.count; i++) {
                 const uint64_t a = run.a + i, other = run.b + i;
                 if (is_computed(part, a) && !is_own(part, other) &&
-                    !add_halo(part, other, other + 1))
+                    !plan_part_need(part, other, other + 1))
                     return false;
-                if (is_computed(part, other) && !is_own(part, a) && !add_halo(part, a, a + 1))
+                if (is_computed(part, other) && !is_own(part, a) && !plan_part_need(part, a, a + 1))
                     return false;
             }
             spring += run.count;
@@ -359,7 +359,7 @@ static bool add_gas_needs(const struct topology *topology, const struct plan *pl
             body->first_node + body->node_count <= part->first_computed ||
             !packed_ring_tiles(&plan->packed, topology, b))
             continue;
-        if (!add_halo(part, body->first_node, body->first_node + 1))
+        if (!plan_part_need(part, body->first_node, body->first_node + 1))
             return false;
         for (uint64_t f = 0; f < body->face_count; f++) {
             const struct face face = topology_body_face(topology, body, f);
@@ -368,7 +368,7 @@ static bool add_gas_needs(const struct topology *topology, const struct plan *pl
                                   is_computed(part, face.nodes[2]);
             for (int i = 0; computed && i < 3; i++)
                 if (!is_own(part, face.nodes[i]) &&
-                    !add_halo(part, face.nodes[i], (uint64_t)face.nodes[i] + 1))
+                    !plan_part_need(part, face.nodes[i], (uint64_t)face.nodes[i] + 1))
                     return false;
         }
     }
@@ -382,7 +382,7 @@ static bool add_face_nodes(const struct topology *topology, const struct plan *p
         const struct face face = topology_face(topology, plan_block_face(plan, i));
         for (int corner = 0; corner < 3; corner++)
             if (face.nodes[corner] != FACE_EDGE && !is_own(part, face.nodes[corner]) &&
-                !add_halo(part, face.nodes[corner], (uint64_t)face.nodes[corner] + 1))
+                !plan_part_need(part, face.nodes[corner], (uint64_t)face.nodes[corner] + 1))
                 return false;
     }
     return true;
@@ -473,8 +473,8 @@ static bool add_fragile_needs(const struct topology *topology, const struct plan
             (struct plan_chunk){(size_t)(first / SUM_CHUNK), counts};
         for (uint64_t at = first; at < end;) {
             const struct spring_run run = plan_fragile_run(topology, plan, at, end);
-            if (!add_halo(part, run.a, run.a + run.count) ||
-                !add_halo(part, run.b, run.b + run.count))
+            if (!plan_part_need(part, run.a, run.a + run.count) ||
+                !plan_part_need(part, run.b, run.b + run.count))
                 return false;
             at += run.count;
         }
@@ -483,7 +483,7 @@ static bool add_fragile_needs(const struct topology *topology, const struct plan
 }
 
 // Sorts both lists, and leaves out what is in them twice.
-static void tidy(struct plan_part *part)
+void plan_part_tidy(struct plan_part *part)
 {
     size_t kept = 0;
     if (part->halo_count > 0)
@@ -515,15 +515,14 @@ static void find_rest(const struct topology *topology, const struct plan_parts *
     uint64_t end = part->end_node;
     if (chunks > parts->chunk_cuts[number])
         end = max_u64(end, min_u64(chunks * SUM_CHUNK, nodes));
-    part->first_touched = part->first_node;
-    part->end_touched = part->end_node;
+    part->first_touched = touches ? part->first_node / PART_NODES * PART_NODES : 0;
+    part->end_touched = 0;
     if (touches) {
-        part->first_touched = part->first_node / PART_NODES * PART_NODES;
         end = max_u64(end, min_u64(parts->block_cuts[number + 1] * PART_NODES, nodes));
         part->end_touched = end;
+        part->rest_before =
+            (struct plan_nodes){part->first_touched, part->first_node - part->first_touched};
     }
-    part->rest_before =
-        (struct plan_nodes){part->first_touched, part->first_node - part->first_touched};
     part->rest = (struct plan_nodes){part->end_node, end - part->end_node};
 }
 
@@ -537,8 +536,8 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
     find_packed_tiles(plan, part);
     find_rest(topology, parts, number, part);
     bool made =
-        topology->collider_count == 0 || (add_halo(part, part->first_touched, part->first_node) &&
-                                          add_halo(part, part->end_node, part->end_touched));
+        part->end_touched == 0 || (plan_part_need(part, part->first_touched, part->first_node) &&
+                                   plan_part_need(part, part->end_node, part->end_touched));
     for (size_t g = 0; made && g < plan->grid_count; g++)
         made = add_grid_needs(plan, parts, number, &plan->grids[g], part);
     for (size_t g = 0; made && g < plan->face_grid_count; g++)
@@ -548,7 +547,7 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
         plan_part_free(part);
         return fail_memory(error, "the parts of ranks");
     }
-    tidy(part);
+    plan_part_tidy(part);
     return TAUT_OK;
 }
 
@@ -557,6 +556,8 @@ void plan_part_free(struct plan_part *part)
     free(part->halo);
     free(part->boxes);
     free(part->face_blocks);
+    free(part->elements);
+    free(part->folds);
     free(part->fragile);
     *part = (struct plan_part){0};
 }

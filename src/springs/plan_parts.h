@@ -74,6 +74,9 @@ struct plan_part {
     struct plan_nodes rest_before, rest;
     // Whether it computes a block of faces: each with nodes of the part. NULL without any.
     uint8_t *face_blocks;
+    // What it does with each part of the elements that no sweep computes, and whether it needs the
+    // strains of a chunk of folds (elements/parts.h). NULL without any.
+    uint8_t *elements, *folds;
     struct plan_chunk *fragile;
     size_t fragile_count, fragile_capacity;
 };
@@ -99,6 +102,11 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
                            const struct plan_parts *parts, int number, struct plan_part *part,
                            taut_error *error);
 void plan_part_free(struct plan_part *part);
+
+// Adds nodes [first, end) to the halo, except those of the part itself; false without memory. The
+// lists must be made tidy afterwards.
+bool plan_part_need(struct plan_part *part, uint64_t first, uint64_t end);
+void plan_part_tidy(struct plan_part *part);
 
 // The nodes of a box.
 uint64_t plan_box_nodes(const struct plan *plan, struct plan_box box);

@@ -1,0 +1,196 @@
+// Which elements a rank computes (parts.h).
+#include "elements/parts.h"
+
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "ranks/ranks.h"
+
+// What a rank does with a part.
+enum { NOT_COMPUTED, COMPUTED, COUNTED };
+
+static bool is_own(const struct plan_part *part, uint64_t node)
+{
+    return node >= part->first_node && node < part->end_node;
+}
+
+// The nodes of a row of a block that lie in [from, to), and of how many rows.
+struct rows {
+    int64_t from, to; // nodes along x
+    int64_t first, end;
+};
+
+// The nodes of the part's body in rows [first, end) of layer k.
+static struct range nodes_of(const struct elements_body *body, int64_t k, struct rows rows)
+{
+    const int64_t nx = body->grid[0], row = k * body->grid[1];
+    const int64_t first = (row + rows.first) * nx + rows.from;
+    const int64_t end = (row + rows.end - 1) * nx + rows.to;
+    return (struct range){(size_t)(body->first + first), (size_t)(body->first + end)};
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+// A block of a grid: its nodes, and those that it reads, one or two beyond it in each direction.
+static bool need_block(const struct elements_body *body, int64_t inside, struct plan_part *part,
+                       uint8_t *state)
+{
+    enum { REACH = 2 };
+    const bool solid = elements_are_solid(body);
+    const int64_t *const grid = body->grid;
+    const int64_t sizes[3] = {solid ? ELEMENT_SOLID_NODES : ELEMENT_SHEET_NODES,
+                              solid ? ELEMENT_SOLID_ROWS : ELEMENT_SHEET_ROWS,
+                              solid ? ELEMENT_SOLID_LAYERS : 1};
+    const int64_t block[3] = {inside % body->blocks[0], inside / body->blocks[0] % body->blocks[1],
+                              inside / (body->blocks[0] * body->blocks[1])};
+    int64_t first[3], end[3];
+    for (int axis = 0; axis < 3; axis++) {
+        first[axis] = block[axis] * sizes[axis];
+        end[axis] = least(first[axis] + sizes[axis], grid[axis]);
+    }
+    const struct rows own = {first[0], end[0], first[1], end[1]};
+    for (int64_t k = first[2]; k < end[2] && *state == NOT_COMPUTED; k++) {
+        const struct range nodes = nodes_of(body, k, own);
+        if (nodes.first < part->end_node && nodes.end > part->first_node)
+            *state = COMPUTED;
+    }
+    if (*state == NOT_COMPUTED)
+        return true;
+    if (is_own(part, nodes_of(body, first[2], own).first))
+        *state = COUNTED;
+    const struct rows read = {most(first[0] - REACH, 0), least(end[0] + REACH, grid[0]),
+                              most(first[1] - REACH, 0), least(end[1] + REACH, grid[1])};
+    for (int64_t k = most(first[2] - 1, 0); k < least(end[2] + 1, grid[2]); k++) {
+        const struct range nodes = nodes_of(body, k, read);
+        if (!plan_part_need(part, nodes.first, nodes.end))
+            return false;
+    }
+    return true;
+}
+
+static bool need_triangles(const struct element_triangles *triangles, struct plan_block block,
+                           struct plan_part *part, uint8_t *state)
+{
+    for (uint64_t i = block.first; i < block.first + block.count && *state == NOT_COMPUTED; i++)
+        for (int corner = 0; corner < 3; corner++)
+            if (is_own(part, triangles->nodes[i][corner]))
+                *state = COMPUTED;
+    if (*state == NOT_COMPUTED)
+        return true;
+    if (is_own(part, triangles->nodes[block.first][0]))
+        *state = COUNTED;
+    for (uint64_t i = block.first; i < block.first + block.count; i++)
+        for (int corner = 0; corner < 3; corner++) {
+            const uint64_t node = triangles->nodes[i][corner];
+            if (!is_own(part, node) && !plan_part_need(part, node, node + 1))
+                return false;
+        }
+    return true;
+}
+
+static bool need_bending(const struct element_bending *bending, size_t chunk,
+                         struct plan_part *part, uint8_t *state)
+{
+    const struct range nodes = bending_chunk(bending, chunk);
+    if (nodes.first >= part->end_node || nodes.end <= part->first_node)
+        return true;
+    *state = is_own(part, nodes.first) ? COUNTED : COMPUTED;
+    if (!plan_part_need(part, nodes.first, nodes.end))
+        return false;
+    for (size_t i = bending->starts[nodes.first]; i < bending->starts[nodes.end]; i++) {
+        const uint64_t node = bending->columns[i];
+        if (!is_own(part, node) && !plan_part_need(part, node, node + 1))
+            return false;
+    }
+    return true;
+}
+
+static struct range folds_of(const struct element_folds *folds, size_t chunk)
+{
+    const size_t first = chunk * FOLD_CHUNK;
+    return (struct range){first, min_u64(first + FOLD_CHUNK, folds->count)};
+}
+
+// Folds pull with the strains of those beside them.
+static void choose_folds(const struct element_folds *folds, size_t chunk, struct plan_part *part,
+                         uint8_t *state)
+{
+    const struct range all = folds_of(folds, chunk);
+    for (size_t f = all.first; f < all.end && *state == NOT_COMPUTED; f++)
+        for (int corner = 0; corner < 4; corner++)
+            if (is_own(part, folds->items[f].nodes[corner]))
+                *state = COMPUTED;
+    if (*state == NOT_COMPUTED)
+        return;
+    if (is_own(part, folds->items[all.first].nodes[0]))
+        *state = COUNTED;
+    part->folds[chunk] = 1;
+    for (size_t f = all.first; f < all.end; f++)
+        for (int other = 0; other < 4; other++)
+            part->folds[folds->items[f].others[other] / FOLD_CHUNK] = 1;
+}
+
+static bool need_folds(const struct element_folds *folds, struct plan_part *part, uint8_t *states)
+{
+    for (size_t chunk = 0; chunk < folds_chunks(folds); chunk++)
+        choose_folds(folds, chunk, part, &states[chunk]);
+    for (size_t f = 0; f < folds->count; f++)
+        for (int corner = 0; part->folds[f / FOLD_CHUNK] && corner < 4; corner++) {
+            const uint64_t node = folds->items[f].nodes[corner];
+            if (!is_own(part, node) && !plan_part_need(part, node, node + 1))
+                return false;
+        }
+    return true;
+}
+
+bool REAL_NAME(elements_need)(const struct system *system, struct plan_part *part)
+{
+    const struct element_set *elements = system->elements;
+    if (!elements || elements->all_swept)
+        return true;
+    const struct plan_set *set = &elements->triangles.set;
+    const size_t chunks = bending_chunks(&elements->bending);
+    part->elements = calloc(element_power_count(elements) + 1, sizeof *part->elements);
+    part->folds = calloc(folds_chunks(&elements->bending.folds) + 1, sizeof *part->folds);
+    bool done = part->elements && part->folds;
+    uint8_t *states = part->elements;
+    for (size_t b = 0; done && b < elements->body_count; b++) {
+        const struct elements_body *body = &elements->bodies[b];
+        const int64_t blocks = body->blocks[0] * body->blocks[1] * body->blocks[2];
+        for (int64_t i = 0; done && i < blocks && !body->swept; i++)
+            done = need_block(body, i, part, &states[(int64_t)body->first_block + i]);
+    }
+    states += done ? elements->block_count : 0;
+    for (uint32_t b = 0; done && elements->triangles.count > 0 && b < set->block_count; b++)
+        done = need_triangles(&elements->triangles, set->blocks[b], part,
+                              &states[set->blocks[b].number]);
+    states += done ? set->block_count : 0;
+    for (size_t chunk = 0; done && chunk < chunks; chunk++)
+        done = need_bending(&elements->bending, chunk, part, &states[chunk]);
+    return done && need_folds(&elements->bending.folds, part, states + chunks);
+}
+
+void REAL_NAME(elements_share_powers)(struct system *system, const struct worker *worker)
+{
+    const struct element_set *elements = system->elements;
+    if (!system->exchange || !elements || elements->all_swept)
+        return;
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        const uint8_t *states = REAL_NAME(exchange_part)(system->exchange)->elements;
+        const size_t count = element_power_count(elements);
+        for (size_t number = 0; number < count; number++)
+            if (states[number] != COUNTED)
+                elements->powers[number] = 0;
+        ranks_add(elements->powers, count);
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
