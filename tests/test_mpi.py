@@ -188,7 +188,7 @@ def case_one_hash_with_wind():
 
 def case_energy_budget_with_wind_has_the_same_bytes():
     for law in ("face", "quadratic"):
-        for integrator in EXPLICIT:
+        for integrator in EXPLICIT if law == "face" else ("verlet", "rk4"):
             path = windy(f"budget-{law}.yaml", law, integrator)
             one = same_files(path)
             expect(b"wind" in one["energy.csv"], law)
@@ -405,7 +405,7 @@ def case_one_hash_with_wind_on_faces_in_blocks():
                 ("density: 1.2, drag: 1" if law == "quadratic" else "coefficient: 0.02") + "}\n")
         path = gassy(f"breeze-{law}.yaml", GASES, wind)
         assert_one_hash(path, all_ranks=(2, 3, 5))
-        for integrator in EXPLICIT:
+        for integrator in EXPLICIT if law == "face" else ("symplectic_euler", "velocity_verlet"):
             same_files(path, "--set", f"simulation.integrator={integrator}")
 
 
@@ -546,17 +546,18 @@ def interrupt(path, folder, ranks, how):
 
 def case_interrupted_run_is_continued_on_several_ranks():
     for kind in ("cloth", "coulomb"):
-        extra = {"steps": 4000, "dt": 2e-5}
+        extra = {"steps": 800, "dt": 2e-5}
         path = falling("long-coulomb.yaml", kind, **extra) if kind in COLLIDERS else scene(
             "long-cloth.yaml", [kind, "ball"], "velocity_verlet", **extra)
         with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
             text = file.read().replace("every: 0.00032", "every: 0.0064, checkpoint: {every: 0.00128}")
         write(path, text)
-        expect(start(2, "run", path, "--output", "whole", "--quiet").returncode == 0, path)
+        one = start(0, "run", path, "--output", "whole", "--quiet", "--threads", "1")
+        expect(one.returncode == 0, one.stderr)
         whole = files_of("whole")
         for ranks, how, again in ((0, signal.SIGKILL, 3), (2, signal.SIGTERM, 4), (3, signal.SIGTERM, 0)):
             interrupt(path, "cut", ranks, how)
-            found = start(again, "resume", "cut", "--quiet", "--threads", "2")
+            found = start(again, "resume", "cut", "--quiet", "--threads", "1")
             expect(found.returncode == 0, found.stderr)
             files = files_of("cut")
             expect(files.keys() == whole.keys(), str(files.keys()))
