@@ -232,6 +232,119 @@ static void test_parts_have_the_same_work(void **state)
     taut_solver_destroy(solver);
 }
 
+// ---- Springs that may break, faces in blocks, and contacts
+
+static void assert_reads_run(const struct plan_part *part, const struct spring_run *run)
+{
+    for (uint64_t i = 0; i < run->count; i++) {
+        assert_true(reads(part, run->a + i));
+        assert_true(reads(part, run->b + i));
+    }
+}
+
+// Every chunk is counted once, and evaluated by every part that has a node of it.
+static void assert_fragile(const struct parts_of *it)
+{
+    const struct topology *topology = solver_topology(it->solver);
+    const struct plan *plan = solver_plan(it->solver);
+    const uint64_t count = plan_fragile_total(plan);
+    for (uint64_t first = 0; first < count; first += SUM_CHUNK) {
+        const uint64_t end = first + SUM_CHUNK < count ? first + SUM_CHUNK : count;
+        int counting = 0;
+        for (int p = 0; p < it->parts->count; p++) {
+            const struct plan_part *part = &it->part[p];
+            bool evaluates = false, has_node = false;
+            for (size_t i = 0; i < part->fragile_count; i++)
+                if (part->fragile[i].number == first / SUM_CHUNK) {
+                    evaluates = true;
+                    counting += part->fragile[i].counts;
+                }
+            for (uint64_t at = first; at < end;) {
+                const struct spring_run run = plan_fragile_run(topology, plan, at, end);
+                for (uint64_t i = 0; i < run.count; i++)
+                    has_node |= is_inside(run.a + i, part->first_node, part->end_node) ||
+                                is_inside(run.b + i, part->first_node, part->end_node);
+                if (evaluates)
+                    assert_reads_run(part, &run);
+                at += run.count;
+            }
+            assert_true(evaluates || !has_node);
+        }
+        assert_int_equal(counting, 1);
+    }
+    assert_true(count > 0);
+}
+
+// A part computes all blocks of faces with nodes of its own, and reads all of their nodes.
+static void assert_face_blocks(const struct parts_of *it)
+{
+    const struct topology *topology = solver_topology(it->solver);
+    const struct plan_set *set = &solver_plan(it->solver)->faces;
+    assert_true(set->block_count > 1);
+    for (int p = 0; p < it->parts->count; p++)
+        for (uint32_t b = 0; b < set->block_count; b++) {
+            const struct plan_block *block = &set->blocks[b];
+            const struct plan_part *part = &it->part[p];
+            bool has_node = false;
+            for (uint64_t i = block->first; i < block->first + block->count; i++) {
+                const struct face face =
+                    topology_face(topology, plan_block_face(solver_plan(it->solver), i));
+                for (int corner = 0; corner < 3; corner++) {
+                    has_node |= is_inside(face.nodes[corner], part->first_node, part->end_node);
+                    if (part->face_blocks[block->number])
+                        assert_true(reads(part, face.nodes[corner]));
+                }
+            }
+            assert_int_equal(part->face_blocks[block->number], has_node);
+        }
+}
+
+// Whole blocks of contacts and chunks of sums; none without nodes.
+static void assert_touched(const struct parts_of *it)
+{
+    const uint64_t nodes = taut_solver_node_count(it->solver);
+    for (int p = 0; p < it->parts->count; p++) {
+        const struct plan_part *part = &it->part[p];
+        if (part->first_node == part->end_node) {
+            assert_int_equal(part->first_touched, part->end_touched);
+            assert_int_equal(part->rest_before.count + part->rest.count, 0);
+            continue;
+        }
+        assert_int_equal(part->first_touched % PART_NODES, 0);
+        assert_true(part->end_touched % PART_NODES == 0 || part->end_touched == nodes);
+        assert_true(part->first_touched <= part->first_node);
+        assert_true(part->first_touched + PART_NODES > part->first_node);
+        assert_true(part->end_touched >= part->end_node);
+        for (uint64_t node = part->first_touched; node < part->end_touched; node++)
+            assert_true(reads(part, node));
+        assert_int_equal(part->rest_before.first + part->rest_before.count, part->first_node);
+        assert_int_equal(part->rest_before.count, part->first_node - part->first_touched);
+        assert_int_equal(part->rest.first + part->rest.count, part->end_touched);
+    }
+}
+
+static void test_a_part_reads_what_it_computes(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        "simulation: {dt: 1.0e-5, steps: 1}\n"
+        "environment: {wind: {velocity: [1, 0, 0], law: face, coefficient: 0.1}}\n"
+        "bodies:\n"
+        "  - {name: sheet, type: cloth, nodes: [97, 101], origin: [0, 0, 0], u: [1, 0, 0], "
+        "v: [0, 0, 1], mass: 1, spring: {stiffness: 10, break_at: 2}}\n"
+        "  - {name: ball, type: sphere, center: [0, 3, 0], radius: 1, subdivisions: 4, mass: 1, "
+        "spring: {stiffness: 10, yield_at: 0.5}}\n"
+        "colliders:\n  - {type: plane, point: [0, -1, 0], stiffness: 10}\n");
+    for (int count = 1; count <= PARTS_MOST; count++) {
+        struct parts_of it = divide(solver, count);
+        assert_fragile(&it);
+        assert_face_blocks(&it);
+        assert_touched(&it);
+        release(&it);
+    }
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_sphere_is_cut_anywhere),
         cmocka_unit_test(test_several_bodies_share_parts),
         cmocka_unit_test(test_parts_have_the_same_work),
+        cmocka_unit_test(test_a_part_reads_what_it_computes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
