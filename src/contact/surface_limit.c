@@ -596,7 +596,7 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         it->skin_least = 0;
         it->start_known = it->steps_known = false;
     }
-    it->overshot = it->lists_due_next = false;
+    it->overshot = it->lists_due_next = it->bounds_known = false;
     if (cut)
         system->state->forces_current = system->state->energy_current = false;
 }
@@ -764,6 +764,6 @@ void REAL_NAME(surface_contact_count_cut)(struct system *system)
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
-    return it ? (struct surface_cuts){it->cut_steps, it->unresolved, it->cuts}
-              : (struct surface_cuts){0, 0, 0};
+    return it ? (struct surface_cuts){it->cut_steps, it->unresolved, it->cuts, it->last_cut}
+              : (struct surface_cuts){0, 0, 0, 0};
 }

@@ -19,6 +19,7 @@
 #include "contact/surface_lists.h"
 #include "contact/surface_tangent.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static const double SKIN_MIN = 0.25, SKIN_MAX = 512;
 
 // Cells of a tile along an axis at least, tiles of a body along an axis and of all bodies at most:
 // every step looks at all pairs of tiles.
-enum { TILE_CELLS = 24, TILES_ALONG = 12, TILES = 320 };
+enum { TILE_CELLS = 24, TILES_ALONG = 17, TILES = 320 };
 
 // The nodes along both axes of a body that is cut into tiles; false if it is one tile.
 static bool tiled_nodes(const struct topology *topology, size_t b, uint64_t nodes[2])
@@ -168,6 +169,18 @@ static bool allocate_pairs(struct surface_contact *it, const taut_allocator *all
     return done && ALLOCATE(it->tightness, it->tile_capacity * it->tile_stride);
 }
 
+// Whether a step of this system moves each node by its velocity, and nothing else moves any.
+static bool velocities_bound_motion(const struct system *system)
+{
+    const struct settings *settings = &system->settings;
+    return (settings->integrator == INTEGRATOR_SYMPLECTIC_EULER ||
+            settings->integrator == INTEGRATOR_VELOCITY_VERLET) &&
+           !plan_is_reference(system->plan) && system->topology->motion_count == 0 &&
+           !settings->projects && !system->mouse_spring.pulls &&
+           system->kinematic_targets.count == 0 && !system->surface_contact->colliders_move &&
+           !system->surface_contact->relaxes;
+}
+
 bool REAL_NAME(surface_lists_make)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
@@ -186,7 +199,9 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
     if (!ALLOCATE(it->tile_bodies, it->tile_capacity) ||
         !ALLOCATE(it->tile_parts, it->tile_part_capacity) ||
         !ALLOCATE(it->part_boxes, it->tile_part_capacity) ||
-        !ALLOCATE(it->moved, it->tile_capacity) || !allocate_pairs(it, allocator))
+        !ALLOCATE(it->part_speeds, it->tile_part_capacity) ||
+        !ALLOCATE(it->moved, it->tile_capacity) || !ALLOCATE(it->bounds, it->tile_capacity) ||
+        !allocate_pairs(it, allocator))
         return false;
     for (size_t b = 0; b < it->body_count; b++) {
         if (!it->wanted[b])
@@ -198,6 +213,10 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
             add_whole_tile(it, b, all);
     }
     set_block_tiles(it, topology);
+    it->motion.parts = it->tile_parts;
+    it->motion.part_count = it->tile_part_count;
+    if (velocities_bound_motion(system))
+        system->motion = &it->motion;
     it->lists_due = true;
     it->skin = SKIN_MIN;
     it->skin_power = it->awake_power = 2;
@@ -216,7 +235,11 @@ void REAL_NAME(surface_lists_free)(struct system *system)
         RELEASE(it->moved_least[axis], it->tile_stride);
         RELEASE(it->moved_most[axis], it->tile_stride);
     }
+    REAL_NAME(motion_free)(&it->motion, allocator);
+    system->motion = NULL;
     RELEASE(it->moved, it->tile_capacity);
+    RELEASE(it->bounds, it->tile_capacity);
+    RELEASE(it->part_speeds, it->tile_part_capacity);
     RELEASE(it->part_boxes, it->tile_part_capacity);
     RELEASE(it->tile_parts, it->tile_part_capacity);
     RELEASE(it->tile_bodies, it->tile_capacity);
@@ -224,9 +247,11 @@ void REAL_NAME(surface_lists_free)(struct system *system)
 
 uint64_t REAL_NAME(surface_lists_bytes)(const struct surface_contact *it)
 {
-    return it->tile_capacity * (sizeof *it->tile_bodies + sizeof *it->moved) +
+    return it->tile_capacity * (sizeof *it->tile_bodies + 2 * sizeof *it->moved) +
            (it->tile_capacity + 6) * it->tile_stride * sizeof *it->tightness +
-           it->tile_part_capacity * (sizeof *it->tile_parts + sizeof *it->part_boxes);
+           it->tile_part_capacity *
+               (sizeof *it->tile_parts + sizeof *it->part_boxes + sizeof *it->part_speeds) +
+           REAL_NAME(motion_bytes)(&it->motion);
 }
 
 // ---- Displacements since the lists were made
@@ -289,16 +314,16 @@ static bool touch_each_other(const struct surface_contact *it, size_t a, size_t 
 
 // The greatest displacement of two tiles relative to each other, over that up to which lists are
 // complete. Every step compares all pairs of tiles, so the loop is one that compilers vectorise.
-static double greatest_use(struct surface_contact *it)
+static double greatest_use(struct surface_contact *it, const struct displacements *boxes)
 {
     real most[LANES] = {0};
     for (size_t b = 0; b < it->tile_count; b++)
         for (int axis = 0; axis < 3; axis++) {
-            it->moved_least[axis][b] = it->moved[b].least[axis];
-            it->moved_most[axis][b] = it->moved[b].most[axis];
+            it->moved_least[axis][b] = boxes[b].least[axis];
+            it->moved_most[axis][b] = boxes[b].most[axis];
         }
     for (size_t a = 0; a < it->tile_count; a++) {
-        const struct displacements *moved = &it->moved[a];
+        const struct displacements *moved = &boxes[a];
         const real *tightness = it->tightness + a * it->tile_stride;
         for (size_t b = a / LANES * LANES; b < it->tile_stride; b += LANES)
             for (size_t lane = 0; lane < LANES; lane++) {
@@ -330,17 +355,100 @@ static double greatest_displacement(const struct surface_contact *it)
     return most;
 }
 
+// Lists are made again when the next steps might need more than the skin.
+static bool are_lasting(double most, double step)
+{
+    return most + 4 * step <= 0.96;
+}
+
+// Adds what the nodes of each tile may have moved in this step to the bounds of their displacements: dt by
+// the box of their velocities, and twice the rounding of a coordinate.
+static void extend_bounds(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const bool symplectic = system->settings.integrator == INTEGRATOR_SYMPLECTIC_EULER;
+    const double dt = symplectic ? system->settings.position_step : system->settings.dt;
+    for (size_t t = 0; t < it->tile_count; t++)
+        it->moved[t] = no_displacements();
+    for (size_t i = 0; i < it->tile_part_count; i++) {
+        displacements_include(&it->moved[it->tile_parts[i].tile], it->part_speeds[i].least);
+        displacements_include(&it->moved[it->tile_parts[i].tile], it->part_speeds[i].most);
+    }
+    for (size_t t = 0; t < it->tile_count; t++) {
+        struct displacements *bound = &it->bounds[t];
+        const struct displacements *speeds = &it->moved[t];
+        for (int axis = 0; axis < 3 && speeds->least[0] <= speeds->most[0]; axis++) {
+            const double least = (double)bound->least[axis], most = (double)bound->most[axis];
+            const double slack =
+                2 * (double)REAL_EPSILON * (it->farthest + fmax(fabs(least), fabs(most)));
+            bound->least[axis] = (real)(least + dt * (double)speeds->least[axis] - slack);
+            bound->most[axis] = (real)(most + dt * (double)speeds->most[axis] + slack);
+        }
+    }
+}
+
+// Whether the velocities of this step show that lists last, without the positions of the nodes. What they
+// bound is the motion itself, so that no step ends with tiles that have moved farther than lists allow, as
+// if displacements had been measured: between two checks tiles may become as fast as they like, because
+// this is looked at in every step. Only by worker 0.
+static bool bounds_suffice(struct system *system, double *step)
+{
+    struct surface_contact *it = system->surface_contact;
+    *step = 0;
+    if (!REAL_NAME(motion_take)(system, it->part_speeds) || !it->bounds_known || it->lists_due ||
+        !velocities_bound_motion(system))
+        return false;
+    extend_bounds(system);
+    const double most = greatest_use(it, it->bounds);
+    *step = fmax(most - it->skin_used, 0);
+    if (!are_lasting(most, *step))
+        return false;
+    it->skin_used = most;
+    it->lists_due_next = it->overshot = false;
+    it->steps_listed++;
+    return true;
+}
+
+#ifndef NDEBUG
+// Whether the bounds contain the displacements.
+static bool bounds_hold(const struct surface_contact *it)
+{
+    for (size_t t = 0; t < it->tile_count; t++)
+        for (int axis = 0; axis < 3; axis++)
+            if (it->moved[t].least[axis] < it->bounds[t].least[axis] ||
+                it->moved[t].most[axis] > it->bounds[t].most[axis])
+                return false;
+    return true;
+}
+#endif
+
 bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    double bound = 0; // of the step, on worker 0
+    if (it->motion.wanted) {
+        if (worker->index == 0)
+            it->measures = !bounds_suffice(system, &bound);
+        worker_barrier(worker);
+#ifndef NDEBUG
+        if (!it->measures) {
+            find_boxes(system, false, worker);
+            assert(worker->index != 0 || bounds_hold(it));
+            worker_barrier(worker);
+        }
+#endif
+        if (!it->measures)
+            return false;
+    }
     find_boxes(system, false, worker);
     if (worker->index == 0) {
-        const double most = greatest_use(it);
-        // Lists are made again when the next steps might need more than the skin.
-        const double step = fmax(most - it->skin_used, 0);
+        const double most = greatest_use(it, it->moved);
+        const double step = fmax(most - it->skin_used, bound);
         it->skin_used = most;
-        it->lists_due_next = it->lists_due || !(most + 4 * step <= 0.96);
+        it->lists_due_next = it->lists_due || !are_lasting(most, step);
         it->overshot = most > 1 && isfinite(most);
+        memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
+        it->motion.wanted = it->bounds_known = velocities_bound_motion(system) && system->motion;
         if (it->overshot) {
             it->skin_least = fmin(SKIN_MAX, 2 * greatest_displacement(it));
             it->skin = fmin(SKIN_MAX, fmin(it->skin_least, 2 * it->skin));
@@ -390,7 +498,7 @@ void REAL_NAME(surface_contact_expect)(struct system *system, double time,
     const double margin = 1.5;
     find_expected(system, time, true, worker);
     if (worker->index == 0)
-        it->lists_due |= greatest_use(it) > 0.96;
+        it->lists_due |= greatest_use(it, it->moved) > 0.96;
     worker_barrier(worker);
     if (!it->lists_due)
         return;
@@ -431,13 +539,13 @@ static double power_of(double power, double now, double before, double wider, do
 // as much as evaluating 100 candidates for each block, and 6 for each pair: m. They last for n steps, or
 // n + 4 but for the allowance in surface_lists_check, in proportion to the skin s; the number of pairs
 // grows as (1.5 + s)^k, k as the last two skins have it. What a step does with each pair that does not
-// sleep costs as much as evaluating 20 candidates. Their number has a power a of its own, which is much
+// sleep costs as much as evaluating 10 candidates. Their number has a power a of its own, which is much
 // greater where a wider skin wakes lists; and in it are candidates that have been measured to let lists
 // sleep, of which there are more and more before that. With u the cost of these in n steps, (m + u) / n is
 // least where
 //     e c - m (n + 4) / n + u f = 0,    e = k s / (1.5 + s),    f = a s / (1.5 + s),
 // with c the cost of the pairs in m. Counts, not times: lists are the same in every run.
-static const double STEP_OF_PAIR = 20;
+static const double STEP_OF_PAIR = 10;
 
 static void adapt_skin(struct surface_contact *it)
 {
@@ -791,7 +899,7 @@ static void measure_least(struct surface_contact *it, size_t index, size_t p)
                        (const real(*)[SURFACE_NODES])it->start[pair->pair.b]);
     (void)it->broad->kernels->barrier_forces(&listed, &none, unused, unused, &least);
     know_least(pair, least);
-    list->measured += code_total(of.counts);
+    list->measured += 2 * code_total(of.counts); // nodes are read first
 }
 
 // Whether a list may sleep, for the positions of the start. False also without memory.
@@ -854,8 +962,9 @@ static void count_pairs(struct surface_contact *it)
     }
 }
 
-// Whether the lists that have woken since the skin was wider than before would cost more than lists last
-// longer. Then that skin was too wide, and lists sleep as before: up to a smaller displacement.
+// Whether most pairs slept before, and most of these have woken since the skin is wider, which costs more
+// than lists last longer. Then that skin was too wide, and lists sleep as before: up to a smaller
+// displacement.
 static bool wakes_too_many(struct surface_contact *it)
 {
     if (!(it->steps_before > 0) || !(it->skin_listed > it->skin_before) ||
@@ -864,11 +973,13 @@ static bool wakes_too_many(struct surface_contact *it)
     count_pairs(it);
     const double steps = it->steps_before * it->skin_listed / it->skin_before;
     const double cost = it->making_before / steps + STEP_OF_PAIR * (double)it->pairs;
-    if (cost <= it->cost_before)
+    const double slept = it->pairs_before - it->awake_before;
+    if (2 * slept < it->pairs_before || 2 * ((double)it->pairs - it->awake_before) < slept ||
+        cost <= it->cost_before)
         return false;
     it->skin_wide = it->skin_listed;
     it->cost_wide = cost;
-    it->skin = it->skin_listed = it->skin_asleep = it->skin_before;
+    it->skin = it->skin_asleep = it->skin_before;
     return true;
 }
 
@@ -881,6 +992,11 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         return;
     find_boxes(system, true, worker);
     if (worker->index == 0) {
+        it->farthest = 0;
+        for (size_t t = 0; t < it->tile_count; t++)
+            for (int axis = 0; axis < 3; axis++)
+                it->farthest = fmax(it->farthest, fmax(fabs((double)it->moved[t].least[axis]),
+                                                       fabs((double)it->moved[t].most[axis])));
         adapt_skin(it);
         it->skin_listed = it->skin_asleep = fmax(it->skin, it->skin_least);
         find_tightness(it);
@@ -934,6 +1050,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         it->lists_due = false;
         it->steps_listed = 0;
         it->skin_used = 0;
+        memset(it->bounds, 0, it->tile_count * sizeof *it->bounds); // positions are those of lists
     }
     worker_barrier(worker);
 }

@@ -13,6 +13,7 @@
 #include "contact/shapes.h"
 #include "contact/surface_friction.h"
 #include "contact/surfaces.h"
+#include "springs/springs.h"
 
 // Forces on the second block of pairs that touch, in the order of the pairs of a list.
 struct passed_forces {
@@ -64,12 +65,6 @@ struct block_tiles {
     uint16_t count; // 0: there are more
 };
 
-// A part of a tile (surface_lists.c): rows of consecutive nodes.
-struct tile_part {
-    size_t tile;
-    struct node_rows nodes;
-};
-
 struct surface_contact {
     struct surfaces surfaces;
     struct broad_phase *broad;
@@ -105,8 +100,16 @@ struct surface_contact {
     uint32_t *tile_bodies;
     struct tile_part *tile_parts;
     struct displacements *part_boxes;
+    struct motion_boxes motion;      // of the parts, in the present step
+    struct node_box *part_speeds;    // m/s, the same
     struct block_tiles *block_tiles; // by block
     struct displacements *moved;     // by tile, since then
+    // Boxes that contain these, as follows from velocities; whether they are known, or what moves nodes has
+    // done so in another way; whether they do not suffice in this step. The greatest coordinate, m, whose
+    // rounding they allow for.
+    struct displacements *bounds;
+    bool bounds_known, measures;
+    double farthest;
     // The same by axis and tile, and, by pair of tiles, 1 over the square of the relative displacement
     // up to which lists are complete, 1/m2; rows of a multiple of 16 tiles.
     size_t tile_stride;

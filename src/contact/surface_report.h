@@ -37,6 +37,7 @@ struct shape_nearest {
 struct surface_cuts {
     uint64_t steps, unresolved;
     uint64_t cuts; // of which a step may have several: of substeps, and of stages that are repeated
+    uint64_t last; // the step, from 1 on; 0: none
 };
 
 // What `existing: relax` has done: the pairs that crossed, and how far a node has moved at most.

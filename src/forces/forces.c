@@ -71,7 +71,8 @@ static void add_mass_drag(struct system *system, const struct worker *worker)
 
 // `count` nodes, starting at node `first` of the range.
 static void finish_chunk(const struct system *system, struct range nodes, size_t first,
-                         size_t count, enum sweep_finish finish, struct power_sums *powers)
+                         size_t count, enum sweep_finish finish, struct power_sums *powers,
+                         const struct worker *worker)
 {
     first += nodes.first;
     const struct finish_range range = {.first = (int64_t)first,
@@ -81,6 +82,8 @@ static void finish_chunk(const struct system *system, struct range nodes, size_t
                                        .powers = powers};
     REAL_NAME(pressure_apply)(system, (struct range){first, first + count});
     system->kernels->grid_finish(system, &range, finish);
+    if (finish == SWEEP_SYMPLECTIC_EULER)
+        REAL_NAME(motion_note)(system, first, count, worker->index);
 }
 
 // A worker's share of whole chunks. They are parts of system->powers, from `part` on. Of several
@@ -99,7 +102,8 @@ static void finish_chunks(const struct system *system, struct range nodes, size_
         const size_t at = chunk * POWER_NODES, left = count - at;
         struct power_sums sums;
         power_sums_start(system, &sums);
-        finish_chunk(system, nodes, at, left < POWER_NODES ? left : POWER_NODES, finish, &sums);
+        finish_chunk(system, nodes, at, left < POWER_NODES ? left : POWER_NODES, finish, &sums,
+                     worker);
         power_sums_store(&sums, system->powers[part + chunk]);
     }
 }
@@ -123,7 +127,7 @@ static void finish_loose(struct system *system, enum sweep_finish finish, bool p
         struct range share = worker_share(worker, own.end - own.first, 16);
         for (size_t at = share.first; at < share.end; at += NODES_AT_ONCE) {
             size_t count = share.end - at < NODES_AT_ONCE ? share.end - at : NODES_AT_ONCE;
-            finish_chunk(system, own, at, count, finish, NULL);
+            finish_chunk(system, own, at, count, finish, NULL, worker);
         }
     }
 }

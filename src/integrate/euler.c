@@ -106,6 +106,7 @@ void REAL_NAME(symplectic_euler)(struct system *system, const struct worker *wor
         real_accumulate(s->y, s->y_low, i, h_x * s->vy[i]);
         real_accumulate(s->z, s->z_low, i, h_x * s->vz[i]);
     }
+    REAL_NAME(motion_note)(system, share.first, share.end - share.first, worker->index);
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
     REAL_NAME(kinematic_advance)(system, system->settings.dt, worker);
     REAL_NAME(limit_motion)(system, worker);

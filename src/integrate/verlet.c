@@ -242,6 +242,7 @@ static void kick_and_drift(struct system *system, const struct worker *worker)
         s->y[i] += h * s->vy[i];
         s->z[i] += h * s->vz[i];
     }
+    REAL_NAME(motion_note)(system, share.first, share.end - share.first, worker->index);
     stage_end(&system->clock, STAGE_INTEGRATE, worker);
 }
 

@@ -62,7 +62,9 @@ static enum sweep_load load_on_grids(const struct topology *topology, const stru
 
 static bool reserve_workers(struct system *system, int workers)
 {
-    return REAL_NAME(sweeps_reserve)(system->sweeps, workers);
+    return REAL_NAME(sweeps_reserve)(system->sweeps, workers) &&
+           (!system->motion ||
+            REAL_NAME(motion_reserve)(system->motion, workers, system->allocator));
 }
 
 static struct settings settings_of(const taut_scene *scene)
@@ -217,6 +219,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
         status = fail_memory(error, "the solver");
     if (status == TAUT_OK)
         status = REAL_NAME(surface_contact_make)(system, options->scene, error);
+    if (status == TAUT_OK && !reserve_workers(system, options->threads))
+        status = fail_memory(error, "the solver");
 
     // Parts that only some families of integrators need.
     const enum integrator integrator = system->settings.integrator;

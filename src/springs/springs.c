@@ -134,7 +134,7 @@ static void reduce_tiles(struct system *system, const struct tiles_task *task, s
         const struct sweep *sweep = REAL_NAME(sweep_of_tile)(system->sweeps, &tile);
         REAL_NAME(reduce_tile)
         (system, sweep, tile, task->finish,
-         powers_of_part(system, task->powers, first_part + 2 * number + 1));
+         powers_of_part(system, task->powers, first_part + 2 * number + 1), worker);
     }
 }
 

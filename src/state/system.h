@@ -17,6 +17,7 @@ struct exchange;
 struct implicit;
 struct contact_constraints;
 struct kernels;
+struct motion_boxes;
 struct surface_contact;
 struct sweeps;
 
@@ -117,6 +118,7 @@ struct system {
     struct contacts contacts;
     struct surface_contact *surface_contact; // contact/surface_contact.h; NULL: no contact
     atomic_bool surfaces_push;               // they exert forces in the present evaluation
+    struct motion_boxes *motion;             // springs/motion.h; NULL: never wanted
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;

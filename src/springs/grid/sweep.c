@@ -438,6 +438,7 @@ struct tile_sweep {
     struct reals sums;         // of the chunk's nodes
     struct reals reactions;    // the reaction buffer
     struct power_sums *powers; // NULL: not measured
+    int worker;
 };
 
 // Rows [j0, j1) of layer k.
@@ -709,10 +710,18 @@ static struct finish_range range_of(const struct tile_sweep *it, const struct ro
     };
 }
 
+// Nodes that have been finished, if that moves them as motion.h allows.
+static void note_motion(const struct tile_sweep *it, int64_t first, long count)
+{
+    if (it->finish == SWEEP_SYMPLECTIC_EULER)
+        REAL_NAME(motion_note)(it->system, (size_t)first, (size_t)count, it->worker);
+}
+
 static void finish_rows(const struct tile_sweep *it, const struct rows *chunk, struct rows part)
 {
     struct finish_range range = range_of(it, chunk, &part);
     it->system->kernels->grid_finish(it->system, &range, it->finish);
+    note_motion(it, range.first, range.count);
 }
 
 static void store_sums(real *force, const real *own, const real *reactions, long count, bool loaded)
@@ -892,6 +901,17 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
     it->system->kernels->grid_cloth(it->system, &range, listed, each,
                                     sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL,
                                     it->finish);
+    if (!stores)
+        note_motion(it, range.first, range.count);
+}
+
+// As many rows at once as stay in the cache until their motion has been noted.
+static uint64_t rows_at_once(const struct tile_sweep *it)
+{
+    enum { NODES_AT_ONCE = 12288 };
+    if (it->finish != SWEEP_SYMPLECTIC_EULER || !motion_is_wanted(it->system))
+        return UINT64_MAX;
+    return max_u64(4, NODES_AT_ONCE / it->tiling->nx);
 }
 
 // The same for rows of a cloth with elements: those with common weights together.
@@ -904,7 +924,8 @@ static void sweep_cloth_elements(const struct tile_sweep *it, struct rows rows, 
                                         .period = (long)elements->common_count - SHARE_GUARD};
     for (uint64_t j = rows.j0, end; j < rows.j1; j = end) {
         const bool is_common = has_common_weights(it->sweep, j);
-        for (end = j + 1; is_common && end < rows.j1 && has_common_weights(it->sweep, end);)
+        const uint64_t most = stores ? rows.j1 : j + min_u64(rows.j1 - j, rows_at_once(it));
+        for (end = j + 1; is_common && end < most && has_common_weights(it->sweep, end);)
             end++;
         sweep_cloth(it, (struct rows){j, end, rows.k},
                     is_common ? common : weights_of_row(it->sweep, j), stores);
@@ -945,7 +966,7 @@ static void sweep_layer(const struct tile_sweep *it, uint64_t k)
     if (it->sweep->grid->has_elements)
         sweep_elements(it, cloth);
     for (uint64_t j = cloth.j0; j < cloth.j1 && !it->sweep->grid->has_elements;) {
-        struct rows part = {j, cloth.j1, k};
+        struct rows part = {j, j + min_u64(cloth.j1 - j, rows_at_once(it)), k};
         part.j1 = end_of_equal_rows(it->sweep->grid, part);
         if (grid_row_has_gaps(it->sweep->grid, j, k))
             sweep_chunks(it, part);
@@ -1000,6 +1021,7 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
                             .tile = tiling_tile(&sweep->tiling, tile),
                             .wind = wind,
                             .finish = finish,
+                            .worker = worker->index,
                             .sums = components(scratch + 3 * reactions, chunk, STATE_OFFSET_SUMS),
                             .reactions = components(scratch, reactions, STATE_OFFSET_FORCES)};
     if (powers) {
@@ -1110,10 +1132,11 @@ static void reduce_rows(const struct tile_sweep *it, struct rows part)
     for (int n = 0; n < count && !at_once; n++)
         add_contribution(it, &contributions[n], part.k);
     it->system->kernels->grid_finish(it->system, &range, it->finish);
+    note_motion(it, range.first, range.count);
 }
 
 void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                            enum sweep_finish finish, double *powers)
+                            enum sweep_finish finish, double *powers, const struct worker *worker)
 {
     struct power_sums sums;
     struct tile_sweep it = {.system = system,
@@ -1121,7 +1144,8 @@ void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *swe
                             .tiling = &sweep->tiling,
                             .index = tile,
                             .tile = tiling_tile(&sweep->tiling, tile),
-                            .finish = finish};
+                            .finish = finish,
+                            .worker = worker->index};
     if (powers) {
         power_sums_start(system, &sums);
         it.powers = &sums;

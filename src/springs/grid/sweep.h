@@ -13,6 +13,7 @@
 #define TAUT_SPRINGS_GRID_SWEEP_H
 
 #include "kernels/kernels.h"
+#include "springs/motion.h"
 #include "state/system.h"
 
 enum sweep_kind {
@@ -200,7 +201,7 @@ void REAL_NAME(sweep_tile)(const struct system *system, const struct sweep *swee
 
 // Finishes the remaining nodes of a tile, after all tiles have been swept.
 void REAL_NAME(reduce_tile)(const struct system *system, const struct sweep *sweep, uint64_t tile,
-                            enum sweep_finish finish, double *powers);
+                            enum sweep_finish finish, double *powers, const struct worker *worker);
 
 // One iteration over all springs of grids as constraints (springs/constraint.h). Ends with a
 // barrier.

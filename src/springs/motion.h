@@ -1,0 +1,50 @@
+// Boxes of the velocities of parts of the nodes, found while a step moves them, where their velocities
+// are in the cache. With dt they bound how far the nodes of a part have moved since they were measured, so
+// that contact need not read all positions in every step (contact/surface_lists.c).
+//
+// Only for steps in which every node moves once, by its velocity afterwards: those of symplectic Euler and
+// velocity Verlet. What moves nodes reports which; whether these were all of them is counted, so that a
+// way of moving nodes that does not report them leaves the boxes unknown instead of wrong. Numeric.
+#ifndef TAUT_SPRINGS_MOTION_H
+#define TAUT_SPRINGS_MOTION_H
+
+#include "kernels/kernels.h"
+#include "state/system.h"
+
+// A part of a tile: rows of consecutive nodes.
+struct tile_part {
+    size_t tile;
+    struct node_rows nodes;
+};
+
+struct motion_boxes {
+    bool wanted; // in this step; set between barriers
+    const struct tile_part *parts;
+    size_t part_count;
+    int workers;            // for how many there is space
+    struct node_box *boxes; // m/s, by worker and part
+    size_t *moved;          // nodes, by worker, MOTION_APART numbers apart
+};
+
+// In a cache line of its own each.
+enum { MOTION_APART = 8 };
+
+// Space for more workers. False without memory: then the boxes are not known.
+bool REAL_NAME(motion_reserve)(struct motion_boxes *motion, int workers,
+                               const taut_allocator *allocator);
+void REAL_NAME(motion_free)(struct motion_boxes *motion, const taut_allocator *allocator);
+uint64_t REAL_NAME(motion_bytes)(const struct motion_boxes *motion);
+
+static inline bool motion_is_wanted(const struct system *system)
+{
+    return system->motion && system->motion->wanted;
+}
+
+// `count` nodes from `first` on have been moved by their velocities, by a worker.
+void REAL_NAME(motion_note)(const struct system *system, size_t first, size_t count, int worker);
+
+// The box of each part, by one worker after a barrier; false if not all nodes have been noted. Forgets
+// them.
+bool REAL_NAME(motion_take)(const struct system *system, struct node_box *boxes);
+
+#endif
