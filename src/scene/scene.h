@@ -425,7 +425,7 @@ struct scene_contact {
     bool stiffness_auto; // stiffness: auto
     double stiffness;    // N/m; valid unless stiffness_auto
     struct scene_friction friction;
-    struct scene_contact_pair *pairs; // exceptions; later ones count
+    struct scene_contact_pair *pairs; // exceptions, once for each pair
     size_t pair_count;
     enum contact_existing existing; // surfaces that cross at the start
     mark at;

@@ -196,7 +196,7 @@ static void bind_pressure(struct binder *binder, const struct bound *bound,
     pressure->at = pair->key_at;
 }
 
-static void bind_body_contact(struct binder *binder, const struct bound *bound,
+static void bind_body_contact(struct binder *binder, const struct bound *bound, enum body_type type,
                               struct scene_body_contact *contact)
 {
     const struct dom_pair *pair = bound_find(bound, "contact");
@@ -205,6 +205,14 @@ static void bind_body_contact(struct binder *binder, const struct bound *bound,
     if (!pair ||
         !bind_mapping(binder, &pair->value, schema_body_contact.what, &part, 1, false, &content))
         return;
+    if (!body_type_has_surface(type)) {
+        bind_report(
+            binder, pair->key_at, NULL,
+            "'contact' has no effect: bodies of type %s have springs and nodes only, and no "
+            "surface that could touch anything; remove it",
+            body_type_name(type));
+        return;
+    }
     contact->present = true;
     contact->self_given = bound_find(&content, "self") != NULL;
     bind_contact_friction(binder, &content, &contact->friction);
@@ -650,7 +658,7 @@ static void bind_content(struct binder *binder, const struct bound *bound, struc
     const struct dom_pair *pins = bound_find(bound, "pins"), *drives = bound_find(bound, "drives");
     body->common.has_rest_length = bound_find(bound, "rest_length") != NULL;
     bind_law(binder, bound, &body->common);
-    bind_body_contact(binder, bound, &body->contact);
+    bind_body_contact(binder, bound, body->type, &body->contact);
     if (body->type == BODY_NETWORK)
         bind_network(binder, bound, body);
     bind_shape(binder, bound, body);

@@ -291,6 +291,22 @@ void bind_contact_friction(struct binder *binder, const struct bound *bound,
 
 // ---- Contact of surfaces
 
+// Two bodies that are a pair already.
+static void refuse_second(struct binder *binder, const struct scene_contact_pair *pair, mark at)
+{
+    const taut_scene *scene = binder->scene;
+    const size_t a = pair->bodies[0], b = pair->bodies[1];
+    for (const struct scene_contact_pair *one = scene->contact.pairs; one < pair; one++) {
+        const size_t c = one->bodies[0], d = one->bodies[1];
+        if ((a != c || b != d) && (a != d || b != c))
+            continue;
+        bind_report(binder, at, NULL,
+                    "'pairs' has the pair of '%s' and '%s' twice: give all its keys in one entry",
+                    show_text(scene->bodies[a].name).text, show_text(scene->bodies[b].name).text);
+        return;
+    }
+}
+
 static void bind_contact_pair(struct binder *binder, const struct dom_value *value,
                               struct scene_contact_pair *pair)
 {
@@ -308,8 +324,25 @@ static void bind_contact_pair(struct binder *binder, const struct dom_value *val
                     count);
         return;
     }
-    for (int i = 0; i < 2; i++)
-        (void)bind_body_of(binder, &bodies->value.node->items[i], &pair->bodies[i]);
+    for (int i = 0; i < 2; i++) {
+        const struct dom_value *name = &bodies->value.node->items[i];
+        const struct scene_body *body = bind_body_of(binder, name, &pair->bodies[i]);
+        if (!body)
+            return;
+        if (!body_type_has_surface(body->type)) {
+            bind_report(binder, name->at, NULL,
+                        "'%s' has no surface that could touch anything: bodies of type %s have "
+                        "springs and nodes only; leave the pair out",
+                        show_text(body->name).text, body_type_name(body->type));
+            return;
+        }
+    }
+    refuse_second(binder, pair, bodies->value.at);
+    const struct dom_pair *friction = bound_find(&bound, "friction_coefficient");
+    if (!pair->enabled && friction)
+        bind_report(binder, friction->key_at, NULL,
+                    "'friction_coefficient' has no effect on a pair with 'enabled: false', whose "
+                    "bodies do not touch: remove one of the two keys");
 }
 
 static void bind_contact_stiffness(struct binder *binder, const struct bound *bound)

@@ -148,6 +148,12 @@ void bind_colliders(struct binder *binder, const struct dom_value *value);
 void bind_friction_slots(taut_scene *scene); // after colliders, bodies and contact
 void bind_contact(struct binder *binder, const struct dom_value *value);
 
+// Whether bodies of the type have surfaces, which may touch (contact/surfaces.h).
+static inline bool body_type_has_surface(enum body_type type)
+{
+    return type != BODY_NETWORK && type != BODY_OSCILLATOR && type != BODY_PENDULUM;
+}
+
 // 'friction_coefficient': a number, or a mapping of both coefficients; false if it is not valid. That
 // of surfaces, if it is given.
 bool bind_coefficients(struct binder *binder, const struct dom_value *value,
