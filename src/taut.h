@@ -443,8 +443,8 @@ typedef struct taut_contact {
     double friction_static, friction_kinetic;
 } taut_contact;
 
-// For a collider, by its index in the scene's list. A mesh has only coefficients of friction, which
-// stay (TAUT_ERROR_UNSUPPORTED); with `response: contact` only those of its own can be changed.
+// For a collider, by its index in the scene's list. Only members of its response can change, with
+// `response: contact` coefficients of its own (TAUT_ERROR_ARGUMENT); a mesh's stay (_UNSUPPORTED).
 TAUT_API taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
                                              taut_contact *contact, taut_error *error);
 TAUT_API taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,

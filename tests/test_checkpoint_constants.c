@@ -114,12 +114,18 @@ static taut_status set_contact(taut_solver *solver, int second, taut_error *erro
 {
     taut_status status = TAUT_OK;
     for (size_t c = 0; status == TAUT_OK && c < 3; c++) {
-        const taut_contact contact = {.stiffness = second ? 80 : 120,
-                                      .friction = 0.3,
-                                      .absorption = 0.04,
-                                      .restitution = second ? 0.7 : 0.4,
-                                      .keep = 0.6};
-        status = taut_solver_set_contact(solver, c, &contact, error);
+        taut_contact contact;
+        status = taut_solver_get_contact(solver, c, &contact, error);
+        contact.friction = 0.3;
+        if (contact.stiffness > 0) { // response: penalty
+            contact.stiffness = second ? 80 : 120;
+            contact.absorption = 0.04;
+        } else {
+            contact.restitution = second ? 0.7 : 0.4;
+            contact.keep = 0.6;
+        }
+        if (status == TAUT_OK)
+            status = taut_solver_set_contact(solver, c, &contact, error);
     }
     return status;
 }

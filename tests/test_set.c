@@ -761,6 +761,21 @@ static void test_refusals(void **state)
     assert_true(taut_solver_hash(plain) == taut_solver_hash(s));
     taut_solver_destroy(s);
     taut_solver_destroy(plain);
+    // Members of another response.
+    s = solver_of(
+        "simulation: {dt: 1e-3, steps: 10}\n"
+        "bodies: [{name: b, type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 4, mass: 1,\n"
+        "  stiffness: 10}]\n"
+        "colliders: [{type: plane, response: project}]\n");
+    assert_int_equal(taut_solver_get_contact(s, 0, &contact, &e), TAUT_OK);
+    contact.stiffness = 100;
+    assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT,
+                   "collider 0 has 'response: project', which has no 'stiffness': it stays 0", &e);
+    contact.stiffness = 0;
+    contact.absorption = 0.1;
+    assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT,
+                   "which has no 'absorption': it stays 0", &e);
+    taut_solver_destroy(s);
     // Ranges of gas, wind and contacts.
     s = sample_solver(&samples[6], "single", "symplectic_euler", NULL);
     assert_int_equal(taut_solver_get_gas(s, 0, &gas, &e), TAUT_OK);
@@ -783,6 +798,14 @@ static void test_refusals(void **state)
     contact.restitution = 1.01;
     assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT,
                    "'restitution' of a collider must be from 0 to 1, not 1.01", &e);
+    contact.restitution = 0.5;
+    assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT,
+                   "collider 0 has 'response: penalty', which has no 'restitution': it stays 0",
+                   &e);
+    contact.restitution = 0;
+    contact.keep = 0.5;
+    assert_refused(taut_solver_set_contact(s, 0, &contact, &e), TAUT_ERROR_ARGUMENT,
+                   "which has no 'keep': it stays 1", &e);
     taut_solver_destroy(s);
 }
 

@@ -768,6 +768,32 @@ static taut_status check_surface_response(const struct scene_collider *it, size_
     return TAUT_OK;
 }
 
+// Members that a collider's response does not have stay as they are, as a scene may not give them.
+static taut_status check_members_of_response(const struct scene_collider *it, size_t collider,
+                                             const taut_contact *contact, taut_error *error)
+{
+    const bool penalty = it->response == RESPONSE_PENALTY;
+    const struct {
+        const char *name;
+        double before, now;
+        bool of_penalty;
+    } members[] = {
+        {"stiffness", it->stiffness, contact->stiffness, true},
+        {"absorption", it->absorption, contact->absorption, true},
+        {"restitution", it->restitution, contact->restitution, false},
+        {"keep", it->keep, contact->keep, false},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (it->response != RESPONSE_CONTACT && members[i].of_penalty != penalty &&
+            members[i].now != members[i].before)
+            return fail(error, TAUT_ERROR_ARGUMENT,
+                        "collider %zu has 'response: %s', which has no '%s': it stays %g, as "
+                        "taut_solver_get_contact has it",
+                        collider, penalty ? "penalty" : "project", members[i].name,
+                        members[i].before);
+    return TAUT_OK;
+}
+
 // Whether a collider has Coulomb friction is part of the scene: its contacts have memory.
 static taut_status check_friction(const struct scene_collider *it, size_t collider,
                                   const taut_contact *contact, taut_error *error)
@@ -817,6 +843,8 @@ taut_status taut_solver_set_contact(taut_solver *solver, size_t collider,
     status = check_precision(solver, values, 7, true, error);
     if (status == TAUT_OK)
         status = check_surface_response(it, collider, contact, error);
+    if (status == TAUT_OK)
+        status = check_members_of_response(it, collider, contact, error);
     if (status == TAUT_OK)
         status = check_friction(it, collider, contact, error);
     if (status != TAUT_OK)
