@@ -482,6 +482,68 @@ static void info_prints_a_table_for_people(void **state)
     outcome_free(&outcome);
 }
 
+// A stiffness of contact for which dt is too long causes a warning at its section: a node of 0.1 kg with
+// the curvature 4 k = 4000 N/m allows 0.01 s.
+static void a_stiffness_of_contact_beyond_dt_is_reported(void **state)
+{
+    (void)state;
+    fixture_write("stiff.yaml",
+                  "simulation: {dt: 0.0101, steps: 10}\n"
+                  "precision: double\n"
+                  "contact: {thickness: 0.01, stiffness: 1000}\n"
+                  "bodies:\n"
+                  "  - {name: c, type: cloth, u: [1, 0, 0], v: [0, 0, 1], nodes: [4, 4],\n"
+                  "     node_mass: 0.1, stiffness: 1}\n");
+    struct outcome outcome = cli_expect(0, "taut check stiff.yaml");
+    assert_non_null(strstr(outcome.err, "stiff.yaml:3:10: warning: 'stiffness' of contact, 1e+03 "
+                                        "N/m, is more than dt allows"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut info stiff.yaml");
+    assert_non_null(strstr(outcome.err, "steps of more than 0.01 s may be unstable"));
+    outcome_free(&outcome);
+    outcome = cli_expect(2, "taut check --strict stiff.yaml");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set simulation.dt=0.0099 stiff.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set simulation.integrator=implicit_euler stiff.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+}
+
+// A mesh that moves by five thicknesses in an implicit step, or by 0.6 of one in an explicit one.
+static void a_mesh_that_is_too_fast_is_reported(void **state)
+{
+    (void)state;
+    fixture_write("cube.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                              "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    fixture_write("fast.yaml",
+                  "simulation: {integrator: implicit_euler, dt: 0.01, steps: 10}\n"
+                  "contact: {thickness: 0.01}\n"
+                  "bodies:\n"
+                  "  - {name: c, type: cloth, u: [1, 0, 0], v: [0, 0, 1], nodes: [4, 4],\n"
+                  "     node_mass: 0.1, stiffness: 1}\n"
+                  "colliders:\n"
+                  "  - {type: mesh, file: cube.obj, translate: [0, 2, 0],\n"
+                  "     motion: {velocity: [0, -5, 0]}}\n");
+    struct outcome outcome = cli_expect(0, "taut check fast.yaml");
+    assert_non_null(strstr(outcome.err, "fast.yaml:7:5: warning: this mesh moves by up to 5 times "
+                                        "the thickness of contact in a step"));
+    assert_non_null(strstr(outcome.err, "Use a dt of at most 0.0032 s"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set simulation.dt=0.0039 fast.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set simulation.dt=0.0012 --set "
+                            "simulation.integrator=symplectic_euler fast.yaml");
+    assert_non_null(strstr(outcome.err, "moves by up to 0.6 times the thickness"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set simulation.dt=0.0009 --set "
+                            "simulation.integrator=symplectic_euler fast.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+}
+
 // A dt above the critical step causes a warning at its position, with --strict an error; up to it
 // there is no message. One mass: 2 / omega = 0.4.
 static void a_dt_beyond_the_limit_is_reported(void **state)
@@ -560,6 +622,8 @@ int main(void)
         cmocka_unit_test(check_finds_what_only_building_shows),
         cmocka_unit_test(info_knows_the_critical_steps),
         cmocka_unit_test(a_dt_beyond_the_limit_is_reported),
+        cmocka_unit_test(a_mesh_that_is_too_fast_is_reported),
+        cmocka_unit_test(a_stiffness_of_contact_beyond_dt_is_reported),
         cmocka_unit_test(cells_wider_than_a_collider_are_reported),
         cmocka_unit_test(info_counts_bodies_springs_and_bytes),
         cmocka_unit_test(info_prints_a_table_for_people),

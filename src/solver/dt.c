@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "scene/collider_pose.h"
 #include "scene/moduli.h"
 #include "scene/schema/schema.h"
 
@@ -331,6 +332,78 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
                (unsigned long long)(critical.node - topology->bodies[body].first_node),
                topology->bodies[body].name, follows ? "'dt: auto', or " : "", 0.8 * stable);
     return TAUT_OK;
+}
+
+// The least mass of a node of the bodies with surfaces that may touch, kg; INFINITY without any.
+static double lightest_touching(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    double least = INFINITY;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const uint64_t end = body->first_node + body->node_count;
+        if (!(solver->functions->surface_stiffness(solver->system, b).stiffness > 0))
+            continue;
+        for (uint64_t i = body->first_node; i < end;) {
+            const struct node_masses masses = topology_masses(topology, i, end);
+            for (; i < masses.end; i++)
+                least = fmin(least, mass_in(&masses, i));
+        }
+    }
+    return least;
+}
+
+// Warns if contact of a stiffness that the scene gives makes steps unstable while a node is pressed onto a
+// surface: a computed step is that of the present state, in which hardly anything touches. One contact
+// of the lightest node, without the springs, has the largest curvature 4 k (contact/barrier.h).
+static void check_given_contact(const taut_solver *solver, const taut_scene *scene,
+                                struct diagnostics *diagnostics)
+{
+    const struct scene_contact *contact = &scene->contact;
+    const bool xpbd = solver->integrator == INTEGRATOR_XPBD;
+    const double limit = integrator_limit(xpbd ? INTEGRATOR_SYMPLECTIC_EULER : solver->integrator);
+    const double parts = xpbd ? (double)scene->simulation.substeps : 1;
+    if (!contact->present || contact->stiffness_auto || !(limit > 0) || isinf(limit))
+        return;
+    const double rate = limit * parts / solver->dt; // 1/s, the greatest that is stable
+    const double most = lightest_touching(solver) * rate * rate / 4;
+    if (contact->stiffness <= most)
+        return;
+    scene_warn(scene, diagnostics, contact->at,
+               "'stiffness' of contact, %.3g N/m, is more than dt allows: where surfaces are "
+               "pressed onto each other, steps of more than %.3g s may be unstable, and dt is %.3g "
+               "s. Use 'stiffness: auto', at most %.3g N/m, or a smaller dt",
+               contact->stiffness, solver->dt * sqrt(most / contact->stiffness), solver->dt,
+               0.8 * most);
+}
+
+// Warns of meshes that move so far in a step that surfaces cannot follow: implicit steps of several
+// thicknesses are shortened and cut until they gain energy that nothing supplies, and take seconds;
+// where an explicit step moves a mesh by half a thickness, cuts may leave surfaces crossed.
+static void check_fast_meshes(const taut_solver *solver, const taut_scene *scene,
+                              struct diagnostics *diagnostics)
+{
+    const struct topology *topology = solver->topology;
+    const bool implicit = integrator_is_implicit(solver->integrator);
+    const double parts =
+        solver->integrator == INTEGRATOR_XPBD ? (double)scene->simulation.substeps : 1;
+    const double thickness = scene->contact.thickness, most = implicit ? 2 : 0.5;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        const struct scene_collider *collider = &topology->colliders[mesh->collider];
+        const double fastest = collider_fastest(collider, mesh->radius);
+        const double part = fastest * solver->dt / parts / thickness;
+        if (part <= most * 0.9999)
+            continue;
+        scene_warn(scene, diagnostics, scene->colliders[mesh->collider].at,
+                   "this mesh moves by up to %.3g times the thickness of contact in a %s, more "
+                   "than surfaces can follow: %s. Use a dt of at most %.3g s%s",
+                   part, parts > 1 ? "substep" : "step",
+                   implicit ? "steps take long, and may add energy"
+                            : "they may pass through each other",
+                   0.8 * most * thickness / fastest * parts,
+                   implicit ? ", or 'integrator: xpbd' with substeps" : "");
+    }
 }
 
 // contact.stiffness: auto. Of the largest eigenvalue without contact, contact adds three times as
@@ -694,6 +767,10 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
         solver->steps_planned = count_steps(solver);
     if (!simulation->dt_auto && diagnostics)
         status = check_given_dt(solver, scene, diagnostics, error);
+    if (status == TAUT_OK && !simulation->dt_auto && diagnostics)
+        check_given_contact(solver, scene, diagnostics);
+    if (status == TAUT_OK && diagnostics)
+        check_fast_meshes(solver, scene, diagnostics);
     return status;
 }
 
