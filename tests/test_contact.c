@@ -527,6 +527,25 @@ static void test_divergence_ends_at_once(void **state)
     }
 }
 
+// At ten times the critical step cuts hold the velocities of a ball that a cube pushes, while its springs
+// are stretched more and more.
+static void test_divergence_that_cuts_hold_is_found(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        solver_of("simulation: {dt: 0.01, steps: 60}\n"
+                  "contact: {thickness: 0.01}\n"
+                  "bodies: [{name: ball, type: sphere, radius: 0.1, subdivisions: 1, mass: 0.5,\n"
+                  "  stiffness: 8000, damping: 0.1}]\n"
+                  "colliders: [{type: mesh, file: '" TAUT_TEST_SOURCE
+                  "/scenes/meshes/cube.asc',\n"
+                  "  scale: 0.1, sides: outside, translate: [-0.25, 0, 0],\n"
+                  "  motion: {velocity: [0.5, 0, 0]}}]\n");
+    taut_error error = {0};
+    assert_int_equal(taut_solver_step(solver, 60, &error), TAUT_ERROR_DIVERGED);
+    taut_solver_destroy(solver);
+}
+
 static uint64_t hash_of_curtain(const void *precision, const struct solver_options *options)
 {
     taut_solver *solver =
@@ -879,6 +898,7 @@ int main(void)
         cmocka_unit_test(test_long_steps_do_not_pass),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),
         cmocka_unit_test(test_divergence_ends_at_once),
+        cmocka_unit_test(test_divergence_that_cuts_hold_is_found),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_bits_of_steps_that_are_cut),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),

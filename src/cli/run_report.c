@@ -351,6 +351,8 @@ static const char *cause_of(const struct run *run, double residual, double expla
         return solver_integrator(solver) == INTEGRATOR_VERLET
                    ? "perhaps rounding of positions, of which verlet makes velocities"
                    : "rounding of numbers";
+    if (run->dt_exceeded.stable > 0 && run->dt_exceeded.is_exact)
+        return "dt, which is larger than the largest stable step";
     if (implicit && implicit->unconverged > 0)
         return "implicit steps whose equations were not solved";
     if (has_gas_without_potential(solver))

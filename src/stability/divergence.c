@@ -521,6 +521,8 @@ static bool has_diverged(struct system *system, double factor, double *most,
     return resolved[RESOLVED_KINETIC] > allowed;
 }
 
+enum { OVERSTRETCH_CHECKS = 4 };
+
 // Whether any node touches a projecting collider.
 static bool touches_surface(const struct system *system)
 {
@@ -530,26 +532,39 @@ static bool touches_surface(const struct system *system)
            memchr(touches + blocks.first, 1, blocks.end - blocks.first);
 }
 
-// Projecting colliders stop the nodes that an unstable step throws into them, so that the kinetic
-// energy does not show the divergence; the energy of the stretched springs does. It takes a pass
-// over all springs, and is computed at steps that are DIVERGENCE_STEPS times a power of two, and at
-// every OVERSTRETCH_CHECKS-th check while nodes touch a surface. What the projection has removed
-// would tell more precisely when to ask, but only the energy budget measures that, and the verdict
+// Whether contact of surfaces has cut a step since the last check for which this counts.
+static bool has_been_cut(const struct system *system)
+{
+    const uint64_t cut = REAL_NAME(surface_contact_cuts)(system).last;
+    return cut > 0 && cut + (uint64_t)OVERSTRETCH_CHECKS * DIVERGENCE_STEPS > system->state->step;
+}
+
+// Projecting colliders stop the nodes that an unstable step throws into them, and cuts of contact those
+// that it throws into a surface, so that the kinetic energy does not show the divergence; the energy of
+// the stretched springs does. It takes a pass over all springs, and is computed at steps that are
+// DIVERGENCE_STEPS times a power of two, and at every OVERSTRETCH_CHECKS-th check while nodes are
+// stopped; for contact only then, and also at the end of a run. A mesh collider may press many springs at
+// once, for which contact allows ten times as much. What the projection has removed would tell
+// more precisely when to ask, but only the energy budget measures that, and the verdict
 // must be the same without it. Wind may strain a light cloth by more than the energy of its speed,
 // so this check is omitted with wind. All workers get the same result.
 static bool is_overstretched(struct system *system, double explained, const struct worker *worker)
 {
-    enum { OVERSTRETCH_CHECKS = 4 };
-    const uint64_t checks = system->state->step / DIVERGENCE_STEPS;
-    if (!system->settings.projects || system->settings.tolerant ||
+    const double pressed = 10;
+    const bool projects = system->settings.projects, cuts = system->settings.cuts;
+    const uint64_t step = system->state->step, checks = step / DIVERGENCE_STEPS;
+    const bool power = (checks & (checks - 1)) == 0, fourth = checks % OVERSTRETCH_CHECKS == 0;
+    if ((!projects && !cuts) || system->settings.tolerant ||
         system->topology->environment.wind.present)
         return false;
-    bool due = (checks & (checks - 1)) == 0;
-    if (!due && checks % OVERSTRETCH_CHECKS == 0)
+    bool due = (projects && power) ||
+               (cuts && (power || fourth || step % DIVERGENCE_STEPS != 0) && has_been_cut(system));
+    if (!due && projects && fourth)
         due = REAL_NAME(exchange_any)(system, touches_surface(system), worker);
     if (!due)
         return false;
     const bool paused = REAL_NAME(exchange_pause)(system, worker);
+    explained *= cuts ? pressed : 1;
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_energy)(system, worker);
     REAL_NAME(exchange_resume)(system, paused, worker);
