@@ -449,6 +449,31 @@ static void test_a_fast_ball_is_stopped(void **state)
             }
 }
 
+// The same of a ball that has been at rest for so long that nothing suggests that it moves: how far tiles
+// may have moved is known in every step.
+static void test_a_sudden_ball_is_stopped(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet"};
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solver = bullet_of("double", integrators[i], 0, 1e-4);
+        struct everything all = everything_of(solver);
+        const uint64_t first = 13 * 13, end = taut_solver_node_count(solver);
+        advance(solver, 203);
+        assert_int_equal(solver_surface_cuts(solver).steps, 0);
+        for (uint64_t node = first; node < end; node++)
+            put_velocity(solver, node, vec3_make(0, -100, 0));
+        for (int frame = 0; frame < 20; frame++) {
+            advance(solver, 1);
+            assert_int_equal(crossings_of(solver, &all), 0);
+        }
+        assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+        assert_true(solver_surface_cuts(solver).steps > 0);
+        free_everything(&all);
+        taut_solver_destroy(solver);
+    }
+}
+
 // Steps of a multiple of the thickness: two cells that fly into each other, which lists find only at
 // the end of a step, and a sheet that falls onto one whose corners are held, where the plane between
 // two surfaces must not move past a node that does not.
@@ -537,8 +562,7 @@ static void test_divergence_that_cuts_hold_is_found(void **state)
                   "contact: {thickness: 0.01}\n"
                   "bodies: [{name: ball, type: sphere, radius: 0.1, subdivisions: 1, mass: 0.5,\n"
                   "  stiffness: 8000, damping: 0.1}]\n"
-                  "colliders: [{type: mesh, file: '" TAUT_TEST_SOURCE
-                  "/scenes/meshes/cube.asc',\n"
+                  "colliders: [{type: mesh, file: '" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc',\n"
                   "  scale: 0.1, sides: outside, translate: [-0.25, 0, 0],\n"
                   "  motion: {velocity: [0.5, 0, 0]}}]\n");
     taut_error error = {0};
@@ -895,6 +919,7 @@ int main(void)
         cmocka_unit_test(test_energy_error_falls_with_the_square_of_dt),
         cmocka_unit_test(test_a_curtain_does_not_pass_through_itself),
         cmocka_unit_test(test_a_fast_ball_is_stopped),
+        cmocka_unit_test(test_a_sudden_ball_is_stopped),
         cmocka_unit_test(test_long_steps_do_not_pass),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),
         cmocka_unit_test(test_divergence_ends_at_once),
