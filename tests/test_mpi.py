@@ -36,6 +36,10 @@ def complaints(text):
     return [line for line in text.splitlines() if line.startswith("taut: ")]
 
 
+class Skipped(Exception):
+    """Not possible on this machine; the message says why."""
+
+
 def expect(condition, what):
     if not condition:
         raise AssertionError(what)
@@ -643,6 +647,40 @@ def case_killed_rank_ends_all():
         expect(process.returncode != 0 and "signal 9" in errors, errors)
 
 
+def namespaces_of_tool():
+    listed = subprocess.run(["ip", "netns"], text=True, stdout=subprocess.PIPE, check=False).stdout
+    return {line.split()[0] for line in listed.splitlines()}
+
+
+def case_one_hash_over_a_network():
+    """Two ranks in two network namespaces; nothing is left of them, also after a signal."""
+    tool = os.path.join(SOURCE, "tools", "namespaces.py")
+    path = scene("network.yaml", ["cloth"], steps=32)
+    found = subprocess.run([tool, TAUT, path, "--rounds", "1", "--json", "network.json"], cwd=FOLDER,
+                           text=True, timeout=LIMIT, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if found.returncode == 77:
+        raise Skipped(found.stderr.strip())
+    expect(found.returncode == 0, found.stdout + found.stderr)
+    with open(os.path.join(FOLDER, "network.json"), encoding="utf-8") as file:
+        expect(set(json.load(file)["hashes"]) == {hash_of(0, path)}, found.stdout)
+
+    endless = scene("endless.yaml", ["cloth"], steps=100000000)
+    before = namespaces_of_tool()
+    with subprocess.Popen([tool, TAUT, endless], cwd=FOLDER, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            expect(process.stdout.readline().startswith("link: "), "it has not begun")
+            mine = {name for name in namespaces_of_tool() - before if str(process.pid) in name}
+            expect(len(mine) == 2, str(mine))
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    expect(process.returncode == 1 and "SIGTERM" in errors, errors)
+    expect(not mine & namespaces_of_tool(), f"left: {mine}")
+
+
 def case_command_for_one_rank_is_refused():
     found = start(2, "stability", os.path.join(SOURCE, "scenes", "flag.yaml"))
     expect(found.returncode == 2, str(found.returncode))
@@ -661,6 +699,9 @@ def main():
         try:
             function()
             print(f"[       OK ] {name}", flush=True)
+        except Skipped as error:
+            print(error)
+            print(f"[  SKIPPED ] {name}", flush=True)
         except (AssertionError, OSError, subprocess.SubprocessError) as error:
             failed += 1
             print(f"{type(error).__name__}: {error}")
