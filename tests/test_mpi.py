@@ -359,8 +359,8 @@ def case_checkpoint_with_colliders_is_continued():
 GASES = {
     "packed": "type: sphere, center: [0, 0, 0], radius: 0.5, subdivisions: 4, mass: 1, "
               "spring: {stiffness: 50, damping: 0.01}, pressure: {amount: 60, inflate: 0.05, gamma: 1.4}",
-    "box": "type: sphere, center: [2, 0, 0], radius: 0.5, subdivisions: 3, mass: 1, "
-           "spring: {stiffness: 50}, pressure: {amount: 6, volume: box}",
+    "box": "type: sphere, center: [2, 0, 0], radius: 0.5, subdivisions: 4, mass: 1, "
+           "spring: {stiffness: 50}, pressure: {amount: 6, inflate: 0.02, volume: box}",
     "lattice": "type: lattice, nodes: [14, 15, 80], spacing: 0.02, origin: [4, 0, 0], mass: 2, "
                "springs: {k1: {stiffness: 300, damping: 0.01}}, pressure: {amount: 3, inflate: 0.1}",
 }
@@ -374,6 +374,7 @@ def gassy(name, kinds, extra="environment: {gravity: [0, -9.81, 0]}\n"):
 
 def case_one_hash_with_gas():
     assert_one_hash(gassy("gas.yaml", ["packed"]))
+    assert_one_hash(gassy("box.yaml", ["box"]), all_ranks=(2, 3))
     assert_one_hash(gassy("gases.yaml", GASES), all_ranks=(2, 3, 5))
     assert_one_hash(gassy("gases.yaml", GASES), "--precision", "mixed", all_ranks=(4,))
     assert_one_hash(gassy("gases.yaml", GASES), "--precision", "double", all_ranks=(3,))
@@ -388,6 +389,7 @@ bodies:
 def case_output_with_gas_has_the_same_bytes():
     for integrator in EXPLICIT:
         same_files(gassy("gases.yaml", GASES), "--set", f"simulation.integrator={integrator}")
+    same_files(gassy("box.yaml", ["box"]))
 
 
 def case_one_message_if_gas_collapses():

@@ -292,6 +292,11 @@ static bool any_gas(const struct system *system, gas_choice chosen)
     return false;
 }
 
+static bool gas_is_estimated_with_springs(const struct system *system, size_t body)
+{
+    return gas_acts_with_springs(system, body) && !is_exact(&system->topology->bodies[body]);
+}
+
 // Gas without a volume has no pressure: the one that it had in some evaluation before depends on
 // what has been evaluated since, such as the energy budget.
 static void find_pressures(struct system *system, struct evaluation evaluation, gas_choice chosen)
@@ -372,11 +377,16 @@ void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation 
 {
     if (!any_gas(system, gas_acts_with_springs))
         return;
-    if (worker->index == 0) {
+    if (worker->index == 0)
         REAL_NAME(exchange_packed_sums)(system);
+    // A bounding box is that of all nodes.
+    const bool paused =
+        any_gas(system, gas_is_estimated_with_springs) && REAL_NAME(exchange_pause)(system, worker);
+    if (worker->index == 0) {
         REAL_NAME(volumes_collect)(system, evaluation.time);
         find_pressures(system, evaluation, gas_acts_with_springs);
     }
+    REAL_NAME(exchange_resume)(system, paused, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
 }
 
