@@ -103,10 +103,10 @@ def sums_take_a_tree_and_all_chunks():
 
 
 def slower_networks_are_slower():
+    found = [json.loads(output_of("--json", "--network", name)[1])["weak"]
+             for name in ("cluster", "gigabit")]
     for shape in rank_model.SHAPES:
-        found = [json.loads(output_of("--json", "--network", name)[1])["weak"][shape]
-                 for name in ("cluster", "gigabit")]
-        for rows in zip(*found):
+        for rows in zip(*(tables[shape] for tables in found)):
             times = [row["step"] for row in rows]
             assert times == sorted(times), (shape, rows)
 
@@ -120,6 +120,10 @@ def tables_of_the_page_are_current():
     assert len(tables) >= 4
     for table in tables:
         assert table in page, f"docs/ranks.md lacks this table of rank_model.py --docs:\n{table}"
+    seconds, read_bandwidth = rank_model.measured(rank_model.RESULTS)
+    for value in (f"{seconds['square'] * 1e9:.2f} ns", f"{seconds['cube'] * 1e9:.2f} ns",
+                  f"{read_bandwidth * 1e-9:.1f} GB/s"):
+        assert f" {value} " in page, f"docs/ranks.md lacks the measured {value}"
 
 
 def bad_input_is_one_line(folder="/nonexistent"):

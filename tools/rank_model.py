@@ -25,6 +25,7 @@ as in the solver (--check). All else is the model:
 The efficiency is the time in which one core would compute everything, over cores times the step.
 """
 import argparse
+import functools
 import json
 import math
 import os
@@ -94,7 +95,11 @@ class Body:
 
 def parts_of(body, ranks):
     """The cuts of parts (plan_parts_make): rows, 0 to the last."""
-    rows, tiles, _, _ = body.rows()
+    return cuts_of(*body.rows()[:2], ranks)
+
+
+@functools.lru_cache(maxsize=None)
+def cuts_of(rows, tiles, ranks):
     cuts = [0]
     for p in range(1, ranks):
         target = -(-rows * p // ranks)  # the first whole row from there on
