@@ -411,6 +411,39 @@ static void test_heat_is_what_the_energy_loses(void **state)
 
 // ---- Mesh colliders
 
+// A patch that slides over a mesh of triangles 0.8 mm wide and 400 mm long: of those that carry a node,
+// by a soft barrier, most are several times their width beside it.
+static void test_slides_over_slivers(void **state)
+{
+    (void)state;
+    enum { STRIPS = 360 };
+    const double drag = 0.02, tangent = 0.5, across = 1 / sqrt(1 + tangent * tangent);
+    char mesh[30000], path[4096];
+    size_t m = 0;
+    for (int i = 0; i <= STRIPS; i++)
+        m += (size_t)snprintf(mesh + m, sizeof mesh - m, "v %g 0 -0.1\nv %g 0 0.3\n",
+                              -0.05 + 8e-4 * i, -0.05 + 8e-4 * i);
+    for (int i = 0; i < STRIPS; i++)
+        m += (size_t)snprintf(mesh + m, sizeof mesh - m, "f %d %d %d\nf %d %d %d\n", 2 * i + 1,
+                              2 * i + 2, 2 * i + 4, 2 * i + 1, 2 * i + 4, 2 * i + 3);
+    assert_true(m < sizeof mesh - 1);
+    snprintf(path, sizeof path, "%s", physics_file("strips.obj", mesh));
+    taut_solver *solver = solver_of(
+        "precision: double\nsimulation: {integrator: velocity_verlet, dt: 1e-4, steps: 1}\n"
+        "environment: {gravity: [" NUM ", " NUM ", 0], air_drag: " NUM "}\n"
+        "contact: {thickness: " NUM ", stiffness: " NUM ", friction_coefficient: 0.4}\n"
+        "bodies:\n"
+        "- {name: patch, type: cloth, origin: [0, " NUM ", 0.1], u: [0.05, 0, 0],\n"
+        "   v: [0, 0, 0.05], nodes: [2, 2], mass: " NUM ",\n"
+        "   springs: {structural: {stiffness: 100, damping: 0.02}, shear: {stiffness: 100}}}\n"
+        "colliders: [{type: mesh, file: '%s'}]\n",
+        GRAVITY * across * tangent, -GRAVITY * across, drag, THICKNESS, 1.0, 1.3 * THICKNESS,
+        4 * MASS, path);
+    const double first = end_of(solver, 1, 1e-4), speed = end_of(solver, 0.5, 1e-4) - first;
+    assert_near(tangent - drag * 2 * speed / (MASS * GRAVITY * across), 0.4, 0.02);
+    taut_solver_destroy(solver);
+}
+
 // A patch on a belt, a mesh collider that begins to move, is carried along.
 static void test_a_mesh_collider_carries(void **state)
 {
@@ -614,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_a_rope_around_a_cylinder),
         cmocka_unit_test(test_momentum_is_kept),
         cmocka_unit_test(test_heat_is_what_the_energy_loses),
+        cmocka_unit_test(test_slides_over_slivers),
         cmocka_unit_test(test_a_mesh_collider_carries),
         cmocka_unit_test(test_a_stack_holds),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),

@@ -129,6 +129,7 @@ static void read_contact(const struct system *system, const uint32_t blocks[2],
     find_nodes(it, blocks, candidate, contact->nodes);
     for (int i = 0; i < 4; i++)
         contact->at[i] = block_point(it->now[blocks[candidate->side[i]]], candidate->local[i]);
+    contact->rigid = contact->nodes[3] >= system->topology->node_count;
     find_velocities(system->state, contact);
     find_framed_contact(contact, touching, &law->barrier);
 }

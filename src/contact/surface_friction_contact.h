@@ -18,6 +18,7 @@ struct friction_law {
 
 struct friction_contact {
     bool edges;
+    bool rigid; // the second side is of a mesh collider
     uint32_t nodes[4];
     struct point at[4], velocity[4];
     struct point normal; // unit, from the second side to the first
@@ -119,13 +120,22 @@ static inline void find_contact(struct friction_contact *it,
     find_direction(it);
 }
 
+static inline bool is_within(real part, real far)
+{
+    return part >= -far && part <= 1 + far;
+}
+
 // Whether the frame is well-conditioned, and the first side not far outside of it; less so if a
-// record has it already.
+// record has it already. Far outside the weights of the corners are large, and so would be the forces on
+// them; those of a mesh collider do not move by forces, so that its long and narrow triangles, beside which
+// a node is many times their width away, have a frame all the same.
 static inline bool has_frame(const struct friction_contact *it, bool already)
 {
-    const real least = already ? EDGES_PARALLEL / 4 : EDGES_PARALLEL, far = already ? 2 : 1;
-    return it->sine >= least && it->parts[0] >= -far && it->parts[0] <= 1 + far &&
-           it->parts[1] >= -far && it->parts[1] <= 1 + far;
+    const real flat = it->rigid && !it->edges ? (real)1e-6 : EDGES_PARALLEL;
+    const real least = already ? flat / 4 : flat;
+    const real far = already ? 2 : 1, beside = it->rigid ? 64 * far : far;
+    return it->sine >= least && is_within(it->parts[0], it->edges ? far : beside) &&
+           is_within(it->parts[1], beside);
 }
 
 // The weights of the four nodes in the way from the second side to the first.
@@ -290,6 +300,7 @@ static inline bool present_contact(const struct system *system, const struct fri
     find_nodes(it, (const uint32_t[2]){pair->a, pair->b}, &candidate, contact->nodes);
     for (int i = 0; i < 4; i++)
         contact->at[i] = state_point(system->state, contact->nodes[i]);
+    contact->rigid = contact->nodes[3] >= system->topology->node_count;
     real parallel, slope;
     const struct closest closest = closest_of(&candidate, contact->at, &parallel);
     if (!(closest.square < reach * reach) || closest.square == 0)
