@@ -371,6 +371,8 @@ static void extend_bounds(struct system *system)
     for (size_t t = 0; t < it->tile_count; t++)
         it->moved[t] = no_displacements();
     for (size_t i = 0; i < it->tile_part_count; i++) {
+        if (it->part_speeds[i].least[0] > it->part_speeds[i].most[0])
+            continue; // of a mesh collider at rest, which has no velocities
         displacements_include(&it->moved[it->tile_parts[i].tile], it->part_speeds[i].least);
         displacements_include(&it->moved[it->tile_parts[i].tile], it->part_speeds[i].most);
     }
