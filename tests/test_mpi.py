@@ -198,6 +198,23 @@ def case_energy_budget_with_wind_has_the_same_bytes():
             expect(b"wind" in one["energy.csv"], law)
 
 
+def case_energy_budget_beside_another_body_has_the_same_bytes():
+    """Over the end of a grid kernels read nodes of the next body, here of another rank; their lengths
+    are in the common denominator of powers."""
+    for kind in ("type: cloth, u: [1, 0, 0], v: [0, 0, 1], nodes: [60, 190]",
+                 "type: lattice, nodes: [30, 30, 13], spacing: 0.02, shells: 1"):
+        path = write("beside.yaml", f"""
+simulation: {{dt: 5.0e-5, steps: 64}}
+environment: {{gravity: [0, -9.81, 0]}}
+bodies:
+  - {{name: grid, {kind}, mass: 0.5, stiffness: 75, damping: 0.0015, pins: [5]}}
+  - {{name: rope, type: rope, from: [0, 1, 0], to: [3, 1, 0], nodes: 9000, mass: 1, stiffness: 300}}
+output: {{every_steps: 16}}
+""")
+        for ranks in (2, 4, 5):
+            same_files(path, ranks=ranks)
+
+
 def case_energy_budget_in_passes_has_the_same_bytes():
     """Velocities that change at the end of steps, and drives that jump, take loops over all springs."""
     driven = write("driven.yaml", f"""

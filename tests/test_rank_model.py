@@ -63,7 +63,7 @@ def tiles_inside_hide_messages():
     rows, tiles, nodes, _ = LATTICE.rows()
     each = rows // tiles
     machine = Machine(1e-9, 1e-3, 1e9, math.inf)
-    halo = 1e-3 + 24 * 200 * 200 / 1e9
+    halo = 1e-3 + 24 * (200 * 200 + 2) / 1e9
     contributions = 1e-3 + 12 * 200 * (200 + 2 * LATTICE.tiles()[0]) / 1e9
     # One layer of tiles hides nothing, nine of ten hide half of their time of each.
     _, messages, _ = rank_model.part_seconds(LATTICE, machine, each, tiles)
@@ -71,10 +71,10 @@ def tiles_inside_hide_messages():
     computing, messages, _ = rank_model.part_seconds(LATTICE, machine, 10 * each, tiles)
     near(computing, 10 * each * nodes * 1e-9)
     near(messages, sum(max(0, m - 0.45 * computing) for m in (halo, contributions)))
-    # Two ends that read and write 36 bytes for each node.
+    # Two ends that read and write 24 bytes for each node of the halo, 12 for each contribution.
     machine = Machine(1e-9, 0, math.inf, 1e9)
     copies = rank_model.part_seconds(CLOTH, machine, 64, 8)[2]
-    near(copies, 4 * 36 * 2 * 1000 / 1e9)
+    near(copies, 4 * (24 * 2002 + 12 * 2000) / 1e9)
 
 
 def threads_claim_whole_tiles():

@@ -83,8 +83,9 @@ class Body:
         return self.nz, tiles_z, self.nx * self.ny, tiles_y
 
     def halo_nodes(self):
-        """What a part reads of the next one."""
-        return self.after * self.nx if self.nz == 1 else self.above * self.nx * self.ny
+        """What a part reads of the next one: rows or layers, and 2 nodes over the end of the last
+        row, which kernels read (plan_parts.c)."""
+        return 2 + (self.after * self.nx if self.nz == 1 else self.above * self.nx * self.ny)
 
     def contribution_nodes(self):
         """What a part receives from the one before: each tile of a lattice has a box of its own."""

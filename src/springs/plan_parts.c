@@ -264,9 +264,15 @@ static bool add_boxes_of_tile(const struct plan *plan, const struct plan_parts *
     return true;
 }
 
+// A kernel computes whole registers, and leaves out springs that would reach over the end of a row. The
+// power of such a spring is 0, but its length is in the common denominator of the powers of a node, which
+// it rounds. So these nodes, of the next row or of the next body, have to be the same on every rank.
+enum { OVER_THE_END = 2 };
+
 // The nodes after its tiles that a part reads: rows, of a lattice layers.
-static bool add_grid_needs(const struct plan *plan, const struct plan_parts *parts, int number,
-                           const struct plan_grid *grid, struct plan_part *part)
+static bool add_grid_needs(const struct topology *topology, const struct plan *plan,
+                           const struct plan_parts *parts, int number, const struct plan_grid *grid,
+                           struct plan_part *part)
 {
     const struct plan_tiling *tiling = &grid->tiling;
     const uint64_t end = grid->first_node + tiling->nx * tiling->ny * tiling->nz;
@@ -276,7 +282,8 @@ static bool add_grid_needs(const struct plan *plan, const struct plan_parts *par
         return true;
     const uint64_t layer = tiling->nz > 1 ? tiling->nx * tiling->ny : tiling->nx;
     const uint64_t reach = tiling->nz > 1 ? tiling->above : tiling->after;
-    bool added = plan_part_need(part, end_own, min_u64(end, end_own + reach * layer));
+    const uint64_t read = min_u64(end, end_own + reach * layer) + OVER_THE_END;
+    bool added = plan_part_need(part, end_own, min_u64(topology->node_count, read));
     for (uint64_t t = max_u64(part->first_tile, tiling->first_tile);
          added && t < min_u64(part->end_tile, tiling->first_tile + tiling_tile_count(tiling)); t++)
         added = add_boxes_of_tile(plan, parts, number, part, tiling, t - tiling->first_tile);
@@ -539,7 +546,7 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
         part->end_touched == 0 || (plan_part_need(part, part->first_touched, part->first_node) &&
                                    plan_part_need(part, part->end_node, part->end_touched));
     for (size_t g = 0; made && g < plan->grid_count; g++)
-        made = add_grid_needs(plan, parts, number, &plan->grids[g], part);
+        made = add_grid_needs(topology, plan, parts, number, &plan->grids[g], part);
     for (size_t g = 0; made && g < plan->face_grid_count; g++)
         made = add_face_needs(&plan->face_grids[g], part);
     if (!made || !add_loose_needs(topology, plan, part) || !add_gas_needs(topology, plan, part) ||
