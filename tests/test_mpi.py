@@ -85,6 +85,16 @@ def case_failure_of_one_rank_is_one_message():
            found.stderr)
 
 
+def case_different_commands_are_one_message():
+    found = subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "1", TAUT, "run",
+                            "x.yaml", ":", "-n", "1", TAUT, "check", "x.yaml"], cwd=FOLDER, text=True,
+                           timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, check=False)
+    expect(found.returncode == 2, str(found.returncode))
+    expect(complaints(found.stderr) == ["taut: run: rank 1 of 2 was started with another command"],
+           found.stderr)
+
+
 SHAPES = {
     "cloth": "type: cloth, nodes: [150, 160], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 1], "
              "pins: [corners], spring: {stiffness: 500, damping: 0.01}",

@@ -26,6 +26,25 @@ void group_silence_others(void)
         ranks_silence();
 }
 
+// Whether all ranks have been started with the same command: others would wait for each other for ever.
+static bool commands_agree(const struct command *command)
+{
+    const int count = ranks_count();
+    uint64_t mine = 0, *all = calloc((size_t)count, sizeof *all);
+    if (!all)
+        ranks_abort(EXIT_CODE_FAILED, "out of memory for the commands of all ranks");
+    const size_t length = strlen(command->name);
+    memcpy(&mine, command->name, length < sizeof mine ? length : sizeof mine);
+    ranks_share(mine, all);
+    int other = 0;
+    while (other < count && all[other] == all[0])
+        other++;
+    free(all);
+    if (other < count && group_leads())
+        complain("%s: rank %d of %d was started with another command", command->name, other, count);
+    return other == count;
+}
+
 int group_begin(const struct command *command)
 {
     taut_error error = {0};
@@ -34,6 +53,8 @@ int group_begin(const struct command *command)
         complain("%s: %s", command->name, error.text);
     if (status != TAUT_OK)
         return exit_code_of(status);
+    if (ranks_count() > 1 && !commands_agree(command))
+        return EXIT_CODE_WRONG;
     if (ranks_count() == 1 || prints_only(command) || command->kind == COMMAND_SIMULATES ||
         command->kind == COMMAND_RESUMES)
         return EXIT_CODE_DONE;

@@ -14,8 +14,8 @@
 void group_silence_others(void);
 
 // Joins the other ranks, if a launcher has started several processes. Returns EXIT_CODE_DONE, or the
-// exit code after printing what is wrong: the build has no MPI, or the command is not for several
-// ranks.
+// exit code after printing what is wrong: the build has no MPI, ranks have different commands,
+// or this one is not for several ranks.
 int group_begin(const struct command *command);
 
 // The exit code of the lowest rank that has failed, on all ranks; EXIT_CODE_DONE if none has. Rank
