@@ -905,11 +905,12 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
         note_motion(it, range.first, range.count);
 }
 
-// As many rows at once as stay in the cache until their motion has been noted.
+// As many rows at once as stay in the cache until their motion has been noted. The same whether this step
+// wants it or not, which differs between a run and one that was restored: powers are summed by these rows.
 static uint64_t rows_at_once(const struct tile_sweep *it)
 {
     enum { NODES_AT_ONCE = 12288 };
-    if (it->finish != SWEEP_SYMPLECTIC_EULER || !motion_is_wanted(it->system))
+    if (it->finish != SWEEP_SYMPLECTIC_EULER || !it->system->motion)
         return UINT64_MAX;
     return max_u64(4, NODES_AT_ONCE / it->tiling->nx);
 }
