@@ -285,25 +285,14 @@ static bool has_springs(const taut_solver *solver)
     return taut_solver_spring_count(solver) > 0 || solver_topology(solver)->collider_count > 0;
 }
 
-// kg
-static double least_mass(const struct topology *topology)
-{
-    double least = INFINITY;
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (topology->bodies[b].node_mass > 0)
-            least = fmin(least, topology->bodies[b].node_mass);
-    for (uint64_t i = 0; i < topology->mass_count; i++)
-        least = fmin(least, topology->masses[i]);
-    return least;
-}
-
 // What an order leaves of the work of dampers at penalty colliders, J, where impacts follow one
 // another.
 static double impact_error(const struct run *run, int order)
 {
     const taut_solver *solver = run->solver;
     const struct topology *topology = solver_topology(solver);
-    const double dt = taut_solver_dt(solver), mass = least_mass(topology);
+    const double dt = taut_solver_dt(solver);
+    const double mass = topology_least_mass(topology, 0, topology->node_count);
     double part = 0;
     if (integrator_is_implicit(solver_integrator(solver)) ||
         solver_integrator(solver) == INTEGRATOR_XPBD)

@@ -47,35 +47,8 @@ static double distance_used(const struct surface_contact *it, const struct block
     return 1.0001 * max_of(2 / (1 - MARGIN) * moved, 2 * moved + least_distance(it, pair));
 }
 
-// The codes of the candidates of a pair that are near enough, and what the kernel of forces needs to
-// find them.
-struct near_codes {
-    uint16_t
-        codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
-    uint16_t counts[3];
-    block_reals unused[2];
-};
-
 // With fewer candidates a kernel costs more than it saves.
 enum { NEAR_MIN = 8 };
-
-// Of the codes of a pair those of candidates that are at most `used` apart at the start, which lists
-// with their skins exceed by far. Of nearly parallel edges all are kept.
-static struct pair_codes keep_near(const struct surface_contact *it, const struct block_pair *pair,
-                                   struct pair_codes of, double used, struct near_codes *near)
-{
-    const struct barrier nothing = {0, 0, 0}; // that is nearer than 0 is pushed
-    struct listed_pair listed =
-        listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->start[pair->a],
-                       (const real(*)[SURFACE_NODES])it->start[pair->b]);
-    real least;
-    listed.near = near->codes;
-    listed.near_counts = near->counts;
-    listed.square = (real)(1.0001 * used * used);
-    (void)it->broad->kernels->barrier_forces(&listed, &nothing, near->unused[0], near->unused[1],
-                                             &least);
-    return (struct pair_codes){near->codes, near->counts};
-}
 
 // The candidates of a pair that may pass; false if none may, or without memory, which `failed` shows
 // then. If lists were not complete for the step, steps are those since the lists before, and distances
@@ -96,8 +69,11 @@ static bool passing_candidates(struct surface_contact *it, struct pair_finder *f
         return false;
     }
     struct pair_codes codes = listed_codes(&it->lists[list], pair);
-    if (!it->overshot && code_total(codes.counts) > NEAR_MIN)
-        codes = keep_near(it, &pair->pair, codes, used, near);
+    // Lists, with their skins, reach farther than a step moves by far.
+    if (!it->overshot && code_total(codes.counts) > NEAR_MIN) {
+        (void)least_at_start(it, &pair->pair, codes, used, near);
+        codes = (struct pair_codes){near->codes, near->counts};
+    }
     *walk = candidates_of(it, &pair->pair, codes);
     return true;
 }

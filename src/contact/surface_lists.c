@@ -890,17 +890,9 @@ static void measure_least(struct surface_contact *it, size_t index, size_t p)
     struct surface_list *list = &it->lists[index];
     struct surface_pair *pair = &list->pairs[p];
     const struct pair_codes of = listed_codes(list, pair);
-    // Only distances are wanted: nothing is within reach of this barrier.
-    const struct barrier none = {0};
-    block_reals unused = {{0}};
-    real least = 0;
     if (code_total(of.counts) == 0)
         return;
-    const struct listed_pair listed =
-        listed_pair_of(it, &pair->pair, of, (const real(*)[SURFACE_NODES])it->start[pair->pair.a],
-                       (const real(*)[SURFACE_NODES])it->start[pair->pair.b]);
-    (void)it->broad->kernels->barrier_forces(&listed, &none, unused, unused, &least);
-    know_least(pair, least);
+    know_least(pair, least_at_start(it, &pair->pair, of, 0, NULL));
     list->measured += 2 * code_total(of.counts); // nodes are read first
 }
 

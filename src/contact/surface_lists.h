@@ -542,6 +542,33 @@ static inline struct listed_pair listed_pair_of(const struct surface_contact *it
     };
 }
 
+// Codes of the candidates of a pair that are near enough.
+struct near_codes {
+    uint16_t
+        codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
+    uint16_t counts[3];
+};
+
+// The least square of the distances of these candidates at the start, m2, by the kernel of forces; and
+// in `near`, unless it is NULL, those that are at most `used`, m, apart, and all nearly parallel edges.
+static inline real least_at_start(const struct surface_contact *it, const struct block_pair *pair,
+                                  struct pair_codes of, double used, struct near_codes *near)
+{
+    const struct barrier none = {0, 0, 0}; // nothing is within its reach, so that no force is added
+    block_reals unused;
+    real least;
+    struct listed_pair listed =
+        listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->start[pair->a],
+                       (const real(*)[SURFACE_NODES])it->start[pair->b]);
+    if (near) {
+        listed.near = near->codes;
+        listed.near_counts = near->counts;
+        listed.square = (real)(1.0001 * used * used);
+    }
+    (void)it->broad->kernels->barrier_forces(&listed, &none, unused, unused, &least);
+    return least;
+}
+
 // The present positions of the nodes of a block.
 void REAL_NAME(surface_block_read)(const struct system *system, uint32_t block, block_reals x);
 

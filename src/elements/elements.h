@@ -319,6 +319,13 @@ static inline size_t folds_chunks(const struct element_folds *folds)
     return (folds->count + FOLD_CHUNK - 1) / FOLD_CHUNK;
 }
 
+// Those of a chunk.
+static inline struct range folds_of(const struct element_folds *folds, size_t chunk)
+{
+    const size_t first = chunk * FOLD_CHUNK, left = folds->count - first;
+    return (struct range){first, first + (left < FOLD_CHUNK ? left : FOLD_CHUNK)};
+}
+
 // Measures the strains of all folds, and their derivatives along `along` (NULL: none). Ends with a
 // barrier.
 void REAL_NAME(folds_measure)(const struct system *system, const struct node_vectors *along,

@@ -414,12 +414,6 @@ static vec3 get_vector(const real *from)
     return vec3_make((double)from[0], (double)from[1], (double)from[2]);
 }
 
-static struct range folds_of(const struct element_folds *folds, size_t chunk)
-{
-    const size_t first = chunk * FOLD_CHUNK;
-    return (struct range){first, min_u64(first + FOLD_CHUNK, folds->count)};
-}
-
 // Of each fold strain and rate; and in `vectors` slope u of both sides, and s of both.
 void REAL_NAME(folds_measure)(const struct system *system, const struct node_vectors *along,
                               const struct worker *worker)
@@ -687,8 +681,8 @@ void REAL_NAME(folds_visit_bounds)(const struct system *system, struct range nod
     for (size_t chunk = 0; chunk < folds_chunks(folds); chunk++) {
         if (folds->spans[chunk].end <= nodes.first || folds->spans[chunk].first >= nodes.end)
             continue;
-        const size_t first = chunk * FOLD_CHUNK, end = min_u64(first + FOLD_CHUNK, folds->count);
-        for (size_t f = first; f < end; f++) {
+        const struct range some = folds_of(folds, chunk);
+        for (size_t f = some.first; f < some.end; f++) {
             const uint32_t *at = folds->items[f].nodes;
             bool inside = false;
             for (int corner = 0; corner < 4; corner++)

@@ -9,11 +9,6 @@
 // What a rank does with a part.
 enum { NOT_COMPUTED, COMPUTED, COUNTED };
 
-static bool is_own(const struct plan_part *part, uint64_t node)
-{
-    return node >= part->first_node && node < part->end_node;
-}
-
 // The nodes of a row of a block that lie in [from, to), and of how many rows.
 struct rows {
     int64_t from, to; // nodes along x
@@ -64,7 +59,7 @@ static bool need_block(const struct elements_body *body, int64_t inside, struct 
     }
     if (*state == NOT_COMPUTED)
         return true;
-    if (is_own(part, nodes_of(body, first[2], own).first))
+    if (plan_part_owns(part, nodes_of(body, first[2], own).first))
         *state = COUNTED;
     const struct rows read = {most(first[0] - REACH, 0), least(end[0] + REACH, grid[0]),
                               most(first[1] - REACH, 0), least(end[1] + REACH, grid[1])};
@@ -81,16 +76,16 @@ static bool need_triangles(const struct element_triangles *triangles, struct pla
 {
     for (uint64_t i = block.first; i < block.first + block.count && *state == NOT_COMPUTED; i++)
         for (int corner = 0; corner < 3; corner++)
-            if (is_own(part, triangles->nodes[i][corner]))
+            if (plan_part_owns(part, triangles->nodes[i][corner]))
                 *state = COMPUTED;
     if (*state == NOT_COMPUTED)
         return true;
-    if (is_own(part, triangles->nodes[block.first][0]))
+    if (plan_part_owns(part, triangles->nodes[block.first][0]))
         *state = COUNTED;
     for (uint64_t i = block.first; i < block.first + block.count; i++)
         for (int corner = 0; corner < 3; corner++) {
             const uint64_t node = triangles->nodes[i][corner];
-            if (!is_own(part, node) && !plan_part_need(part, node, node + 1))
+            if (!plan_part_need(part, node, node + 1))
                 return false;
         }
     return true;
@@ -102,21 +97,15 @@ static bool need_bending(const struct element_bending *bending, size_t chunk,
     const struct range nodes = bending_chunk(bending, chunk);
     if (nodes.first >= part->end_node || nodes.end <= part->first_node)
         return true;
-    *state = is_own(part, nodes.first) ? COUNTED : COMPUTED;
+    *state = plan_part_owns(part, nodes.first) ? COUNTED : COMPUTED;
     if (!plan_part_need(part, nodes.first, nodes.end))
         return false;
     for (size_t i = bending->starts[nodes.first]; i < bending->starts[nodes.end]; i++) {
         const uint64_t node = bending->columns[i];
-        if (!is_own(part, node) && !plan_part_need(part, node, node + 1))
+        if (!plan_part_need(part, node, node + 1))
             return false;
     }
     return true;
-}
-
-static struct range folds_of(const struct element_folds *folds, size_t chunk)
-{
-    const size_t first = chunk * FOLD_CHUNK;
-    return (struct range){first, min_u64(first + FOLD_CHUNK, folds->count)};
 }
 
 // Folds pull with the strains of those beside them.
@@ -126,11 +115,11 @@ static void choose_folds(const struct element_folds *folds, size_t chunk, struct
     const struct range all = folds_of(folds, chunk);
     for (size_t f = all.first; f < all.end && *state == NOT_COMPUTED; f++)
         for (int corner = 0; corner < 4; corner++)
-            if (is_own(part, folds->items[f].nodes[corner]))
+            if (plan_part_owns(part, folds->items[f].nodes[corner]))
                 *state = COMPUTED;
     if (*state == NOT_COMPUTED)
         return;
-    if (is_own(part, folds->items[all.first].nodes[0]))
+    if (plan_part_owns(part, folds->items[all.first].nodes[0]))
         *state = COUNTED;
     part->folds[chunk] = 1;
     for (size_t f = all.first; f < all.end; f++)
@@ -145,7 +134,7 @@ static bool need_folds(const struct element_folds *folds, struct plan_part *part
     for (size_t f = 0; f < folds->count; f++)
         for (int corner = 0; part->folds[f / FOLD_CHUNK] && corner < 4; corner++) {
             const uint64_t node = folds->items[f].nodes[corner];
-            if (!is_own(part, node) && !plan_part_need(part, node, node + 1))
+            if (!plan_part_need(part, node, node + 1))
                 return false;
         }
     return true;

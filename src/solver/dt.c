@@ -341,14 +341,9 @@ static double lightest_touching(const taut_solver *solver)
     double least = INFINITY;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        const uint64_t end = body->first_node + body->node_count;
-        if (!(solver->functions->surface_stiffness(solver->system, b).stiffness > 0))
-            continue;
-        for (uint64_t i = body->first_node; i < end;) {
-            const struct node_masses masses = topology_masses(topology, i, end);
-            for (; i < masses.end; i++)
-                least = fmin(least, mass_in(&masses, i));
-        }
+        if (solver->functions->surface_stiffness(solver->system, b).stiffness > 0)
+            least = fmin(least, topology_least_mass(topology, body->first_node,
+                                                    body->first_node + body->node_count));
     }
     return least;
 }

@@ -204,11 +204,6 @@ static void find_packed_tiles(const struct plan *plan, struct plan_part *part)
 
 // ---- What a part needs
 
-static bool is_own(const struct plan_part *part, uint64_t node)
-{
-    return node >= part->first_node && node < part->end_node;
-}
-
 bool plan_part_need(struct plan_part *part, uint64_t first, uint64_t end)
 {
     if (first >= end)
@@ -218,7 +213,7 @@ bool plan_part_need(struct plan_part *part, uint64_t first, uint64_t end)
                plan_part_need(part, part->first_node, end);
     if (first < part->end_node && end > part->end_node)
         return plan_part_need(part, part->end_node, end);
-    if (is_own(part, first))
+    if (plan_part_owns(part, first))
         return true;
     if (!array_reserve((void **)&part->halo, &part->halo_capacity, part->halo_count + 1,
                        sizeof *part->halo))
@@ -330,10 +325,9 @@ static bool add_loose_needs(const struct topology *topology, const struct plan *
             const struct spring_run run = topology_run(topology, spring, end);
             for (uint64_t i = 0; i < run.count; i++) {
                 const uint64_t a = run.a + i, other = run.b + i;
-                if (is_computed(part, a) && !is_own(part, other) &&
-                    !plan_part_need(part, other, other + 1))
+                if (is_computed(part, a) && !plan_part_need(part, other, other + 1))
                     return false;
-                if (is_computed(part, other) && !is_own(part, a) && !plan_part_need(part, a, a + 1))
+                if (is_computed(part, other) && !plan_part_need(part, a, a + 1))
                     return false;
             }
             spring += run.count;
@@ -374,8 +368,7 @@ static bool add_gas_needs(const struct topology *topology, const struct plan *pl
                                   is_computed(part, face.nodes[1]) ||
                                   is_computed(part, face.nodes[2]);
             for (int i = 0; computed && i < 3; i++)
-                if (!is_own(part, face.nodes[i]) &&
-                    !plan_part_need(part, face.nodes[i], (uint64_t)face.nodes[i] + 1))
+                if (!plan_part_need(part, face.nodes[i], (uint64_t)face.nodes[i] + 1))
                     return false;
         }
     }
@@ -388,7 +381,7 @@ static bool add_face_nodes(const struct topology *topology, const struct plan *p
     for (uint64_t i = first; i < end; i++) {
         const struct face face = topology_face(topology, plan_block_face(plan, i));
         for (int corner = 0; corner < 3; corner++)
-            if (face.nodes[corner] != FACE_EDGE && !is_own(part, face.nodes[corner]) &&
+            if (face.nodes[corner] != FACE_EDGE &&
                 !plan_part_need(part, face.nodes[corner], (uint64_t)face.nodes[corner] + 1))
                 return false;
     }
@@ -411,8 +404,8 @@ static bool add_block_needs(const struct topology *topology, const struct plan *
         bool computes = false;
         for (uint64_t i = block->first; i < block->first + block->count && !computes; i++) {
             const struct face face = topology_face(topology, plan_block_face(plan, i));
-            computes = is_own(part, face.nodes[0]) || is_own(part, face.nodes[1]) ||
-                       (face.nodes[2] != FACE_EDGE && is_own(part, face.nodes[2]));
+            computes = plan_part_owns(part, face.nodes[0]) || plan_part_owns(part, face.nodes[1]) ||
+                       (face.nodes[2] != FACE_EDGE && plan_part_owns(part, face.nodes[2]));
         }
         part->face_blocks[block->number] = computes;
         if (computes &&
@@ -422,7 +415,8 @@ static bool add_block_needs(const struct topology *topology, const struct plan *
     for (uint64_t first = 0; first < set->element_count; first += SUM_CHUNK) {
         const uint64_t end = min_u64(first + SUM_CHUNK, set->element_count);
         const struct face face = topology_face(topology, plan_block_face(plan, first));
-        if (is_own(part, face.nodes[0]) && !add_face_nodes(topology, plan, first, end, part))
+        if (plan_part_owns(part, face.nodes[0]) &&
+            !add_face_nodes(topology, plan, first, end, part))
             return false;
     }
     return true;
@@ -464,7 +458,7 @@ static bool add_fragile_needs(const struct topology *topology, const struct plan
     for (uint64_t first = 0; first < count; first += SUM_CHUNK) {
         const uint64_t end = min_u64(first + SUM_CHUNK, count);
         const struct spring_run begin = plan_fragile_run(topology, plan, first, end);
-        const bool counts = is_own(part, begin.a);
+        const bool counts = plan_part_owns(part, begin.a);
         bool needed = counts;
         for (uint64_t at = first; at < end && !needed;) {
             const struct spring_run run = plan_fragile_run(topology, plan, at, end);
@@ -604,7 +598,7 @@ static uint64_t count_listed_springs(const struct topology *topology,
     for (uint64_t spring = body->first_spring; spring < end;) {
         const struct spring_run run = topology_run(topology, spring, end);
         for (uint64_t i = 0; i < run.count; i++)
-            springs += is_own(part, min_u64(run.a + i, run.b + i));
+            springs += plan_part_owns(part, min_u64(run.a + i, run.b + i));
         spring += run.count;
     }
     return springs;

@@ -81,6 +81,11 @@ struct plan_part {
     size_t fragile_count, fragile_capacity;
 };
 
+static inline bool plan_part_owns(const struct plan_part *part, uint64_t node)
+{
+    return node >= part->first_node && node < part->end_node;
+}
+
 // Divides the plan into `count` parts of about the same number of nodes and springs. With too few
 // tiles, some parts have no nodes.
 taut_status plan_parts_make(const struct topology *topology, const struct plan *plan, int count,

@@ -382,21 +382,6 @@ static double small_energy(const struct system *system)
     return first_step_energy(system) + 0.5e-12 * topology_total_mass(system->topology);
 }
 
-// The least mass of a node, kg.
-static double least_mass(const struct topology *topology)
-{
-    double least = INFINITY;
-    for (uint64_t node = 0; node < topology->node_count;) {
-        const struct node_masses masses = topology_masses(topology, node, topology->node_count);
-        for (uint64_t i = node; masses.listed && i < masses.end; i++)
-            least = fmin(least, mass_in(&masses, i));
-        if (!masses.listed)
-            least = fmin(least, masses.each);
-        node = masses.end;
-    }
-    return least;
-}
-
 // The spacing of the numbers of the state at its greatest coordinate, m.
 static double greatest_spacing(const struct system *system)
 {
@@ -421,7 +406,8 @@ static double rounding_energy(const struct system *system)
         return 0;
 
     enum { TIMES = 4, SPRINGS = 8 }; // springs at a node, for omega
-    const double mass = least_mass(system->topology), step = position_step(system);
+    const double mass = topology_least_mass(system->topology, 0, system->topology->node_count);
+    const double step = position_step(system);
     double omega = sqrt(SPRINGS * greatest_stiffness(system->topology) / mass);
     if (!integrator_is_implicit(system->settings.integrator))
         omega = fmin(omega, 3 / step); // faster ones are not stable

@@ -544,6 +544,20 @@ double topology_total_mass(const struct topology *topology)
     return mass;
 }
 
+double topology_least_mass(const struct topology *topology, uint64_t first, uint64_t end)
+{
+    double least = INFINITY;
+    for (uint64_t node = first; node < end;) {
+        const struct node_masses masses = topology_masses(topology, node, end);
+        for (uint64_t i = node; masses.listed && i < masses.end; i++)
+            least = fmin(least, mass_in(&masses, i));
+        if (!masses.listed)
+            least = fmin(least, masses.each);
+        node = masses.end;
+    }
+    return least;
+}
+
 size_t topology_body_of_spring(const struct topology *topology, uint64_t spring)
 {
     return find_interval(&topology->bodies->first_spring, sizeof *topology->bodies,

@@ -190,6 +190,9 @@ void topology_set_moduli(struct topology *topology, size_t body, const struct sc
 // kg, of all nodes, kinematic ones included.
 double topology_total_mass(const struct topology *topology);
 
+// The least mass of nodes first .. end - 1, kg, kinematic ones included; INFINITY without any.
+double topology_least_mass(const struct topology *topology, uint64_t first, uint64_t end);
+
 static inline double topology_mass(const struct topology *topology, uint64_t node)
 {
     struct node_masses one = topology_masses(topology, node, node + 1);
