@@ -537,6 +537,85 @@ def case_checkpoint_with_broken_springs_is_continued():
     expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
 
 
+SOLVED = ["implicit_euler", "implicit_midpoint", "bdf2", "xpbd"]
+
+# Bodies in the bounds of COLLIDERS, of every kind of spring and element, one of them driven, with wind
+# and gas.
+MIXTURE = """
+  - {name: cloth, type: cloth, nodes: [83, 110], origin: [0, 0.05, 0], u: [1, 0, 0], v: [0, 0, 0.9],
+     mass: 1, velocity: [0, -1, 0.3], spring: {stiffness: 60, damping: 0.001}, pins: [first]}
+  - {name: flag, type: cloth, nodes: [60, 40], origin: [0, 0.8, 0], u: [0.5, 0, 0], v: [0, 0.4, 0],
+     pins: [left], elastic: {young: 1.0e+5, poisson: 0.2, density: 1000, thickness: 0.005}}
+  - {name: net, type: lattice, nodes: [9, 9, 37], spacing: 0.02, origin: [0.2, 0.03, 0.1], mass: 0.5,
+     velocity: [0.5, -3, 0], springs: {k1: {stiffness: 50, damping: 0.001}}}
+  - {name: ball, type: sphere, center: [0.8, 0.22, 0.4], radius: 0.2, subdivisions: 4, mass: 0.3,
+     velocity: [0, -2, 1], spring: {stiffness: 50, damping: 0.001}, pressure: {amount: 4, inflate: 0.1}}
+  - {name: rope, type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 3001, mass: 0.1, pins: [first],
+     spring: {stiffness: 3000}, drives: [{nodes: [last], velocity: [[0, [0, 1, 0]], [0.002, [0, 0, 1]]]}]}
+"""
+
+
+def mixture(name, integrator, colliders, steps=6, dt=5e-4, extra=""):
+    return write(name, f"""
+simulation: {{integrator: {integrator}, dt: {dt}, steps: {steps}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6,
+  wind: {{velocity: [3, 1, 2], law: quadratic, density: 1.2, drag: 1}}}}
+bodies:{MIXTURE}colliders:
+{COLLIDERS[colliders]}output: {{every: {2 * dt}, pc2: true, vtp: true{extra}}}
+""")
+
+
+def case_output_of_systems_of_equations_has_the_same_bytes():
+    """Of all integrators that solve systems, with everything that is in them."""
+    for integrator in SOLVED:
+        for kind in COLLIDERS:
+            path = mixture(f"{integrator}-{kind}.yaml", integrator, kind)
+            precision = "mixed" if kind == "coulomb" else "double" if kind == "project" else "single"
+            same_files(path, "--precision", precision, ranks=2 if kind == "viscous" else 3)
+
+
+def case_one_hash_of_systems_of_equations():
+    for integrator in SOLVED:
+        path = scene("solved.yaml", ["cloth", "lattice", "ball"], integrator, dt=1e-3, steps=2)
+        assert_one_hash(path, all_ranks=(3,))
+        assert_one_hash(path, "--precision", "mixed", "--set", "output.work=false", all_ranks=(2,))
+    assert_one_hash(path, "--set", "simulation.integrator=implicit_midpoint", "--kernel", "packed",
+                    "--precision", "double", all_ranks=(2,))
+
+
+def case_one_hash_with_full_newton():
+    for integrator in ("implicit_euler", "implicit_midpoint"):
+        path = scene("newton.yaml", ["cloth", "ball"], integrator, dt=4e-3, steps=3)
+        assert_one_hash(path, "--set", "simulation.implicit.newton=4", all_ranks=(3,))
+
+
+def case_checkpoint_of_systems_of_equations_is_continued():
+    for integrator in SOLVED:
+        path = mixture("solved-kept.yaml", integrator, "coulomb", steps=8, extra=", checkpoint: {every: 0.001}")
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        for first, again in ((3, 0), (0, 2)):
+            found = start(first, "run", path, "--output", "kept", "--quiet", "--threads", "2")
+            expect(found.returncode == 0, found.stderr)
+            found = start(again, "resume", "kept", "--steps", "12", "--quiet", "--hash")
+            expect(found.returncode == 0, found.stderr)
+            expect(found.stdout.strip() == hash_of(0, path, "--steps", "12"), found.stdout)
+            shutil.rmtree(os.path.join(FOLDER, "kept"))
+
+
+def case_one_hash_of_systems_of_equations_with_contact():
+    for integrator in SOLVED:
+        assert_one_hash(write("solved-contact.yaml", f"""
+simulation: {{integrator: {integrator}, dt: 1.0e-3, steps: 30}}
+environment: {{gravity: [0, -9.81, 0]}}
+bodies:
+  - {{name: below, type: cloth, nodes: [40, 60], origin: [0, 0, 0], u: [0.4, 0, 0], v: [0, 0, 0.6],
+     mass: 0.2, pins: [corners], spring: {{stiffness: 200, damping: 0.01}}}}
+  - {{name: above, type: sphere, center: [0.2, 0.11, 0.3], radius: 0.1, subdivisions: 3, mass: 0.2,
+     velocity: [0.3, -1, 0], spring: {{stiffness: 200, damping: 0.01}}}}
+contact: {{thickness: 0.005, friction_coefficient: 0.3}}
+"""), all_ranks=(2, 3))
+
+
 def case_summary_names_ranks():
     path = scene("summary.yaml", ["cloth"])
     found = start(2, "run", path, "--no-output", "--threads", "1")
@@ -626,7 +705,6 @@ def case_what_is_not_possible_is_refused():
     head = "simulation: {dt: 1.0e-5, steps: 4}\nbodies:\n"
     contact = write("contact.yaml", head + f"  - {{name: a, {body}, mass: 1}}\ncontact: {{thickness: 0.001}}\n")
     for key, arguments in {
-            "simulation.integrator: bdf2": [base, "--set", "simulation.integrator=bdf2"],
             "--kernel reference": [base, "--kernel", "reference"],
             "contact": [contact]}.items():
         found = start(2, "run", *arguments, "--no-output", "--quiet")

@@ -18,6 +18,7 @@
 struct solver_ranks {
     struct plan_parts *parts;
     struct exchange *exchange;
+    bool whole;     // every rank computes the whole scene
     bool steps;     // between solver_begin_steps and solver_end_steps
     bool collected; // on rank 0: its arrays have the present state of all nodes
 };
@@ -38,16 +39,21 @@ static taut_status refuse(taut_error *error, const char *key, const char *what)
                 what);
 }
 
+// Whether every rank computes the steps of the whole scene, as one process does: those of integrators
+// that solve systems of equations, whose loops are not divided.
+static bool is_whole(const taut_solver *solver)
+{
+    return integrator_is_implicit(solver->integrator) || solver->integrator == INTEGRATOR_XPBD;
+}
+
 // Whatever the steps of a scene need and what only one process can do is an error at the start,
 // with its key.
 static taut_status check_scene(const taut_solver *solver, taut_error *error)
 {
     const struct topology *topology = solver->topology;
     char key[100];
-    if (integrator_is_implicit(solver->integrator) || solver->integrator == INTEGRATOR_XPBD) {
-        snprintf(key, sizeof key, "simulation.integrator: %s", integrator_name(solver->integrator));
-        return refuse(error, key, "implicit integrators and xpbd are not possible");
-    }
+    if (is_whole(solver))
+        return TAUT_OK;
     const enum plan_format format = plan_off_grid_format(solver->plan);
     if (plan_is_reference(solver->plan) || format == PLAN_BLOCKS || format == PLAN_COLOURED) {
         snprintf(key, sizeof key, "--kernel %s", kernel_choice_name((int)solver->kernel));
@@ -103,15 +109,17 @@ taut_status solver_share(taut_solver *solver, taut_error *error)
     if (status != TAUT_OK)
         return status;
     solver->ranks = calloc(1, sizeof *solver->ranks);
-    if (!solver->ranks || plan_parts_make(solver->topology, solver->plan, ranks_count(),
-                                          &solver->ranks->parts, error) != TAUT_OK)
+    if (!solver->ranks)
         ranks_abort(1, "out of memory for the parts of ranks");
-    status = solver->functions->exchange_make(solver->system, solver->ranks->parts,
-                                              &solver->ranks->exchange, error);
-    if (status != TAUT_OK)
-        return status;
     solver->ranks->collected = true; // every rank has made all of it
-    return TAUT_OK;
+    solver->ranks->whole = is_whole(solver);
+    if (solver->ranks->whole)
+        return TAUT_OK;
+    if (plan_parts_make(solver->topology, solver->plan, ranks_count(), &solver->ranks->parts,
+                        error) != TAUT_OK)
+        ranks_abort(1, "out of memory for the parts of ranks");
+    return solver->functions->exchange_make(solver->system, solver->ranks->parts,
+                                            &solver->ranks->exchange, error);
 }
 
 static void give_order(uint64_t kind, uint64_t steps)
@@ -125,8 +133,8 @@ void solver_ranks_free(taut_solver *solver)
     struct solver_ranks *ranks = solver->ranks;
     if (!ranks)
         return;
-    // Without exchange, the others are not waiting for orders.
-    if (ranks->exchange && ranks_number() == 0)
+    // Where exchange could not be made, the others are not waiting for orders.
+    if ((ranks->exchange || ranks->whole) && ranks_number() == 0)
         give_order(ORDER_END, 0);
     solver->functions->exchange_free(ranks->exchange);
     plan_parts_free(ranks->parts);
@@ -142,8 +150,10 @@ void solver_begin_steps(taut_solver *solver, uint64_t steps)
         return;
     if (ranks_number() == 0)
         give_order(ORDER_ADVANCE, steps);
-    solver->ranks->collected = false;
     solver->ranks->steps = true;
+    if (solver->ranks->whole)
+        return;
+    solver->ranks->collected = false;
     solver->functions->exchange_use(solver->system, solver->ranks->exchange);
 }
 
@@ -151,7 +161,8 @@ void solver_end_steps(taut_solver *solver)
 {
     if (!solver->ranks)
         return;
-    solver->functions->exchange_use(solver->system, NULL);
+    if (!solver->ranks->whole)
+        solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
 }
 
