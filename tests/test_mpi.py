@@ -383,6 +383,159 @@ def case_checkpoint_with_colliders_is_continued():
         expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
 
 
+TOUCHING = {
+    # A ball and a net fall onto a cloth, and slide on it; the pressed sheet is folded onto itself.
+    "bodies": ("cloth", "ball", "net"),
+    "self": ("fold",),
+    "all": ("cloth", "ball", "net", "fold", "rope"),
+}
+
+TOUCHED = {
+    "none": "[]",
+    "mesh": "\n  - {type: mesh, file: floor.obj, translate: [0, -0.005, 0], friction_coefficient: 0.3}",
+    "moving": "\n  - {type: mesh, file: floor.obj, translate: [0, -0.006, 0], friction_coefficient: 0.3, "
+              "motion: {keyframes: [[0, [0, 0, 0], [0, 0, 0]], [0.02, [0, 0.01, 0], [0, 5, 0]]]}}"
+              "\n  - {type: mesh, file: floor.obj, translate: [0, 0.25, 0], motion: {velocity: [0.3, -0.1, 0]}}",
+    "shapes": "\n  - {type: plane, point: [0, -0.005, 0], response: contact, friction_coefficient: 0.4}"
+              "\n  - {type: sphere, center: [0.5, -0.3, 0.5], radius: 0.296, velocity: [0, 0.5, 0], response: contact}",
+    "penalty": "\n  - {type: plane, point: [0, 0.002, 0], stiffness: 40, friction_coefficient: 0.4}"
+               "\n  - {type: mesh, file: floor.obj, translate: [0, -0.006, 0]}",
+    "project": "\n  - {type: plane, point: [0, -0.002, 0], response: project, friction: 0.001}"
+               "\n  - {type: mesh, file: floor.obj, translate: [0, -0.006, 0]}",
+}
+
+
+def grid_mesh(name, columns, rows, point):
+    """A triangulated sheet, whose points are a function of column and row."""
+    corners = [point(i, j) for j in range(rows) for i in range(columns)]
+    write(name, "".join(f"v {x} {y} {z}\n" for x, y, z in corners) +
+          "".join(f"f {a} {a + columns} {a + 1}\nf {a + 1} {a + columns} {a + columns + 1}\n"
+                  for j in range(rows - 1) for a in range(j * columns + 1, (j + 1) * columns)))
+
+
+def fold_point(column, row, cell=0.02, radius=0.004, length=34):
+    """Of a sheet of 2 `length` rows that is folded: the upper half lies above the lower one."""
+    if row < length:
+        return (cell * column, 0, cell * row)
+    return (cell * column, 2 * radius, cell * (2 * length - 1 - row))
+
+
+def touching(name, bodies, colliders="none", speed=0.5, steps=48, dt=1e-4, stiffness=2):
+    """Surfaces that touch from the start, and more of them in every step; or, if they are fast, whose
+    motion is cut."""
+    grid_mesh("fold.obj", 40, 68, fold_point)
+    grid_mesh("floor.obj", 8, 9, lambda i, j: (0.3 * i - 0.6, 0.001 * (i % 2), 0.3 * j - 0.6))
+    shapes = {
+        "cloth": "type: cloth, nodes: [50, 170], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 1], mass: 0.2, "
+                 "pins: [corners], spring: {stiffness: 50, damping: 0.001}",
+        "ball": "type: sphere, center: [0.4, 0.1055, 0.4], radius: 0.1, subdivisions: 4, mass: 0.3, "
+                f"velocity: [0.3, {-speed}, 0.2], spring: {{stiffness: 100, damping: 0.001}}, "
+                "pressure: {amount: 0.5, inflate: 0.02}",
+        "net": "type: lattice, nodes: [9, 9, 37], spacing: 0.02, origin: [0.6, 0.0055, 0.1], mass: 0.5, "
+               f"velocity: [0, {-speed}, 0.5], springs: {{k1: {{stiffness: 100, damping: 0.001}}}}",
+        "fold": f"type: mesh, file: fold.obj, translate: [1.3, 0, 0], mass: 0.2, velocity: [0, {-speed}, 0], "
+                f"pins: {list(range(40 * 34))}, spring: {{stiffness: 50, damping: 0.001}}",
+        "rope": f"type: rope, from: [-0.1, 0.0055, 0.95], to: [1.1, 0.0055, 0.96], nodes: 150, mass: 0.05, "
+                f"velocity: [0, {-speed}, 0], spring: {{stiffness: 500, damping: 0.001}}",
+    }
+    return write(name, f"""
+simulation: {{dt: {dt}, steps: {steps}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6}}
+contact: {{thickness: 0.005, stiffness: {stiffness}, friction_coefficient: 0.4}}
+bodies:
+""" + "".join(f"  - {{name: {body}, {shapes[body]}}}\n" for body in bodies) + f"""
+colliders: {TOUCHED[colliders]}
+output: {{every: {16 * dt}, pc2: true, vtp: {{forces: true}}}}
+""")
+
+
+def contact_of(path, *arguments):
+    """What one process prints of contact at the end of a run."""
+    found = start(0, "run", path, "--no-output", "--quiet", "--json", *arguments)
+    expect(found.returncode == 0, found.stderr)
+    return json.loads(found.stdout)["surface_contact"]
+
+
+def case_one_hash_with_contact():
+    for kind, bodies in TOUCHING.items():
+        path = touching(f"touching-{kind}.yaml", bodies)
+        found = contact_of(path)
+        expect(found["touching"] > 50, f"{path}: {found}")
+        assert_one_hash(path, all_ranks=(2, 3, 5) if kind == "all" else (3,))
+    for precision in ("mixed", "double"):
+        assert_one_hash(path, "--precision", precision, all_ranks=(3,))
+    assert_one_hash(path, "--kernel", "packed", "--set", "output.work=false", all_ranks=(3,))
+
+
+def case_one_hash_with_motion_that_is_cut():
+    """Also in steps that are longer than lists of candidates reach."""
+    for speed, steps in ((6, 16), (40, 8)):
+        path = touching("cut.yaml", ("cloth", "ball", "rope"), "moving", speed, steps)
+        found = contact_of(path)
+        expect(found["cut_steps"] > 3, f"{path}: {found}")
+        assert_one_hash(path, all_ranks=(2, 3))
+        assert_one_hash(path, "--precision", "mixed", "--set", "output.work=false", all_ranks=(3,))
+
+
+def case_output_with_contact_has_the_same_bytes():
+    for colliders in TOUCHED:
+        path = touching(f"touched-{colliders}.yaml", TOUCHING["all"], colliders)
+        rows = same_files(path)["energy.csv"]
+        expect(rows.count(b"\n") == 5, rows.decode())
+    for integrator in EXPLICIT:
+        same_files(path, "--set", f"simulation.integrator={integrator}")
+    same_files(path, "--set", "simulation.keep_velocity=0.999", "--precision", "mixed", ranks=2)
+    for integrator in ("symplectic_euler", "velocity_verlet"):
+        same_files(touching("fast.yaml", ("cloth", "ball", "rope"), "moving", 6, 16), "--precision", "mixed",
+                   "--set", f"simulation.integrator={integrator}")
+
+
+def case_contact_beside_other_forces_has_the_same_bytes():
+    path = touching("windy.yaml", TOUCHING["all"], "mesh")
+    with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+        text = file.read()
+    write(path, text.replace("air_drag: 1.0e-6", "air_drag: 1.0e-6, wind: {velocity: [1, -2, 0.5]}")
+          .replace("damping: 0.001}", "damping: 0.001, break_at: 1.01}"))
+    expect(json.loads(start(0, "run", path, "--no-output", "--quiet", "--json").stdout)["broken_springs"] > 3,
+           "no springs break")
+    same_files(path)
+    write(path, text.replace("dt: 0.0001, steps: 48", "dt: auto, steps: 200"))
+    same_files(path)
+    write(path, text.replace("nodes: [50, 170]", "nodes: [90, 90]")
+          .replace("mass: 0.2, pins: [corners], spring: {stiffness: 50, damping: 0.001}",
+                   "pins: [corners], drives: [{nodes: [40], velocity: [0, 5, 1]}], damping_ratio: 0.02, "
+                   "elastic: {young: 1.0e+4, poisson: 0.2, density: 300, thickness: 0.002}"))
+    same_files(path)
+
+
+def case_checkpoint_with_contact_is_continued():
+    """Friction of surfaces remembers what it was."""
+    for colliders, integrator in (("moving", "symplectic_euler"), ("shapes", "velocity_verlet")):
+        path = touching("kept.yaml", TOUCHING["all"], colliders)
+        extra = ["--set", f"simulation.integrator={integrator}"]
+        wanted = hash_of(0, path, "--steps", "80", *extra)
+        for ranks, again in ((3, 0), (0, 3), (2, 3)):
+            shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+            found = start(ranks, "run", path, "--output", "kept", "--quiet", *extra, "--set",
+                          "output.checkpoint.every=0.0032")
+            expect(found.returncode == 0, found.stderr)
+            found = start(again, "resume", "kept", "--steps", "80", "--quiet", "--hash")
+            expect(found.returncode == 0, found.stderr)
+            expect(found.stdout.strip() == wanted, f"{colliders}, {ranks}, {again}: {found.stdout}")
+
+
+def case_surfaces_that_cross_are_one_message():
+    path = touching("crossing.yaml", TOUCHING["all"])
+    with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+        text = file.read().replace("center: [0.4, 0.1055, 0.4]", "center: [0.4, 0.05, 0.4]")
+    write(path, text)
+    one, three = (start(ranks, "run", path, "--no-output", "--quiet") for ranks in (0, 3))
+    expect(one.returncode == three.returncode != 0, three.stderr)
+    expect(complaints(three.stderr) == complaints(one.stderr) and complaints(one.stderr), three.stderr)
+    write(path, text.replace("thickness: 0.005", "thickness: 0.005, existing: relax"))
+    assert_one_hash(path, all_ranks=(3,))
+
+
 GASES = {
     "packed": "type: sphere, center: [0, 0, 0], radius: 0.5, subdivisions: 4, mass: 1, "
               "spring: {stiffness: 50, damping: 0.01}, pressure: {amount: 60, inflate: 0.05, gamma: 1.4}",
@@ -701,12 +854,9 @@ def case_resume_of_what_cannot_be_is_one_message():
 
 def case_what_is_not_possible_is_refused():
     base = scene("refused.yaml", ["cloth"])
-    body = SHAPES["cloth"]
-    head = "simulation: {dt: 1.0e-5, steps: 4}\nbodies:\n"
-    contact = write("contact.yaml", head + f"  - {{name: a, {body}, mass: 1}}\ncontact: {{thickness: 0.001}}\n")
     for key, arguments in {
             "--kernel reference": [base, "--kernel", "reference"],
-            "contact": [contact]}.items():
+            "--kernel coloured": [scene("ball.yaml", ["ball"]), "--kernel", "coloured"]}.items():
         found = start(2, "run", *arguments, "--no-output", "--quiet")
         expect(found.returncode == 2, f"{key}: {found.returncode} {found.stderr}")
         lines = complaints(found.stderr)

@@ -486,8 +486,10 @@ static void add_touch(struct system *system, const struct shape_touch *touch, vo
 {
     struct state *s = system->state;
     double dissipated;
-    const vec3 force = force_of(system, touch, &dissipated);
     (void)unused;
+    if (!exchange_owns(system, touch->node))
+        return;
+    const vec3 force = force_of(system, touch, &dissipated);
     s->fx[touch->node] += (real)force.x;
     s->fy[touch->node] += (real)force.y;
     s->fz[touch->node] += (real)force.z;

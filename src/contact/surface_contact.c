@@ -575,6 +575,8 @@ static void add_to_nodes(struct system *system, size_t b)
     for (uint32_t i = 0; i < block->own_nodes; i++) {
         const uint32_t entry = block->first_node + i;
         const size_t node = it->surfaces.nodes[entry];
+        if (!exchange_owns(system, node))
+            continue;
         real sum[3] = {0, 0, 0};
         for (int axis = 0; it->touched[b] && axis < 3; axis++)
             sum[axis] = it->own[b][axis][i];

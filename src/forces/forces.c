@@ -139,6 +139,7 @@ static void finish_nodes(struct system *system, enum sweep_finish finish, bool p
     REAL_NAME(springs_reduce)(system, finish, powers, worker);
     finish_loose(system, finish, powers, worker);
     if (worker->index == 0) {
+        REAL_NAME(exchange_all_known)(system, false); // also if they move only after this
         system->state->forces_zero = !finish_stores_forces(finish);
         system->state->grid_forces_zero = !finish_stores_forces(finish) && sweep_is_loaded(system);
     }
@@ -168,8 +169,11 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
 {
     assert(!evaluation.powers || finish_may_measure(finish));
     const struct wind_now wind = REAL_NAME(wind_at)(system->topology, evaluation.time);
-    const bool halo_early = system->exchange && exchange_halo_is_early(system);
-    if (system->exchange)
+    const bool everything = system->exchange && system->surface_contact;
+    const bool halo_early = system->exchange && !everything && exchange_halo_is_early(system);
+    if (everything)
+        REAL_NAME(exchange_all_nodes)(system, worker);
+    else if (system->exchange)
         REAL_NAME(exchange_halo_start)(system, worker);
     if (halo_early && system->settings.penalises)
         REAL_NAME(exchange_halo_end)(system, worker);

@@ -293,10 +293,11 @@ static taut_energy energy_of_motion(struct system *system, struct evaluation end
     REAL_NAME(surface_contact_pause)(system, true, worker);
     REAL_NAME(forces_evaluate_without_breaking)(system, end, worker);
     REAL_NAME(surface_contact_pause)(system, false, worker);
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_force_powers, NULL, powers, worker);
-    if (worker->index == 0)
+    REAL_NAME(sum_over_nodes)(system, sum_force_powers, NULL, powers, worker);
+    if (worker->index == 0) {
+        REAL_NAME(exchange_all_known)(system, true); // nothing has moved
         system->fault = found;
+    }
     worker_barrier(worker);
     energy.total += system->settings.dt / 2 * powers[0];
     return energy;
@@ -307,6 +308,7 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
 {
     if (!system->settings.cuts || gas_has_collapsed(system))
         return;
+    REAL_NAME(exchange_all_nodes)(system, worker); // which all ranks cut alike
     REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
     if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
         return;
@@ -400,6 +402,8 @@ void REAL_NAME(step_finish)(struct system *system, const struct worker *worker)
         worker_barrier(worker);
     if (integrator_is_implicit(system->settings.integrator))
         REAL_NAME(implicit_finish)(system, worker);
+    if (worker->index == 0 && (projects || system->settings.keep_velocity != 1))
+        REAL_NAME(exchange_all_known)(system, false);
     if (system->settings.keep_velocity != 1)
         keep_velocity_and_count(system, worker);
     // xpbd has done so already, unless velocities have changed since

@@ -205,6 +205,18 @@ void ranks_add(double *values, size_t count)
     }
 }
 
+void ranks_least(double *values, size_t count)
+{
+    if (group.count == 1)
+        return;
+    enum { AT_ONCE = BLOCK_BYTES / sizeof(double) };
+    for (size_t at = 0; at < count; at += AT_ONCE) {
+        const size_t left = count - at;
+        MPI_Allreduce(MPI_IN_PLACE, values + at, (int)(left < AT_ONCE ? left : AT_ONCE), MPI_DOUBLE,
+                      MPI_MIN, MPI_COMM_WORLD);
+    }
+}
+
 enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS };
 
 // The same for all ranks at once, where counts and places of bytes are numbers that MPI can take.
@@ -442,6 +454,12 @@ void ranks_share(uint64_t value, uint64_t *values)
 }
 
 void ranks_add(double *values, size_t count)
+{
+    (void)values;
+    (void)count;
+}
+
+void ranks_least(double *values, size_t count)
 {
     (void)values;
     (void)count;

@@ -293,6 +293,7 @@ static void evaluate(void *context, const struct worker *worker)
 void solver_evaluate(taut_solver *solver, bool want_forces, taut_energy *energy)
 {
     struct evaluate_arguments arguments = {solver, want_forces, energy};
+    solver_begin_evaluation(solver, want_forces);
     solver_work(solver, evaluate, &arguments);
 }
 

@@ -50,6 +50,10 @@ void solver_end_steps(taut_solver *solver);
 // Precedes everything that reads the state. Changes no result.
 void solver_collect(const taut_solver *solver);
 
+// On rank 0 of several, before an evaluation of the present state (solver_evaluate): has the others make
+// it too, where that may change what contact knows of surfaces (lists of candidates).
+void solver_begin_evaluation(const taut_solver *solver, bool want_forces);
+
 // Ends the service of the other ranks.
 void solver_ranks_free(taut_solver *solver);
 

@@ -23,11 +23,11 @@ struct solver_ranks {
     bool collected; // on rank 0: its arrays have the present state of all nodes
 };
 
-enum { ORDER_ADVANCE, ORDER_COLLECT, ORDER_END };
+enum { ORDER_ADVANCE, ORDER_COLLECT, ORDER_EVALUATE, ORDER_END };
 
 struct order {
     uint64_t kind;
-    uint64_t steps;
+    uint64_t steps; // or whether forces are wanted
 };
 
 // ---- What is refused
@@ -50,7 +50,6 @@ static bool is_whole(const taut_solver *solver)
 // with its key.
 static taut_status check_scene(const taut_solver *solver, taut_error *error)
 {
-    const struct topology *topology = solver->topology;
     char key[100];
     if (is_whole(solver))
         return TAUT_OK;
@@ -59,10 +58,6 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
         snprintf(key, sizeof key, "--kernel %s", kernel_choice_name((int)solver->kernel));
         return refuse(error, key, "only auto, grid and packed are possible");
     }
-    if (topology->has_contact)
-        return refuse(error, "contact", "contact of surfaces is not possible");
-    if (topology->mesh_collider_count > 0)
-        return refuse(error, "colliders", "colliders of type mesh are not possible");
     return TAUT_OK;
 }
 
@@ -176,15 +171,29 @@ void solver_collect(const taut_solver *solver)
     ranks->collected = true;
 }
 
+// All ranks keep the same lists of surfaces, which are made at the same times.
+void solver_begin_evaluation(const taut_solver *solver, bool want_forces)
+{
+    const struct solver_ranks *ranks = solver->ranks;
+    if (!ranks || ranks->whole || ranks->steps || ranks_number() != 0 ||
+        !solver->topology->has_contact)
+        return;
+    solver_collect(solver);
+    give_order(ORDER_EVALUATE, want_forces);
+}
+
 void solver_serve(taut_solver *solver)
 {
     struct order order = {ORDER_END, 0};
+    taut_energy energy;
     do {
         ranks_broadcast(&order, sizeof order);
         if (order.kind == ORDER_ADVANCE)
             solver_step_together(solver, order.steps);
         else if (order.kind == ORDER_COLLECT)
             solver->functions->exchange_collect(solver->system, solver->ranks->exchange);
+        else if (order.kind == ORDER_EVALUATE)
+            solver_evaluate(solver, order.steps != 0, &energy);
     } while (order.kind != ORDER_END);
 }
 

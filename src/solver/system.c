@@ -446,13 +446,15 @@ static void exchange_use(struct system *system, struct exchange *exchange)
     system->state->forces_zero = system->state->grid_forces_zero = false;
     if (!exchange)
         return;
+    REAL_NAME(exchange_all_known)(system, false);
     const struct plan_part *part = REAL_NAME(exchange_part)(exchange);
     system->own_nodes = (struct range){(size_t)part->first_node, (size_t)part->end_node};
 }
 
 static void exchange_collect(struct system *system, const struct exchange *exchange)
 {
-    REAL_NAME(exchange_collect)(system, exchange, false);
+    // With contact all ranks evaluate surfaces together, also outside of steps (solver/ranks.c).
+    REAL_NAME(exchange_collect)(system, exchange, system->surface_contact != NULL);
 }
 
 // ---- Interaction between two steps

@@ -31,6 +31,7 @@ struct exchange {
     int kept_count;
     uint64_t *packed_cuts; // rank r has the first nodes of packed tiles [packed_cuts[r], [r + 1])
     bool any;              // the result of exchange_any
+    bool all_known;        // all nodes are those of their owners (exchange_all_nodes)
 };
 
 enum { TAG_HALO = 1, TAG_BOXES, TAG_REST };
@@ -61,16 +62,23 @@ static bool measures_halo(const struct topology *topology)
     return topology->any_breaks || topology->any_yields || topology_has_elements(topology);
 }
 
-static struct fields fields_of(const struct system *system, bool whole)
+// Positions and velocities, with or without their low parts.
+static struct fields moving_fields(const struct state *s, bool low)
 {
-    const struct state *s = system->state;
     struct fields fields = {.count = 0};
     add_fields(&fields, s->x, s->y, s->z);
     add_fields(&fields, s->vx, s->vy, s->vz);
-    if (whole || measures_halo(system->topology)) {
+    if (low) {
         add_fields(&fields, s->x_low, s->y_low, s->z_low);
         add_fields(&fields, s->vx_low, s->vy_low, s->vz_low);
     }
+    return fields;
+}
+
+static struct fields fields_of(const struct system *system, bool whole)
+{
+    const struct state *s = system->state;
+    struct fields fields = moving_fields(s, whole || measures_halo(system->topology));
     if (whole)
         add_fields(&fields, s->fx, s->fy, s->fz);
     return fields;
@@ -340,6 +348,27 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
+void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *worker)
+{
+    struct exchange *it = system->exchange;
+    if (!it || it->all_known)
+        return;
+    worker_barrier(worker); // all nodes have moved, and all workers have looked
+    if (worker->index == 0) {
+        const struct fields fields = moving_fields(system->state, true);
+        for (size_t f = 0; f < fields.count; f++)
+            ranks_collect(fields.arrays[f], sizeof(real), it->parts->cuts, true);
+        it->all_known = true;
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+void REAL_NAME(exchange_all_known)(struct system *system, bool known)
+{
+    if (system->exchange)
+        system->exchange->all_known = known;
+}
+
 void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker)
 {
     if (!system->exchange)
@@ -524,6 +553,31 @@ bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct work
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
     return it->any;
+}
+
+void REAL_NAME(exchange_motion)(const struct system *system, struct node_box *boxes, size_t count,
+                                size_t *moved)
+{
+    enum { AT_ONCE = 64 };
+    double ends[AT_ONCE][6], nodes = (double)*moved;
+    if (!system->exchange)
+        return;
+    for (size_t first = 0; first < count; first += AT_ONCE) {
+        const size_t some = count - first < AT_ONCE ? count - first : AT_ONCE;
+        for (size_t i = 0; i < some; i++)
+            for (int axis = 0; axis < 3; axis++) {
+                ends[i][axis] = (double)boxes[first + i].least[axis];
+                ends[i][3 + axis] = -(double)boxes[first + i].most[axis];
+            }
+        ranks_least(ends[0], 6 * some);
+        for (size_t i = 0; i < some; i++)
+            for (int axis = 0; axis < 3; axis++) {
+                boxes[first + i].least[axis] = (real)ends[i][axis];
+                boxes[first + i].most[axis] = (real)-ends[i][3 + axis];
+            }
+    }
+    ranks_add(&nodes, 1);
+    *moved = (size_t)nodes;
 }
 
 void REAL_NAME(exchange_blocks)(const struct system *system, void *data, size_t size)

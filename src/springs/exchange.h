@@ -18,6 +18,8 @@
 #include "state/reading.h"
 #include "state/system.h"
 
+struct node_box;
+
 // Adds what a rank needs for parts of the forces that this module does not know (plan_part_need); false
 // without memory.
 typedef bool (*exchange_needs)(const struct system *system, struct plan_part *part);
@@ -43,13 +45,25 @@ const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange
 void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker);
 
+// Positions and velocities of all nodes, on all ranks, for contact of surfaces: instead of the halo.
+// Nothing without other ranks, or if they are known since nodes moved. exchange_all_known, by worker 0:
+// what moves nodes within a step says that they are not known, unless all ranks have moved all alike.
+void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *worker);
+void REAL_NAME(exchange_all_known)(struct system *system, bool known);
+
+// Boxes of the velocities of parts (springs/motion.h), and the number of nodes in them, of all ranks. By
+// worker 0 alone. Nothing without other ranks.
+void REAL_NAME(exchange_motion)(const struct system *system, struct node_box *boxes, size_t count,
+                                size_t *moved);
+
 // Whether the halo is needed before the tiles of grids are swept, by springs on no grid, wind, gas,
 // contacts or springs that break; springs_sweep waits for it otherwise.
 static inline bool exchange_halo_is_early(const struct system *system)
 {
     const struct topology *topology = system->topology;
-    return system->constants->springs > 0 || topology->environment.wind.present ||
-           topology_has_gas(topology) || topology->any_breaks || system->settings.penalises ||
+    return system->surface_contact || system->constants->springs > 0 ||
+           topology->environment.wind.present || topology_has_gas(topology) ||
+           topology->any_breaks || system->settings.penalises ||
            !plan_sweeps_elements(topology, system->plan);
 }
 

@@ -1,6 +1,7 @@
 #include "springs/motion.h"
 
 #include "base/memory.h"
+#include "springs/exchange.h"
 
 // ---- Memory
 
@@ -128,5 +129,6 @@ bool REAL_NAME(motion_take)(const struct system *system, struct node_box *boxes)
             include(&boxes[i], &motion->boxes[(size_t)w * motion->part_count + i]);
     }
     forget(motion);
+    REAL_NAME(exchange_motion)(system, boxes, motion->part_count, &moved);
     return moved == (size_t)system->state->nodes;
 }
