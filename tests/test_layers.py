@@ -40,7 +40,7 @@ PUBLIC = {
     "topology": {"topology.h", "cut.h", "reorder.h"},
     "kernels": {"kernels.h"},
     "ranks": {"ranks.h"},
-    "springs": {"springs.h", "tangent.h", "plan.h", "plan_parts.h", "exchange.h"},
+    "springs": {"springs.h", "tangent.h", "plan.h", "plan_parts.h", "exchange.h", "shares.h"},
     "faces": {"faces.h", "tangent.h", "plan.h"},
     "elements": {"elements.h", "parts.h"},
     "contact": {"contact.h", "tangent.h", "constraints.h", "friction.h", "surface_contact.h",

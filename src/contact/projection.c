@@ -5,6 +5,7 @@
 
 #include "contact/constraints.h"
 #include "contact/culling.h"
+#include "springs/shares.h"
 #include "state/reading.h"
 
 // The arguments of the projection at the end of a step.
@@ -662,8 +663,10 @@ bool REAL_NAME(colliders_near)(struct system *system, double time, bool *passed,
     if (system->exchange)
         worker_barrier(worker);
     const size_t blocks = all->blocks;
-    *passed = !memchr(all->near, NEAR, blocks) && !memchr(all->near, NOT_NEAR, blocks);
-    return memchr(all->near, NEAR, blocks) != NULL;
+    const bool near = memchr(all->near, NEAR, blocks) != NULL;
+    const bool left = near || memchr(all->near, NOT_NEAR, blocks) != NULL;
+    *passed = !REAL_NAME(shares_any)(system, left, worker);
+    return REAL_NAME(shares_any)(system, near, worker);
 }
 
 void REAL_NAME(colliders_project)(struct system *system, double time, const struct worker *worker)

@@ -779,6 +779,7 @@ static void visit_slabs(const struct system *system, const struct elements_body 
 }
 
 struct visit {
+    struct range rows;
     bool ropes;
     element_callback visit;
     void *context;
@@ -787,9 +788,12 @@ struct visit {
 static void visit_block(const struct system *system, const void *argument, struct plan_block block)
 {
     const struct visit *it = argument;
+    const struct element_triangles *triangles = &system->elements->triangles;
+    const struct range span = triangles->spans[block.number];
+    if (span.end <= it->rows.first || span.first >= it->rows.end)
+        return;
     for (uint64_t i = block.first; i < block.first + block.count; i++) {
-        const struct element element =
-            REAL_NAME(triangle_element)(&system->elements->triangles, (size_t)i);
+        const struct element element = REAL_NAME(triangle_element)(triangles, (size_t)i);
         it->visit(system, it->context, &element);
     }
 }
@@ -813,11 +817,11 @@ static void visit_group(const struct system *system, size_t number, bool last,
         visit_slabs(system, body, part, it->visit, it->context);
 }
 
-void REAL_NAME(elements_scatter)(const struct system *system, bool ropes, element_callback visit,
-                                 void *context, const struct worker *worker)
+void REAL_NAME(elements_scatter)(const struct system *system, struct range rows, bool ropes,
+                                 element_callback visit, void *context, const struct worker *worker)
 {
     const struct element_set *elements = system->elements;
-    const struct visit all = {ropes, visit, context};
+    const struct visit all = {rows, ropes, visit, context};
     for (int last = 0; last < 2 && elements->group_count > 0; last++) {
         struct range range;
         while (worker_claim(worker, elements->group_count, 1, &range))

@@ -68,10 +68,11 @@ double REAL_NAME(elements_power)(struct system *system, const struct worker *wor
 // of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive, and that
 // of triangles without the part of their tensions that presses.
 
-// out += (stiffness K + damping C) in. Ends with a barrier.
-void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_kind kind,
-                                     real stiffness, real damping, struct node_vectors in,
-                                     struct node_vectors out, const struct worker *worker);
+// out += (stiffness K + damping C) in, for these rows; others then mean nothing. Ends with a barrier.
+void REAL_NAME(elements_tangent_add)(const struct system *system, struct range rows,
+                                     enum tangent_kind kind, real stiffness, real damping,
+                                     struct node_vectors in, struct node_vectors out,
+                                     const struct worker *worker);
 
 // Adds the diagonal 3 x 3 blocks of the same matrix, of cells only k g g'. Ends with a barrier.
 void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangent_kind kind,
@@ -336,11 +337,11 @@ void REAL_NAME(folds_measure)(const struct system *system, const struct node_vec
 void REAL_NAME(folds_pull)(const struct system *system, double *powers,
                            const struct worker *worker);
 
-// After folds_measure along `in`: (stiffness K + damping C) in, which folds_force returns then. Ends
-// with a barrier.
-void REAL_NAME(folds_multiply)(const struct system *system, enum tangent_kind kind,
-                               double stiffness, double damping, struct node_vectors in,
-                               const struct worker *worker);
+// After folds_measure along `in`: (stiffness K + damping C) in, which folds_force returns then of these
+// rows. Ends with a barrier.
+void REAL_NAME(folds_multiply)(const struct system *system, struct range rows,
+                               enum tangent_kind kind, double stiffness, double damping,
+                               struct node_vectors in, const struct worker *worker);
 
 vec3 REAL_NAME(folds_force)(const struct element_folds *folds, size_t node);
 
@@ -485,15 +486,18 @@ static inline vec3 triangle_corner(int corner, const double factors[3], const ve
 }
 
 // The products with the tangent of cloths and lattices (products.c). Ends with a barrier.
-void REAL_NAME(element_products_add)(const struct system *system, enum tangent_kind kind,
-                                     double stiffness, double damping, struct node_vectors in,
-                                     struct node_vectors out, const struct worker *worker);
+void REAL_NAME(element_products_add)(const struct system *system, struct range rows,
+                                     enum tangent_kind kind, double stiffness, double damping,
+                                     struct node_vectors in, struct node_vectors out,
+                                     const struct worker *worker);
 
-// Calls `visit` for all elements (`ropes`: not for those of cloths and lattices) so that no two workers reach the same node at the same time, and
-// every node is reached in an order that does not depend on the workers. Ends with a barrier.
+// Calls `visit` for all elements with nodes in `rows`, and for others (`ropes`: not for those of cloths
+// and lattices), so that no two workers reach the same node at the same time, and every node is reached
+// in an order that does not depend on the workers. Ends with a barrier.
 typedef void (*element_callback)(const struct system *system, void *context,
                                  const struct element *element);
-void REAL_NAME(elements_scatter)(const struct system *system, bool ropes, element_callback visit,
-                                 void *context, const struct worker *worker);
+void REAL_NAME(elements_scatter)(const struct system *system, struct range rows, bool ropes,
+                                 element_callback visit, void *context,
+                                 const struct worker *worker);
 
 #endif

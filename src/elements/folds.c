@@ -546,9 +546,9 @@ static void turn_gradient(const struct fold_shape *shape, double turn, vec3 *b, 
     *d = vec3_scale(-1, ends[1].by);
 }
 
-void REAL_NAME(folds_multiply)(const struct system *system, enum tangent_kind kind,
-                               double stiffness, double damping, struct node_vectors in,
-                               const struct worker *worker)
+void REAL_NAME(folds_multiply)(const struct system *system, struct range rows,
+                               enum tangent_kind kind, double stiffness, double damping,
+                               struct node_vectors in, const struct worker *worker)
 {
     const struct element_bending *bending = &system->elements->bending;
     const struct element_folds *folds = &bending->folds;
@@ -556,6 +556,9 @@ void REAL_NAME(folds_multiply)(const struct system *system, enum tangent_kind ki
     struct range range;
     while (worker_claim(worker, folds_chunks(folds), 1, &range)) {
         const struct range some = folds_of(folds, range.first);
+        if (folds->spans[range.first].end <= rows.first ||
+            folds->spans[range.first].first >= rows.end)
+            continue;
         for (size_t f = some.first; f < some.end; f++) {
             const struct fold *fold = &folds->items[f];
             const uint32_t node = fold->nodes[CORNER_A];

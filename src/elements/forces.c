@@ -116,7 +116,8 @@ void REAL_NAME(elements_add)(struct system *system, bool swept, bool powers,
     if (!elements || (elements->all_swept && !swept))
         return;
     if (!system->kernels->element_sheet) {
-        REAL_NAME(elements_scatter)(system, false, add_element, NULL, worker);
+        const struct range all = {0, (size_t)system->state->nodes};
+        REAL_NAME(elements_scatter)(system, all, false, add_element, NULL, worker);
     } else {
         while (worker_claim(worker, elements->block_count, 1, &range))
             add_block(system, range.first, swept, powers);

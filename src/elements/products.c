@@ -26,6 +26,7 @@ struct product_cells {
 struct products {
     const struct system *system;
     const struct elements_body *body;
+    struct range rows;
     enum tangent_kind kind;
     double stiffness, damping;
     const real *in[3], *x[3];
@@ -367,6 +368,11 @@ static void solid_block(const struct products *it)
     }
 }
 
+static int64_t node_of(const struct elements_body *body, int64_t i, int64_t j, int64_t k)
+{
+    return (int64_t)body->first + (k * body->grid[1] + j) * body->grid[0] + i;
+}
+
 static void add_block(const struct products *all, size_t number)
 {
     const struct element_set *elements = all->system->elements;
@@ -390,18 +396,24 @@ static void add_block(const struct products *all, size_t number)
         it.high[axis] = it.low[axis] + size[axis];
         it.high[axis] = it.high[axis] < body->grid[axis] ? it.high[axis] : body->grid[axis];
     }
+    const int64_t first = node_of(body, it.low[0], it.low[1], it.low[2]);
+    const int64_t last = node_of(body, it.high[0] - 1, it.high[1] - 1, it.high[2] - 1);
+    if ((size_t)last < all->rows.first || (size_t)first >= all->rows.end)
+        return;
     if (elements_are_solid(body))
         solid_block(&it);
     else
         sheet_block(&it);
 }
 
-void REAL_NAME(element_products_add)(const struct system *system, enum tangent_kind kind,
-                                     double stiffness, double damping, struct node_vectors in,
-                                     struct node_vectors out, const struct worker *worker)
+void REAL_NAME(element_products_add)(const struct system *system, struct range rows,
+                                     enum tangent_kind kind, double stiffness, double damping,
+                                     struct node_vectors in, struct node_vectors out,
+                                     const struct worker *worker)
 {
     const struct state *s = system->state;
     const struct products all = {.system = system,
+                                 .rows = rows,
                                  .kind = kind,
                                  .stiffness = stiffness,
                                  .damping = damping,

@@ -91,16 +91,23 @@ static void multiply(const struct system *system, void *context, const struct el
         multiply_linear(it, element);
 }
 
-void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_kind kind,
-                                     real stiffness, real damping, struct node_vectors in,
-                                     struct node_vectors out, const struct worker *worker)
+// Whether none of these nodes are rows.
+static bool is_apart(struct range nodes, struct range rows)
+{
+    return nodes.end <= rows.first || nodes.first >= rows.end;
+}
+
+void REAL_NAME(elements_tangent_add)(const struct system *system, struct range rows,
+                                     enum tangent_kind kind, real stiffness, real damping,
+                                     struct node_vectors in, struct node_vectors out,
+                                     const struct worker *worker)
 {
     if (!system->elements)
         return;
     struct product product = {kind, (double)stiffness, (double)damping, in, out};
-    REAL_NAME(elements_scatter)(system, true, multiply, &product, worker);
+    REAL_NAME(elements_scatter)(system, rows, true, multiply, &product, worker);
     REAL_NAME(element_products_add)
-    (system, kind, product.stiffness, product.damping, in, out, worker);
+    (system, rows, kind, product.stiffness, product.damping, in, out, worker);
 
     const struct element_bending *bending = &system->elements->bending;
     struct range range;
@@ -108,10 +115,13 @@ void REAL_NAME(elements_tangent_add)(const struct system *system, enum tangent_k
         return;
     if (bending->folds.count > 0) {
         REAL_NAME(folds_measure)(system, &in, worker);
-        REAL_NAME(folds_multiply)(system, kind, product.stiffness, product.damping, in, worker);
+        REAL_NAME(folds_multiply)
+        (system, rows, kind, product.stiffness, product.damping, in, worker);
     }
     while (worker_claim(worker, bending_chunks(bending), 1, &range)) {
         const struct range nodes = bending_chunk(bending, range.first);
+        if (is_apart(nodes, rows))
+            continue;
         for (size_t node = nodes.first; node < nodes.end; node++) {
             const double factor =
                 product.stiffness + product.damping * (double)bending->times[node];
@@ -196,7 +206,8 @@ void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangen
     if (!system->elements)
         return;
     struct diagonal diagonal = {kind, (double)stiffness, (double)damping, blocks};
-    REAL_NAME(elements_scatter)(system, false, add_blocks, &diagonal, worker);
+    const struct range all = {0, (size_t)system->state->nodes};
+    REAL_NAME(elements_scatter)(system, all, false, add_blocks, &diagonal, worker);
 
     const struct element_bending *bending = &system->elements->bending;
     struct range range;

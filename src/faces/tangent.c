@@ -83,6 +83,7 @@ taut_status REAL_NAME(face_tangent_make)(struct system *system, struct face_tang
                                          taut_error *error)
 {
     *tangent = (struct face_tangent){.system = system, .nodes = (size_t)system->state->nodes};
+    tangent->rows = (struct range){0, tangent->nodes};
     const struct topology *topology = system->topology;
     struct face_rows *faces = &tangent->faces;
     tangent->any_wind = wind_drags(topology);
@@ -352,6 +353,14 @@ static bool acts_by_face(const struct face_tangent *tangent)
     return tangent->faces.count > 0 && (tangent->any_wind || tangent->kind == TANGENT_EXACT);
 }
 
+static bool has_row(const struct face_tangent *tangent, const uint32_t nodes[3])
+{
+    bool any = false;
+    for (int corner = 0; corner < corners_of(nodes); corner++)
+        any |= nodes[corner] >= tangent->rows.first && nodes[corner] < tangent->rows.end;
+    return any;
+}
+
 static void face_forces(struct face_tangent *tangent, real stiffness, real damping,
                         struct node_vectors in, const struct worker *worker)
 {
@@ -362,6 +371,8 @@ static void face_forces(struct face_tangent *tangent, real stiffness, real dampi
     struct range share = worker_share(worker, (size_t)faces->count, 16);
     for (size_t i = share.first; i < share.end; i++) {
         real force[3] = {0, 0, 0};
+        if (!has_row(tangent, faces->nodes[i]))
+            continue;
         const struct tangent_gas *gas = &tangent->gas[faces->body[i]];
         if (gas->present && tangent->kind == TANGENT_EXACT) {
             real change[3], by = -stiffness * gas->pressure / (real)corners_of(faces->nodes[i]);

@@ -28,6 +28,7 @@ struct face_tangent {
     struct system *system;
     size_t nodes;
     enum tangent_kind kind;
+    struct range rows;      // nodes whose products are wanted
     bool any_gas, any_wind; // any_wind: wind that damps
     struct face_rows faces;
     struct tangent_gas *gas;      // for each body

@@ -12,6 +12,7 @@
 
 struct tangent {
     struct system *system;
+    struct tangent_rows rows;
     struct spring_tangent springs;
     struct face_tangent faces;
     struct contact_tangent contacts;
@@ -24,7 +25,9 @@ taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **resu
     struct tangent *tangent = memory_allocate(system->allocator, 1, sizeof *tangent);
     if (!tangent)
         return fail_memory(error, "the tangent");
+    const struct range all = {0, (size_t)system->state->nodes};
     tangent->system = system;
+    tangent->rows = (struct tangent_rows){all, all};
     taut_status status = REAL_NAME(spring_tangent_make)(system, &tangent->springs, error);
     if (status == TAUT_OK)
         status = REAL_NAME(contact_tangent_make)(system, &tangent->contacts, error);
@@ -65,6 +68,12 @@ const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *ta
     return &tangent->springs;
 }
 
+void REAL_NAME(tangent_set_rows)(struct tangent *tangent, struct tangent_rows rows)
+{
+    tangent->rows = rows;
+    tangent->faces.rows = rows.products;
+}
+
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker)
 {
@@ -72,9 +81,12 @@ void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
     if (worker->index == 0)
         tangent->springs.kind = tangent->faces.kind = tangent->contacts.kind = kind;
     worker_barrier(worker);
-    REAL_NAME(spring_tangent_update)(&tangent->springs, worker);
+    const struct range rows = tangent->rows.blocks;
+    const struct range share = worker_share(worker, rows.end - rows.first, 16);
+    REAL_NAME(spring_tangent_update)(&tangent->springs, rows, worker);
     REAL_NAME(contact_tangent_update)
-    (&tangent->contacts, evaluation.time, node_share(tangent->system, worker));
+    (&tangent->contacts, evaluation.time,
+     (struct range){rows.first + share.first, rows.first + share.end});
     REAL_NAME(face_tangent_update)(&tangent->faces, evaluation, worker);
     worker_barrier(worker);
 }
@@ -122,9 +134,22 @@ static void add_elements(const struct tangent *tangent, real stiffness, real dam
     if (!system->elements)
         return;
     REAL_NAME(elements_tangent_add)
-    (system, tangent->springs.kind, stiffness, damping, in, out, worker);
-    clear_kinematic(tangent, out, node_share(system, worker));
+    (system, tangent->rows.products, tangent->springs.kind, stiffness, damping, in, out, worker);
+    const struct range rows = tangent->rows.products;
+    const struct range share = worker_share(worker, rows.end - rows.first, 16);
+    clear_kinematic(tangent, out, (struct range){rows.first + share.first, rows.first + share.end});
     worker_barrier(worker);
+}
+
+// The items with these rows, and with others: whole items are computed.
+static struct range items_of(const struct spring_tangent *springs, struct range rows)
+{
+    struct range items = {0, springs->item_count};
+    while (items.first < items.end && springs->items[items.first].nodes.end <= rows.first)
+        items.first++;
+    while (items.end > items.first && springs->items[items.end - 1].nodes.first >= rows.end)
+        items.end--;
+    return items;
 }
 
 void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damping,
@@ -136,9 +161,10 @@ void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damp
     REAL_NAME(face_tangent_prepare)(&tangent->faces, stiffness, damping, in, worker);
     if (surfaces)
         REAL_NAME(surface_tangent_prepare)(tangent->system, stiffness, damping, in, worker);
+    const struct range items = items_of(springs, tangent->rows.products);
     struct range range;
-    while (worker_claim(worker, springs->item_count, 1, &range)) {
-        const struct tangent_item *item = &springs->items[range.first];
+    while (worker_claim(worker, items.end - items.first, 1, &range)) {
+        const struct tangent_item *item = &springs->items[items.first + range.first];
         REAL_NAME(spring_tangent_apply)(springs, item, stiffness, damping, in, out);
         REAL_NAME(contact_tangent_apply)
         (&tangent->contacts, stiffness, damping, in, out, item->nodes);
@@ -163,9 +189,10 @@ void REAL_NAME(tangent_apply_others)(struct tangent *tangent, real stiffness, re
 {
     const struct spring_tangent *springs = &tangent->springs;
     REAL_NAME(face_tangent_prepare)(&tangent->faces, stiffness, damping, in, worker);
+    const struct range items = items_of(springs, tangent->rows.products);
     struct range range;
-    while (worker_claim(worker, springs->item_count, 1, &range)) {
-        const struct range nodes = springs->items[range.first].nodes;
+    while (worker_claim(worker, items.end - items.first, 1, &range)) {
+        const struct range nodes = springs->items[items.first + range.first].nodes;
         for (size_t node = nodes.first; node < nodes.end; node++)
             out.x[node] = out.y[node] = out.z[node] = 0;
         REAL_NAME(face_tangent_apply)(&tangent->faces, stiffness, out, nodes);
@@ -207,12 +234,17 @@ static void clear_kinematic_blocks(const struct tangent *tangent, real (*blocks)
 void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real damping,
                                real (*blocks)[6], const struct worker *worker)
 {
+    const struct range rows = tangent->rows.blocks;
+    const struct range items = items_of(&tangent->springs, rows);
     struct range range;
-    while (worker_claim(worker, tangent->springs.item_count, 1, &range))
-        fill_blocks(tangent, stiffness, damping, blocks, &tangent->springs.items[range.first]);
+    while (worker_claim(worker, items.end - items.first, 1, &range))
+        fill_blocks(tangent, stiffness, damping, blocks,
+                    &tangent->springs.items[items.first + range.first]);
     worker_barrier(worker);
     REAL_NAME(elements_tangent_blocks)
     (tangent->system, tangent->springs.kind, stiffness, damping, blocks, worker);
-    clear_kinematic_blocks(tangent, blocks, node_share(tangent->system, worker));
+    const struct range share = worker_share(worker, rows.end - rows.first, 16);
+    clear_kinematic_blocks(tangent, blocks,
+                           (struct range){rows.first + share.first, rows.first + share.end});
     worker_barrier(worker);
 }

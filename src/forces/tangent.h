@@ -38,6 +38,13 @@ uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
 // The part of the springs, from which preconditioners take single springs.
 const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent);
 
+// The nodes whose rows are computed from now on, of products and of diagonal blocks; all of them where
+// it is not called. Other rows then mean nothing. By one worker, before an update.
+struct tangent_rows {
+    struct range products, blocks;
+};
+void REAL_NAME(tangent_set_rows)(struct tangent *tangent, struct tangent_rows rows);
+
 // Linearises the forces at the present x and v, which must not change before the last product. All
 // workers together; ends with a barrier. Gas whose volume has collapsed has no part in it, and sets
 // no fault.

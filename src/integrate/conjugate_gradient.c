@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "integrate/constraints.h"
+#include "springs/shares.h"
 #include "state/reading.h"
 
 // ---- Memory
@@ -68,7 +69,7 @@ static void fill_masses(const struct system *system, real *mass)
 taut_status REAL_NAME(linear_solver_make)(struct system *system, struct linear_solver *solver,
                                           taut_error *error)
 {
-    *solver = (struct linear_solver){.nodes = system->state->nodes};
+    *solver = (struct linear_solver){.system = system, .nodes = system->state->nodes};
     if (!REAL_NAME(node_vectors_make)(system, &solver->solution) ||
         !REAL_NAME(node_vectors_make)(system, &solver->residual) ||
         !REAL_NAME(node_vectors_make)(system, &solver->direction) ||
@@ -169,7 +170,7 @@ static void remove_constrained(const struct linear_solver *it, struct node_vecto
     if (!it->constraints)
         return;
     REAL_NAME(constraints_project_out)
-    (it->constraints, worker_share(worker, (size_t)it->nodes, 16), vectors, removed);
+    (it->constraints, REAL_NAME(shares_rows_of)(it->system, worker, 16), vectors, removed);
     worker_barrier(worker);
 }
 
@@ -188,6 +189,13 @@ static double find_square(struct system *system, struct linear_solver *solver,
 void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
                                      struct evaluation evaluation, const struct worker *worker)
 {
+    // Lines need the blocks of all of their nodes, and elements add to those of any.
+    const struct range rows = REAL_NAME(shares_rows)(solver->system);
+    const struct range all = {0, (size_t)solver->nodes};
+    const bool whole = solver->preconditioner.lines || solver->system->elements;
+    if (worker->index == 0)
+        REAL_NAME(tangent_set_rows)
+    (solver->tangent, (struct tangent_rows){rows, whole ? all : rows});
     REAL_NAME(tangent_update)(solver->tangent, TANGENT_DEFINITE, evaluation, worker);
     REAL_NAME(preconditioner_update)
     (&solver->preconditioner, solver->tangent, (real)weights.stiffness, (real)weights.damping,
@@ -206,6 +214,7 @@ double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver
 static void multiply(const struct linear_solver *it, struct linear_weights weights,
                      const struct worker *worker)
 {
+    REAL_NAME(shares_collect)(it->system, it->direction, worker);
     REAL_NAME(tangent_apply)
     (it->tangent, (real)weights.stiffness, (real)weights.damping, it->direction, it->product,
      worker);
@@ -272,7 +281,7 @@ static double move_along(struct system *system, struct linear_solver *solver, do
 static void update_direction(const struct linear_solver *it, real beta, const struct worker *worker)
 {
     const bool by_node = is_nodewise(it);
-    struct range share = worker_share(worker, groups_of(it->nodes), 2);
+    const struct range share = group_share(REAL_NAME(shares_rows)(it->system), worker);
     for (size_t g = share.first; g < share.end; g++) {
         struct group r = load(&it->residual, g), p = load(&it->direction, g);
         struct group z = load(&it->image, g);
@@ -320,7 +329,7 @@ static void sum_start(const struct system *system, const void *argument, struct 
 // r += by q
 static void shift(const struct linear_solver *it, real by, const struct worker *worker)
 {
-    struct range share = worker_share(worker, groups_of(it->nodes), 2);
+    const struct range share = group_share(REAL_NAME(shares_rows)(it->system), worker);
     for (size_t g = share.first; g < share.end; g++) {
         struct group q = load(&it->product, g);
         struct group r = add_scaled(load(&it->residual, g), by, &q);
@@ -371,7 +380,7 @@ static uint64_t iterate(struct system *system, struct linear_solver *solver,
         *energy += length * *square;
         if (solver->constraints)
             REAL_NAME(constraints_advance)
-        (solver->constraints, worker_share(worker, (size_t)solver->nodes, 16), length);
+        (solver->constraints, REAL_NAME(shares_rows_of)(system, worker, 16), length);
         double next = move_along(system, solver, length, worker);
         update_direction(solver, (real)(next / *square), worker);
         *square = next;
@@ -386,6 +395,9 @@ static struct linear_result solve(struct system *system, struct linear_solver *s
 {
     double energy = 0;
     const uint64_t done = iterate(system, solver, task, goal, &square, &energy, worker);
+    REAL_NAME(shares_collect)(system, solver->solution, worker);
+    if (solver->constraints)
+        REAL_NAME(shares_collect)(system, solver->constraints->impulse, worker);
     return (struct linear_result){
         .iterations = done,
         .energy = energy,

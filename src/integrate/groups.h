@@ -26,6 +26,15 @@ static inline size_t group_end(struct range range)
     return groups_of(range.end);
 }
 
+// A worker's share of the groups of these nodes, which begin with a group.
+static inline struct range group_share(struct range nodes, const struct worker *worker)
+{
+    const size_t first = nodes.first / LANES;
+    const size_t end = nodes.first < nodes.end ? group_end(nodes) : first;
+    const struct range share = worker_share(worker, end - first, 2);
+    return (struct range){first + share.first, first + share.end};
+}
+
 static inline double add_lanes(double lanes[LANES])
 {
     for (size_t apart = LANES / 2; apart > 0; apart /= 2)

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "state/system.h"
+#include "springs/shares.h"
 
 taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct tangent *tangent,
                                            const real *mass, struct preconditioner *made,
                                            taut_error *error)
 {
-    *made = (struct preconditioner){.nodes = system->state->nodes, .mass = mass};
+    *made = (struct preconditioner){.system = system, .nodes = system->state->nodes, .mass = mass};
     made->inverse =
         memory_allocate(system->allocator, groups_of(made->nodes), sizeof *made->inverse);
     if (!made->inverse)
@@ -83,7 +83,7 @@ void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent 
         const struct line_matrix matrix = {it->inverse->nodes, it->mass, stiffness, damping};
         REAL_NAME(spring_lines_update)(it->lines, &matrix, worker);
     }
-    struct range share = worker_share(worker, groups_of(it->nodes), 1);
+    const struct range share = group_share(REAL_NAME(shares_rows)(it->system), worker);
     for (size_t g = share.first; g < share.end; g++)
         invert_group(&it->inverse[g], it->mass + g * LANES);
     worker_barrier(worker);
@@ -92,7 +92,7 @@ void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent 
 void REAL_NAME(preconditioner_apply)(const struct preconditioner *it, struct node_vectors r,
                                      struct node_vectors z, const struct worker *worker)
 {
-    struct range share = worker_share(worker, groups_of(it->nodes), 2);
+    const struct range share = group_share(REAL_NAME(shares_rows)(it->system), worker);
     bool by_node = !it->lines || !REAL_NAME(spring_lines_cover)(it->lines);
     for (size_t g = share.first; by_node && g < share.end; g++) {
         struct group from = load(&r, g), to = {{{0}}};
@@ -101,6 +101,8 @@ void REAL_NAME(preconditioner_apply)(const struct preconditioner *it, struct nod
     }
     if (by_node)
         worker_barrier(worker);
-    if (it->lines)
+    if (it->lines) {
+        REAL_NAME(shares_collect)(it->system, r, worker);
         REAL_NAME(spring_lines_apply)(it->lines, r, z, worker);
+    }
 }

@@ -10,6 +10,7 @@
 #include "integrate/groups.h"
 
 struct preconditioner {
+    struct system *system;
     uint64_t nodes;
     const real *mass;           // 0 for nodes that are not integrated
     union block_group *inverse; // of the diagonal blocks
@@ -27,11 +28,13 @@ taut_status REAL_NAME(preconditioner_refresh)(const struct tangent *tangent,
                                               struct preconditioner *it, taut_error *error);
 uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);
 
-// Computes P from the last update of the tangent. All workers together; ends with a barrier.
+// Computes P from the last update of the tangent. All workers together; ends with a barrier. Of several
+// ranks each has its rows (springs/shares.h) of the blocks, and all have all lines.
 void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent *tangent,
                                       real stiffness, real damping, const struct worker *worker);
 
-// z := P r. All workers together; ends with a barrier.
+// z := P r. All workers together; ends with a barrier. Of several ranks each has its rows; with lines r
+// becomes that of all nodes.
 void REAL_NAME(preconditioner_apply)(const struct preconditioner *it, struct node_vectors r,
                                      struct node_vectors z, const struct worker *worker);
 

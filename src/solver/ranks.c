@@ -18,9 +18,10 @@
 struct solver_ranks {
     struct plan_parts *parts;
     struct exchange *exchange;
-    bool whole;     // every rank computes the whole scene
-    bool steps;     // between solver_begin_steps and solver_end_steps
-    bool collected; // on rank 0: its arrays have the present state of all nodes
+    bool whole;            // every rank computes the whole scene
+    struct shares *shares; // of what they share then; NULL: nothing
+    bool steps;            // between solver_begin_steps and solver_end_steps
+    bool collected;        // on rank 0: its arrays have the present state of all nodes
 };
 
 enum { ORDER_ADVANCE, ORDER_COLLECT, ORDER_EVALUATE, ORDER_END };
@@ -39,11 +40,20 @@ static taut_status refuse(taut_error *error, const char *key, const char *what)
                 what);
 }
 
-// Whether every rank computes the steps of the whole scene, as one process does: those of integrators
-// that solve systems of equations, whose loops are not divided.
+// Whether every rank computes the steps of the whole scene, as one process does, and shares only what
+// takes most of the time (springs/shares.h): with integrators that solve systems of equations.
 static bool is_whole(const taut_solver *solver)
 {
     return integrator_is_implicit(solver->integrator) || solver->integrator == INTEGRATOR_XPBD;
+}
+
+// Whether ranks share the linear systems of implicit integrators. All must then come to the same sums,
+// one after another. With contact of surfaces that is not certain: when lists are made, and so what is
+// measured, depends on what rank 0 has evaluated for output.
+static bool may_share(const taut_solver *solver)
+{
+    return integrator_is_implicit(solver->integrator) && !solver->topology->has_contact &&
+           solver->topology->mesh_collider_count == 0;
 }
 
 // Whatever the steps of a scene need and what only one process can do is an error at the start,
@@ -108,6 +118,11 @@ taut_status solver_share(taut_solver *solver, taut_error *error)
         ranks_abort(1, "out of memory for the parts of ranks");
     solver->ranks->collected = true; // every rank has made all of it
     solver->ranks->whole = is_whole(solver);
+    if (may_share(solver)) {
+        solver->ranks->shares = solver->functions->shares_make(solver->system);
+        if (!solver->ranks->shares)
+            ranks_abort(1, "out of memory for the shares of ranks");
+    }
     if (solver->ranks->whole)
         return TAUT_OK;
     if (plan_parts_make(solver->topology, solver->plan, ranks_count(), &solver->ranks->parts,
@@ -132,6 +147,7 @@ void solver_ranks_free(taut_solver *solver)
     if ((ranks->exchange || ranks->whole) && ranks_number() == 0)
         give_order(ORDER_END, 0);
     solver->functions->exchange_free(ranks->exchange);
+    solver->functions->shares_free(ranks->shares);
     plan_parts_free(ranks->parts);
     free(ranks);
     solver->ranks = NULL;
@@ -146,8 +162,10 @@ void solver_begin_steps(taut_solver *solver, uint64_t steps)
     if (ranks_number() == 0)
         give_order(ORDER_ADVANCE, steps);
     solver->ranks->steps = true;
-    if (solver->ranks->whole)
+    if (solver->ranks->whole) {
+        solver->functions->shares_use(solver->system, solver->ranks->shares);
         return;
+    }
     solver->ranks->collected = false;
     solver->functions->exchange_use(solver->system, solver->ranks->exchange);
 }
@@ -156,7 +174,9 @@ void solver_end_steps(taut_solver *solver)
 {
     if (!solver->ranks)
         return;
-    if (!solver->ranks->whole)
+    if (solver->ranks->whole)
+        solver->functions->shares_use(solver->system, NULL);
+    else
         solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
 }

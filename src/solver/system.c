@@ -20,6 +20,7 @@
 #include "stability/critical_step.h"
 #include "stability/divergence.h"
 #include "springs/exchange.h"
+#include "springs/shares.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -451,6 +452,11 @@ static void exchange_use(struct system *system, struct exchange *exchange)
     system->own_nodes = (struct range){(size_t)part->first_node, (size_t)part->end_node};
 }
 
+static void shares_use(struct system *system, struct shares *shares)
+{
+    system->shares = shares;
+}
+
 static void exchange_collect(struct system *system, const struct exchange *exchange)
 {
     // With contact all ranks evaluate surfaces together, also outside of steps (solver/ranks.c).
@@ -567,6 +573,9 @@ const struct system_functions REAL_NAME(system_functions) = {
     .exchange_pause = REAL_NAME(exchange_pause),
     .exchange_resume = REAL_NAME(exchange_resume),
     .exchange_collect = exchange_collect,
+    .shares_make = REAL_NAME(shares_make),
+    .shares_free = REAL_NAME(shares_free),
+    .shares_use = shares_use,
     .evaluate = evaluate,
     .read_nodes = read_nodes,
     .read_springs = read_springs,

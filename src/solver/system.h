@@ -73,6 +73,10 @@ struct system_functions {
     bool (*exchange_pause)(struct system *system, const struct worker *worker);
     void (*exchange_resume)(struct system *system, bool paused, const struct worker *worker);
     void (*exchange_collect)(struct system *system, const struct exchange *exchange); // on rank 0
+    // springs/shares.h: of several ranks that compute the same steps. shares_use as exchange_use.
+    struct shares *(*shares_make)(const struct system *system);
+    void (*shares_free)(struct shares *shares);
+    void (*shares_use)(struct system *system, struct shares *shares);
 
     // Evaluates the present state, which does not change: energies; forces, if `want_forces` or if
     // the energy budget is kept, which is updated.

@@ -5,9 +5,6 @@
 #include "base/memory.h"
 #include "kernels/kernels.h"
 
-// Nodes per item of a grid or of listed springs: few enough that their data stay in a cache.
-enum { NODES_AT_ONCE = 2048 };
-
 static const struct tangent_grid *grid_of_body(const struct spring_tangent *tangent, size_t body)
 {
     for (size_t g = 0; g < tangent->system->plan->grid_count; g++)
@@ -34,7 +31,7 @@ static struct tangent_item item_from(const struct spring_tangent *tangent, size_
     if (tile) {
         end = (size_t)(tile->first_node + tile->node_count);
     } else {
-        end = end - node > NODES_AT_ONCE ? node + NODES_AT_ONCE : end;
+        end = end - node > TANGENT_ITEM_NODES ? node + TANGENT_ITEM_NODES : end;
         for (size_t i = node; !grid && i < end; i++)
             if (tile_of_node(tangent, i))
                 end = i;
@@ -97,9 +94,10 @@ uint64_t REAL_NAME(spring_tangent_bytes)(const struct spring_tangent *tangent)
     return bytes;
 }
 
-void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, const struct worker *worker)
+void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, struct range rows,
+                                      const struct worker *worker)
 {
-    REAL_NAME(tangent_grids_update)(tangent, worker);
+    REAL_NAME(tangent_grids_update)(tangent, rows, worker);
 }
 
 void REAL_NAME(spring_tangent_apply)(const struct spring_tangent *tangent,

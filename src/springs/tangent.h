@@ -203,6 +203,9 @@ struct spring_rows {
     uint64_t count;
 };
 
+// Nodes per item of a grid or of listed springs: few enough that their data stay in a cache.
+enum { TANGENT_ITEM_NODES = 2048 };
+
 // Nodes whose rows are computed together: of a grid, of a tile of packed springs, or, if both are
 // NULL, of listed springs.
 struct tangent_item {
@@ -253,8 +256,9 @@ void REAL_NAME(spring_tangent_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(spring_tangent_free)(struct spring_tangent *tangent);
 uint64_t REAL_NAME(spring_tangent_bytes)(const struct spring_tangent *tangent);
 
-// Linearises at the present positions: each worker does its share. No barrier.
-void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, const struct worker *worker);
+// Linearises at the present positions, for the rows of these nodes: each worker does its share. No barrier.
+void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, struct range rows,
+                                      const struct worker *worker);
 
 // out := the product of the springs' part of the tangent with `in`, at the item's nodes.
 void REAL_NAME(spring_tangent_apply)(const struct spring_tangent *tangent,
@@ -313,7 +317,8 @@ taut_status REAL_NAME(tangent_grids_make)(struct spring_tangent *tangent, taut_e
 void REAL_NAME(tangent_grids_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(tangent_grids_free)(struct spring_tangent *tangent);
 uint64_t REAL_NAME(tangent_grids_bytes)(const struct spring_tangent *tangent);
-void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, const struct worker *worker);
+void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, struct range rows,
+                                     const struct worker *worker);
 // Adds to `block` the block of the spring of direction d that starts at node `spring` of the grid:
 // its part of the diagonal block at either end and, with the opposite sign, of the block between
 // the two.

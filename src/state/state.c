@@ -322,17 +322,18 @@ void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum s
 {
     const size_t chunks = chunk_count(count);
     struct range own = {0, chunks};
-    if (system->paused) { // ranks share the chunks
+    const bool shared = system->paused || system->shares;
+    if (shared) { // ranks share the chunks
         const size_t rank = (size_t)ranks_number(), ranks = (size_t)ranks_count();
         own = (struct range){chunks * rank / ranks, chunks * (rank + 1) / ranks};
     }
     REAL_NAME(sum_chunks)(system, own, count, sum, argument, worker);
-    if (system->paused && worker->index == 0) {
+    if (shared && worker->index == 0) {
         memset(system->chunk_sums, 0, own.first * sizeof *system->chunk_sums);
         memset(system->chunk_sums + own.end, 0, (chunks - own.end) * sizeof *system->chunk_sums);
         ranks_add(system->chunk_sums[0], chunks * SUM_WIDTH);
     }
-    if (system->paused)
+    if (shared)
         worker_barrier(worker);
     REAL_NAME(add_chunk_sums)(system, chunks, total, worker);
 }

@@ -18,6 +18,7 @@ struct implicit;
 struct contact_constraints;
 struct kernels;
 struct motion_boxes;
+struct shares;
 struct surface_contact;
 struct sweeps;
 
@@ -114,6 +115,7 @@ struct system {
     struct exchange *exchange;
     struct exchange *paused; // not NULL: all ranks have the whole scene, and compute the same
     struct range own_nodes;
+    struct shares *shares; // springs/shares.h; not NULL: all ranks compute the same whole steps
     struct element_set *elements; // elements/elements.h; NULL: no body has any
     struct contacts contacts;
     struct surface_contact *surface_contact; // contact/surface_contact.h; NULL: no contact

@@ -205,13 +205,27 @@ static void update_row(const struct spring_tangent *tangent, const struct tangen
         plan->stateful, plan->first_state_index + direction->first_spring + index);
 }
 
-void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, const struct worker *worker)
+// The rows of a grid with springs that start or end at these nodes, and those that their items have.
+static struct range rows_of_nodes(const struct tangent_grid *grid, struct range nodes)
+{
+    const int64_t nx = (int64_t)grid->grid->nx, begin = grid->first_node;
+    int64_t first = (int64_t)nodes.first - begin - grid->reach - TANGENT_ITEM_NODES;
+    int64_t end = (int64_t)nodes.end - begin + TANGENT_ITEM_NODES;
+    first = first > 0 ? first : 0;
+    end = end < grid->nodes ? end : grid->nodes;
+    return first < end ? (struct range){(size_t)(first / nx), (size_t)((end - 1) / nx + 1)}
+                       : (struct range){0, 0};
+}
+
+void REAL_NAME(tangent_grids_update)(struct spring_tangent *tangent, struct range rows,
+                                     const struct worker *worker)
 {
     for (size_t g = 0; g < tangent->system->plan->grid_count; g++) {
         const struct tangent_grid *grid = &tangent->grids[g];
-        struct range rows = worker_share(worker, (size_t)(grid->grid->ny * grid->grid->nz), 1);
+        const struct range all = rows_of_nodes(grid, rows);
+        const struct range share = worker_share(worker, all.end - all.first, 1);
         for (int d = 0; d < grid->grid->direction_count; d++)
-            for (size_t row = rows.first; row < rows.end; row++)
+            for (size_t row = all.first + share.first; row < all.first + share.end; row++)
                 update_row(tangent, grid, d, row);
     }
 }

@@ -1,0 +1,33 @@
+// Ranks that all have the whole scene and compute the same steps, those of integrators that solve
+// systems of equations. They share what takes most of the time: the chunks of sums, and the rows of
+// products with a matrix and the vectors of its solution. Every rank has the rows of the nodes of its
+// chunks (SUM_CHUNK), so that what it adds is what it has computed, and no bit depends on their number.
+//
+// system->shares is set during the steps of several ranks. Without it a process does everything. Numeric.
+#ifndef TAUT_SPRINGS_SHARES_H
+#define TAUT_SPRINGS_SHARES_H
+
+#include "springs/tangent.h"
+#include "state/system.h"
+
+// NULL without memory; not collective.
+struct shares *REAL_NAME(shares_make)(const struct system *system);
+void REAL_NAME(shares_free)(struct shares *shares);
+
+// The nodes whose rows this rank computes: all of them without other ranks. They begin and end at
+// multiples of SUM_CHUNK, or at the last node.
+struct range REAL_NAME(shares_rows)(const struct system *system);
+
+// A worker's share of these, cut at multiples of `grain`.
+struct range REAL_NAME(shares_rows_of)(const struct system *system, const struct worker *worker,
+                                       size_t grain);
+
+// On all ranks: the vectors of all nodes, each of the rank that has its row. All workers together; begins and
+// ends with a barrier. Nothing without other ranks.
+void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vectors,
+                               const struct worker *worker);
+
+// Whether any rank says so, where ranks decide for themselves; the same on all workers.
+bool REAL_NAME(shares_any)(struct system *system, bool mine, const struct worker *worker);
+
+#endif
