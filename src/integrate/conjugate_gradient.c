@@ -214,7 +214,7 @@ double REAL_NAME(linear_solver_norm)(struct system *system, struct linear_solver
 static void multiply(const struct linear_solver *it, struct linear_weights weights,
                      const struct worker *worker)
 {
-    REAL_NAME(shares_collect)(it->system, it->direction, worker);
+    REAL_NAME(shares_collect_read)(it->system, it->direction, worker);
     REAL_NAME(tangent_apply)
     (it->tangent, (real)weights.stiffness, (real)weights.damping, it->direction, it->product,
      worker);

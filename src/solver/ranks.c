@@ -118,11 +118,8 @@ taut_status solver_share(taut_solver *solver, taut_error *error)
         ranks_abort(1, "out of memory for the parts of ranks");
     solver->ranks->collected = true; // every rank has made all of it
     solver->ranks->whole = is_whole(solver);
-    if (may_share(solver)) {
+    if (may_share(solver))
         solver->ranks->shares = solver->functions->shares_make(solver->system);
-        if (!solver->ranks->shares)
-            ranks_abort(1, "out of memory for the shares of ranks");
-    }
     if (solver->ranks->whole)
         return TAUT_OK;
     if (plan_parts_make(solver->topology, solver->plan, ranks_count(), &solver->ranks->parts,

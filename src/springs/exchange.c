@@ -8,22 +8,16 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "ranks/ranks.h"
+#include "springs/node_lists.h"
 #include "springs/shares.h"
 #include "springs/springs.h"
-
-// Numbers to and from one rank: nodes, or boxes of halo contributions.
-struct lists {
-    uint64_t (**sent)[2], (**received)[2]; // by rank: pairs (first, count), or (tile, box)
-    size_t *sent_counts, *received_counts; // pairs
-    struct ranks_messages *messages;
-};
 
 _Static_assert((int)PART_NODES == (int)CONTACT_BLOCK, "rest nodes complete blocks of contacts");
 
 struct exchange {
     const struct plan_parts *parts;
     struct plan_part part;
-    struct lists halo, boxes, rest;
+    struct node_lists halo, boxes, rest;
     double (*kept)[POWER_COLUMNS]; // of KEPT_POWERS evaluations, power_count parts each
     size_t power_count;
     double other_powers[KEPT_POWERS][SUM_WIDTH];
@@ -39,16 +33,9 @@ enum { TAG_HALO = 1, TAG_BOXES, TAG_REST };
 
 // ---- What is known of a node
 
-enum { FIELDS_MAX = 20 };
-
-// The arrays of a list: positions and velocities, with which forces are computed, and for `whole`
-// also what these lack in precision mixed, and forces.
-struct fields {
-    real *arrays[FIELDS_MAX];
-    size_t count;
-};
-
-static void add_fields(struct fields *fields, real *x, real *y, real *z)
+// Of a list: positions and velocities, with which forces are computed, and for `whole` also what
+// these lack in precision mixed, and forces.
+static void add_fields(struct node_fields *fields, real *x, real *y, real *z)
 {
     if (!x)
         return;
@@ -64,9 +51,9 @@ static bool measures_halo(const struct topology *topology)
 }
 
 // Positions and velocities, with or without their low parts.
-static struct fields moving_fields(const struct state *s, bool low)
+static struct node_fields moving_fields(const struct state *s, bool low)
 {
-    struct fields fields = {.count = 0};
+    struct node_fields fields = {.count = 0};
     add_fields(&fields, s->x, s->y, s->z);
     add_fields(&fields, s->vx, s->vy, s->vz);
     if (low) {
@@ -76,10 +63,10 @@ static struct fields moving_fields(const struct state *s, bool low)
     return fields;
 }
 
-static struct fields fields_of(const struct system *system, bool whole)
+static struct node_fields fields_of(const struct system *system, bool whole)
 {
     const struct state *s = system->state;
-    struct fields fields = moving_fields(s, whole || measures_halo(system->topology));
+    struct node_fields fields = moving_fields(s, whole || measures_halo(system->topology));
     if (whole)
         add_fields(&fields, s->fx, s->fy, s->fz);
     return fields;
@@ -87,128 +74,21 @@ static struct fields fields_of(const struct system *system, bool whole)
 
 // ---- What is sent to whom
 
-static void free_lists(struct lists *lists)
-{
-    for (int r = 0; r < ranks_count(); r++) {
-        if (lists->sent)
-            free(lists->sent[r]);
-        if (lists->received)
-            free(lists->received[r]);
-    }
-    free(lists->sent);
-    free(lists->received);
-    free(lists->sent_counts);
-    free(lists->received_counts);
-    ranks_messages_free(lists->messages);
-    *lists = (struct lists){0};
-}
-
-static bool allocate_lists(struct lists *lists)
-{
-    const size_t count = (size_t)ranks_count();
-    lists->sent = calloc(count, sizeof *lists->sent);
-    lists->received = calloc(count, sizeof *lists->received);
-    lists->sent_counts = calloc(count, sizeof *lists->sent_counts);
-    lists->received_counts = calloc(count, sizeof *lists->received_counts);
-    return lists->sent && lists->received && lists->sent_counts && lists->received_counts;
-}
-
-// Adds a pair that is wanted of a rank; the lists grow by doubling.
-static bool want(struct lists *lists, int rank, uint64_t first, uint64_t second)
-{
-    const size_t count = lists->received_counts[rank];
-    if ((count & (count - 1)) == 0) { // 0, or a power of two: full
-        void *grown =
-            realloc(lists->received[rank], (count == 0 ? 1 : 2 * count) * sizeof **lists->received);
-        if (!grown)
-            return false;
-        lists->received[rank] = grown;
-    }
-    lists->received[rank][count][0] = first;
-    lists->received[rank][count][1] = second;
-    lists->received_counts[rank]++;
-    return true;
-}
-
-static bool want_nodes(struct lists *lists, const struct plan_parts *parts, struct plan_nodes nodes)
-{
-    const uint64_t end = nodes.first + nodes.count;
-    for (uint64_t node = nodes.first; node < end;) {
-        const int owner = plan_part_of_node(parts, node);
-        const uint64_t last = min_u64(end, parts->cuts[owner + 1]);
-        if (!want(lists, owner, node, last - node))
-            return false;
-        node = last;
-    }
-    return true;
-}
-
 static bool find_wants(const struct system *system, struct exchange *exchange)
 {
     const struct plan_part *part = &exchange->part;
-    bool found = allocate_lists(&exchange->halo) && allocate_lists(&exchange->boxes) &&
-                 allocate_lists(&exchange->rest);
+    bool found = REAL_NAME(node_lists_begin)(&exchange->halo) &&
+                 REAL_NAME(node_lists_begin)(&exchange->boxes) &&
+                 REAL_NAME(node_lists_begin)(&exchange->rest);
     for (size_t i = 0; found && i < part->halo_count; i++)
-        found = want_nodes(&exchange->halo, exchange->parts, part->halo[i]);
+        found = REAL_NAME(node_lists_want)(&exchange->halo, exchange->parts, part->halo[i]);
     for (size_t i = 0; found && i < part->box_count; i++)
-        found = want(&exchange->boxes,
-                     plan_part_of_tile(system->plan, exchange->parts, part->boxes[i].tile),
-                     part->boxes[i].tile, part->boxes[i].which);
-    return found && want_nodes(&exchange->rest, exchange->parts, part->rest_before) &&
-           want_nodes(&exchange->rest, exchange->parts, part->rest);
-}
-
-// Tells the owners what is wanted of them. Collective.
-static bool swap(struct lists *lists)
-{
-    const size_t count = (size_t)ranks_count();
-    uint64_t **wanted = calloc(count, sizeof *wanted), **asked = calloc(count, sizeof *asked);
-    size_t *counts = calloc(count, sizeof *counts), *asked_counts = calloc(count, sizeof *counts);
-    if (!wanted || !asked || !counts || !asked_counts)
-        ranks_abort(1, "out of memory for the lists of ranks");
-    for (size_t r = 0; r < count; r++) {
-        wanted[r] = (uint64_t *)lists->received[r];
-        counts[r] = 2 * lists->received_counts[r];
-    }
-    const bool swapped = ranks_swap_lists(wanted, counts, asked, asked_counts);
-    for (size_t r = 0; r < count; r++) {
-        lists->sent[r] = (uint64_t(*)[2])asked[r];
-        lists->sent_counts[r] = swapped ? asked_counts[r] / 2 : 0;
-    }
-    free(wanted);
-    free(asked);
-    free(counts);
-    free(asked_counts);
-    return swapped;
-}
-
-static uint64_t nodes_of_pairs(const struct system *system, uint64_t (*pairs)[2], size_t count,
-                               bool boxes)
-{
-    uint64_t nodes = 0;
-    for (size_t i = 0; i < count; i++)
-        nodes += boxes ? plan_box_nodes(system->plan, (struct plan_box){pairs[i][0], pairs[i][1]})
-                       : pairs[i][1];
-    return nodes;
-}
-
-// `fields`: numbers for each node.
-static bool make_messages(const struct system *system, struct lists *lists, bool boxes,
-                          size_t fields, int tag)
-{
-    const size_t count = (size_t)ranks_count(), each = fields * sizeof(real);
-    size_t *sent = calloc(count, sizeof *sent), *received = calloc(count, sizeof *received);
-    for (size_t r = 0; sent && received && r < count; r++) {
-        sent[r] =
-            each * (size_t)nodes_of_pairs(system, lists->sent[r], lists->sent_counts[r], boxes);
-        received[r] = each * (size_t)nodes_of_pairs(system, lists->received[r],
-                                                    lists->received_counts[r], boxes);
-    }
-    if (sent && received)
-        lists->messages = ranks_messages_make(sent, received, tag);
-    free(sent);
-    free(received);
-    return lists->messages;
+        found = REAL_NAME(node_lists_want_pair)(
+            &exchange->boxes, plan_part_of_tile(system->plan, exchange->parts, part->boxes[i].tile),
+            part->boxes[i].tile, part->boxes[i].which);
+    return found &&
+           REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest_before) &&
+           REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest);
 }
 
 // Whether all ranks have succeeded so far.
@@ -256,14 +136,14 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     }
     bool made = all_sound(sound);
     if (made) {
-        struct lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
+        struct node_lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
         const int tags[] = {TAG_HALO, TAG_BOXES, TAG_REST};
         const size_t fields[] = {fields_of(system, false).count, 3, fields_of(system, true).count};
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
-            sound = swap(lists[i]);
+            sound = REAL_NAME(node_lists_swap)(lists[i]);
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
-            sound =
-                make_messages(system, lists[i], lists[i] == &exchange->boxes, fields[i], tags[i]);
+            sound = REAL_NAME(node_lists_connect)(
+                lists[i], lists[i] == &exchange->boxes ? system->plan : NULL, fields[i], tags[i]);
         made = all_sound(sound);
     }
     if (!made) {
@@ -281,9 +161,9 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
     plan_part_free(&exchange->part);
     free(exchange->kept);
     free(exchange->packed_cuts);
-    free_lists(&exchange->halo);
-    free_lists(&exchange->boxes);
-    free_lists(&exchange->rest);
+    REAL_NAME(node_lists_free)(&exchange->halo);
+    REAL_NAME(node_lists_free)(&exchange->boxes);
+    REAL_NAME(node_lists_free)(&exchange->rest);
     free(exchange);
 }
 
@@ -294,48 +174,12 @@ const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange
 
 // ---- Nodes
 
-static real *pack_nodes(const struct fields *fields, const uint64_t nodes[2], real *to)
-{
-    for (size_t f = 0; f < fields->count; f++, to += nodes[1])
-        memcpy(to, fields->arrays[f] + nodes[0], (size_t)nodes[1] * sizeof *to);
-    return to;
-}
-
-static const real *unpack_nodes(const struct fields *fields, const uint64_t nodes[2],
-                                const real *from)
-{
-    for (size_t f = 0; f < fields->count; f++, from += nodes[1])
-        memcpy(fields->arrays[f] + nodes[0], from, (size_t)nodes[1] * sizeof *from);
-    return from;
-}
-
-static void send_nodes(const struct fields *fields, const struct lists *lists)
-{
-    for (int r = 0; r < ranks_count(); r++) {
-        real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
-        for (size_t i = 0; i < lists->sent_counts[r]; i++)
-            to = pack_nodes(fields, lists->sent[r][i], to);
-    }
-    ranks_messages_start(lists->messages);
-}
-
-static void receive_nodes(const struct fields *fields, const struct lists *lists)
-{
-    ranks_messages_wait(lists->messages);
-    for (int r = 0; r < ranks_count(); r++) {
-        const real *from =
-            lists->received_counts[r] > 0 ? ranks_incoming(lists->messages, r) : NULL;
-        for (size_t i = 0; i < lists->received_counts[r]; i++)
-            from = unpack_nodes(fields, lists->received[r][i], from);
-    }
-}
-
 void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker)
 {
     worker_barrier(worker); // all nodes have moved
     if (worker->index == 0) {
-        const struct fields fields = fields_of(system, false);
-        send_nodes(&fields, &system->exchange->halo);
+        const struct node_fields fields = fields_of(system, false);
+        REAL_NAME(node_lists_send)(&system->exchange->halo, &fields);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -343,8 +187,8 @@ void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker)
 {
     if (worker->index == 0) {
-        const struct fields fields = fields_of(system, false);
-        receive_nodes(&fields, &system->exchange->halo);
+        const struct node_fields fields = fields_of(system, false);
+        REAL_NAME(node_lists_receive)(&system->exchange->halo, &fields);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -356,7 +200,7 @@ void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *w
         return;
     worker_barrier(worker); // all nodes have moved, and all workers have looked
     if (worker->index == 0) {
-        const struct fields fields = moving_fields(system->state, true);
+        const struct node_fields fields = moving_fields(system->state, true);
         for (size_t f = 0; f < fields.count; f++)
             ranks_collect(fields.arrays[f], sizeof(real), it->parts->cuts, true);
         it->all_known = true;
@@ -376,9 +220,9 @@ void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker
         return;
     worker_barrier(worker); // all nodes have moved
     if (worker->index == 0) {
-        const struct fields fields = fields_of(system, true);
-        send_nodes(&fields, &system->exchange->rest);
-        receive_nodes(&fields, &system->exchange->rest);
+        const struct node_fields fields = fields_of(system, true);
+        REAL_NAME(node_lists_send)(&system->exchange->rest, &fields);
+        REAL_NAME(node_lists_receive)(&system->exchange->rest, &fields);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -426,7 +270,7 @@ struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system)
 
 void REAL_NAME(exchange_contributions_start)(struct system *system, const struct worker *worker)
 {
-    const struct lists *lists = &system->exchange->boxes;
+    const struct node_lists *lists = &system->exchange->boxes;
     for (int r = 0; worker->index == 0 && r < ranks_count(); r++) {
         real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
@@ -439,7 +283,7 @@ void REAL_NAME(exchange_contributions_start)(struct system *system, const struct
 
 void REAL_NAME(exchange_contributions_end)(struct system *system, const struct worker *worker)
 {
-    const struct lists *lists = &system->exchange->boxes;
+    const struct node_lists *lists = &system->exchange->boxes;
     if (worker->index == 0)
         ranks_messages_wait(lists->messages);
     for (int r = 0; worker->index == 0 && r < ranks_count(); r++) {
@@ -606,7 +450,7 @@ void REAL_NAME(exchange_collect)(const struct system *system, const struct excha
                                  bool all)
 {
     const struct state *s = system->state;
-    struct fields fields = {.count = 0};
+    struct node_fields fields = {.count = 0};
     add_fields(&fields, s->x, s->y, s->z);
     add_fields(&fields, s->vx, s->vy, s->vz);
     add_fields(&fields, s->x_low, s->y_low, s->z_low);

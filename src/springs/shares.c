@@ -4,26 +4,112 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "faces/plan.h"
 #include "ranks/ranks.h"
+#include "springs/node_lists.h"
 
 struct shares {
-    uint64_t *cuts; // rank r has the rows of nodes [cuts[r], cuts[r + 1])
-    bool any;       // the result of shares_any
+    struct plan_parts parts; // rank r has the rows of nodes [cuts[r], cuts[r + 1])
+    struct node_lists halo;  // what its rows read of others
+    bool everything;         // they may read any node
+    bool any;                // the result of shares_any
 };
+
+enum { TAG_ROWS = 4 };
+
+// ---- What rows read
+
+// The nodes at the other ends of springs.
+static bool add_spring_needs(const struct system *system, struct plan_part *part)
+{
+    const struct topology *topology = system->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct plan_grid *grid = plan_grid_of_body(system->plan, b);
+        const uint64_t end_node = body->first_node + body->node_count;
+        if (body->first_node >= part->end_node || end_node <= part->first_node)
+            continue;
+        if (grid) {
+            uint64_t reach = 0;
+            for (int d = 0; d < grid->direction_count; d++)
+                reach = max_u64(reach, (uint64_t)grid->directions[d].offset);
+            const uint64_t before = part->first_node > reach ? part->first_node - reach : 0;
+            if (!plan_part_need(part, max_u64(before, body->first_node), part->first_node) ||
+                !plan_part_need(part, part->end_node, min_u64(part->end_node + reach, end_node)))
+                return false;
+            continue;
+        }
+        const uint64_t end = body->first_spring + body->spring_count;
+        for (uint64_t spring = body->first_spring; spring < end;) {
+            const struct spring_run run = topology_run(topology, spring, end);
+            for (uint64_t i = 0; i < run.count; i++)
+                if ((plan_part_owns(part, run.a + i) &&
+                     !plan_part_need(part, run.b + i, run.b + i + 1)) ||
+                    (plan_part_owns(part, run.b + i) &&
+                     !plan_part_need(part, run.a + i, run.a + i + 1)))
+                    return false;
+            spring += run.count;
+        }
+    }
+    return true;
+}
+
+// The other corners of faces on which wind acts.
+static bool add_face_needs(const struct topology *topology, struct plan_part *part)
+{
+    for (size_t b = 0; topology->environment.wind.present && b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        for (uint64_t f = 0; f < body->face_count; f++) {
+            const struct face face = topology_body_face(topology, body, f);
+            const int corners = face.nodes[2] == FACE_EDGE ? 2 : 3;
+            bool owns = false;
+            for (int corner = 0; corner < corners; corner++)
+                owns |= plan_part_owns(part, face.nodes[corner]);
+            for (int corner = 0; owns && corner < corners; corner++)
+                if (!plan_part_need(part, face.nodes[corner], (uint64_t)face.nodes[corner] + 1))
+                    return false;
+        }
+    }
+    return true;
+}
+
+// ---- Making
+
+static bool find_wants(const struct system *system, struct shares *shares)
+{
+    const uint64_t *cuts = shares->parts.cuts + ranks_number();
+    struct plan_part part = {.first_node = cuts[0], .end_node = cuts[1]};
+    bool found = REAL_NAME(node_lists_begin)(&shares->halo);
+    if (!shares->everything)
+        found = found && add_spring_needs(system, &part) && add_face_needs(system->topology, &part);
+    if (found)
+        plan_part_tidy(&part);
+    for (size_t i = 0; found && i < part.halo_count; i++)
+        found = REAL_NAME(node_lists_want)(&shares->halo, &shares->parts, part.halo[i]);
+    plan_part_free(&part);
+    return found;
+}
+
+static bool make(const struct system *system, struct shares *shares)
+{
+    const size_t count = (size_t)ranks_count(), nodes = (size_t)system->state->nodes;
+    shares->parts.count = (int)count;
+    shares->parts.cuts = calloc(count + 1, sizeof *shares->parts.cuts);
+    if (!shares->parts.cuts)
+        return false;
+    for (size_t r = 0; r <= count; r++) // as sum_over_chunks divides them
+        shares->parts.cuts[r] = min_u64(chunk_count(nodes) * r / count * SUM_CHUNK, nodes);
+    // The compression of gas is a sum over the nodes of a body, which no rank has alone.
+    shares->everything = topology_has_gas(system->topology) || system->elements;
+    return find_wants(system, shares);
+}
 
 struct shares *REAL_NAME(shares_make)(const struct system *system)
 {
-    const size_t count = (size_t)ranks_count(), nodes = (size_t)system->state->nodes;
     struct shares *shares = calloc(1, sizeof *shares);
-    if (!shares)
-        return NULL;
-    shares->cuts = calloc(count + 1, sizeof *shares->cuts);
-    if (!shares->cuts) {
-        REAL_NAME(shares_free)(shares);
-        return NULL;
-    }
-    for (size_t r = 0; r <= count; r++) // as sum_over_chunks divides them
-        shares->cuts[r] = min_u64(chunk_count(nodes) * r / count * SUM_CHUNK, nodes);
+    if (!shares || !make(system, shares) || !REAL_NAME(node_lists_swap)(&shares->halo) ||
+        !REAL_NAME(node_lists_connect)(&shares->halo, NULL, 3, TAG_ROWS))
+        ranks_abort(1, "out of memory for the shares of ranks");
     return shares;
 }
 
@@ -31,15 +117,18 @@ void REAL_NAME(shares_free)(struct shares *shares)
 {
     if (!shares)
         return;
-    free(shares->cuts);
+    REAL_NAME(node_lists_free)(&shares->halo);
+    free(shares->parts.cuts);
     free(shares);
 }
+
+// ---- Rows
 
 struct range REAL_NAME(shares_rows)(const struct system *system)
 {
     if (!system->shares)
         return (struct range){0, (size_t)system->state->nodes};
-    const uint64_t *cuts = system->shares->cuts + ranks_number();
+    const uint64_t *cuts = system->shares->parts.cuts + ranks_number();
     return (struct range){(size_t)cuts[0], (size_t)cuts[1]};
 }
 
@@ -59,7 +148,24 @@ void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vector
     worker_barrier(worker); // all have written their rows
     real *const arrays[] = {vectors.x, vectors.y, vectors.z};
     for (size_t i = 0; worker->index == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
-        ranks_collect(arrays[i], sizeof(real), system->shares->cuts, true);
+        ranks_collect(arrays[i], sizeof(real), system->shares->parts.cuts, true);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
+                                    const struct worker *worker)
+{
+    const struct shares *shares = system->shares;
+    if (!shares || shares->everything) {
+        REAL_NAME(shares_collect)(system, vectors, worker);
+        return;
+    }
+    worker_barrier(worker); // all have written their rows
+    if (worker->index == 0) {
+        const struct node_fields fields = {{vectors.x, vectors.y, vectors.z}, 3};
+        REAL_NAME(node_lists_send)(&shares->halo, &fields);
+        REAL_NAME(node_lists_receive)(&shares->halo, &fields);
+    }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 

@@ -10,7 +10,7 @@
 #include "springs/tangent.h"
 #include "state/system.h"
 
-// NULL without memory; not collective.
+// Agrees with the other ranks on what is sent to whom; ends all ranks without memory. Collective.
 struct shares *REAL_NAME(shares_make)(const struct system *system);
 void REAL_NAME(shares_free)(struct shares *shares);
 
@@ -26,6 +26,10 @@ struct range REAL_NAME(shares_rows_of)(const struct system *system, const struct
 // ends with a barrier. Nothing without other ranks.
 void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vectors,
                                const struct worker *worker);
+
+// The same of the nodes that the rows of each rank read in a product of springs and wind.
+void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
+                                    const struct worker *worker);
 
 // Whether any rank says so, where ranks decide for themselves; the same on all workers.
 bool REAL_NAME(shares_any)(struct system *system, bool mine, const struct worker *worker);

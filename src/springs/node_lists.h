@@ -1,0 +1,48 @@
+// Lists of nodes that ranks send each other in every round of messages: which of others a rank wants,
+// and which of its own others have asked for; also of boxes of halo contributions, which exchange.c
+// sends itself. Numeric.
+#ifndef TAUT_SPRINGS_NODE_LISTS_H
+#define TAUT_SPRINGS_NODE_LISTS_H
+
+#include "springs/plan_parts.h"
+#include "state/system.h"
+
+// Numbers to and from one rank: nodes, or boxes of halo contributions.
+struct node_lists {
+    uint64_t (**sent)[2], (**received)[2]; // by rank: pairs (first, count), or (tile, box)
+    size_t *sent_counts, *received_counts; // pairs
+    struct ranks_messages *messages;
+};
+
+// False without memory; not collective.
+bool REAL_NAME(node_lists_begin)(struct node_lists *lists);
+void REAL_NAME(node_lists_free)(struct node_lists *lists);
+
+// Adds a pair that is wanted of a rank, or nodes of their owners; false without memory.
+bool REAL_NAME(node_lists_want_pair)(struct node_lists *lists, int rank, uint64_t first,
+                                     uint64_t second);
+bool REAL_NAME(node_lists_want)(struct node_lists *lists, const struct plan_parts *parts,
+                                struct plan_nodes nodes);
+
+// Tells the owners what is wanted of them. False on all ranks if one has not enough memory. Collective.
+bool REAL_NAME(node_lists_swap)(struct node_lists *lists);
+
+// Makes the messages, of so many numbers for each node; `boxes`: of this plan, NULL: pairs are nodes.
+// `tag` as for ranks_messages_make. False without memory; not collective.
+bool REAL_NAME(node_lists_connect)(struct node_lists *lists, const struct plan *boxes,
+                                   size_t numbers, int tag);
+
+// Arrays of all nodes.
+enum { NODE_FIELDS_MAX = 20 };
+struct node_fields {
+    real *arrays[NODE_FIELDS_MAX];
+    size_t count;
+};
+
+// A round: the nodes that others want are copied, and may change afterwards; then those of others
+// become what their owners have sent. By worker 0 alone.
+void REAL_NAME(node_lists_send)(const struct node_lists *lists, const struct node_fields *fields);
+void REAL_NAME(node_lists_receive)(const struct node_lists *lists,
+                                   const struct node_fields *fields);
+
+#endif
