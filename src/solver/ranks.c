@@ -49,11 +49,13 @@ static bool is_whole(const taut_solver *solver)
 
 // Whether ranks share the linear systems of implicit integrators. All must then come to the same sums,
 // one after another. With contact of surfaces that is not certain: when lists are made, and so what is
-// measured, depends on what rank 0 has evaluated for output.
+// measured, depends on what rank 0 has evaluated for output. With few nodes messages take longer than
+// what they save.
 static bool may_share(const taut_solver *solver)
 {
-    return integrator_is_implicit(solver->integrator) && !solver->topology->has_contact &&
-           solver->topology->mesh_collider_count == 0;
+    const size_t chunks = chunk_count((size_t)solver->topology->node_count);
+    return integrator_is_implicit(solver->integrator) && chunks > (size_t)ranks_count() &&
+           !solver->topology->has_contact && solver->topology->mesh_collider_count == 0;
 }
 
 // Whatever the steps of a scene need and what only one process can do is an error at the start,
