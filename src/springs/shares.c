@@ -145,7 +145,7 @@ void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vector
 {
     if (!system->shares)
         return;
-    worker_barrier(worker); // all have written their rows
+    stage_end(&system->clock, STAGE_SOLVE, worker); // all have written their rows
     real *const arrays[] = {vectors.x, vectors.y, vectors.z};
     for (size_t i = 0; worker->index == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
         ranks_collect(arrays[i], sizeof(real), system->shares->parts.cuts, true);
@@ -160,7 +160,7 @@ void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors v
         REAL_NAME(shares_collect)(system, vectors, worker);
         return;
     }
-    worker_barrier(worker); // all have written their rows
+    stage_end(&system->clock, STAGE_SOLVE, worker); // all have written their rows
     if (worker->index == 0) {
         const struct node_fields fields = {{vectors.x, vectors.y, vectors.z}, 3};
         REAL_NAME(node_lists_send)(&shares->halo, &fields);
