@@ -449,9 +449,9 @@ output: {{every: {16 * dt}, pc2: true, vtp: {{forces: true}}}}
 """)
 
 
-def contact_of(path, *arguments):
-    """What one process prints of contact at the end of a run."""
-    found = start(0, "run", path, "--no-output", "--quiet", "--json", *arguments)
+def contact_of(path, *arguments, ranks=0):
+    """What a run prints of contact at its end: the same on any number of ranks, lists of candidates too."""
+    found = start(ranks, "run", path, "--no-output", "--quiet", "--json", *arguments)
     expect(found.returncode == 0, found.stderr)
     return json.loads(found.stdout)["surface_contact"]
 
@@ -461,6 +461,7 @@ def case_one_hash_with_contact():
         path = touching(f"touching-{kind}.yaml", bodies)
         found = contact_of(path)
         expect(found["touching"] > 50, f"{path}: {found}")
+        expect(contact_of(path, "--threads", "1", ranks=3) == found, f"{path}: other than {found}")
         assert_one_hash(path, all_ranks=(2, 3, 5) if kind == "all" else (3,))
     for precision in ("mixed", "double"):
         assert_one_hash(path, "--precision", precision, all_ranks=(3,))
@@ -473,6 +474,7 @@ def case_one_hash_with_motion_that_is_cut():
         path = touching("cut.yaml", ("cloth", "ball", "rope"), "moving", speed, steps)
         found = contact_of(path)
         expect(found["cut_steps"] > 3, f"{path}: {found}")
+        expect(contact_of(path, "--threads", "1", ranks=2) == found, f"{path}: other than {found}")
         assert_one_hash(path, all_ranks=(2, 3))
         assert_one_hash(path, "--precision", "mixed", "--set", "output.work=false", all_ranks=(3,))
 

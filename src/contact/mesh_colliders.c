@@ -2,7 +2,7 @@
 // (surfaces.h), whose nodes lie behind those of bodies in the arrays of the state (state/state.h), with
 // an inverse mass of 0; so lists, forces and the cutting of steps treat them as driven nodes. Here are
 // their poses, the work that they do, and whether something is inside one at the start.
-#include "contact/surface_lists.h"
+#include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
 
 #include <stdlib.h>
@@ -199,8 +199,7 @@ uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it)
 
 // ---- Work
 
-// Of what moves it: against the forces on its nodes, those of other blocks included.
-static double power_of_block(const struct system *system, size_t b)
+double REAL_NAME(mesh_collider_block_power)(const struct system *system, size_t b)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct surface_block *block = &it->surfaces.blocks[b];
@@ -223,9 +222,11 @@ double REAL_NAME(mesh_colliders_power)(const struct system *system)
         return REAL_NAME(surface_rows_collider_power)(system);
     if (!it->colliders_move)
         return 0;
+    if (it->shares && it->shares->power_known) // also in an evaluation by all ranks after it
+        return it->shares->collider_power;
     for (size_t b = 0; b < it->surfaces.block_count; b++)
         if (it->touched[b] && is_of_collider(system->topology, &it->surfaces.blocks[b]))
-            power += power_of_block(system, b);
+            power += REAL_NAME(mesh_collider_block_power)(system, b);
     return power;
 }
 

@@ -10,7 +10,7 @@
 // made.
 #include "contact/candidates.h"
 #include "contact/shape_contact.h"
-#include "contact/surface_lists.h"
+#include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
 
 #include <stdlib.h>
@@ -203,6 +203,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     const size_t bodies = it->body_count, nodes = all_surface_nodes(system->topology);
     const size_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
     REAL_NAME(surface_friction_free)(system);
+    REAL_NAME(surface_shares_free)(system);
     REAL_NAME(shape_contact_free)(system);
     if (it->broad)
         release_lists(it, allocator);
@@ -263,7 +264,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
                  it->lists[i].code_capacity * sizeof *it->lists[i].codes +
                  it->lists[i].passing_capacity * sizeof *it->lists[i].passing +
                  it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
-    bytes += REAL_NAME(surface_friction_bytes)(system);
+    bytes += REAL_NAME(surface_friction_bytes)(system) + REAL_NAME(surface_shares_bytes)(it);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
 }
 
@@ -377,6 +378,8 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         const struct block_pair *pair = &known->pair;
         const bool self = pair->a == pair->b;
         block_reals others;
+        if (!pair_is_own(system, index, pair))
+            continue;
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
         const struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
@@ -538,6 +541,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     worker_barrier(worker);
     if (worker->index == 0) {
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
+        REAL_NAME(surface_shares_pushes)(system);
         if (it->friction)
             it->friction->powers_known = true;
         if (it->rows)
@@ -554,6 +558,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     for (size_t b = blocks.first; b < blocks.end; b++)
         add_passed(it, b);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_shares_collider_power)(system);
 }
 
 void REAL_NAME(surface_contact_pause)(struct system *system, bool pauses,
@@ -727,10 +733,15 @@ static double energy_of_pairs(struct system *system, bool changed, const struct 
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     uint64_t touching = 0;
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = list_energy(system, &finder, i, changed, &touching);
+        it->energies[i] =
+            list_is_own(system, i) ? list_energy(system, &finder, i, changed, &touching) : 0;
     worker_barrier(worker);
     if (worker->index == 0 && atomic_exchange(&it->failed, false))
         REAL_NAME(surface_memory_has_run_out)(system);
+    if (worker->index == 0)
+        REAL_NAME(surface_shares_add)(system, it->energies);
+    if (surface_shares(system))
+        worker_barrier(worker);
     double energy = 0;
     for (size_t i = 0; i < it->broad->list_count; i++)
         energy += it->energies[i];
@@ -820,9 +831,14 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     if (it->start_known)
         REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
+    const bool *own =
+        it->shares ? it->shares->lists : NULL; // of several ranks the lists of this one
     for (size_t i = 0; i < it->broad->list_count; i++) {
+        if (own && !own[i])
+            continue;
         (void)list_energy(system, &finder, i, false, &counts.touching);
         counts.candidates += it->lists[i].used;
     }
+    REAL_NAME(surface_shares_count)(system, &counts);
     return counts;
 }

@@ -12,6 +12,13 @@
 taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_scene *scene,
                                             taut_error *error);
 void REAL_NAME(surface_contact_free)(struct system *system);
+
+// Of several ranks (surface_shares.h): decides which pairs of surfaces one with these nodes evaluates in
+// steps, if the scene has contact; false without memory. Not collective. And, outside of steps, the memory
+// of friction of all surfaces := that of the ranks that keep it, on all ranks, which call it together.
+bool REAL_NAME(surface_contact_share)(const struct system *system, struct range own);
+void REAL_NAME(surface_friction_share)(struct system *system);
+
 uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system);
 
 // Whether any triangles of surfaces that may touch cross each other, or edges without triangles cross
@@ -144,7 +151,7 @@ bool REAL_NAME(mesh_colliders_enclose)(const struct system *system, struct surfa
 
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system);
 
-// By one worker; all 0 without contact.
+// By one worker, of all ranks together; all 0 without contact.
 struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *system);
 
 // With itself, and with shapes if they have no thickness.

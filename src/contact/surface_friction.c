@@ -13,6 +13,7 @@
 // it, and the frame takes the couple of the force and the height. So neither the momentum nor the
 // angular momentum changes, and what the force does is what the stretch changes by.
 #include "contact/surface_friction_contact.h"
+#include "contact/surface_shares.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -429,7 +430,8 @@ static bool update_lists(struct system *system, struct friction_step step,
         update.pair = update.at = update.made.count = update.made.pair_count = 0;
         update.heat = 0;
         for (size_t p = 0; !none && p < it->lists[i].pair_count && !update.failed; p++)
-            update_pair(&update, &finder, i, p, unused);
+            if (pair_is_own(system, i, &it->lists[i].pairs[p].pair))
+                update_pair(&update, &finder, i, p, unused);
         end_pairs_before(&update, UINT32_MAX, UINT32_MAX);
         update.failed |= !put_list(list, &update.made);
         it->friction->heat[i] = update.heat;
@@ -468,6 +470,8 @@ void REAL_NAME(surface_friction_update)(struct system *system, struct friction_s
     REAL_NAME(exchange_all_nodes)(system, worker);
     update_all(system, step, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_shares_add)(system, it->friction->heat);
     for (size_t i = 0; worker->index == 0 && i < it->friction->list_count; i++)
         system->work.done[WORK_FRICTION] += it->friction->heat[i];
 }
@@ -534,8 +538,13 @@ static double sum_of_lists(struct system *system, bool power, bool changed,
     worker_barrier(worker);
     const struct range lists = worker_share(worker, it->friction->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] = list_sum(system, &it->friction->lists[i], power, changed);
+        it->energies[i] =
+            list_is_own(system, i) ? list_sum(system, &it->friction->lists[i], power, changed) : 0;
     worker_barrier(worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_shares_add)(system, it->energies);
+    if (surface_shares(system))
+        worker_barrier(worker);
     double sum = 0;
     for (size_t i = 0; i < it->friction->list_count; i++)
         sum += it->energies[i];
@@ -564,6 +573,12 @@ double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
         system->surface_contact ? system->surface_contact->friction : NULL;
     if (!it || !it->powers_known)
         return REAL_NAME(surface_contact_power)(system, worker);
+    if (surface_shares(system)) {
+        worker_barrier(worker);
+        if (worker->index == 0)
+            REAL_NAME(surface_shares_add)(system, it->powers);
+        worker_barrier(worker);
+    }
     double sum = 0;
     for (size_t i = 0; i < it->list_count; i++)
         sum += it->powers[i];

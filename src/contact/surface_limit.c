@@ -17,6 +17,7 @@
 // is the cuts that carry a body, they also are the normal force of its friction.
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"
+#include "contact/surface_shares.h"
 
 #include <string.h>
 
@@ -470,13 +471,18 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
         (system, worker_share(worker, it->surfaces.block_count, 1));
         worker_barrier(worker);
         for (size_t i = lists.first; i < lists.end; i++) {
-            find_passing(system, &finder, i, true);
+            if (list_is_own(system, i))
+                find_passing(system, &finder, i, true);
             if (it->lists[i].passing_count > 0)
                 atomic_store(&it->passes, true);
         }
         worker_barrier(worker);
         if (worker->index == 0 && atomic_exchange(&it->failed, false))
             REAL_NAME(surface_memory_has_run_out)(system);
+        if (worker->index == 0)
+            REAL_NAME(surface_shares_passing)(system);
+        if (surface_shares(system))
+            worker_barrier(worker);
     }
     const bool of_shapes = it->shapes && REAL_NAME(shape_contact_passes)(system, end, worker);
     const bool passes = overshot || of_shapes || atomic_load(&it->passes);

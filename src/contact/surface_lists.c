@@ -16,7 +16,7 @@
 // with a skin of its own; those that are not listed then are at least so far apart, and the same pair
 // is not searched again before they may be within reach (the dual pair lists of GROMACS: Pall et al.
 // 2020). Pairs keep this when the lists of pairs are made again.
-#include "contact/surface_lists.h"
+#include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
 
 #include <assert.h>
@@ -25,6 +25,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "ranks/ranks.h"
 #include "state/reading.h"
 
 // The skin of a tile, in units of half the thickness of its body: the faster tiles move relative to
@@ -826,6 +827,8 @@ void REAL_NAME(surface_memory_has_run_out)(struct system *system)
     it->pushes = false;
     if (it->rows)
         it->rows->count = 0;
+    if (it->shares) // the others wait for what this rank has not
+        ranks_abort(1, "out of memory for contact");
     if (system->fault.code != TAUT_OK)
         return;
     system->fault = (struct fault){.code = TAUT_ERROR_MEMORY, .step = system->state->step};
@@ -929,8 +932,16 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    const bool *own =
+        it->shares ? it->shares->lists : NULL; // of several ranks the lists of this one
     for (size_t i = lists.first; i < lists.end; i++)
-        it->lists[i].sleeps = it->lists[i].sleeps || may_sleep(it, &finder, i);
+        if (!own || own[i])
+            it->lists[i].sleeps = it->lists[i].sleeps || may_sleep(it, &finder, i);
+    if (own) {
+        worker_barrier(worker);
+        if (worker->index == 0)
+            REAL_NAME(surface_shares_sleep)(system);
+    }
     for (size_t b = blocks.first; b < blocks.end; b++)
         atomic_store_explicit(&it->listed[b], 0, memory_order_relaxed);
     worker_barrier(worker);
@@ -941,8 +952,11 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
             atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
         }
     for (size_t i = 0; worker->index == 0 && i < it->broad->list_count; i++)
-        for (size_t p = 0; p < it->lists[i].pair_count && it->lists[i].sleeps; p++)
+        for (size_t p = 0; p < it->lists[i].pair_count && it->lists[i].sleeps && (!own || own[i]);
+             p++)
             limit_tiles(it, &it->lists[i].pairs[p].pair, room_of(it, &it->lists[i].pairs[p]));
+    if (worker->index == 0)
+        REAL_NAME(surface_shares_tightness)(system);
     worker_barrier(worker);
 }
 

@@ -141,7 +141,8 @@ struct surface_contact {
     uint32_t *halo_start;   // by entry: those of other blocks with this node, ascending
     uint32_t *halo;
     size_t halo_count;
-    double *energies;  // by list, J
+    double *energies;              // by list, J
+    struct surface_shares *shares; // of several ranks (surface_shares.h)
     double *parts;     // by pair of bodies, of the stiffness; NULL: 1 (mesh_colliders.c)
     double posed_time; // s, to which those that move have been posed
     const real *posed; // in these x coordinates
@@ -480,6 +481,9 @@ static inline bool sides_are_apart(const struct candidate *it, const struct poin
 taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *error);
 void REAL_NAME(mesh_colliders_free)(struct system *system);
 uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it);
+
+// W, of what moves it, against the forces of the last evaluation on the nodes of a block of one.
+double REAL_NAME(mesh_collider_block_power)(const struct system *system, size_t b);
 
 // Finds the candidates of a pair in the positions of the start, unless those are listed that are nearer
 // than a distance, m, at that time. Only by the worker that has the list; false without memory.

@@ -197,6 +197,7 @@ struct surface_cuts solver_surface_cuts(const taut_solver *solver)
 
 struct surface_counts solver_surface_counts(const taut_solver *solver)
 {
+    solver_begin_count(solver);
     return solver->functions->surface_counts(solver->system);
 }
 

@@ -54,6 +54,9 @@ void solver_collect(const taut_solver *solver);
 // it too, where that may change what contact knows of surfaces (lists of candidates).
 void solver_begin_evaluation(const taut_solver *solver, bool want_forces);
 
+// The same before surfaces are counted (solver_surface_counts).
+void solver_begin_count(const taut_solver *solver);
+
 // Ends the service of the other ranks.
 void solver_ranks_free(taut_solver *solver);
 

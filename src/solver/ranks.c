@@ -24,7 +24,7 @@ struct solver_ranks {
     bool collected;        // on rank 0: its arrays have the present state of all nodes
 };
 
-enum { ORDER_ADVANCE, ORDER_COLLECT, ORDER_EVALUATE, ORDER_END };
+enum { ORDER_ADVANCE, ORDER_COLLECT, ORDER_EVALUATE, ORDER_COUNT, ORDER_END };
 
 struct order {
     uint64_t kind;
@@ -190,15 +190,25 @@ void solver_collect(const taut_solver *solver)
     ranks->collected = true;
 }
 
-// All ranks keep the same lists of surfaces, which are made at the same times.
-void solver_begin_evaluation(const taut_solver *solver, bool want_forces)
+// Every rank keeps lists of surfaces, which are made at the same times, and what they have is counted.
+static void order_with_surfaces(const taut_solver *solver, uint64_t kind, bool want_forces)
 {
     const struct solver_ranks *ranks = solver->ranks;
     if (!ranks || ranks->whole || ranks->steps || ranks_number() != 0 ||
         !solver->topology->has_contact)
         return;
     solver_collect(solver);
-    give_order(ORDER_EVALUATE, want_forces);
+    give_order(kind, want_forces);
+}
+
+void solver_begin_evaluation(const taut_solver *solver, bool want_forces)
+{
+    order_with_surfaces(solver, ORDER_EVALUATE, want_forces);
+}
+
+void solver_begin_count(const taut_solver *solver)
+{
+    order_with_surfaces(solver, ORDER_COUNT, false);
 }
 
 void solver_serve(taut_solver *solver)
@@ -213,6 +223,8 @@ void solver_serve(taut_solver *solver)
             solver->functions->exchange_collect(solver->system, solver->ranks->exchange);
         else if (order.kind == ORDER_EVALUATE)
             solver_evaluate(solver, order.steps != 0, &energy);
+        else if (order.kind == ORDER_COUNT)
+            (void)solver_surface_counts(solver);
     } while (order.kind != ORDER_END);
 }
 

@@ -144,6 +144,7 @@ static bool reserve_contacts(const taut_solver *solver, struct friction_contacts
 bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
 {
     struct transfer transfer = {.solver = solver, .checkpoint = checkpoint};
+    solver_collect(solver); // the contacts of all ranks
     if (!reserve_contacts(solver, &checkpoint->surface_friction))
         return false;
     if (checkpoint->compares) { // forces are evaluated

@@ -432,10 +432,16 @@ static const struct stage_clock *clock_of(const struct system *system)
 
 // ---- Several ranks
 
+static bool rank_needs(const struct system *system, struct plan_part *part)
+{
+    const struct range own = {(size_t)part->first_node, (size_t)part->end_node};
+    return REAL_NAME(elements_need)(system, part) && REAL_NAME(surface_contact_share)(system, own);
+}
+
 static taut_status make_exchange(const struct system *system, const struct plan_parts *parts,
                                  struct exchange **exchange, taut_error *error)
 {
-    return REAL_NAME(exchange_make)(system, parts, REAL_NAME(elements_need), exchange, error);
+    return REAL_NAME(exchange_make)(system, parts, rank_needs, exchange, error);
 }
 
 static void exchange_use(struct system *system, struct exchange *exchange)
@@ -461,6 +467,7 @@ static void exchange_collect(struct system *system, const struct exchange *excha
 {
     // With contact all ranks evaluate surfaces together, also outside of steps (solver/ranks.c).
     REAL_NAME(exchange_collect)(system, exchange, system->surface_contact != NULL);
+    REAL_NAME(surface_friction_share)(system);
 }
 
 // ---- Interaction between two steps

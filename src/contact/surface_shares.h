@@ -1,0 +1,67 @@
+// Contact of surfaces on several ranks: every rank keeps all lists, and evaluates the pairs of blocks that
+// have to do with its nodes (docs/ranks.md). Every list belongs to one rank, which evaluates all of its
+// pairs as one process does; only its sums of a list count, and what it knows of the list decides when
+// lists sleep and are made again. So two ranks may evaluate the same pair, with the same result, and
+// lists are made at the same times as in one process.
+//
+// Unless a comment says otherwise, functions are called by worker 0 of all ranks together, between
+// barriers, and do nothing without other ranks. Numeric.
+#ifndef TAUT_CONTACT_SURFACE_SHARES_H
+#define TAUT_CONTACT_SURFACE_SHARES_H
+
+#include "contact/surface_lists.h"
+
+struct surface_shares {
+    bool *lists;  // by list: whether it is this rank's
+    bool *blocks; // by block: whether this rank needs the forces on it
+    size_t list_count, block_count;
+    double *sums;          // scratch, two for each list
+    double *powers;        // W, by block, of those that belong to mesh colliders
+    double collider_power; // W, of all, in the last evaluation of the forces, if
+    bool power_known;      // ranks have shared that evaluation
+};
+
+void REAL_NAME(surface_shares_free)(struct system *system);
+uint64_t REAL_NAME(surface_shares_bytes)(const struct surface_contact *it);
+
+// While ranks have different pairs to evaluate: in steps. NULL: this one has all. Anywhere.
+static inline const struct surface_shares *surface_shares(const struct system *system)
+{
+    return system->exchange || system->paused ? system->surface_contact->shares : NULL;
+}
+
+// Whether the sums of a list are this rank's; and whether it evaluates a pair of it. Anywhere.
+static inline bool list_is_own(const struct system *system, size_t list)
+{
+    const struct surface_shares *shares = surface_shares(system);
+    return !shares || shares->lists[list];
+}
+
+static inline bool pair_is_own(const struct system *system, size_t list,
+                               const struct block_pair *pair)
+{
+    const struct surface_shares *shares = surface_shares(system);
+    return !shares || shares->lists[list] || shares->blocks[pair->a] || shares->blocks[pair->b];
+}
+
+// Numbers by list: those of the ranks that have them, on all.
+void REAL_NAME(surface_shares_add)(struct system *system, double *by_list);
+
+// Which lists sleep, and what finding that out has measured.
+void REAL_NAME(surface_shares_sleep)(struct system *system);
+
+// What tiles may move, of the lists of all ranks.
+void REAL_NAME(surface_shares_tightness)(struct system *system);
+
+// The pairs of all lists that the step has to be cut for.
+void REAL_NAME(surface_shares_passing)(struct system *system);
+
+// Candidates and contacts of all lists, from those of this rank's.
+void REAL_NAME(surface_shares_count)(const struct system *system, struct surface_counts *counts);
+
+// Whether surfaces push on any rank. Then, once forces are complete, the power of mesh colliders, if it
+// is wanted.
+void REAL_NAME(surface_shares_pushes)(struct system *system);
+void REAL_NAME(surface_shares_collider_power)(struct system *system);
+
+#endif
