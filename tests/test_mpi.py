@@ -753,6 +753,13 @@ bodies:
 """), all_ranks=(2, 4))
 
 
+def case_one_hash_of_linear_systems_with_elements():
+    for bodies, all_ranks in (("gel",), (2, 3)), (("cloth", "rope"), (2,)), (("sheet", "cloth"), (2,)):
+        path = elastic("solved-elastic.yaml", bodies)
+        assert_one_hash(path, "--set", "simulation.integrator=implicit_euler", "--set",
+                        "simulation.dt=1.0e-3", "--steps", "2", all_ranks=all_ranks)
+
+
 def case_one_hash_with_full_newton():
     for integrator in ("implicit_euler", "implicit_midpoint"):
         path = scene("newton.yaml", ["cloth", "ball"], integrator, dt=4e-3, steps=3)

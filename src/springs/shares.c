@@ -19,7 +19,19 @@ enum { TAG_ROWS = 4 };
 
 // ---- What rows read
 
-// The nodes at the other ends of springs.
+// How far from a node of a grid its row reaches, by springs and, two nodes in a row, two rows and one
+// layer, by elements.
+static uint64_t reach_of(const struct topology_body *body, const struct plan_grid *grid)
+{
+    const uint64_t rows = grid->ny > 1 ? 2 * grid->nx : 0;
+    uint64_t reach =
+        body->elements.present ? 2 + rows + (grid->nz > 1 ? grid->nx * grid->ny : 0) : 0;
+    for (int d = 0; d < grid->direction_count; d++)
+        reach = max_u64(reach, (uint64_t)grid->directions[d].offset);
+    return reach;
+}
+
+// The nodes at the other ends of springs, and those of elements of grids.
 static bool add_spring_needs(const struct system *system, struct plan_part *part)
 {
     const struct topology *topology = system->topology;
@@ -30,9 +42,7 @@ static bool add_spring_needs(const struct system *system, struct plan_part *part
         if (body->first_node >= part->end_node || end_node <= part->first_node)
             continue;
         if (grid) {
-            uint64_t reach = 0;
-            for (int d = 0; d < grid->direction_count; d++)
-                reach = max_u64(reach, (uint64_t)grid->directions[d].offset);
+            const uint64_t reach = reach_of(body, grid);
             const uint64_t before = part->first_node > reach ? part->first_node - reach : 0;
             if (!plan_part_need(part, max_u64(before, body->first_node), part->first_node) ||
                 !plan_part_need(part, part->end_node, min_u64(part->end_node + reach, end_node)))
@@ -99,8 +109,12 @@ static bool make(const struct system *system, struct shares *shares)
         return false;
     for (size_t r = 0; r <= count; r++) // as sum_over_chunks divides them
         shares->parts.cuts[r] = min_u64(chunk_count(nodes) * r / count * SUM_CHUNK, nodes);
-    // The compression of gas is a sum over the nodes of a body, which no rank has alone.
-    shares->everything = topology_has_gas(system->topology) || system->elements;
+    // The compression of gas is a sum over the nodes of a body, which no rank has alone, and elements
+    // on no grid are not looked through here.
+    shares->everything = topology_has_gas(system->topology);
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        shares->everything |=
+            system->topology->bodies[b].elements.present && !plan_grid_of_body(system->plan, b);
     return find_wants(system, shares);
 }
 

@@ -27,7 +27,7 @@ struct range REAL_NAME(shares_rows_of)(const struct system *system, const struct
 void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vectors,
                                const struct worker *worker);
 
-// The same of the nodes that the rows of each rank read in a product of springs and wind.
+// The same of the nodes that the rows of each rank read in a product.
 void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
                                     const struct worker *worker);
 
