@@ -26,6 +26,7 @@ struct exchange {
     int kept_count;
     uint64_t *packed_cuts; // rank r has the first nodes of packed tiles [packed_cuts[r], [r + 1])
     bool any;              // the result of exchange_any
+    real *all;             // with contact: what all nodes send, rank after rank
     bool all_known;        // all nodes are those of their owners (exchange_all_nodes)
 };
 
@@ -126,7 +127,11 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         exchange->parts = parts;
         exchange->power_count = system->power_parts.count;
         exchange->kept = calloc(KEPT_POWERS * exchange->power_count + 1, sizeof *exchange->kept);
-        sound = exchange->kept && find_packed_cuts(system, exchange) &&
+        if (system->surface_contact)
+            exchange->all = calloc((size_t)system->state->nodes + 1,
+                                   moving_fields(system->state, true).count * sizeof(real));
+        sound = exchange->kept && (exchange->all || !system->surface_contact) &&
+                find_packed_cuts(system, exchange) &&
                 plan_part_make(system->topology, system->plan, parts, ranks_number(),
                                &exchange->part, error) == TAUT_OK &&
                 needs(system, &exchange->part);
@@ -161,6 +166,7 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
     plan_part_free(&exchange->part);
     free(exchange->kept);
     free(exchange->packed_cuts);
+    free(exchange->all);
     REAL_NAME(node_lists_free)(&exchange->halo);
     REAL_NAME(node_lists_free)(&exchange->boxes);
     REAL_NAME(node_lists_free)(&exchange->rest);
@@ -193,6 +199,31 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
+// The nodes of a rank, array after array; into `all` or out of it.
+static void copy_moving(const struct exchange *it, const struct node_fields *fields, int rank,
+                        bool out)
+{
+    const size_t first = (size_t)it->parts->cuts[rank],
+                 count = (size_t)it->parts->cuts[rank + 1] - first;
+    for (size_t f = 0; f < fields->count; f++) {
+        real *const nodes = fields->arrays[f] + first, *const all = it->all +
+                                                                    first * fields->count +
+                                                                    f * count;
+        memcpy(out ? nodes : all, out ? all : nodes, count * sizeof *all);
+    }
+}
+
+// All arrays at once: of few nodes a message costs more than what it has.
+static void collect_moving(const struct system *system, const struct exchange *it)
+{
+    const struct node_fields fields = moving_fields(system->state, true);
+    copy_moving(it, &fields, ranks_number(), false);
+    ranks_collect(it->all, fields.count * sizeof *it->all, it->parts->cuts, true);
+    for (int r = 0; r < ranks_count(); r++)
+        if (r != ranks_number())
+            copy_moving(it, &fields, r, true);
+}
+
 void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *worker)
 {
     struct exchange *it = system->exchange;
@@ -200,9 +231,7 @@ void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *w
         return;
     worker_barrier(worker); // all nodes have moved, and all workers have looked
     if (worker->index == 0) {
-        const struct node_fields fields = moving_fields(system->state, true);
-        for (size_t f = 0; f < fields.count; f++)
-            ranks_collect(fields.arrays[f], sizeof(real), it->parts->cuts, true);
+        collect_moving(system, it);
         it->all_known = true;
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
