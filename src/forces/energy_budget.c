@@ -316,6 +316,16 @@ struct external_power REAL_NAME(external_power)(struct system *system, double ti
     return (struct external_power){power[WORK_WIND] + power[WORK_DRIVES], power[MOVED_KINETIC]};
 }
 
+double REAL_NAME(dissipated_power)(struct system *system, double time, const struct worker *worker)
+{
+    const struct surroundings now = {.time = time};
+    double power[SUM_WIDTH] = {0};
+    add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
+    return power[WORK_DRAG] + power[WORK_FRICTION] +
+           REAL_NAME(springs_damping_power)(system, worker) +
+           REAL_NAME(elements_power)(system, worker);
+}
+
 static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
                            const struct worker *worker)
 {

@@ -105,6 +105,10 @@ struct external_power {
 struct external_power REAL_NAME(external_power)(struct system *system, double time,
                                                 const struct worker *worker);
 
+// What dampers, drag and friction take in the present state, W, without those of surfaces: what is in
+// forces of surface_contact_pause. The same on every worker.
+double REAL_NAME(dissipated_power)(struct system *system, double time, const struct worker *worker);
+
 // A loss of kinetic energy, J, between two evaluations of forces (friction on a projecting surface,
 // keep_velocity): updates the budget's estimate of what steps do not resolve. Called before the
 // loss is counted, by worker 0 only.

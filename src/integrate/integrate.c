@@ -274,8 +274,9 @@ static void sum_force_powers(const struct system *system, const void *unused, st
 // The energy at the end of the step, on worker 0, before its motion is cut or after. The velocities
 // of symplectic Euler and of Verlet's methods belong to the middle of the step, so that h/2 F.v is
 // added. Without that term the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force
-// presses a node on a surface, in the same direction in every step. Contact itself is left out of F.
-// `surfaces`: with the energy of surfaces.
+// presses a node on a surface, in the same direction in every step. Contact itself is left out of F, and
+// so are dampers and drag: the budget has their powers before the step and after the cut, and not what
+// they would take of the motion that is cut. `surfaces`: with the energy of surfaces.
 static taut_energy energy_of_motion(struct system *system, struct evaluation end, bool surfaces,
                                     const struct worker *worker)
 {
@@ -294,12 +295,13 @@ static taut_energy energy_of_motion(struct system *system, struct evaluation end
     REAL_NAME(forces_evaluate_without_breaking)(system, end, worker);
     REAL_NAME(surface_contact_pause)(system, false, worker);
     REAL_NAME(sum_over_nodes)(system, sum_force_powers, NULL, powers, worker);
+    const double dissipated = REAL_NAME(dissipated_power)(system, end.time, worker);
     if (worker->index == 0) {
         REAL_NAME(exchange_all_known)(system, true); // nothing has moved
         system->fault = found;
     }
     worker_barrier(worker);
-    energy.total += system->settings.dt / 2 * powers[0];
+    energy.total += system->settings.dt / 2 * (powers[0] + dissipated);
     return energy;
 }
 

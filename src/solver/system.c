@@ -204,7 +204,9 @@ static taut_status make(const struct topology *topology, const struct plan *plan
 
     // Constants, state and scratch, in the order of their dependencies.
     const struct plan_counts counts = plan_counts(topology, plan);
-    const bool powers = options->keep_energy_budget && !REAL_NAME(work_is_always_measured)(system);
+    // By loops: where kernels do not measure powers, and where motion is cut (dissipated_power).
+    const bool powers = options->keep_energy_budget &&
+                        (!REAL_NAME(work_is_always_measured)(system) || system->settings.cuts);
     struct state_needs needs = needs_of(&system->settings, topology, &counts, powers);
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
                                                    &system->constants, error);
