@@ -253,6 +253,12 @@ typedef struct taut_contact_point {
     ptrdiff_t other;    // the body that it touches, which may be the same; -1: a collider
     ptrdiff_t collider; // its index in the scene's list; -1: none
     taut_contact_friction friction;
+    // N, of friction on `body`, along the surface: by the springs of its memory and the velocities of the
+    // present state, with which the next step of an explicit integrator begins (implicit ones and xpbd act
+    // by the end of their steps). 0 without friction, and as long as a contact between surfaces has no
+    // memory, in the state in which it begins. On the parts of a triangle that touches a sphere it acts at
+    // the corners, in proportion to what the triangle presses on them.
+    double friction_force[3];
 } taut_contact_point;
 
 // Lists what touches in the present state, which does not change. *count is the number of all contact

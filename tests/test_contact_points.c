@@ -353,6 +353,38 @@ static void test_nodes_in_penalty_colliders(void **state)
     taut_solver_destroy(solver);
 }
 
+// The forces of all contacts on the first body, friction included, and its weight and drag are the forces
+// on its nodes; friction is along the surface, and within the cone, on which contacts slide downwards.
+static void assert_friction(taut_solver *solver, const taut_contact_point *points, uint64_t count,
+                            double coefficient)
+{
+    const double drag = 0.005, mass = 0.02 / 25;
+    double slides = 0, limit = 0; // N, of what slides
+    vec3 expected = {0, 0, 0}, sum = {0, 0, 0};
+    for (uint64_t node = 0; node < 25; node++) {
+        const vec3 weight = vec3_make(mass * 4.387165, mass * -8.77433, 0);
+        sum = vec3_add(sum, vec3_subtract(weight, vec3_scale(drag, velocity_of(solver, node))));
+        expected = vec3_add(expected, force_on(solver, node));
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const vec3 friction = vector_of(points[i].friction_force),
+                   normal = vector_of(points[i].normal);
+        const double sign = points[i].body == 0 ? 1 : -1, size = vec3_length(friction);
+        const vec3 all = vec3_add(friction, vec3_scale(points[i].force, normal));
+        sum = vec3_add(sum, vec3_scale(sign, all));
+        // At the corners of a triangle on a sphere it is at right angles to their own normals.
+        assert_near(vec3_dot(friction, normal), 0, 2e-3 * size + 1e-9);
+        assert_true(size <= coefficient * points[i].force * (1 + 1e-9) + 1e-12);
+        if (points[i].friction == TAUT_CONTACT_SLIDES) {
+            slides += size;
+            limit += coefficient * points[i].force;
+        }
+    }
+    if (coefficient < 0.5) // otherwise few slide, and these turn round
+        assert_near(slides, limit, 0.05 * limit);
+    assert_vector_near(sum, expected, 1e-7);
+}
+
 // A sheet on a slope, tan = 1/2, on a plane, a sphere, a mesh and another sheet: held with mu far above
 // 1/2 (nodes with little of the load may slide where others hold), sliding with less.
 static void assert_slope(const char *collider, const char *bodies, double coefficient,
@@ -379,6 +411,7 @@ static void assert_slope(const char *collider, const char *bodies, double coeffi
         assert_int_equal(points[i].collider, *collider ? 0 : -1);
     }
     assert_true(as_expected > count * 2 / 3);
+    assert_friction(solver, points, count, coefficient);
     free(points);
     taut_solver_destroy(solver);
 }

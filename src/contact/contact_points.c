@@ -50,17 +50,31 @@ static taut_contact_friction friction_status(bool slides)
 
 // ---- Of two surfaces
 
-// Of the record of a candidate; candidates are asked for in their order.
-static taut_contact_friction friction_of(struct listing *it, uint32_t key)
+// The record of a candidate, NULL: none; candidates are asked for in their order.
+static const struct friction_record *record_of(struct listing *it, uint32_t key)
 {
     const struct friction_list *list = it->records;
     if (!list)
-        return TAUT_CONTACT_FRICTIONLESS;
+        return NULL;
     while (it->record < it->record_end && (list->records[it->record].key & RECORD_KEY) < key)
         it->record++;
     const bool known =
         it->record < it->record_end && (list->records[it->record].key & RECORD_KEY) == key;
-    return friction_status(known && list->records[it->record].key & RECORD_SLIDES);
+    return known ? &list->records[it->record] : NULL;
+}
+
+// The force of its friction on the first side, N.
+static vec3 friction_on_first(const struct listing *it, const struct candidate *candidate,
+                              const struct touching_candidate *touching,
+                              const struct friction_record *record)
+{
+    struct friction_contact contact = {.edges = candidate->edges};
+    find_nodes(it->system->surface_contact, it->blocks, candidate, contact.nodes);
+    for (int i = 0; i < 4; i++)
+        contact.at[i] = block_point(*it->x[candidate->side[i]], candidate->local[i]);
+    contact.rigid = contact.nodes[3] >= it->system->topology->node_count;
+    find_velocities(it->system->state, &contact);
+    return REAL_NAME(surface_friction_of)(record, &it->law, touching, &contact);
 }
 
 // The closest point of the second side, relative to the origin of the state.
@@ -107,8 +121,13 @@ static void take_candidates(void *context, const struct touching_candidate *item
                 other < bodies
                     ? -1
                     : (ptrdiff_t)it->system->topology->mesh_colliders[other - bodies].collider,
-            .friction = friction_of(it, items[i].key),
         };
+        const struct friction_record *record = record_of(it, items[i].key);
+        if (it->records)
+            to->friction = friction_status(record && record->key & RECORD_SLIDES);
+        if (record)
+            store(to->friction_force,
+                  vec3_scale(sign, friction_on_first(it, &candidate, &items[i], record)));
         store(to->point, vec3_add(it->system->state->origin,
                                   vec3_make((double)middle.x, (double)middle.y, (double)middle.z)));
         store(to->normal,
@@ -129,8 +148,9 @@ static void list_candidates(struct listing *it, size_t index)
     for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
         const struct block_pair *pair = &list->pairs[p].pair;
         const bool self = pair->a == pair->b;
-        it->law.barrier = barrier_between(system, block_of(contact, pair->a)->body,
-                                          block_of(contact, pair->b)->body);
+        it->law = (struct friction_law){
+            .barrier = barrier_between(system, block_of(contact, pair->a)->body,
+                                       block_of(contact, pair->b)->body)};
         const struct pair_codes of =
             codes_within_reach(contact, it->finder, index, p, &it->law.barrier);
         if (code_total(of.counts) == 0)
@@ -150,6 +170,7 @@ static void list_candidates(struct listing *it, size_t index)
         if (records && rule_of(system, pair->a, pair->b)->static_coefficient > 0) {
             const struct friction_pair *known =
                 pair_at(records->pairs, records->pair_count, &pair_of_records, pair->a, pair->b);
+            it->law = law_between(system, pair->a, pair->b);
             it->records = records;
             it->record = known ? known->first : 0;
             it->record_end = known ? known->first + known->count : 0;
@@ -191,6 +212,7 @@ static void list_touch(struct system *system, const struct shape_touch *touch, v
     if (system->topology->colliders[touch->collider].coulomb.present)
         to->friction =
             friction_status(node_slides(system, touch->collider, touch->node, touch->wall));
+    store(to->friction_force, REAL_NAME(shape_friction_force)(system, touch));
 }
 
 // The parts of a block that touch a sphere. Friction acts on their nodes: that of the greatest weight
@@ -229,9 +251,15 @@ static void list_slot(struct listing *it, const struct shape_slot *slot)
         int heaviest = 0;
         for (int i = 1; i < count; i++)
             heaviest = weights[i] > weights[heaviest] ? i : heaviest;
-        if (sphere.it->coulomb.present)
-            to->friction =
-                friction_status(node_slides(system, collider, numbers[nodes[heaviest]], 0));
+        if (!sphere.it->coulomb.present)
+            continue;
+        to->friction = friction_status(node_slides(system, collider, numbers[nodes[heaviest]], 0));
+        vec3 friction = {0, 0, 0};
+        for (int i = 0; i < count; i++)
+            friction = vec3_add(friction, REAL_NAME(shape_corner_friction)(system, slot->sphere,
+                                                                           numbers[nodes[i]],
+                                                                           weights[i] * to->force));
+        store(to->friction_force, friction);
     }
 }
 
@@ -246,17 +274,21 @@ static void list_contact(const struct system *system, const struct scene_collide
         return;
     const size_t number = (size_t)(collider - system->topology->colliders);
     const vec3 position = node_position(system->state, node);
+    const struct contact_motion motion =
+        contact_motion(collider, contact, node_velocity(system->state, node));
     *to = (taut_contact_point){
         .distance = -contact->depth,
-        .force = contact_motion(collider, contact, node_velocity(system->state, node)).normal_force,
+        .force = motion.normal_force,
         .body = topology_body_of_node(system->topology, node),
         .other = -1,
         .collider = (ptrdiff_t)number,
     };
     store(to->point, vec3_add(position, vec3_scale(contact->depth / 2, contact->normal)));
     store(to->normal, contact->normal);
-    if (collider->coulomb.present)
-        to->friction = friction_status(node_slides(system, number, node, contact->wall));
+    if (!collider->coulomb.present)
+        return;
+    to->friction = friction_status(node_slides(system, number, node, contact->wall));
+    store(to->friction_force, friction_action(system, collider, node, contact, &motion).force);
 }
 
 // ---- All of them

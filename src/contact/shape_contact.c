@@ -129,6 +129,28 @@ static vec3 force_on_entry(const struct surface_contact *it, size_t sphere, size
     return sum;
 }
 
+// The contact of a node with a sphere; false if there is none.
+static bool touch_of_entry(const struct system *system, const struct surface *sphere, size_t k,
+                           uint32_t entry, struct shape_touch *touch)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const size_t block = it->entry_blocks[entry], node = it->surfaces.nodes[entry];
+    const vec3 force = force_on_entry(it, k, block, entry);
+    const double size = vec3_length(force);
+    if (!(size > 0))
+        return false;
+    *touch = (struct shape_touch){
+        .collider = it->shapes->spheres[k],
+        .body = it->surfaces.blocks[block].body,
+        .node = node,
+        .normal = vec3_scale(1 / size, force),
+        .surface_velocity = sphere->velocity,
+        .point = vec3_subtract(node_position(system->state, node), sphere->centre),
+        .normal_force = size,
+    };
+    return true;
+}
+
 // Contacts of the nodes that a block owns with spheres that touch surfaces.
 static void visit_block(struct system *system, size_t b, touch_visitor *visit, void *context)
 {
@@ -140,21 +162,9 @@ static void visit_block(struct system *system, size_t b, touch_visitor *visit, v
     for (size_t k = 0; k < shapes->sphere_count; k++) {
         const struct surface surface = surface_at(system, shapes->spheres[k], shapes->time);
         for (uint32_t i = 0; i < block->own_nodes; i++) {
-            const vec3 force = force_on_entry(it, k, b, block->first_node + i);
-            const double size = vec3_length(force);
-            if (!(size > 0))
-                continue;
-            const size_t node = it->surfaces.nodes[block->first_node + i];
-            const struct shape_touch touch = {
-                .collider = shapes->spheres[k],
-                .body = block->body,
-                .node = node,
-                .normal = vec3_scale(1 / size, force),
-                .surface_velocity = surface.velocity,
-                .point = vec3_subtract(node_position(system->state, node), surface.centre),
-                .normal_force = size,
-            };
-            visit(system, &touch, context);
+            struct shape_touch touch;
+            if (touch_of_entry(system, &surface, k, block->first_node + i, &touch))
+                visit(system, &touch, context);
         }
     }
 }
@@ -275,6 +285,27 @@ static vec3 force_of(const struct system *system, const struct shape_touch *touc
         return normal;
     const struct shape_friction friction = REAL_NAME(shape_friction_of)(system, touch);
     return vec3_add(normal, friction_force(&friction, touch->normal_force, dissipated));
+}
+
+vec3 REAL_NAME(shape_friction_force)(const struct system *system, const struct shape_touch *touch)
+{
+    double dissipated;
+    if (!has_friction(system, touch->collider))
+        return vec3_make(0, 0, 0);
+    const struct shape_friction friction = REAL_NAME(shape_friction_of)(system, touch);
+    return friction_force(&friction, touch->normal_force, &dissipated);
+}
+
+vec3 REAL_NAME(shape_corner_friction)(const struct system *system, size_t sphere, size_t node,
+                                      double force)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface surface =
+        surface_at(system, it->shapes->spheres[sphere], it->shapes->time);
+    struct shape_touch touch;
+    if (!touch_of_entry(system, &surface, sphere, it->own_entry[node], &touch))
+        return vec3_make(0, 0, 0);
+    return vec3_scale(force / touch.normal_force, REAL_NAME(shape_friction_force)(system, &touch));
 }
 
 // ---- Finding

@@ -214,6 +214,11 @@ struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system,
                                                     size_t body);
 struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
                                                    const struct shape_touch *touch);
+// Its force on the node, N; 0 without friction. And of that on a corner of a triangle the part that is due
+// to a sphere pressing on it with that force, N, by its number among those that touch surfaces.
+vec3 REAL_NAME(shape_friction_force)(const struct system *system, const struct shape_touch *touch);
+vec3 REAL_NAME(shape_corner_friction)(const struct system *system, size_t sphere, size_t node,
+                                      double force);
 
 // shape_tangent.c. At a stage of an implicit step instead of that: what its rows need; and the rows of one
 // of the lists, which any worker finds, false without memory. The first begins and ends with a barrier.

@@ -174,6 +174,16 @@ static void add_forces(void *context, const struct touching_candidate *items, in
     }
 }
 
+vec3 REAL_NAME(surface_friction_of)(const struct friction_record *record,
+                                    const struct friction_law *law,
+                                    const struct touching_candidate *touching,
+                                    struct friction_contact *contact)
+{
+    find_contact(contact, touching, &law->barrier);
+    const struct point force = action_of(contact, record, law).force;
+    return vec3_make((double)force.x, (double)force.y, (double)force.z);
+}
+
 bool REAL_NAME(surface_friction_forces)(struct friction_forces *found, uint32_t a, uint32_t b,
                                         real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
 {

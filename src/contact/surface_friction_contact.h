@@ -208,6 +208,13 @@ static inline struct point sliding_velocity(const struct friction_contact *it,
     return point_scale(speed, it->along);
 }
 
+// surface_friction.c: the force on the first side by a record in the present state, N; nodes, `at` and
+// velocities of the contact are known.
+vec3 REAL_NAME(surface_friction_of)(const struct friction_record *record,
+                                    const struct friction_law *law,
+                                    const struct touching_candidate *touching,
+                                    struct friction_contact *contact);
+
 // ---- The law between two blocks
 
 static inline const struct scene_friction *rule_of(const struct system *system, uint32_t a,
