@@ -250,12 +250,13 @@ static void assert_triple(const double *values, double x, double y, double z)
 void assert_position(const struct body *body, uint64_t node, double x, double y, double z)
 {
     assert_true(node < body->node_count);
-    assert_triple(&body->positions[3 * node], x, y, z);
+    const vec3 at = body_position(body, node);
+    assert_triple((const double[3]){at.x, at.y, at.z}, x, y, z);
 }
 
 void assert_velocity(const struct body *body, uint64_t node, double x, double y, double z)
 {
     assert_true(node < body->node_count);
-    static const double rest[3];
-    assert_triple(body->velocities ? &body->velocities[3 * node] : rest, x, y, z);
+    const vec3 velocity = body_velocity(body, node);
+    assert_triple((const double[3]){velocity.x, velocity.y, velocity.z}, x, y, z);
 }

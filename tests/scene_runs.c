@@ -64,7 +64,7 @@ vec3 position_in_body(const taut_solver *solver, const char *body, uint64_t node
     return position_of(solver, node_of(solver, body, node));
 }
 
-vec3 body_velocity(const taut_solver *solver, const char *body, uint64_t node)
+vec3 velocity_in_body(const taut_solver *solver, const char *body, uint64_t node)
 {
     return velocity_of(solver, node_of(solver, body, node));
 }

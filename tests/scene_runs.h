@@ -15,7 +15,7 @@ void advance_to(taut_solver *solver, double time);
 
 // A node of a body, by its builder number.
 vec3 position_in_body(const taut_solver *solver, const char *body, uint64_t node);
-vec3 body_velocity(const taut_solver *solver, const char *body, uint64_t node);
+vec3 velocity_in_body(const taut_solver *solver, const char *body, uint64_t node);
 vec3 body_force(taut_solver *solver, const char *body, uint64_t node);
 uint64_t body_nodes(const taut_solver *solver, const char *body);
 double enclosed_volume(taut_solver *solver, const char *body);

@@ -48,8 +48,9 @@ static void test_rotation_turns_about_x_then_y_then_z(void **state)
     // About x: (1, -3, 2); about y: (2, -3, -1). Exact, because the angles are multiples of 90
     // degrees.
     const struct body *body = fixture_build(&fixture);
-    const double expected[6] = {10, 20, 30, 12, 17, 29};
-    assert_memory_equal(body->positions, expected, sizeof expected);
+    const vec3 expected[2] = {{10, 20, 30}, {12, 17, 29}};
+    const vec3 found[2] = {body_position(body, 0), body_position(body, 1)};
+    assert_memory_equal(found, expected, sizeof expected);
     fixture_reset(&fixture);
 
     rope->rotate = vec3_make(30, -50, 200);

@@ -148,7 +148,7 @@ static double bulge(const char *scene)
     double height = position_in_body(solver, "sheet", 840).y; // the middle
     assert_near(body_extent(solver, "sheet").min.y, 0, 1e-6);
     assert_near(body_extent(solver, "sheet").max.y, height, 1e-4);
-    assert_true(vec3_length(body_velocity(solver, "sheet", 840)) < 0.05);
+    assert_true(vec3_length(velocity_in_body(solver, "sheet", 840)) < 0.05);
     taut_solver_destroy(solver);
     return height;
 }
@@ -330,7 +330,7 @@ static void test_jelly_stays_in_the_room_and_out_of_the_spheres(void **context)
     }
     assert_true(touched);
     assert_true(quick() || enclosed_volume(solver, "jelly") > 0.8 * built);
-    assert_true(quick() || fabs(body_velocity(solver, "jelly", 1237).y) < 0.1); // at rest
+    assert_true(quick() || fabs(velocity_in_body(solver, "jelly", 1237).y) < 0.1); // at rest
     taut_solver_destroy(solver);
 }
 
@@ -347,10 +347,10 @@ static void test_large_cloth_begins_to_fall(void **context)
     assert_true(structural + shear + bend > 1490000);
     advance(solver, quick() ? 4 : 20);
     // The pinned side stays; the motion has not reached nodes far from it, which fall freely.
-    vec3 velocity = body_velocity(solver, "cloth", 250 * nu + 250);
+    vec3 velocity = velocity_in_body(solver, "cloth", 250 * nu + 250);
     assert_near(velocity.y, -9.81 * taut_solver_time(solver), 1e-5);
     assert_near(hypot(velocity.x, velocity.z), 0, 0.005); // rounding of single precision
-    assert_vector_near(body_velocity(solver, "cloth", 250 * nu), vec3_make(0, 0, 0), 0);
+    assert_vector_near(velocity_in_body(solver, "cloth", 250 * nu), vec3_make(0, 0, 0), 0);
     taut_solver_destroy(solver);
 }
 
@@ -363,7 +363,7 @@ static void test_large_jelly_falls_as_one(void **context)
     advance(solver, quick() ? 2 : 16); // it touches the floor in step 40
     double fall = -9.81 * taut_solver_time(solver);
     for (uint64_t i = 0; i < taut_solver_node_count(solver); i += 997)
-        assert_vector_near(body_velocity(solver, "jelly", i), vec3_make(0, fall, 0), 1e-3);
+        assert_vector_near(velocity_in_body(solver, "jelly", i), vec3_make(0, fall, 0), 1e-3);
     taut_solver_destroy(solver);
 }
 

@@ -4,6 +4,7 @@
 #define TAUT_SCENE_BODIES_H
 
 #include "scene/direction.h"
+#include "scene/rotation.h"
 #include "scene/scene.h"
 
 // The prescribed motion of a kinematic node.
@@ -83,15 +84,27 @@ static inline bool elements_are_membrane(const struct body_elements *elements)
     return elements->membrane.stretch > 0;
 }
 
+// Where the nodes of a rope, a cloth or a lattice are: a formula instead of a list.
+struct body_places {
+    uint64_t nodes[3]; // along the body's axes
+    vec3 origin, u,
+        v;          // m: of a rope its first node and the way to the last one; of a cloth its sides
+    double spacing; // m, of a lattice
+    struct rotation rotation;
+    vec3 translate; // m, after the rotation
+};
+
 struct body {
     char *name;
     enum body_type type;
     mark at;
     uint64_t node_count;
-    double *positions;  // 3 per node, m
+    double *positions; // 3 per node, m; NULL: they follow from `places`
+    struct body_places places;
     double *initial;    // 3 per node, m: initial state (bodies_apply_initial); NULL: as built
-    double *velocities; // 3 per node, m/s; NULL: all nodes are at rest
-    double *masses;     // kg, > 0; NULL: all nodes have node_mass
+    double *velocities; // 3 per node, m/s; NULL: `velocity`, but of kinematic nodes 0
+    vec3 velocity;
+    double *masses; // kg, > 0; NULL: all nodes have node_mass
     double node_mass;
     bool has_density;   // the masses follow from a density, and are smaller on the boundary
     double mass_drag;   // 1/s, drag of a node over its mass
@@ -191,11 +204,23 @@ struct spring_ends body_spring(const struct body *body, uint64_t spring);
 // The distance between them as built, m.
 double body_spring_length(const struct body *body, uint64_t spring);
 
+// The position of a node of a body without a list of them.
+vec3 body_place(const struct body *body, uint64_t node);
+
 // The position of a node as built.
 static inline vec3 body_position(const struct body *body, uint64_t node)
 {
-    const double *p = &body->positions[3 * node];
-    return vec3_make(p[0], p[1], p[2]);
+    const double *p = body->positions ? &body->positions[3 * node] : NULL;
+    return p ? vec3_make(p[0], p[1], p[2]) : body_place(body, node);
+}
+
+// m/s at the start of the run.
+static inline vec3 body_velocity(const struct body *body, uint64_t node)
+{
+    const double *v = body->velocities ? &body->velocities[3 * node] : NULL;
+    if (v)
+        return vec3_make(v[0], v[1], v[2]);
+    return body->kinematic[node] ? vec3_make(0, 0, 0) : body->velocity;
 }
 
 // The nodes of a face; the third is 0 in a plane body.

@@ -217,11 +217,24 @@ static void add_elements(struct hash *hash, const struct body_elements *elements
     }
 }
 
+// As one block of numbers, whether the body lists them or not.
+static void add_positions(struct hash *hash, const struct body *body)
+{
+    enum { BATCH = 64 };
+    vec3 positions[BATCH];
+    for (uint64_t node = 0; node < body->node_count;) {
+        size_t count = 0;
+        while (count < BATCH && node < body->node_count)
+            positions[count++] = body_position(body, node++);
+        hash_add(hash, positions, count * sizeof *positions);
+    }
+}
+
 static void add_body(struct hash *hash, const struct body *body)
 {
     const uint64_t nodes = body->node_count;
     ADD(hash, nodes);
-    hash_add(hash, body->positions, (size_t)nodes * 3 * sizeof *body->positions);
+    add_positions(hash, body);
     add_array(hash, body->masses, nodes, sizeof *body->masses);
     if (!body->masses)
         ADD(hash, body->node_mass);

@@ -71,16 +71,11 @@ static void start_body(struct state *state, const struct body *body, uint64_t fi
     uint64_t first = share.first > first_node ? share.first - first_node : 0;
     uint64_t end = share.end > first_node ? share.end - first_node : 0;
     end = end < body->node_count ? end : body->node_count;
-    for (uint64_t i = first; i < end; i++) {
-        uint64_t node = first_node + i;
-        const double *position = body->positions + 3 * i;
-        state_put(state, node, vec3_make(position[0], position[1], position[2]));
-    }
-    for (uint64_t i = first; body->velocities && i < end; i++) {
-        uint64_t node = first_node + i;
-        const double *velocity = body->velocities + 3 * i;
-        state_put_velocity(state, node, vec3_make(velocity[0], velocity[1], velocity[2]));
-    }
+    for (uint64_t i = first; i < end; i++)
+        state_put(state, first_node + i, body_position(body, i));
+    const bool moves = body->velocities || vec3_length(body->velocity) > 0;
+    for (uint64_t i = first; moves && i < end; i++)
+        state_put_velocity(state, first_node + i, body_velocity(body, i));
 }
 
 // The middle of the scene as built, rounded to a multiple of a power of 2 of its size: a scene that
@@ -90,12 +85,14 @@ static vec3 find_origin(const struct bodies *bodies)
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t b = 0; b < bodies->count; b++) {
         const struct body *body = &bodies->items[b];
-        for (uint64_t i = 0; i < body->node_count; i++)
+        for (uint64_t i = 0; i < body->node_count; i++) {
+            const vec3 position = body_position(body, i);
+            const double at[3] = {position.x, position.y, position.z};
             for (int axis = 0; axis < 3; axis++) {
-                const double x = body->positions[3 * i + (uint64_t)axis];
-                least[axis] = x < least[axis] ? x : least[axis];
-                most[axis] = x > most[axis] ? x : most[axis];
+                least[axis] = at[axis] < least[axis] ? at[axis] : least[axis];
+                most[axis] = at[axis] > most[axis] ? at[axis] : most[axis];
             }
+        }
     }
     double size = 0, middle[3];
     for (int axis = 0; axis < 3; axis++)

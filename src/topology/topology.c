@@ -398,6 +398,18 @@ static void cook_colliders(struct topology *topology, const taut_scene *scene,
     }
 }
 
+static void cook_built(struct topology *topology, const struct bodies *bodies)
+{
+    double(*built)[3] = topology->built;
+    for (size_t b = 0; b < bodies->count; b++)
+        for (uint64_t node = 0; node < bodies->items[b].node_count; node++, built++) {
+            const vec3 position = body_position(&bodies->items[b], node);
+            (*built)[0] = position.x;
+            (*built)[1] = position.y;
+            (*built)[2] = position.z;
+        }
+}
+
 static bool cook_all(struct topology *topology, const taut_scene *scene,
                      const struct bodies *bodies)
 {
@@ -405,9 +417,8 @@ static bool cook_all(struct topology *topology, const taut_scene *scene,
     for (size_t i = 0; i < bodies->count; i++)
         if (!cook_body(topology, i, &scene->bodies[i], &bodies->items[i], &at))
             return false;
-    for (size_t i = 0; i < bodies->count && topology->built_count; i++)
-        memcpy(topology->built[topology->bodies[i].first_node], bodies->items[i].positions,
-               (size_t)bodies->items[i].node_count * sizeof *topology->built);
+    if (topology->built_count)
+        cook_built(topology, bodies);
     cook_colliders(topology, scene, bodies);
     struct scene_wind *wind = &topology->environment.wind;
     if (wind->gust_count)

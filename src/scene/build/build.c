@@ -70,17 +70,26 @@ static bool has_own_masses(const struct scene_body *given)
     return has_own_nodes(given->type) || body_has_moduli(given);
 }
 
-static bool is_moving(const struct scene_body *given)
+// Whether the velocities of its nodes differ, but for kinematic ones at rest.
+static bool has_own_velocities(const struct scene_body *given)
 {
-    return has_own_nodes(given->type) || given->drive_count > 0 ||
-           vec3_length(given->velocity) > 0.0;
+    return has_own_nodes(given->type) || given->drive_count > 0;
+}
+
+// Whether its positions need a list, which those of a rope, cloth or lattice do only where its
+// springs do: such a body may be renumbered.
+static bool has_own_positions(enum body_type type, size_t directions)
+{
+    return directions == 0 || (type != BODY_ROPE && type != BODY_CLOTH && type != BODY_LATTICE);
 }
 
 static bool allocate_arrays(const struct scene_body *given, struct body *body)
 {
     uint64_t n = body->node_count;
-    body->positions = memory_allocate(NULL, 3 * n, sizeof *body->positions);
-    if (is_moving(given))
+    const bool own_positions = has_own_positions(given->type, body->direction_count);
+    if (own_positions)
+        body->positions = memory_allocate(NULL, 3 * n, sizeof *body->positions);
+    if (has_own_velocities(given))
         body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
     if (has_own_masses(given))
         body->masses = memory_allocate(NULL, n, sizeof *body->masses);
@@ -92,14 +101,16 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
     if (!body->is_sheet)
         body->faces = memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity,
                                       sizeof *body->faces);
-    return body->positions && (body->velocities || !is_moving(given)) &&
+    return (body->positions || !own_positions) &&
+           (body->velocities || !has_own_velocities(given)) &&
            (body->masses || !has_own_masses(given)) && body->kinematic &&
            (body->springs || body->directions) && (body->faces || body->is_sheet);
 }
 
 double build_bytes(const struct scene_body *given, const struct build_counts *counts)
 {
-    double springs = 0, doubles = 3 + (is_moving(given) ? 3 : 0) + has_own_masses(given);
+    double springs = 0, doubles = (has_own_positions(given->type, counts->directions) ? 3 : 0) +
+                                  (has_own_velocities(given) ? 3 : 0) + has_own_masses(given);
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
         springs += (double)counts->springs[kind];
     double bytes = (double)counts->nodes * (doubles * sizeof(double) + sizeof(uint8_t));
@@ -241,12 +252,6 @@ static void set_masses(struct build *build)
         body->masses[node] = mass;
 }
 
-static vec3 velocity_of(const struct body *body, uint64_t node)
-{
-    const double *velocity = body->velocities + 3 * node;
-    return vec3_make(velocity[0], velocity[1], velocity[2]);
-}
-
 // Reports a vector of a node that has a component out of range.
 static taut_status check_vector(struct build *build, const char *what, uint64_t node, vec3 vector)
 {
@@ -265,6 +270,7 @@ static taut_status set_velocities(struct build *build)
 {
     const struct scene_body *given = build->given;
     struct body *body = build->body;
+    body->velocity = given->velocity;
     if (!build->has_velocities) {
         for (uint64_t node = 0; body->velocities && node < body->node_count; node++)
             vec3_store(body->velocities, node, given->velocity);
@@ -276,7 +282,7 @@ static taut_status set_velocities(struct build *build)
                             given->name);
     taut_status status = TAUT_OK;
     for (uint64_t node = 0; status == TAUT_OK && node < body->node_count; node++)
-        status = check_vector(build, "velocity", node, velocity_of(body, node));
+        status = check_vector(build, "velocity", node, body_velocity(body, node));
     return status;
 }
 
@@ -325,14 +331,17 @@ static void set_rest_lengths(struct body *body)
 // Moves the nodes to their positions. Products of valid numbers may still overflow or underflow.
 static taut_status place_nodes(struct build *build)
 {
-    const struct body *body = build->body;
+    struct body *body = build->body;
+    body->places.rotation = build->rotation;
+    body->places.translate = build->given->translate;
     for (uint64_t node = 0; node < body->node_count; node++) {
         vec3 p = body_position(body, node);
         if (task_ends(node))
             return build_no_memory(build);
-        if (!build->placed)
+        if (body->positions && !build->placed)
             p = build_position(build, p);
-        vec3_store(body->positions, node, p);
+        if (body->positions)
+            vec3_store(body->positions, node, p);
         if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
             return build_refuse(build, build->given->at,
                                 "node %" PRIu64 " of body '%s' has no finite position", node,

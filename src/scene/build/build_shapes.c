@@ -57,7 +57,7 @@ static void grid_set_springs(const struct grid *grid, struct body *body)
 {
     uint64_t first = 0;
     for (int axis = 0; axis < 3; axis++)
-        body->grid[axis] = grid->nodes[axis];
+        body->grid[axis] = body->places.nodes[axis] = grid->nodes[axis];
     for (size_t i = 0; i < body->direction_count; i++) {
         body->directions[i] = grid->directions[i];
         body->directions[i].first_spring = first;
@@ -103,6 +103,31 @@ static taut_status check_all_springs(struct build *build, uint64_t nodes, size_t
                             "more than the %d that this is allowed for",
                             given->name, (unsigned long long)nodes, (int)ALL_SPRINGS_NODES_MAX);
     return TAUT_OK;
+}
+
+// ---- Places of nodes
+
+// Before the body's own rotation and translation.
+static vec3 place_within(const struct body *body, uint64_t node)
+{
+    const struct body_places *it = &body->places;
+    const uint64_t row = node / it->nodes[0], i = node - row * it->nodes[0];
+    if (body->type == BODY_LATTICE) {
+        const uint64_t layer = row / it->nodes[1], j = row - layer * it->nodes[1];
+        const vec3 cell = {(double)i, (double)j, (double)layer};
+        return vec3_add(it->origin, vec3_scale(it->spacing, cell));
+    }
+    const double along = (double)i / (double)(it->nodes[0] - 1);
+    if (body->type == BODY_ROPE)
+        return vec3_add(it->origin, vec3_scale(along, it->u));
+    const double across = (double)row / (double)(it->nodes[1] - 1);
+    return vec3_add(vec3_add(it->origin, vec3_scale(across, it->v)), vec3_scale(along, it->u));
+}
+
+vec3 body_place(const struct body *body, uint64_t node)
+{
+    const struct body_places *it = &body->places;
+    return vec3_add(rotate(&it->rotation, place_within(body, node)), it->translate);
 }
 
 // ---- Bodies with moduli: nodes and springs on the boundary have the masses and constants of fewer
@@ -183,10 +208,8 @@ taut_status build_rope(struct build *build)
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
-    for (uint64_t i = 0; i < rope->nodes; i++) {
-        double fraction = (double)i / (double)(rope->nodes - 1);
-        vec3_store(body->positions, i, vec3_add(rope->from, vec3_scale(fraction, along)));
-    }
+    body->places.origin = rope->from;
+    body->places.u = along;
     grid_set_springs(&grid, body);
     write_all_springs(body, ROPE_KIND_ALL);
     if (body_has_moduli(given))
@@ -221,19 +244,6 @@ static void add_cloth_directions(const struct scene_body *given, struct grid *gr
     for (size_t i = 0; i < CLOTH_DIRECTIONS; i++)
         if (given->kinds[cloth_directions[i].kind].present && !is_replaced_by_weft(given, i))
             grid_add_direction(grid, cloth_directions[i].kind, cloth_directions[i].steps);
-}
-
-static void place_cloth_nodes(const struct scene_cloth *cloth, struct body *body)
-{
-    for (uint64_t j = 0; j < cloth->nodes_v; j++) {
-        double fraction_v = (double)j / (double)(cloth->nodes_v - 1);
-        vec3 row = vec3_add(cloth->origin, vec3_scale(fraction_v, cloth->v));
-        for (uint64_t i = 0; i < cloth->nodes_u; i++) {
-            double fraction_u = (double)i / (double)(cloth->nodes_u - 1);
-            vec3_store(body->positions, j * cloth->nodes_u + i,
-                       vec3_add(row, vec3_scale(fraction_u, cloth->u)));
-        }
-    }
 }
 
 bool cloth_count(const struct scene_body *given, struct grid *grid, struct build_counts *counts)
@@ -275,7 +285,9 @@ taut_status build_cloth(struct build *build)
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
-    place_cloth_nodes(cloth, build->body);
+    build->body->places.origin = cloth->origin;
+    build->body->places.u = cloth->u;
+    build->body->places.v = cloth->v;
     grid_set_springs(&grid, build->body);
     write_all_springs(build->body, CLOTH_ALL);
     if (body_has_moduli(given)) {
@@ -318,18 +330,6 @@ static void add_lattice_directions(const struct scene_body *given, struct grid *
             if (kind < SPRING_KINDS_MAX)
                 grid_add_direction(grid, kind, steps);
         }
-}
-
-static void place_lattice_nodes(const struct scene_lattice *lattice, struct body *body)
-{
-    uint64_t node = 0;
-    for (uint64_t k = 0; k < lattice->nodes_z; k++)
-        for (uint64_t j = 0; j < lattice->nodes_y; j++)
-            for (uint64_t i = 0; i < lattice->nodes_x; i++) {
-                vec3 cell = {(double)i, (double)j, (double)k};
-                vec3_store(body->positions, node++,
-                           vec3_add(lattice->origin, vec3_scale(lattice->spacing, cell)));
-            }
 }
 
 // Writes two triangles per square, facing outwards, for a pair of opposite sides of the box. The
@@ -405,7 +405,8 @@ taut_status build_lattice(struct build *build)
     if (status != TAUT_OK)
         return status;
     struct body *body = build->body;
-    place_lattice_nodes(lattice, body);
+    body->places.origin = lattice->origin;
+    body->places.spacing = lattice->spacing;
     grid_set_springs(&grid, body);
     if (body_has_moduli(given)) {
         weight_springs(build);

@@ -126,7 +126,8 @@ static bool check_kinematic(struct reading *reading, uint64_t node, const double
     int motion = motion_of(reading, node);
     if (is_placed(reading, node))
         return true;
-    const double *built = body->positions + 3 * node;
+    const vec3 at = body_position(body, node);
+    const double built[3] = {at.x, at.y, at.z};
     for (int axis = 0; axis < 3; axis++)
         if (!is_at(position[axis], built[axis]))
             return csv_report(&reading->csv, X + (size_t)axis,
@@ -161,8 +162,10 @@ static void read_row(struct reading *reading)
     if (!found || !fine || !check_kinematic(reading, node, numbers))
         return;
     struct body *body = &reading->bodies->items[reading->present];
-    memcpy(body->initial + 3 * node,
-           is_placed(reading, node) ? numbers : body->positions + 3 * node, 3 * sizeof *numbers);
+    if (is_placed(reading, node))
+        memcpy(body->initial + 3 * node, numbers, 3 * sizeof *numbers);
+    else
+        vec3_store(body->initial, node, body_position(body, node));
     // Kinematic nodes keep their built velocity.
     if (!body->kinematic[node])
         memcpy(body->velocities + 3 * node, numbers + 3, 3 * sizeof *numbers);
@@ -355,21 +358,21 @@ static void check_positions(struct reading *reading, struct diagnostics *diagnos
         struct body *body = &reading->bodies->items[b];
         reading->present = b;
         for (uint64_t node = 0; node < body->node_count; node++) {
-            const double *built = body->positions + 3 * node;
-            double *initial = body->initial + 3 * node;
+            const vec3 built = body_position(body, node);
+            const double *initial = body->initial + 3 * node;
             if (is_placed(reading, node))
                 continue;
-            if (!is_at(initial[0], built[0]) || !is_at(initial[1], built[1]) ||
-                !is_at(initial[2], built[2])) {
+            if (!is_at(initial[0], built.x) || !is_at(initial[1], built.y) ||
+                !is_at(initial[2], built.z)) {
                 scene_report(reading->scene, diagnostics, reading->scene->initial_at,
                              "node %" PRIu64 " of body '%s' is pinned, or its prescribed motion "
                              "begins, at %.9g, %.9g, %.9g, but the checkpoint '%s' has it at "
                              "%.9g, %.9g, %.9g",
-                             node, body->name, built[0], built[1], built[2],
-                             reading->scene->initial, initial[0], initial[1], initial[2]);
+                             node, body->name, built.x, built.y, built.z, reading->scene->initial,
+                             initial[0], initial[1], initial[2]);
                 return; // mostly all of them are
             }
-            memcpy(initial, built, 3 * sizeof *built);
+            vec3_store(body->initial, node, built);
         }
     }
 }
@@ -436,7 +439,10 @@ void bodies_apply_initial(struct bodies *bodies)
 {
     for (size_t b = 0; b < bodies->count; b++) {
         struct body *body = &bodies->items[b];
-        if (body->initial)
-            memcpy(body->positions, body->initial, 3 * body->node_count * sizeof *body->initial);
+        if (!body->initial)
+            continue;
+        memory_release(NULL, body->positions, 3 * body->node_count, sizeof *body->positions);
+        body->positions = body->initial;
+        body->initial = NULL;
     }
 }
