@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/task.h"
 #include "parallel/machine.h"
+#include "ranks/ranks.h"
 #include "scene/reader.h"
 #include "topology/cut.h"
 #include "topology/reorder.h"
@@ -265,6 +266,11 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK) {
         bodies_apply_initial(bodies);
         options.team = team_of(solver);
+        options.own = (struct range){0, (size_t)solver->topology->node_count};
+    }
+    if (status == TAUT_OK && ranks_count() > 1)
+        status = solver_own_nodes(solver, &options.own, error);
+    if (status == TAUT_OK) {
         void *before = numa_bind_thread(solver->binding, 0);
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
                                          allocator, &solver->system, error);

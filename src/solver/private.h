@@ -60,6 +60,9 @@ void solver_begin_count(const taut_solver *solver);
 // Ends the service of the other ranks.
 void solver_ranks_free(taut_solver *solver);
 
+// The nodes of this rank, one of several; before there is a system. TAUT_ERROR_MEMORY.
+taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error);
+
 // ---- step.c
 
 // Steps on this rank, without looking at faults.

@@ -106,6 +106,19 @@ static taut_status check_same(const taut_solver *solver, taut_error *error)
 
 // ---- Making
 
+taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error)
+{
+    struct plan_parts *parts;
+    const taut_status status =
+        plan_parts_make(solver->topology, solver->plan, ranks_count(), &parts, error);
+    if (status != TAUT_OK)
+        return status;
+    const uint64_t *cuts = parts->cuts + ranks_number();
+    *own = (struct range){(size_t)cuts[0], (size_t)cuts[1]};
+    plan_parts_free(parts);
+    return TAUT_OK;
+}
+
 taut_status solver_share(taut_solver *solver, taut_error *error)
 {
     if (ranks_count() == 1)

@@ -211,8 +211,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
                                                    &system->constants, error);
     if (status == TAUT_OK)
-        status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->team, allocator,
-                                       &system->state, error);
+        status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->own, options->team,
+                                       allocator, &system->state, error);
     if (status == TAUT_OK)
         status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology, plan),
                                         options->threads, allocator, &system->sweeps, error);

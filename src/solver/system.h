@@ -23,6 +23,7 @@ struct system_options {
     enum isa isa;
     int threads;
     struct team *team; // fills large arrays; may be NULL
+    struct range own;  // the nodes that this process steps, one of several ranks
     bool keep_energy_budget;
     bool tolerant; // only non-finite values count as a divergence
 };

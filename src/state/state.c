@@ -109,14 +109,33 @@ struct starting {
     struct state *state;
     const struct topology *topology;
     const struct bodies *bodies;
+    struct range own;
 };
 
-// Writes 0 to a share of a large array that is already 0: the system then assigns memory near the
-// worker now, and not in the first steps.
-static void touch(const struct worker *worker, void *block, size_t count, size_t size)
+// The elements of an array of `count` that belong to nodes that this process steps, if those of nodes
+// begin with element `start`; all of any other array.
+static struct range own_elements(const struct state *state, struct range own, size_t start,
+                                 size_t count)
 {
-    struct range share = worker_share(worker, count, 64);
-    memset((char *)block + share.first * size, 0, (share.end - share.first) * size);
+    struct range part = {0, count};
+    if (count < start + state->nodes)
+        return part;
+    if (own.end < state->nodes)
+        part.end = start + own.end;
+    if (own.first > 0)
+        part.first = start + own.first;
+    return part;
+}
+
+// Writes 0 to a share of a large array that is already 0: the system then assigns memory near the
+// worker now, and not in the first steps. What belongs to nodes of other ranks takes none as long as
+// nothing reads or writes it.
+static void touch(const struct starting *it, const struct worker *worker, void *block, size_t start,
+                  size_t count, size_t size)
+{
+    const struct range part = own_elements(it->state, it->own, start, count);
+    const struct range share = worker_share(worker, part.end - part.first, 64);
+    memset((char *)block + (part.first + share.first) * size, 0, (share.end - share.first) * size);
 }
 
 static void start_nodes(void *context, const struct worker *worker)
@@ -125,7 +144,7 @@ static void start_nodes(void *context, const struct worker *worker)
     struct state *state = it->state;
 #define TOUCH(type, name, length, condition, kept)                                                 \
     if (state->name)                                                                               \
-        touch(worker, state->name - ARRAY_START(type, name),                                       \
+        touch(it, worker, state->name - ARRAY_START(type, name), ARRAY_START(type, name),          \
               guarded(ELEMENTS(state, length), ARRAY_START(type, name)), sizeof(type));
     STATE_ARRAYS(TOUCH)
 #undef TOUCH
@@ -215,8 +234,9 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
 }
 
 taut_status state_make(const struct topology *topology, const struct plan *plan,
-                       const struct bodies *bodies, struct state_needs needs, struct team *team,
-                       const taut_allocator *allocator, struct state **result, taut_error *error)
+                       const struct bodies *bodies, struct state_needs needs, struct range own,
+                       struct team *team, const taut_allocator *allocator, struct state **result,
+                       taut_error *error)
 {
     *result = NULL;
     struct state *state = memory_allocate(allocator, 1, sizeof *state);
@@ -231,7 +251,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     }
     if (needs.low_positions)
         state->origin = find_origin(bodies);
-    struct starting starting = {state, topology, bodies};
+    struct starting starting = {state, topology, bodies, own};
     team_work(team, start_nodes, &starting);
     start_motions(state, topology);
     start_colliders(state, topology);

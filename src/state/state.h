@@ -101,11 +101,13 @@ static inline void state_put_velocity(struct state *s, size_t node, vec3 velocit
 }
 
 // Every worker of the team initialises its own share of the nodes, so that their memory is near to
-// it; `team` may be NULL.
+// it; `team` may be NULL. All nodes have their positions and velocities; other arrays have memory
+// for the nodes of `own` only, until others are written.
 taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
                                   const struct bodies *bodies, struct state_needs needs,
-                                  struct team *team, const taut_allocator *allocator,
-                                  struct state **result, taut_error *error);
+                                  struct range own, struct team *team,
+                                  const taut_allocator *allocator, struct state **result,
+                                  taut_error *error);
 
 // Allocates the arrays that restitution needs, unless they exist; false without memory.
 bool REAL_NAME(state_add_restitution)(struct state *state, const struct topology *topology);

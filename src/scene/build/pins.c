@@ -300,6 +300,7 @@ taut_status pin_and_drive_nodes(struct build *build)
             vec3_store(body->velocities, node, vec3_make(0, 0, 0));
     taut_status driven = drive_all(build);
     for (uint64_t node = 0; node < body->node_count; node++)
-        body->kinematic[node] = body->kinematic[node] != NODE_FREE;
+        if (body->kinematic[node] != NODE_FREE) // pages without any have no memory yet
+            body->kinematic[node] = 1;
     return driven != TAUT_OK ? driven : status;
 }
