@@ -91,6 +91,34 @@ static void test_cloth_all_joins_each_with_each(void **state)
                    "'bend'");
 }
 
+// Those of a body whose springs are listed, or that has none, are listed too; others are computed.
+static void test_positions_do_not_depend_on_springs(void **state)
+{
+    (void)state;
+    enum { NODES_U = 6, NODES_V = 4, NONE = -1 };
+    static const int kinds[] = {0, 3, NONE};
+    vec3 expected[NODES_U * NODES_V];
+    struct fixture fixture;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        fixture_begin(&fixture);
+        struct scene_body *cloth = fixture_cloth(&fixture, NODES_U, NODES_V);
+        cloth->rotate = vec3_make(30, -50, 200);
+        cloth->translate = vec3_make(1, 2, 3);
+        if (kinds[k] != NONE)
+            fixture_kind(cloth, (size_t)kinds[k], 5);
+        const struct body *body = fixture_build(&fixture);
+        assert_int_equal(body->positions == NULL, kinds[k] == 0);
+        for (uint64_t node = 0; node < body->node_count; node++) {
+            const vec3 found = body_position(body, node);
+            if (k == 0)
+                expected[node] = found;
+            assert_memory_equal(&found, &expected[node], sizeof found);
+        }
+        fixture_reset(&fixture);
+    }
+    assert_true(expected[1].x != expected[0].x);
+}
+
 static void test_cloth_faces_cover_it_once_and_look_along_u_cross_v(void **state)
 {
     (void)state;
@@ -156,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_cloth_springs_have_the_lengths_of_their_kind),
         cmocka_unit_test(test_cloth_leaves_out_kinds_that_are_not_named),
         cmocka_unit_test(test_cloth_all_joins_each_with_each),
+        cmocka_unit_test(test_positions_do_not_depend_on_springs),
         cmocka_unit_test(test_cloth_faces_cover_it_once_and_look_along_u_cross_v),
         cmocka_unit_test(test_cloth_of_a_million_and_a_half_springs),
         cmocka_unit_test(test_cloth_refusals),

@@ -114,7 +114,7 @@ enum { BODY_COUNT = sizeof bodies / sizeof bodies[0] };
 static double bytes_of(const struct body *body)
 {
     double nodes = (double)body->node_count;
-    return nodes * (3 * sizeof(double) + 1) + (body->velocities ? 24 * nodes : 0) +
+    return nodes + (body->positions ? 24 * nodes : 0) + (body->velocities ? 24 * nodes : 0) +
            (body->masses ? 8 * nodes : 0) + (body->springs ? 8 * (double)body->spring_count : 0) +
            (body->faces ? 4.0 * body->face_arity * (double)body->face_count : 0);
 }

@@ -194,6 +194,11 @@ void collider_size_find(const struct scene_collider *collider, struct collider_s
 // Called when everything that follows from the built positions has been computed.
 void bodies_apply_initial(struct bodies *bodies);
 
+// Lists the positions or the velocities of a body that are not, so that they can be changed node by
+// node; false without memory.
+bool body_list_positions(struct body *body);
+bool body_list_velocities(struct body *body);
+
 struct spring_ends {
     uint32_t a, b;
 };

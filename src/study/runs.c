@@ -24,9 +24,7 @@ static taut_status kick_body(struct body *body, uint64_t first_node, double spee
                              taut_error *error)
 {
     size_t count = 3 * (size_t)body->node_count;
-    if (!body->velocities)
-        body->velocities = memory_allocate(NULL, count, sizeof *body->velocities);
-    if (!body->velocities)
+    if (!body_list_velocities(body))
         return fail_memory(error, "the velocities of the nodes");
     for (size_t i = 0; i < count; i++)
         if (!body->kinematic[i / 3])
@@ -34,11 +32,15 @@ static taut_status kick_body(struct body *body, uint64_t first_node, double spee
     return TAUT_OK;
 }
 
-static void displace_body(struct body *body, uint64_t first_node, double distance)
+static taut_status displace_body(struct body *body, uint64_t first_node, double distance,
+                                 taut_error *error)
 {
+    if (!body_list_positions(body))
+        return fail_memory(error, "the positions of the nodes");
     for (size_t i = 0; i < 3 * (size_t)body->node_count; i++)
         if (!body->kinematic[i / 3])
             body->positions[i] += distance * random_at(3 * first_node + i);
+    return TAUT_OK;
 }
 
 struct change {
@@ -63,8 +65,8 @@ static taut_status change_bodies(const void *context, struct bodies *bodies, tau
         body->pressure.inflate = fmin(1, body->pressure.inflate * change->rate);
         if (variant->kick != 0)
             status = kick_body(body, first_node, variant->kick, error);
-        if (variant->displacement != 0)
-            displace_body(body, first_node, variant->displacement);
+        if (status == TAUT_OK && variant->displacement != 0)
+            status = displace_body(body, first_node, variant->displacement, error);
         first_node += body->node_count;
     }
     return status;

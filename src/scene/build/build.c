@@ -76,11 +76,16 @@ static bool has_own_velocities(const struct scene_body *given)
     return has_own_nodes(given->type) || given->drive_count > 0;
 }
 
-// Whether its positions need a list, which those of a rope, cloth or lattice do only where its
-// springs do: such a body may be renumbered.
+static bool has_places(enum body_type type)
+{
+    return type == BODY_ROPE || type == BODY_CLOTH || type == BODY_LATTICE;
+}
+
+// Whether positions need a list, which those of a rope, cloth or lattice do only where its springs do:
+// such a body may be renumbered.
 static bool has_own_positions(enum body_type type, size_t directions)
 {
-    return directions == 0 || (type != BODY_ROPE && type != BODY_CLOTH && type != BODY_LATTICE);
+    return directions == 0 || !has_places(type);
 }
 
 static bool allocate_arrays(const struct scene_body *given, struct body *body)
@@ -335,10 +340,10 @@ static taut_status place_nodes(struct build *build)
     body->places.rotation = build->rotation;
     body->places.translate = build->given->translate;
     for (uint64_t node = 0; node < body->node_count; node++) {
-        vec3 p = body_position(body, node);
+        vec3 p = has_places(body->type) ? body_place(body, node) : body_position(body, node);
         if (task_ends(node))
             return build_no_memory(build);
-        if (body->positions && !build->placed)
+        if (!has_places(body->type) && !build->placed)
             p = build_position(build, p);
         if (body->positions)
             vec3_store(body->positions, node, p);
@@ -428,6 +433,28 @@ taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
              errors == 1 ? "error" : "errors");
     }
     return status;
+}
+
+bool body_list_positions(struct body *body)
+{
+    if (body->positions)
+        return true;
+    double *list = memory_allocate(NULL, 3 * body->node_count, sizeof *list);
+    for (uint64_t node = 0; list && node < body->node_count; node++)
+        vec3_store(list, node, body_position(body, node));
+    body->positions = list;
+    return list;
+}
+
+bool body_list_velocities(struct body *body)
+{
+    if (body->velocities)
+        return true;
+    double *list = memory_allocate(NULL, 3 * body->node_count, sizeof *list);
+    for (uint64_t node = 0; list && node < body->node_count; node++)
+        vec3_store(list, node, body_velocity(body, node));
+    body->velocities = list;
+    return list;
 }
 
 static void body_free(struct body *body)

@@ -178,11 +178,9 @@ static bool prepare_body(struct body *body, struct progress *progress)
     uint64_t nodes = body->node_count;
     progress->seen = memory_allocate(NULL, nodes / 64 + 1, sizeof *progress->seen);
     body->initial = memory_allocate(NULL, 3 * nodes, sizeof *body->initial);
-    if (!body->velocities)
-        body->velocities = memory_allocate(NULL, 3 * nodes, sizeof *body->velocities);
     if (body->motion_count > 0)
         progress->motions = memory_allocate(NULL, nodes, sizeof *progress->motions);
-    if (!progress->seen || !body->initial || !body->velocities ||
+    if (!progress->seen || !body->initial || !body_list_velocities(body) ||
         (body->motion_count > 0 && !progress->motions))
         return false;
     for (size_t i = 0; i < body->motion_count; i++)

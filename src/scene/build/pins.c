@@ -236,7 +236,7 @@ static taut_status drive_node(struct build *build, uint64_t node, mark at, void 
         motion->length = vec3_length(vec3_subtract(position, given->center));
     }
     body->kinematic[node] = NODE_MOVED;
-    assert(body->velocities); // ensured by is_moving in build.c
+    assert(body->velocities); // ensured by has_own_velocities in build.c
     vec3_store(body->velocities, node, first_velocity(given, position));
     return TAUT_OK;
 }
