@@ -492,6 +492,29 @@ def case_output_with_contact_has_the_same_bytes():
                    "--set", f"simulation.integrator={integrator}")
 
 
+RUBBING = """\
+simulation: {dt: 0.0002, steps: 40}
+environment: {gravity: [0, -9.81, 0]}
+contact: {thickness: 0.003, friction_coefficient: 0.3}
+bodies:
+  - {name: a, type: cloth, origin: [-0.4, 1, -0.4], u: [0.8, 0, 0], v: [0, 0, 0.3], nodes: [160, 60],
+     mass: 0.2, stiffness: 80, damping: 0.005, pins: [left, right]}
+  - {name: r, type: rope, from: [0, 1.01, -0.4], to: [0, 1.02, 0], nodes: 40, mass: 0.02, stiffness: 200,
+     velocity: [0, -1, 0]}
+output: {every_steps: 1}
+"""
+
+
+def case_heat_of_friction_between_surfaces_has_the_same_bytes():
+    """It belongs to steps, and is added to the work of dampers that is measured between them."""
+    write("rubbing.yaml", RUBBING)
+    for integrator in ("symplectic_euler", "midpoint", "rk4"):
+        rows = same_files("rubbing.yaml", "--set", f"simulation.integrator={integrator}", ranks=2)["energy.csv"]
+        lines = rows.decode().splitlines()
+        column = lines[0].split(",").index("work_friction")
+        expect(float(lines[-1].split(",")[column]) != 0, "no friction")
+
+
 def case_contact_beside_other_forces_has_the_same_bytes():
     path = touching("windy.yaml", TOUCHING["all"], "mesh")
     with open(os.path.join(FOLDER, path), encoding="utf-8") as file:

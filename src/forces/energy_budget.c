@@ -625,8 +625,8 @@ static bool may_wait(const struct system *system)
 {
     const struct topology *topology = system->topology;
     return system->settings.keep_velocity == 1 && !system->settings.projects &&
-           !system->state->friction_flags && !topology_has_gas(topology) && !topology->any_breaks &&
-           !topology->any_yields;
+           !system->state->friction_flags && !system->surface_contact &&
+           !topology_has_gas(topology) && !topology->any_breaks && !topology->any_yields;
 }
 
 void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
