@@ -738,10 +738,7 @@ static double energy_of_pairs(struct system *system, bool changed, const struct 
     worker_barrier(worker);
     if (worker->index == 0 && atomic_exchange(&it->failed, false))
         REAL_NAME(surface_memory_has_run_out)(system);
-    if (worker->index == 0)
-        REAL_NAME(surface_shares_add)(system, it->energies);
-    if (surface_shares(system))
-        worker_barrier(worker);
+    REAL_NAME(surface_shares_add)(system, it->energies, worker);
     double energy = 0;
     for (size_t i = 0; i < it->broad->list_count; i++)
         energy += it->energies[i];
@@ -831,10 +828,8 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     if (it->start_known)
         REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
-    const bool *own =
-        it->shares ? it->shares->lists : NULL; // of several ranks the lists of this one
     for (size_t i = 0; i < it->broad->list_count; i++) {
-        if (own && !own[i])
+        if (!list_is_kept(it, i))
             continue;
         (void)list_energy(system, &finder, i, false, &counts.touching);
         counts.candidates += it->lists[i].used;

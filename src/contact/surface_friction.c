@@ -480,8 +480,7 @@ void REAL_NAME(surface_friction_update)(struct system *system, struct friction_s
     REAL_NAME(exchange_all_nodes)(system, worker);
     update_all(system, step, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    if (worker->index == 0)
-        REAL_NAME(surface_shares_add)(system, it->friction->heat);
+    REAL_NAME(surface_shares_add)(system, it->friction->heat, worker);
     for (size_t i = 0; worker->index == 0 && i < it->friction->list_count; i++)
         system->work.done[WORK_FRICTION] += it->friction->heat[i];
 }
@@ -551,10 +550,7 @@ static double sum_of_lists(struct system *system, bool power, bool changed,
         it->energies[i] =
             list_is_own(system, i) ? list_sum(system, &it->friction->lists[i], power, changed) : 0;
     worker_barrier(worker);
-    if (worker->index == 0)
-        REAL_NAME(surface_shares_add)(system, it->energies);
-    if (surface_shares(system))
-        worker_barrier(worker);
+    REAL_NAME(surface_shares_add)(system, it->energies, worker);
     double sum = 0;
     for (size_t i = 0; i < it->friction->list_count; i++)
         sum += it->energies[i];
@@ -583,12 +579,9 @@ double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
         system->surface_contact ? system->surface_contact->friction : NULL;
     if (!it || !it->powers_known)
         return REAL_NAME(surface_contact_power)(system, worker);
-    if (surface_shares(system)) {
-        worker_barrier(worker);
-        if (worker->index == 0)
-            REAL_NAME(surface_shares_add)(system, it->powers);
-        worker_barrier(worker);
-    }
+    if (surface_shares(system))
+        worker_barrier(worker); // all workers have evaluated their lists
+    REAL_NAME(surface_shares_add)(system, it->powers, worker);
     double sum = 0;
     for (size_t i = 0; i < it->list_count; i++)
         sum += it->powers[i];

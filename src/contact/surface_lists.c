@@ -932,12 +932,10 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
-    const bool *own =
-        it->shares ? it->shares->lists : NULL; // of several ranks the lists of this one
     for (size_t i = lists.first; i < lists.end; i++)
-        if (!own || own[i])
+        if (list_is_kept(it, i))
             it->lists[i].sleeps = it->lists[i].sleeps || may_sleep(it, &finder, i);
-    if (own) {
+    if (it->shares) {
         worker_barrier(worker);
         if (worker->index == 0)
             REAL_NAME(surface_shares_sleep)(system);
@@ -952,8 +950,8 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
             atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
         }
     for (size_t i = 0; worker->index == 0 && i < it->broad->list_count; i++)
-        for (size_t p = 0; p < it->lists[i].pair_count && it->lists[i].sleeps && (!own || own[i]);
-             p++)
+        for (size_t p = 0;
+             p < it->lists[i].pair_count && it->lists[i].sleeps && list_is_kept(it, i); p++)
             limit_tiles(it, &it->lists[i].pairs[p].pair, room_of(it, &it->lists[i].pairs[p]));
     if (worker->index == 0)
         REAL_NAME(surface_shares_tightness)(system);

@@ -89,15 +89,18 @@ uint64_t REAL_NAME(surface_shares_bytes)(const struct surface_contact *it)
 
 // ---- Numbers
 
-void REAL_NAME(surface_shares_add)(struct system *system, double *by_list)
+void REAL_NAME(surface_shares_add)(struct system *system, double *by_list,
+                                   const struct worker *worker)
 {
     const struct surface_shares *shares = surface_shares(system);
     if (!shares)
         return;
-    for (size_t i = 0; i < shares->list_count; i++)
+    for (size_t i = 0; worker->index == 0 && i < shares->list_count; i++)
         if (!shares->lists[i])
             by_list[i] = 0;
-    ranks_add(by_list, shares->list_count);
+    if (worker->index == 0)
+        ranks_add(by_list, shares->list_count);
+    worker_barrier(worker);
 }
 
 void REAL_NAME(surface_shares_count)(const struct system *system, struct surface_counts *counts)
@@ -146,11 +149,8 @@ void REAL_NAME(surface_shares_tightness)(struct system *system)
 void REAL_NAME(surface_shares_pushes)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
-    double pushes = it->pushes ? 1 : 0;
-    if (!surface_shares(system))
-        return;
-    ranks_add(&pushes, 1);
-    it->pushes = pushes > 0;
+    if (surface_shares(system))
+        it->pushes = ranks_any(it->pushes);
 }
 
 void REAL_NAME(surface_shares_collider_power)(struct system *system)
@@ -289,14 +289,14 @@ void REAL_NAME(surface_friction_share)(struct system *system)
     if (!friction || !it->shares)
         return;
     for (size_t i = 0; i < friction->list_count; i++)
-        if (it->shares->lists[i] && friction->lists[i].pair_count > 0)
+        if (list_is_kept(it, i) && friction->lists[i].pair_count > 0)
             bytes += bytes_of_list(&friction->lists[i]);
     struct parcel all = make_parcel(bytes);
     unsigned char *to = all.data + all.cuts[ranks_number()];
     for (size_t i = 0; i < friction->list_count; i++)
-        if (it->shares->lists[i] && friction->lists[i].pair_count > 0)
+        if (list_is_kept(it, i) && friction->lists[i].pair_count > 0)
             to = put_list(to, i, &friction->lists[i]);
-        else if (!it->shares->lists[i])
+        else if (!list_is_kept(it, i))
             friction->lists[i].pair_count = friction->lists[i].count = 0;
     ranks_collect(all.data, 1, all.cuts, true);
     for (int r = 0; r < ranks_count(); r++) {

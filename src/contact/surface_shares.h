@@ -44,8 +44,16 @@ static inline bool pair_is_own(const struct system *system, size_t list,
     return !shares || shares->lists[list] || shares->blocks[pair->a] || shares->blocks[pair->b];
 }
 
-// Numbers by list: those of the ranks that have them, on all.
-void REAL_NAME(surface_shares_add)(struct system *system, double *by_list);
+// Whether a list belongs to this rank, also outside of steps. Anywhere.
+static inline bool list_is_kept(const struct surface_contact *it, size_t list)
+{
+    return !it->shares || it->shares->lists[list];
+}
+
+// Numbers by list, which are complete: those of the ranks that have them, on all. By all workers; ends
+// with a barrier where there are other ranks.
+void REAL_NAME(surface_shares_add)(struct system *system, double *by_list,
+                                   const struct worker *worker);
 
 // Which lists sleep, and what finding that out has measured.
 void REAL_NAME(surface_shares_sleep)(struct system *system);

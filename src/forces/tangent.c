@@ -74,6 +74,12 @@ void REAL_NAME(tangent_set_rows)(struct tangent *tangent, struct tangent_rows ro
     tangent->faces.rows = rows.products;
 }
 
+static struct range share_of(struct range rows, const struct worker *worker)
+{
+    const struct range share = worker_share(worker, rows.end - rows.first, 16);
+    return (struct range){rows.first + share.first, rows.first + share.end};
+}
+
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker)
 {
@@ -82,11 +88,9 @@ void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
         tangent->springs.kind = tangent->faces.kind = tangent->contacts.kind = kind;
     worker_barrier(worker);
     const struct range rows = tangent->rows.blocks;
-    const struct range share = worker_share(worker, rows.end - rows.first, 16);
     REAL_NAME(spring_tangent_update)(&tangent->springs, rows, worker);
     REAL_NAME(contact_tangent_update)
-    (&tangent->contacts, evaluation.time,
-     (struct range){rows.first + share.first, rows.first + share.end});
+    (&tangent->contacts, evaluation.time, share_of(rows, worker));
     REAL_NAME(face_tangent_update)(&tangent->faces, evaluation, worker);
     worker_barrier(worker);
 }
@@ -135,9 +139,7 @@ static void add_elements(const struct tangent *tangent, real stiffness, real dam
         return;
     REAL_NAME(elements_tangent_add)
     (system, tangent->rows.products, tangent->springs.kind, stiffness, damping, in, out, worker);
-    const struct range rows = tangent->rows.products;
-    const struct range share = worker_share(worker, rows.end - rows.first, 16);
-    clear_kinematic(tangent, out, (struct range){rows.first + share.first, rows.first + share.end});
+    clear_kinematic(tangent, out, share_of(tangent->rows.products, worker));
     worker_barrier(worker);
 }
 
@@ -243,8 +245,6 @@ void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real dam
     worker_barrier(worker);
     REAL_NAME(elements_tangent_blocks)
     (tangent->system, tangent->springs.kind, stiffness, damping, blocks, worker);
-    const struct range share = worker_share(worker, rows.end - rows.first, 16);
-    clear_kinematic_blocks(tangent, blocks,
-                           (struct range){rows.first + share.first, rows.first + share.end});
+    clear_kinematic_blocks(tangent, blocks, share_of(rows, worker));
     worker_barrier(worker);
 }

@@ -193,28 +193,25 @@ void ranks_share(uint64_t value, uint64_t *values)
         MPI_Allgather(&value, 1, MPI_UINT64_T, values, 1, MPI_UINT64_T, MPI_COMM_WORLD);
 }
 
-void ranks_add(double *values, size_t count)
+// Of each element over the ranks, on all of them.
+static void reduce(double *values, size_t count, MPI_Op operation)
 {
-    if (group.count == 1)
-        return;
     enum { AT_ONCE = BLOCK_BYTES / sizeof(double) };
-    for (size_t at = 0; at < count; at += AT_ONCE) {
+    for (size_t at = 0; group.count > 1 && at < count; at += AT_ONCE) {
         const size_t left = count - at;
         MPI_Allreduce(MPI_IN_PLACE, values + at, (int)(left < AT_ONCE ? left : AT_ONCE), MPI_DOUBLE,
-                      MPI_SUM, MPI_COMM_WORLD);
+                      operation, MPI_COMM_WORLD);
     }
+}
+
+void ranks_add(double *values, size_t count)
+{
+    reduce(values, count, MPI_SUM);
 }
 
 void ranks_least(double *values, size_t count)
 {
-    if (group.count == 1)
-        return;
-    enum { AT_ONCE = BLOCK_BYTES / sizeof(double) };
-    for (size_t at = 0; at < count; at += AT_ONCE) {
-        const size_t left = count - at;
-        MPI_Allreduce(MPI_IN_PLACE, values + at, (int)(left < AT_ONCE ? left : AT_ONCE), MPI_DOUBLE,
-                      MPI_MIN, MPI_COMM_WORLD);
-    }
+    reduce(values, count, MPI_MIN);
 }
 
 enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS };
@@ -538,3 +535,12 @@ void ranks_messages_wait(struct ranks_messages *messages)
 }
 
 #endif
+
+// ---- With and without MPI
+
+bool ranks_any(bool mine)
+{
+    double found = mine ? 1 : 0;
+    ranks_add(&found, 1);
+    return found > 0;
+}

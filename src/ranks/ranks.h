@@ -63,6 +63,9 @@ void ranks_add(double *values, size_t count);
 // The least of each element over the ranks, on all of them.
 void ranks_least(double *values, size_t count);
 
+// Whether any rank says so, on all of them.
+bool ranks_any(bool mine);
+
 // `data` has items of `size` bytes, of which rank r has [cuts[r], cuts[r + 1]). Afterwards rank 0
 // has all of them, or every rank if `all`.
 void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all);

@@ -95,9 +95,7 @@ static bool find_wants(const struct system *system, struct exchange *exchange)
 // Whether all ranks have succeeded so far.
 static bool all_sound(bool sound)
 {
-    double failed = sound ? 0 : 1;
-    ranks_add(&failed, 1);
-    return failed == 0;
+    return !ranks_any(!sound);
 }
 
 // The rank with the first node of a tile has it.
@@ -203,12 +201,11 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
 static void copy_moving(const struct exchange *it, const struct node_fields *fields, int rank,
                         bool out)
 {
-    const size_t first = (size_t)it->parts->cuts[rank],
-                 count = (size_t)it->parts->cuts[rank + 1] - first;
-    for (size_t f = 0; f < fields->count; f++) {
-        real *const nodes = fields->arrays[f] + first, *const all = it->all +
-                                                                    first * fields->count +
-                                                                    f * count;
+    const size_t first = (size_t)it->parts->cuts[rank];
+    const size_t count = (size_t)it->parts->cuts[rank + 1] - first;
+    real *all = it->all + first * fields->count;
+    for (size_t f = 0; f < fields->count; f++, all += count) {
+        real *nodes = fields->arrays[f] + first;
         memcpy(out ? nodes : all, out ? all : nodes, count * sizeof *all);
     }
 }
@@ -419,14 +416,7 @@ bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct work
     struct exchange *it = system->exchange;
     if (!it) // ranks that compute the same may look at more or fewer nodes
         return REAL_NAME(shares_any)(system, mine, worker);
-    worker_barrier(worker); // all have read the last result
-    if (worker->index == 0) {
-        double found = mine ? 1 : 0;
-        ranks_add(&found, 1);
-        it->any = found > 0;
-    }
-    stage_end(&system->clock, STAGE_RANKS, worker);
-    return it->any;
+    return REAL_NAME(agree_on_any)(system, &it->any, mine, worker);
 }
 
 void REAL_NAME(exchange_motion)(const struct system *system, struct node_box *boxes, size_t count,
@@ -479,11 +469,7 @@ void REAL_NAME(exchange_collect)(const struct system *system, const struct excha
                                  bool all)
 {
     const struct state *s = system->state;
-    struct node_fields fields = {.count = 0};
-    add_fields(&fields, s->x, s->y, s->z);
-    add_fields(&fields, s->vx, s->vy, s->vz);
-    add_fields(&fields, s->x_low, s->y_low, s->z_low);
-    add_fields(&fields, s->vx_low, s->vy_low, s->vz_low);
+    struct node_fields fields = moving_fields(s, true);
     add_fields(&fields, s->nx, s->ny, s->nz);
     if (all || s->forces_current)
         add_fields(&fields, s->fx, s->fy, s->fz);

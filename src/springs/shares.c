@@ -183,17 +183,18 @@ void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors v
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
+bool REAL_NAME(agree_on_any)(struct system *system, bool *any, bool mine,
+                             const struct worker *worker)
+{
+    worker_barrier(worker); // all have read the last result
+    if (worker->index == 0)
+        *any = ranks_any(mine);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+    return *any;
+}
+
 bool REAL_NAME(shares_any)(struct system *system, bool mine, const struct worker *worker)
 {
     struct shares *it = system->shares;
-    if (!it)
-        return mine;
-    worker_barrier(worker); // all have read the last result
-    if (worker->index == 0) {
-        double found = mine ? 1 : 0;
-        ranks_add(&found, 1);
-        it->any = found > 0;
-    }
-    stage_end(&system->clock, STAGE_RANKS, worker);
-    return it->any;
+    return it ? REAL_NAME(agree_on_any)(system, &it->any, mine, worker) : mine;
 }

@@ -34,4 +34,9 @@ void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors v
 // Whether any rank says so, where ranks decide for themselves; the same on all workers.
 bool REAL_NAME(shares_any)(struct system *system, bool mine, const struct worker *worker);
 
+// The same of any ranks in one step, with *any for the result; `mine` is that of worker 0. Ends with a
+// barrier.
+bool REAL_NAME(agree_on_any)(struct system *system, bool *any, bool mine,
+                             const struct worker *worker);
+
 #endif

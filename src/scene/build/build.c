@@ -340,11 +340,11 @@ static taut_status place_nodes(struct build *build)
     body->places.rotation = build->rotation;
     body->places.translate = build->given->translate;
     for (uint64_t node = 0; node < body->node_count; node++) {
-        vec3 p = has_places(body->type) ? body_place(body, node) : body_position(body, node);
         if (task_ends(node))
             return build_no_memory(build);
-        if (!has_places(body->type) && !build->placed)
-            p = build_position(build, p);
+        const vec3 p = has_places(body->type) ? body_place(body, node)
+                       : build->placed        ? body_position(body, node)
+                                              : build_position(build, body_position(body, node));
         if (body->positions)
             vec3_store(body->positions, node, p);
         if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
@@ -435,26 +435,28 @@ taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
     return status;
 }
 
+// Lists a vector of each node, unless there is a list; NULL without memory.
+static double *listed(const struct body *body, double *list,
+                      vec3 (*vector_of)(const struct body *body, uint64_t node))
+{
+    if (list)
+        return list;
+    list = memory_allocate(NULL, 3 * body->node_count, sizeof *list);
+    for (uint64_t node = 0; list && node < body->node_count; node++)
+        vec3_store(list, node, vector_of(body, node));
+    return list;
+}
+
 bool body_list_positions(struct body *body)
 {
-    if (body->positions)
-        return true;
-    double *list = memory_allocate(NULL, 3 * body->node_count, sizeof *list);
-    for (uint64_t node = 0; list && node < body->node_count; node++)
-        vec3_store(list, node, body_position(body, node));
-    body->positions = list;
-    return list;
+    body->positions = listed(body, body->positions, body_position);
+    return body->positions;
 }
 
 bool body_list_velocities(struct body *body)
 {
-    if (body->velocities)
-        return true;
-    double *list = memory_allocate(NULL, 3 * body->node_count, sizeof *list);
-    for (uint64_t node = 0; list && node < body->node_count; node++)
-        vec3_store(list, node, body_velocity(body, node));
-    body->velocities = list;
-    return list;
+    body->velocities = listed(body, body->velocities, body_velocity);
+    return body->velocities;
 }
 
 static void body_free(struct body *body)
