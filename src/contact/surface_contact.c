@@ -495,6 +495,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     if (!it->paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
     const bool at_stage = it->rows && !at_start;
+    if (at_stage && it->start_known && !it->paused)
+        REAL_NAME(surface_lists_cover)(system, worker);
     if (it->shapes && !it->paused && at_stage)
         REAL_NAME(shape_stage_begin)(system, evaluation.time, worker);
     else if (it->shapes && !it->paused)
@@ -756,37 +758,6 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
     return energy_of_pairs(system, false, worker);
 }
 
-static void swap_reals(real **a, real **b)
-{
-    real *const before = *a;
-    *a = *b;
-    *b = before;
-}
-
-// Makes the positions before the cut those of the state, or those again that it has. These are all that the
-// energy of surfaces reads.
-static void swap_positions(struct system *system, bool cut, real *low[3],
-                           const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    struct state *s = system->state;
-    worker_barrier(worker);
-    if (worker->index == 0) {
-        swap_reals(&s->x, &it->old_x);
-        swap_reals(&s->y, &it->old_y);
-        swap_reals(&s->z, &it->old_z);
-        if (cut) { // positions before the cut have both parts in one
-            low[0] = s->x_low;
-            low[1] = s->y_low;
-            low[2] = s->z_low;
-        }
-        s->x_low = cut ? NULL : low[0];
-        s->y_low = cut ? NULL : low[1];
-        s->z_low = cut ? NULL : low[2];
-    }
-    worker_barrier(worker);
-}
-
 // Of the blocks that the cut has changed.
 static void find_changed_steps(struct system *system, const struct worker *worker)
 {
@@ -805,10 +776,10 @@ double REAL_NAME(surface_contact_cut_energy)(struct system *system, const struct
         return 0;
     find_changed_steps(system, worker);
     const double after = energy_of_pairs(system, true, worker);
-    swap_positions(system, true, low, worker);
+    REAL_NAME(surface_positions_swap)(system, low, worker); // those before the cut
     find_changed_steps(system, worker);
     const double before = energy_of_pairs(system, true, worker);
-    swap_positions(system, false, low, worker);
+    REAL_NAME(surface_positions_swap)(system, low, worker);
     find_changed_steps(system, worker);
     return before - after;
 }

@@ -23,11 +23,6 @@
 
 #include "base/memory.h"
 
-// A node may use all but this fraction of its distance from the plane. Nor may it come so near to it
-// that the two sides are nearer than this fraction of the thickness, which rounding of positions must not
-// use up.
-static const double MARGIN = 0.1, LEAST = 0.02;
-
 enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
 
 // ---- Which pairs may pass
@@ -35,17 +30,15 @@ enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
 // The distance, m, below which the sides of a pair are not brought.
 static double least_distance(const struct surface_contact *it, const struct block_pair *pair)
 {
-    return LEAST * thickness_between(it, it->surfaces.blocks[pair->a].body,
-                                     it->surfaces.blocks[pair->b].body);
+    return CUT_LEAST * thickness_between(it, it->surfaces.blocks[pair->a].body,
+                                         it->surfaces.blocks[pair->b].body);
 }
 
 // The distance, m, at the start of candidates that two nodes of the blocks may have used up by moving
 // relative to each other, but for what is left.
 static double distance_used(const struct surface_contact *it, const struct block_pair *pair)
 {
-    const double moved = pair_displacement(it, pair);
-    // Each of the two sides may use half of the distance.
-    return 1.0001 * max_of(2 / (1 - MARGIN) * moved, 2 * moved + least_distance(it, pair));
+    return distance_of_cuts(pair_displacement(it, pair), least_distance(it, pair));
 }
 
 // With fewer candidates a kernel costs more than it saves.
@@ -79,8 +72,18 @@ static bool passing_candidates(struct surface_contact *it, struct pair_finder *f
     return true;
 }
 
+// Where a node was at the start of the step; or, if lists were not complete for it, when they were
+// made the last time.
+static struct point start_of(const struct system *system, size_t block, int local, uint32_t node)
+{
+    const struct surface_contact *it = system->surface_contact;
+    if (!it->overshot)
+        return block_point(it->start[block], local);
+    return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
+}
+
 // The same of the two sides of a candidate, whose boxes were at least so far apart; most candidates
-// of two blocks that turn are. Not if lists were not complete for the step.
+// of two blocks that turn are.
 static bool candidate_may_pass(const struct system *system, const struct block_pair *pair,
                                const struct candidate *found)
 {
@@ -89,19 +92,17 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
     const int split = found->edges ? 2 : 1;
     struct displacements moved[2] = {no_displacements(), no_displacements()};
     struct point start[4];
-    if (it->overshot)
-        return true;
     for (int i = 0; i < 4; i++) {
         const uint32_t block = blocks[found->side[i]];
         const uint32_t entry = it->surfaces.blocks[block].first_node + (uint32_t)found->local[i];
-        start[i] = block_point(it->start[block], found->local[i]);
-        const struct point d =
-            point_difference(state_point(system->state, it->surfaces.nodes[entry]), start[i]);
+        const uint32_t node = it->surfaces.nodes[entry];
+        start[i] = start_of(system, block, found->local[i], node);
+        const struct point d = point_difference(state_point(system->state, node), start[i]);
         displacements_include(&moved[i >= split], (const real[3]){d.x, d.y, d.z});
     }
     const double most = 1.001 * relative_displacement(&moved[0], &moved[1]);
     const double used =
-        max_of(2 / (1 - MARGIN) * most, 2 * most + 1.001 * least_distance(it, pair));
+        max_of(2 / (1 - CUT_MARGIN) * most, 2 * most + 1.001 * least_distance(it, pair));
     return !sides_are_apart(found, start, (real)used);
 }
 
@@ -118,16 +119,6 @@ struct crossing {
 static vec3 vec3_of(struct point p)
 {
     return vec3_make((double)p.x, (double)p.y, (double)p.z);
-}
-
-// Where a node was at the start of the step; or, if lists were not complete for it, when they were
-// made the last time.
-static struct point start_of(const struct system *system, size_t block, int local, uint32_t node)
-{
-    const struct surface_contact *it = system->surface_contact;
-    if (!it->overshot)
-        return block_point(it->start[block], local);
-    return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
 }
 
 // ---- The plane between two sides
@@ -359,7 +350,7 @@ static double allowed_fraction(const struct system *system, const struct crossin
     }
     // Both sides are convex, so that no point of either is nearer to the plane than these.
     const double middle = (first + second) / 2, half = fmax(0, first - second) / 2;
-    const double keep = fmax(MARGIN * half, floor) / 2;
+    const double keep = fmax(CUT_MARGIN * half, floor) / 2;
     double fraction = 1;
     for (int i = 0; i < 4; i++) {
         const double sign = i < split ? 1 : -1;
@@ -460,6 +451,8 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
         return false;
     if (worker->index == 0)
         atomic_store(&it->passes, false);
+    if (it->rows && it->start_known)
+        REAL_NAME(surface_lists_cover)(system, worker);
     const bool overshot = REAL_NAME(surface_lists_check)(system, worker);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
@@ -588,28 +581,14 @@ bool REAL_NAME(surface_contact_notes_cut)(const struct system *system)
     return !system->surface_contact->overshot;
 }
 
-// For the energy that the cut takes: positions before it, unless these are those that lists were made
-// for.
-static void keep_positions(struct system *system, const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    const struct range share = surface_node_share(system, worker);
-    for (size_t i = share.first; i < share.end; i++) {
-        const struct point p = state_point(system->state, i);
-        it->old_x[i] = p.x;
-        it->old_y[i] = p.y;
-        it->old_z[i] = p.z;
-    }
-}
-
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     const bool overshot = it->overshot;
     memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
-    if (!overshot && system->settings.keep_energy_budget)
-        keep_positions(system, worker);
+    if (!overshot && system->settings.keep_energy_budget) // for the energy that the cut takes
+        REAL_NAME(surface_positions_keep)(system, worker);
     worker_barrier(worker); // the first worker resets `overshot` below
     if (overshot) {         // to lists that are complete for the whole step
         const struct range share = surface_node_share(system, worker);

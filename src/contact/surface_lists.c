@@ -268,19 +268,23 @@ static void gather_boxes(struct surface_contact *it)
     }
 }
 
-// By tile, of the displacements since the lists were made, or of the positions themselves. The
-// result is complete on worker 0 after the barrier at the end.
-static void find_boxes(struct system *system, bool positions, const struct worker *worker)
+// By tile, of the displacements since the lists were made or since the start of an implicit step, or of
+// the positions themselves. The result is complete on worker 0 after the barrier at the end.
+enum boxes { BOXES_OF_POSITIONS, BOXES_SINCE_LISTS, BOXES_SINCE_START };
+
+static void find_boxes(struct system *system, enum boxes wanted, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
-    const real *const now[3] = {s->x, s->y, s->z}, *const then[3] = {it->list_x, it->list_y,
-                                                                     it->list_z};
+    const bool start = wanted == BOXES_SINCE_START;
+    const real *const now[3] = {s->x, s->y, s->z};
+    const real *const then[3] = {start ? it->old_x : it->list_x, start ? it->old_y : it->list_y,
+                                 start ? it->old_z : it->list_z};
     const struct range share = worker_share(worker, it->tile_part_count, 1);
     for (size_t i = share.first; i < share.end; i++) {
         struct node_box box;
-        it->broad->kernels->displacement_box(now, positions ? NULL : then, &it->tile_parts[i].nodes,
-                                             &box);
+        it->broad->kernels->displacement_box(now, wanted == BOXES_OF_POSITIONS ? NULL : then,
+                                             &it->tile_parts[i].nodes, &box);
         for (int axis = 0; axis < 3; axis++) {
             it->part_boxes[i].least[axis] = box.least[axis];
             it->part_boxes[i].most[axis] = box.most[axis];
@@ -435,7 +439,7 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         worker_barrier(worker);
 #ifndef NDEBUG
         if (!it->measures) {
-            find_boxes(system, false, worker);
+            find_boxes(system, BOXES_SINCE_LISTS, worker);
             assert(worker->index != 0 || bounds_hold(it));
             worker_barrier(worker);
         }
@@ -443,15 +447,16 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         if (!it->measures)
             return false;
     }
-    find_boxes(system, false, worker);
+    find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0) {
         const double most = greatest_use(it, it->moved);
         const double step = fmax(most - it->skin_used, bound);
         it->skin_used = most;
         it->lists_due_next = it->lists_due || !are_lasting(most, step);
         it->overshot = most > 1 && isfinite(most);
-        memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
         it->motion.wanted = it->bounds_known = velocities_bound_motion(system) && system->motion;
+        if (it->bounds_known)
+            memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
         if (it->overshot) {
             it->skin_least = fmin(SKIN_MAX, 2 * greatest_displacement(it));
             it->skin = fmin(SKIN_MAX, fmin(it->skin_least, 2 * it->skin));
@@ -462,16 +467,14 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
     return it->overshot;
 }
 
-// Where nodes will be after `time` with their present velocities and gravity, from where they were
-// when the lists were made, or from where they are. By tile, as find_boxes.
-static void find_expected(struct system *system, double time, bool from_lists,
-                          const struct worker *worker)
+// The displacements of nodes in `time` with their present velocities and gravity. By tile, as
+// find_boxes.
+static void find_expected(struct system *system, double time, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
     const vec3 gravity = system->topology->environment.gravity;
-    const real *const now[3] = {s->x, s->y, s->z}, *const speeds[3] = {s->vx, s->vy, s->vz};
-    const real *const then[3] = {it->list_x, it->list_y, it->list_z};
+    const real *const speeds[3] = {s->vx, s->vy, s->vz};
     const double falls[3] = {time * gravity.x, time * gravity.y, time * gravity.z};
     const struct range share = worker_share(worker, it->tile_part_count, 1);
     for (size_t i = share.first; i < share.end; i++) {
@@ -481,11 +484,8 @@ static void find_expected(struct system *system, double time, bool from_lists,
             const size_t node = part->first + at / part->count * part->stride + at % part->count;
             const double free = system->constants->inverse_mass[node] != 0;
             real moved[3];
-            for (int axis = 0; axis < 3; axis++) {
-                const double step = time * ((double)speeds[axis][node] + free * falls[axis]);
-                const real so_far = from_lists ? now[axis][node] - then[axis][node] : 0;
-                moved[axis] = so_far + (real)step;
-            }
+            for (int axis = 0; axis < 3; axis++)
+                moved[axis] = (real)(time * ((double)speeds[axis][node] + free * falls[axis]));
             displacements_include(&it->part_boxes[i], moved);
         }
     }
@@ -494,20 +494,124 @@ static void find_expected(struct system *system, double time, bool from_lists,
         gather_boxes(it);
 }
 
+// ---- Implicit steps
+//
+// Their stages are evaluated at guesses, which are as far from the start of the step as a body moves in
+// it, and what has passed through each other by then counts as contact. So lists have to be complete for
+// the whole way from the start: up to the reach and what a pair of tiles has moved, and for the cutting of
+// the step (surface_limit.c) up to twice that and more. Then neither forces nor cuts depend on when lists
+// were made. They are made for the present velocities and gravity; where forces move nodes farther than
+// that, they are made again, for the start.
+
+// What a pair of tiles that moves so far relative to each other needs beyond the reach, m.
+static double room_for(const struct surface_contact *it, size_t a, size_t b, double moved)
+{
+    const double thickness = thickness_of_tiles(it, a, b);
+    return fmax(moved, distance_of_cuts(moved, CUT_LEAST * thickness) - 1.5 * thickness);
+}
+
+// What the motion of the step needs of lists, over what they have.
+struct step_needs {
+    double use;  // at most 1: they suffice
+    double skin; // what lists for the start would need, in units of half the thickness
+};
+
+// it->bounds: the displacements of tiles since the lists were made until the start; it->moved: those in
+// the step.
+static struct step_needs needs_of_step(const struct surface_contact *it)
+{
+    struct step_needs needs = {0, 0};
+    for (size_t a = 0; a < it->tile_count; a++)
+        for (size_t b = a; b < it->tile_count; b++) {
+            if (!touch_each_other(it, a, b))
+                continue;
+            const double room =
+                room_for(it, a, b, relative_displacement(&it->moved[a], &it->moved[b]));
+            const double start = relative_displacement(&it->bounds[a], &it->bounds[b]);
+            const double tightness = (double)it->tightness[a * it->tile_stride + b];
+            needs.use = fmax(needs.use, (start + room) * sqrt(tightness));
+            needs.skin = fmax(needs.skin, room / thickness_of_tiles(it, a, b));
+        }
+    return needs;
+}
+
+// What lists for a step have beyond what it needs.
+static const double STEP_MARGIN = 1.25;
+
 void REAL_NAME(surface_contact_expect)(struct system *system, double time,
                                        const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    const double margin = 1.5;
-    find_expected(system, time, true, worker);
+    find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0)
-        it->lists_due |= greatest_use(it, it->moved) > 0.96;
+        memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
+    worker_barrier(worker); // parts have been read
+    find_expected(system, time, worker);
+    if (worker->index == 0) {
+        const struct step_needs needs = needs_of_step(it);
+        it->lists_due |= needs.use > 0.96;
+        if (it->lists_due)
+            it->skin_least = fmin(SKIN_MAX, STEP_MARGIN * needs.skin);
+    }
+    worker_barrier(worker);
+}
+
+static void swap_reals(real **a, real **b)
+{
+    real *const before = *a;
+    *a = *b;
+    *b = before;
+}
+
+void REAL_NAME(surface_positions_swap)(struct system *system, real *low[3],
+                                       const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct state *s = system->state;
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        swap_reals(&s->x, &it->old_x);
+        swap_reals(&s->y, &it->old_y);
+        swap_reals(&s->z, &it->old_z);
+        swap_reals(&s->x_low, &low[0]);
+        swap_reals(&s->y_low, &low[1]);
+        swap_reals(&s->z_low, &low[2]);
+    }
+    worker_barrier(worker);
+}
+
+void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range share = surface_node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        const struct point p = state_point(system->state, i);
+        it->old_x[i] = p.x;
+        it->old_y[i] = p.y;
+        it->old_z[i] = p.z;
+    }
+}
+
+void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    real *low[3] = {NULL, NULL, NULL}; // what is kept has both parts in one
+    find_boxes(system, BOXES_SINCE_START, worker);
+    if (worker->index == 0) {
+        const struct step_needs needs = needs_of_step(it);
+        // Not of a run that has diverged, for which no lists are wide enough.
+        it->lists_due = needs.use > 0.999 && needs.skin <= SKIN_MAX;
+        if (it->lists_due)
+            it->skin_least = fmin(SKIN_MAX, STEP_MARGIN * needs.skin);
+    }
     worker_barrier(worker);
     if (!it->lists_due)
         return;
-    find_expected(system, time, false, worker);
+    REAL_NAME(surface_positions_swap)(system, low, worker);
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    REAL_NAME(surface_positions_swap)(system, low, worker);
     if (worker->index == 0)
-        it->skin_least = fmin(SKIN_MAX, margin * greatest_displacement(it));
+        it->steps_known = false;
     worker_barrier(worker);
 }
 
@@ -642,15 +746,18 @@ static void move_pairs(struct surface_contact *it, size_t index)
         list->pairs[p] = pair_moved(it, list->pairs[p]);
 }
 
-// Copies the start of the blocks of this worker, listed or all.
-static void copy_start(struct system *system, bool all, const struct worker *worker)
+// Copies the start of the blocks of this worker: of implicit steps all, else those that are listed.
+static void copy_start(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    const bool all = it->rows != NULL;
     const struct range share = worker_share(worker, it->surfaces.block_count, 1);
     for (size_t b = share.first; b < share.end; b++)
         if (all || it->listed[b])
             REAL_NAME(surface_block_read)(system, (uint32_t)b, it->start[b]);
     memset(it->steps + share.first, 0, (share.end - share.first) * sizeof *it->steps);
+    if (all)
+        REAL_NAME(surface_positions_keep)(system, worker);
 }
 
 // Whether a node of a listed block has moved since the start, whose displacements are known: not at the
@@ -686,7 +793,7 @@ void REAL_NAME(surface_start_move)(struct system *system, const struct worker *w
         if (!it->lists[i].sleeps)
             move_pairs(it, i);
     worker_barrier(worker);
-    copy_start(system, it->rows != NULL, worker);
+    copy_start(system, worker);
     worker_barrier(worker);
 }
 
@@ -996,7 +1103,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     worker_barrier(worker); // all have finished with the lists
     if (!it->lists_due)
         return;
-    find_boxes(system, true, worker);
+    find_boxes(system, BOXES_OF_POSITIONS, worker);
     if (worker->index == 0) {
         it->farthest = 0;
         for (size_t t = 0; t < it->tile_count; t++)
@@ -1037,7 +1144,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     free(spare);
     worker_barrier(worker);
     if (moves)
-        copy_start(system, it->rows != NULL, worker);
+        copy_start(system, worker);
     worker_barrier(worker);
     if (sleep && complete) {
         let_lists_sleep(system, worker);

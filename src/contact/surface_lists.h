@@ -92,8 +92,8 @@ struct surface_contact {
     double skin_power, awake_power; // how the numbers of pairs grow with the skin
     double skin_wide, cost_wide;    // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
-    // The same before, of a step for which lists were not complete; of others that have been cut, positions
-    // before that.
+    // At the start of an implicit step; the same as `list_x` before, of a step for which lists were not
+    // complete; of others that have been cut, positions before that.
     real *old_x, *old_y, *old_z;
     size_t tile_count, tile_part_count; // and for how many there is space
     size_t tile_capacity, tile_part_capacity;
@@ -106,7 +106,7 @@ struct surface_contact {
     struct displacements *moved;     // by tile, since then
     // Boxes that contain these, as follows from velocities; whether they are known, or what moves nodes has
     // done so in another way; whether they do not suffice in this step. The greatest coordinate, m, whose
-    // rounding they allow for.
+    // rounding they allow for. With implicit steps, displacements until the start of the step.
     struct displacements *bounds;
     bool bounds_known, measures;
     double farthest;
@@ -249,7 +249,20 @@ static inline bool is_beyond(const struct barrier *barrier, double distance)
     return distance > 1.001 * (double)barrier->reach;
 }
 
-// ---- What the cutting of a step has moved
+// ---- The cutting of a step (surface_limit.c)
+
+// A node may use all but this fraction of its distance from the plane between two sides. Nor may it come so
+// near to it that the sides are nearer than this fraction of the thickness, which rounding of positions must
+// not use up.
+#define CUT_MARGIN 0.1
+#define CUT_LEAST  0.02
+
+// m, up to which distance at the start of the step two sides have to be looked at that may have moved so far
+// relative to each other: each may use half of it. `least`: CUT_LEAST of their thickness.
+static inline double distance_of_cuts(double moved, double least)
+{
+    return 1.0001 * max_of(2 / (1 - CUT_MARGIN) * moved, 2 * moved + least);
+}
 
 // Of surface_contact.changed: a node of the block has been moved in the round before, in this one, or in
 // any.
@@ -601,6 +614,18 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
 // Ends the run. Until then there is no contact: what could not be allocated is not read. By one
 // worker.
 void REAL_NAME(surface_memory_has_run_out)(struct system *system);
+
+// Makes lists again, for the start of the implicit step, if they are not complete for the motion from there
+// to the present positions, with what the cutting of the step needs. Ends with a barrier.
+void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker);
+
+// Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
+void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker);
+
+// Exchanges them with those of the state, which have no low parts then: these are put in `low`, of the
+// first worker, NULL before and after. Begins and ends with a barrier.
+void REAL_NAME(surface_positions_swap)(struct system *system, real *low[3],
+                                       const struct worker *worker);
 
 // Sets moved and lists_due_next for the present positions; true if lists were not complete for this
 // step. The same on every worker.

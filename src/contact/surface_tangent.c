@@ -118,37 +118,48 @@ static bool passes_through(const struct candidate *found, const struct relative_
     return found->edges ? first < 1 + beside && second < 1 + beside : first + second < 1 + beside;
 }
 
+// Where a candidate was at the start of the step; NULL: it cannot have passed through since. `moved`: how
+// far, m, its nodes may have moved relative to each other, so that what was farther apart has not passed:
+// lists have all others.
+struct start_of_step {
+    const struct point *positions;
+    real moved;
+};
+
 // The direction in which the first part of a candidate is pushed, and the distance, which is
-// negative if it has passed the second one since `start`, NULL: it cannot have.
+// negative if it has passed the second one since the start.
 struct separation {
     struct point direction;
     real distance;
 };
 
 static struct separation separation_of(const struct candidate *found, const struct closest *closest,
-                                       const struct point *start, const struct point now[4])
+                                       struct start_of_step since, const struct point now[4])
 {
     const real distance = real_sqrt(closest->square), scale = 1 / distance;
     const struct point apart = closest->apart;
     const struct separation plain = {{scale * apart.x, scale * apart.y, scale * apart.z}, distance};
+    const struct point *start = since.positions;
+    real parallel;
     if (!start)
         return plain;
     const struct relative_position before = relative_position_of(found, start),
                                    after = relative_position_of(found, now);
     if (before.known && after.known) {
-        if (!passes_through(found, &before, &after))
+        if (!passes_through(found, &before, &after) ||
+            !(closest_of(found, start, &parallel).square <= since.moved * since.moved))
             return plain;
         const real side = before.height > 0 ? 1 : -1;
         const struct point n = after.normal;
         return (struct separation){{side * n.x, side * n.y, side * n.z}, side * after.height};
     }
     // Parallel edges of surfaces without triangles: by the directions between the closest points.
-    real parallel;
     if (!found->bare)
         return plain;
     const struct closest first = closest_of(found, start, &parallel);
     const real along = point_dot(first.apart, apart);
-    if (!(along < 0 && 4 * along * along > first.square * closest->square))
+    if (!(first.square <= since.moved * since.moved && along < 0 &&
+          4 * along * along > first.square * closest->square))
         return plain;
     const struct point n = plain.direction;
     return (struct separation){{-n.x, -n.y, -n.z}, -distance};
@@ -220,13 +231,14 @@ static bool add_turning_rows(struct row_list *list, const uint32_t nodes[4],
 
 // `friction`: of the pair, NULL: none; `key`: of the candidate.
 static bool add_candidate(struct row_list *list, const struct candidate *found,
-                          const uint32_t nodes[4], const struct point *start,
+                          const uint32_t nodes[4], struct start_of_step start,
                           const struct point now[4], const struct barrier *barrier,
                           struct stage_friction *friction, uint32_t key)
 {
     real parallel, slope = 0;
     const struct closest closest = closest_of(found, now, &parallel);
-    if (closest.square == 0 || (!start && !(closest.square < barrier->reach * barrier->reach)))
+    if (closest.square == 0 ||
+        (!start.positions && !(closest.square < barrier->reach * barrier->reach)))
         return true;
     const struct separation it = separation_of(found, &closest, start, now);
     if (!(it.distance < barrier->reach))
@@ -286,12 +298,14 @@ static bool find_in_pair(const struct system *system, struct pair_finder *finder
     const bool may_pass = moved > 0.9999 * least;
     const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
     const uint32_t sides[2] = {pair->a, pair->b};
+    struct point start[4]; // of a candidate
+    const struct start_of_step since = {may_pass ? start : NULL, (real)moved};
     const bool rubs = friction && REAL_NAME(surface_stage_pair)(friction, pair->a, pair->b);
     struct candidate_walk walk = candidates_of(it, pair, of);
     struct candidate found;
     while (candidate_next(&walk, &found)) {
         uint32_t nodes[4];
-        struct point start[4], now[4];
+        struct point now[4];
         for (int i = 0; i < 4; i++)
             now[i] = block_point(it->now[sides[found.side[i]]], found.local[i]);
         if (sides_are_apart(&found, now, far))
@@ -300,8 +314,7 @@ static bool find_in_pair(const struct system *system, struct pair_finder *finder
         for (int i = 0; i < 4; i++)
             start[i] = block_point(it->start[sides[found.side[i]]], found.local[i]);
         const uint32_t key = touching_key(walk.group, walk.code[-1]);
-        if (!add_candidate(rows, &found, nodes, may_pass ? start : NULL, now, &barrier,
-                           rubs ? friction : NULL, key))
+        if (!add_candidate(rows, &found, nodes, since, now, &barrier, rubs ? friction : NULL, key))
             return false;
     }
     return true;
