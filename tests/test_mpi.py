@@ -315,6 +315,127 @@ def case_output_has_the_same_bytes():
         expect(len(same_files(path)) > 5, "too few files")
 
 
+# Bodies on grids, of which every rank holds its part: nodes that move, a floor, and a closed lattice.
+PARTS = """
+simulation: {{integrator: {integrator}, dt: {dt}, steps: 48}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: cloth, type: cloth, nodes: [150, 160], origin: [3, 0, 0], u: [1, 0, 0], v: [0, 0, 1], mass: 1,
+     spring: {{stiffness: 500, damping: 0.001}},
+     drives: [{{nodes: [left], velocity: [[0, [0.2, 1, 0]], [5.0e-4, [0, -1, 0.3]]]}}]}}
+  - {{name: net, type: lattice, nodes: [13, 14, 83], spacing: 0.02, origin: [0, 0.001, 0], mass: 0.5,
+     shells: 2, velocity: [0.5, -3, 0], springs: {{k1: {{stiffness: 50, damping: 0.001}},
+     kb1: {{stiffness: 20}}}}}}
+  - {{name: rope, type: rope, from: [0, 1, 0], to: [9, 1, 0], nodes: 20000, links: skip, mass: 1,
+     pins: [first, last], spring: {{stiffness: 30000, damping: 0.1}}}}
+colliders:
+  - {{type: plane, stiffness: 40, friction_coefficient: 0.3}}
+output: {{every: {every}, probes: [{{body: cloth, node: 12000}}, {{body: rope, node: last}}]}}
+"""
+
+
+def parts(name, integrator="symplectic_euler", dt=2e-5, wind=""):
+    return write(name, PARTS.format(integrator=integrator, dt=dt, every=16 * dt, wind=wind))
+
+
+def case_parts_have_the_same_rows():
+    """Energies, probes and hashes where no rank has all nodes."""
+    for integrator in EXPLICIT:
+        path = parts("parts.yaml", integrator, SHORT.get(integrator, 2e-5))
+        for precision, ranks in (("single", 3), ("mixed", 2), ("double", 5)):
+            rows = same_files(path, "--precision", precision, ranks=ranks)["energy.csv"]
+            expect(rows.count(b"\n") == 5, rows.decode())
+        assert_one_hash(path, all_ranks=(2, 4))
+    windy_parts = parts("parts.yaml", wind=", wind: {velocity: [0, 2, 1], coefficient: 0.3}")
+    same_files(windy_parts, ranks=4)
+
+
+def warnings_of(found):
+    expect(found.returncode == 0, found.stderr)
+    return [line for line in found.stderr.splitlines() if "warning: " in line]
+
+
+def case_parts_warn_of_steps_like_one_process():
+    """Bounds of nodes are found by all ranks, eigenvalues by rank 0 alone, a rough bound by each."""
+    count = 0
+    for dt in (1e-5, 2.4e-5, 5e-5):
+        path = parts("parts.yaml", dt=dt)
+        found = {ranks: start(ranks, "run", path, "--steps", "1", "--no-output") for ranks in (0, 2, 5)}
+        for ranks in (2, 5):
+            expect(warnings_of(found[ranks]) == warnings_of(found[0]),
+                   f"{dt}, {ranks} ranks: {found[ranks].stderr}")
+            strict = start(ranks, "run", path, "--steps", "1", "--no-output", "--strict")
+            alone = start(0, "run", path, "--steps", "1", "--no-output", "--strict")
+            expect(strict.returncode == alone.returncode, f"{dt}: {strict.returncode} {strict.stderr}")
+        count += len(warnings_of(found[0]))
+    expect(count > 0, "no scene warned")
+
+
+def case_parts_write_states_and_checkpoints():
+    """With friction what nodes remember is collected, without it nothing is."""
+    smooth = ("--set", "colliders.0={type: plane, stiffness: 40}")
+    for integrator in ("symplectic_euler", "verlet"):
+        path = parts("parts.yaml", integrator)
+        for arguments in (smooth, (*smooth, "--precision", "mixed"), ()):
+            states = []
+            for ranks in (0, 3):
+                found = start(ranks, "run", path, *arguments, "--quiet", "--no-output", "--state",
+                              f"state-{ranks}.csv")
+                expect(found.returncode == 0, found.stderr)
+                with open(os.path.join(FOLDER, f"state-{ranks}.csv"), "rb") as file:
+                    states.append(file.read())
+            expect(states[0] == states[1] and states[0], f"{arguments}: states differ")
+            kept = same_files(path, *arguments, "--set", "output.checkpoint.every=3.2e-4", ranks=4)
+            expect(any(name.startswith("checkpoint_") for name in kept), str(kept.keys()))
+            shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+            shutil.copytree(os.path.join(FOLDER, "folder-4"), os.path.join(FOLDER, "kept"))
+            again = start(2, "resume", "kept", "--steps", "60", "--quiet", "--hash")
+            expect(again.returncode == 0, again.stderr)
+            expect(again.stdout.strip() == hash_of(0, path, *arguments, "--steps", "60"), again.stdout)
+
+
+# Runs a command, and writes how much memory it had at most, KiB, into a file for each rank.
+PEAK = """import os, resource, subprocess, sys
+code = subprocess.run(sys.argv[2:]).returncode
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+with open(sys.argv[1] + os.environ.get("OMPI_COMM_WORLD_RANK", "0"), "w") as file:
+    file.write(str(peak))
+sys.exit(code)
+"""
+
+
+def peaks(ranks, *arguments):
+    """The peak of the memory of each rank, MiB."""
+    write("peak.py", PEAK)
+    command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] if ranks > 1 else []
+    command += [sys.executable, "peak.py", "peak-", TAUT, *arguments, "--threads", "1", "--quiet"]
+    found = subprocess.run(command, cwd=FOLDER, timeout=LIMIT, stdin=subprocess.DEVNULL, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    expect(found.returncode == 0, found.stderr)
+    every = []
+    for rank in range(ranks):
+        with open(os.path.join(FOLDER, f"peak-{rank}"), encoding="utf-8") as file:
+            every.append(int(file.read()) / 1024)
+    return every
+
+
+def case_a_rank_has_memory_for_its_part():
+    """What the nodes of a lattice take, beside what a process takes without them."""
+    text = """simulation: {{dt: 5.0e-5, steps: 2}}
+bodies:
+  - {{name: jelly, type: lattice, nodes: [100, 100, {layers}], spacing: 0.01, mass: 1,
+     springs: {{k1: {{stiffness: 10}}, k2: {{stiffness: 5}}}}}}
+output: {{every_steps: 2, work: false}}
+"""
+    few, many = write("few.yaml", text.format(layers=12)), write("many.yaml", text.format(layers=288))
+    for arguments in (["--no-output"], ["--output", "rows", "--force"]):
+        one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
+        for ranks in (2, 3):
+            base = max(peaks(ranks, "run", few, *arguments))
+            most = max(peaks(ranks, "run", many, *arguments)) - base
+            expect(most < 1.3 * one / ranks, f"{ranks} ranks: {most:.1f} of {one:.1f} MiB, {arguments}")
+
+
 COLLIDERS = {
     # A cloth falls on a ball that moves, beside a body that slides on the floor, in a room.
     "viscous": "  - {type: plane, point: [0, 0.012, 0], stiffness: 40, friction: 0.01, absorption: 0.02}\n"

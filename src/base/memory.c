@@ -81,6 +81,16 @@ static bool is_large(size_t bytes)
 {
     return bytes >= LARGE;
 }
+
+static void forbid_huge_pages(char *begin, char *end)
+{
+#    if defined(MADV_NOHUGEPAGE)
+    const size_t before = (PAGE - (uintptr_t)begin % PAGE) % PAGE;
+    const size_t bytes = (size_t)(end - begin);
+    if (bytes > before + PAGE)
+        madvise(begin + before, (bytes - before) / PAGE * PAGE, MADV_NOHUGEPAGE);
+#    endif
+}
 #else
 static void *map_large(size_t bytes)
 {
@@ -98,6 +108,12 @@ static bool is_large(size_t bytes)
 {
     (void)bytes;
     return false;
+}
+
+static void forbid_huge_pages(char *begin, char *end)
+{
+    (void)begin;
+    (void)end;
 }
 #endif
 
@@ -166,6 +182,12 @@ void *memory_copy(const taut_allocator *allocator, const void *from, size_t coun
     if (block && count > 0)
         memcpy(block, from, count * size);
     return block;
+}
+
+void memory_sparse(void *block, size_t bytes, size_t first, size_t end)
+{
+    if (is_large(bytes) && first < end)
+        forbid_huge_pages((char *)block + first, (char *)block + end);
 }
 
 void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size)

@@ -28,6 +28,10 @@ void *memory_copy(const taut_allocator *allocator, const void *from, size_t coun
 // Releases a block of memory_allocate, called with the same count and size; NULL is ignored.
 void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size);
 
+// Bytes [first, end) of a block of so many will be touched at few places: from now on the system gives
+// them no huge pages, each of which would take 2 MiB for one number. Before they are touched.
+void memory_sparse(void *block, size_t bytes, size_t first, size_t end);
+
 // a * b into *product; false on overflow.
 bool size_multiply(size_t a, size_t b, size_t *product);
 

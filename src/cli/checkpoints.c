@@ -136,9 +136,10 @@ void checkpoints_write(struct run *run)
     it->recording = run->recording;
     it->error = (taut_error){0};
     taut_status status = find_position(run, &it->position, &it->error);
-    // Without memory for a copy the run waits until the checkpoint is written.
+    // Without memory for a copy the run waits until the checkpoint is written. Ranks with parts of the
+    // nodes have none for all, and their messages come from one thread.
     const bool copies =
-        status == TAUT_OK &&
+        status == TAUT_OK && !solver_has_part(run->solver) &&
         memory_check(solver_copy_bytes(run->solver), "a checkpoint", NULL) == TAUT_OK &&
         solver_copy_make(run->solver, &it->copy, NULL) == TAUT_OK;
     if (status == TAUT_OK && !copies)

@@ -50,6 +50,12 @@ static void read_frame(struct run *run, unsigned fields)
     }
 }
 
+static void read_nodes(void *solver, uint64_t first, uint64_t count, double *positions,
+                       double *velocities)
+{
+    solver_read_nodes(solver, first, count, positions, velocities, NULL);
+}
+
 static unsigned fields_of(const struct options *options, const struct scene_output *output)
 {
     if (options->no_output)
@@ -59,13 +65,11 @@ static unsigned fields_of(const struct options *options, const struct scene_outp
     return output->pc2 ? FRAME_NODES | FRAME_ENERGY : FRAME_ENERGY;
 }
 
-// All fields of a frame that are read at any time: the first frame and the final state have the
-// nodes.
+// All fields of a frame that are read at any time. Nodes of probes and of the final state are read one
+// after another.
 static unsigned all_fields_of(const struct options *options, const struct scene_output *output)
 {
     unsigned fields = fields_of(options, output) | FRAME_ENERGY;
-    if (!options->no_output || options->state)
-        fields |= FRAME_NODES;
     if (!options->no_output && (output->vtp || output->pc2))
         fields |= FRAME_LISTS;
     return fields;
@@ -237,6 +241,25 @@ static taut_status open_recording(struct run *run)
     return run->status;
 }
 
+// Reads only the nodes of the probes: a row every step must not cost a pass over all nodes.
+static taut_status output_probe(struct run *run)
+{
+    if (!run->recording ||
+        !recording_wants_probe(run->recording, taut_solver_step_count(run->solver)))
+        return TAUT_OK;
+    double begin = clock_seconds();
+    solver_read_frame(run->solver, 0, &run->frame);
+    for (size_t i = 0; i < run->scene->output.probe_count && run->frame.positions; i++) {
+        const struct scene_probe *probe = &run->scene->output.probes[i];
+        solver_read_frame_node(
+            run->solver, run->frame.bodies[probe->body].first_node + probe_node(run->solver, probe),
+            &run->frame);
+    }
+    run->status = recording_probe(run->recording, &run->frame, &run->error);
+    run->output_seconds += clock_seconds() - begin;
+    return run->status;
+}
+
 // Opens the folder of the run and, if it begins, writes the output of t = 0. The files stay open.
 // These functions return run->status, and set it and the error if it was TAUT_OK.
 static taut_status open_output(struct run *run)
@@ -246,7 +269,11 @@ static taut_status open_output(struct run *run)
     run->status = solver_make_frame(run->solver, ever, &run->frame, &run->error);
     if (run->status != TAUT_OK)
         return run->status;
-    read_frame(run, run->options->no_output ? FRAME_ENERGY : run->frame_fields | FRAME_NODES);
+    if (!run->frame.positions) {
+        run->frame.reader = read_nodes;
+        run->frame.reader_context = run->solver;
+    }
+    read_frame(run, run->options->no_output ? FRAME_ENERGY : run->frame_fields);
     const bool continues = run->resumption && run->resumption->checkpoint;
     run->first_energy = continues ? run->resumption->position.energy_at_start : run->frame.energy;
     if (run->options->no_output)
@@ -258,10 +285,8 @@ static taut_status open_output(struct run *run)
     }
     if (run->status == TAUT_OK)
         run->status = recording_frame(run->recording, &run->frame, &run->error);
-    if (run->status == TAUT_OK && recording_wants_probe(run->recording, 0))
-        run->status = recording_probe(run->recording, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
-    return run->status;
+    return run->status == TAUT_OK ? output_probe(run) : run->status;
 }
 
 static taut_status output_frame(struct run *run)
@@ -271,24 +296,6 @@ static taut_status output_frame(struct run *run)
         return TAUT_OK;
     double begin = clock_seconds();
     run->status = recording_frame(run->recording, &run->frame, &run->error);
-    run->output_seconds += clock_seconds() - begin;
-    return run->status;
-}
-
-// Reads only the nodes of the probes: a row every step must not cost a pass over all nodes.
-static taut_status output_probe(struct run *run)
-{
-    if (!run->recording ||
-        !recording_wants_probe(run->recording, taut_solver_step_count(run->solver)))
-        return TAUT_OK;
-    double begin = clock_seconds();
-    for (size_t i = 0; i < run->scene->output.probe_count; i++) {
-        const struct scene_probe *probe = &run->scene->output.probes[i];
-        solver_read_frame_node(
-            run->solver, run->frame.bodies[probe->body].first_node + probe_node(run->solver, probe),
-            &run->frame);
-    }
-    run->status = recording_probe(run->recording, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
     return run->status;
 }
@@ -632,26 +639,17 @@ static void take_position(struct run *run)
     run->due = position->due;
 }
 
-// Divides the solver among the ranks.
-static int share(const struct options *options, taut_solver *solver)
-{
-    taut_error error = {0};
-    const taut_status status = solver_share(solver, &error);
-    if (status != TAUT_OK)
-        complain("%s: %s", options->scene, error.text);
-    return exit_code_of(status);
-}
-
 int run_or_resume(const struct options *options, struct resumption *resumption)
 {
     struct session session;
-    int code = session_open(options, output_memory, &session);
+    bool shared = false;
+    int code = session_open_shared(options, output_memory, &session);
     if (code == EXIT_CODE_DONE && resumption)
         code = check_end(options, session.solver);
     code = group_agree(code);
     if (code == EXIT_CODE_DONE)
-        code = share(options, session.solver);
-    if (code == EXIT_CODE_DONE && !group_leads()) {
+        code = group_agree(session_share(options, &session, &shared));
+    if (shared && !group_leads()) {
         signals_watch(); // rank 0 decides what follows from them
         solver_serve(session.solver);
     }

@@ -137,8 +137,25 @@ static taut_status create_solver(const struct options *options, const struct sol
     return status;
 }
 
-int session_open(const struct options *options, extra_memory_function extra,
-                 struct session *session)
+// Ends the making of a session: prints the findings, and what has failed.
+static int report(const struct options *options, struct session *session, taut_status status,
+                  const taut_error *error)
+{
+    print_findings(&session->findings, options->quiet);
+    if (status == TAUT_OK)
+        return EXIT_CODE_DONE;
+    if (session->findings.error_count == 0)
+        complain("%s: %s", options->scene, error->text);
+    else if (session->findings.failure == TAUT_OK)
+        complain("%s: %s", options->scene,
+                 human_counted(session->findings.error_count, "error").text);
+
+    // A scene that cannot be read is wrong usage.
+    return session->findings.failure == TAUT_ERROR_IO ? EXIT_CODE_WRONG : exit_code_of(status);
+}
+
+static int open_session(const struct options *options, extra_memory_function extra, bool shares,
+                        struct session *session)
 {
     *session = (struct session){0};
     show_reading(options);
@@ -149,16 +166,19 @@ int session_open(const struct options *options, extra_memory_function extra,
     taut_status status = diagnostics_status(&session->findings);
 
     if (session->scene) {
-        struct solver_options wanted = {.diagnostics = &session->findings};
-        wanted.config.threads = options->threads;
-        wanted.config.kernel = options->kernel;
-        wanted.config.isa = options->isa;
-        wanted.config.no_pin = options->no_pin;
-        wanted.extra_bytes = extra ? extra(options, session->scene) : 0;
-        status = create_solver(options, &wanted, session, &error);
+        struct solver_options *wanted = &session->wanted;
+        wanted->diagnostics = &session->findings;
+        wanted->shares = shares;
+        wanted->config.threads = options->threads;
+        wanted->config.kernel = options->kernel;
+        wanted->config.isa = options->isa;
+        wanted->config.no_pin = options->no_pin;
+        wanted->extra_bytes = extra ? extra(options, session->scene) : 0;
+        status = create_solver(options, wanted, session, &error);
         if (status == TAUT_OK)
             status = check_probes(session);
-        if (status == TAUT_OK && !options->quiet && wanted.config.kernel != TAUT_KERNEL_REFERENCE &&
+        if (status == TAUT_OK && !options->quiet &&
+            wanted->config.kernel != TAUT_KERNEL_REFERENCE &&
             taut_solver_threads(session->solver) < options->threads) {
             live_line_clear();
             complain("%d threads are more than this machine's processors can keep busy; continuing "
@@ -167,22 +187,41 @@ int session_open(const struct options *options, extra_memory_function extra,
         }
     }
 
-    if (status == TAUT_OK && options->strict)
+    // A solver that waits for the other ranks has findings only when it has been started.
+    const bool waits = status == TAUT_OK && solver_waits(session->solver);
+    if (status == TAUT_OK && options->strict && !waits)
         status = refuse_warnings(session);
     session->seconds = clock_seconds() - begin;
+    return waits ? EXIT_CODE_DONE : report(options, session, status, &error);
+}
 
-    print_findings(&session->findings, options->quiet);
+int session_open(const struct options *options, extra_memory_function extra,
+                 struct session *session)
+{
+    return open_session(options, extra, false, session);
+}
 
-    if (status == TAUT_OK)
-        return EXIT_CODE_DONE;
-    if (session->findings.error_count == 0)
+int session_open_shared(const struct options *options, extra_memory_function extra,
+                        struct session *session)
+{
+    return open_session(options, extra, true, session);
+}
+
+int session_share(const struct options *options, struct session *session, bool *shared)
+{
+    const double begin = clock_seconds();
+    const bool waits = solver_waits(session->solver);
+    taut_error error = {0};
+    taut_status status = solver_share(session->solver, session->scene, &session->wanted, &error);
+    *shared = status == TAUT_OK;
+    session->seconds += clock_seconds() - begin;
+    if (!waits && status != TAUT_OK)
         complain("%s: %s", options->scene, error.text);
-    else if (session->findings.failure == TAUT_OK)
-        complain("%s: %s", options->scene,
-                 human_counted(session->findings.error_count, "error").text);
-
-    // A scene that cannot be read is wrong usage.
-    return session->findings.failure == TAUT_ERROR_IO ? EXIT_CODE_WRONG : exit_code_of(status);
+    if (!waits)
+        return exit_code_of(status);
+    if (status == TAUT_OK && options->strict)
+        status = refuse_warnings(session);
+    return report(options, session, status, &error);
 }
 
 void session_close(struct session *session)

@@ -10,6 +10,7 @@ struct session {
     taut_solver *solver;
     struct diagnostics findings;
     double seconds; // wall time for reading and creating
+    struct solver_options wanted;
 };
 
 // Bytes that a command needs in addition to the solver of a scene.
@@ -19,6 +20,14 @@ typedef double (*extra_memory_function)(const struct options *options, const tau
 // printing what is wrong. Call session_close in either case.
 int session_open(const struct options *options, extra_memory_function extra,
                  struct session *session);
+
+// The same for a command that divides the solver among ranks, and calls session_share next: on all ranks,
+// if all have opened it. Of ranks that hold only their parts of the scene, rank 0 alone has then what was
+// found at the start, and its exit code may be another one than those of the others. *shared: whether
+// the solver was divided, so that ranks other than 0 must serve it.
+int session_open_shared(const struct options *options, extra_memory_function extra,
+                        struct session *session);
+int session_share(const struct options *options, struct session *session, bool *shared);
 
 // The number of threads of a command that uses no solver for its work: as given, up to what the
 // machine can keep busy, or the default.

@@ -7,6 +7,7 @@
 #include "faces/faces.h"
 #include "kernels/kernels.h"
 #include "springs/exchange.h"
+#include "springs/part_sums.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -16,28 +17,31 @@ static const double pi = 3.14159265358979323846;
 
 // V = sum n_x x_c A (Matyka 2.24), with A n = (b - a) x (c - a) / 2; in a plane S = sum n_x x_mid l
 // (2.25), with l n_x = y_b - y_a. x counts from `origin`, a point near the body.
+static inline double divergence_of_face(const struct system *system,
+                                        const struct topology_body *body, double origin, uint64_t i)
+{
+    const struct state *s = system->state;
+    const uint32_t *face = system->topology->faces[body->first_listed_face + i];
+    uint32_t a = face[0], b = face[1], c = face[2];
+    double xa = (double)s->x[a] - origin, xb = (double)s->x[b] - origin;
+    double dy = (double)s->y[b] - (double)s->y[a];
+    if (c == FACE_EDGE)
+        return dy * (xa + xb) / 2;
+    double xc = (double)s->x[c] - origin;
+    double dz = (double)s->z[b] - (double)s->z[a];
+    double ey = (double)s->y[c] - (double)s->y[a], ez = (double)s->z[c] - (double)s->z[a];
+    return (dy * ez - dz * ey) / 2 * (xa + xb + xc) / 3;
+}
+
 static void divergence_of_faces(const struct system *system, const void *argument,
                                 struct range range, double sums[SUM_WIDTH])
 {
     const struct topology_body *body = argument;
     double origin =
         (double)system->state->x[topology_internal_node(system->topology, body->first_node)];
-    const struct state *s = system->state;
     double sum = 0;
-    for (size_t i = range.first; i < range.end; i++) {
-        const uint32_t *face = system->topology->faces[body->first_listed_face + i];
-        uint32_t a = face[0], b = face[1], c = face[2];
-        double xa = (double)s->x[a] - origin, xb = (double)s->x[b] - origin;
-        double dy = (double)s->y[b] - (double)s->y[a];
-        if (c == FACE_EDGE) {
-            sum += dy * (xa + xb) / 2;
-            continue;
-        }
-        double xc = (double)s->x[c] - origin;
-        double dz = (double)s->z[b] - (double)s->z[a];
-        double ey = (double)s->y[c] - (double)s->y[a], ez = (double)s->z[c] - (double)s->z[a];
-        sum += (dy * ez - dz * ey) / 2 * (xa + xb + xc) / 3;
-    }
+    for (size_t i = range.first; i < range.end; i++)
+        sum += divergence_of_face(system, body, origin, i);
     sums[0] = sum;
 }
 
@@ -45,6 +49,8 @@ static double divergence_volume(struct system *system, const struct topology_bod
                                 const struct worker *worker)
 {
     double total[SUM_WIDTH];
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_faces_of_parts)(system, body, divergence_of_face, worker);
     REAL_NAME(sum_over_chunks)
     (system, (size_t)body->face_count, divergence_of_faces, body, total, worker);
     return total[0];
@@ -184,7 +190,7 @@ void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_ga
         const struct topology_body *body = &system->topology->bodies[b];
         if (!body->closed || (only_gas && !gas_acts_alone(system, b)))
             continue;
-        if (is_one_chunk(body)) {
+        if (is_one_chunk(body) && !REAL_NAME(exchange_has_part)(system)) {
             if (b % (size_t)worker->count == (size_t)worker->index)
                 measure_by_one(system, b);
             continue;

@@ -64,8 +64,7 @@ void REAL_NAME(energy_measure)(struct system *system, struct evaluation evaluati
                                taut_energy *energy, const struct worker *worker)
 {
     double nodes[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_nodes, &evaluation.time, nodes, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_nodes, &evaluation.time, nodes, worker);
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_energy)(system, worker);
     const double surfaces = REAL_NAME(surface_contact_energy)(system, worker) +

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "elements/parts.h"
+#include "ranks/ranks.h"
 #include "scene/collider_pose.h"
 #include "springs/exchange.h"
 #include "state/reading.h"
@@ -757,6 +758,8 @@ void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
         sample(system, &system->work_shown, evaluation, worker);
     } else if (worker->index == 0) {
         double power[SUM_WIDTH];
+        if (system->exchange) // each part was measured by one rank
+            ranks_add(system->powers[0], system->power_parts.count * POWER_COLUMNS);
         collect_powers(system, power);
         system->work_shown = system->work;
         record(system, &system->work_shown, evaluation, power, false);

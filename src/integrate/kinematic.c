@@ -1,9 +1,11 @@
 // Kinematic nodes that move: drives (a velocity and an angular velocity given piecewise in time), oscillators in closed
 // form, pendulums by their own equation or by the small-angle formula, and nodes with an
-// interactive target. Positions are stored in double; worker 0 sets them, because there are few.
+// interactive target. Positions are stored in double; worker 0 sets them, because there are few. Every
+// rank knows all motions, and moves its own nodes.
 #include "base/memory.h"
 #include "integrate/integrate.h"
 #include "scene/rotation.h"
+#include "springs/exchange.h"
 #include "state/reading.h"
 
 // Position and velocity of a kinematic node, with the state of pendulums.
@@ -230,7 +232,8 @@ bool REAL_NAME(kinematic_swap_velocities)(struct system *system, const struct wo
     worker_barrier(worker); // all have read the velocities
     for (size_t i = 0; worker->index == 0 && i < topology->motion_count; i++) {
         const uint32_t node = topology->motions[i].node;
-        if (topology->motions[i].type != MOTION_DRIVE || target_of(system, node))
+        if (topology->motions[i].type != MOTION_DRIVE || target_of(system, node) ||
+            !exchange_owns(system, node))
             continue;
         const vec3 now = node_velocity(s, node), other = s->motion_velocity[i];
         state_put_velocity(s, node, other);
@@ -262,7 +265,8 @@ static void place_all(struct system *system, double elapsed, bool advance,
     bool jumps = false;
     for (size_t i = 0; worker->index == 0 && i < count; i++) {
         struct placement placement = moving_placement(system, i, elapsed);
-        write_node(system->state, moving_node(system, i), &placement);
+        if (exchange_owns(system, moving_node(system, i)))
+            write_node(system->state, moving_node(system, i), &placement);
         if (advance) {
             jumps |= note_jump(system, i, &placement, elapsed);
             store_placement(system, i, &placement);

@@ -113,10 +113,9 @@ taut_status energy_csv_close(struct energy_csv *table, taut_error *error)
 // Writes the NODE_COLUMNS of a node without a newline, with the digits that the precision of the
 // run needs: 9 identify a float, 17 a double.
 static void write_node(struct file *file, const struct frame *now, const struct frame_body *body,
-                       uint64_t node)
+                       uint64_t node, const double position[3], const double velocity[3])
 {
-    const uint64_t at = 3 * (body->first_node + node);
-    const double *const vectors[] = {now->positions + at, now->velocities + at};
+    const double *const vectors[] = {position, velocity};
     file_print(file, "%s,%" PRIu64, body->name, node);
     for (int i = 0; i < 6; i++) {
         file_print(file, ",");
@@ -198,7 +197,9 @@ taut_status probes_csv_add(struct probes_csv *table, const struct frame *now, ta
         file_print(file, "%" PRIu64 ",", now->step);
         file_number(file, now->time, DIGITS);
         file_print(file, ",");
-        write_node(file, now, body, probe->node);
+        double position[3], velocity[3];
+        frame_read_nodes(now, body->first_node + probe->node, 1, position, velocity);
+        write_node(file, now, body, probe->node, position, velocity);
         file_print(file, "\n");
         if (file->failure || file_length(file) - file->record_end > WAITING_MAX) {
             taut_status status = file_end_record(file, error);
@@ -222,6 +223,20 @@ taut_status probes_csv_close(struct probes_csv *table, taut_error *error)
     return file_close(&table->file, error);
 }
 
+static void write_body(struct file *file, const struct frame *now, const struct frame_body *body)
+{
+    enum { BATCH = 512 };
+    double positions[3 * BATCH], velocities[3 * BATCH];
+    for (uint64_t first = 0; first < body->node_count && !file->failure; first += BATCH) {
+        const uint64_t left = body->node_count - first, count = left < BATCH ? left : BATCH;
+        frame_read_nodes(now, body->first_node + first, count, positions, velocities);
+        for (uint64_t i = 0; i < count && !file->failure; i++) {
+            write_node(file, now, body, first + i, positions + 3 * i, velocities + 3 * i);
+            file_print(file, "\n");
+        }
+    }
+}
+
 taut_status state_csv_write(const char *path, const struct frame *now, taut_error *error)
 {
     struct file file;
@@ -229,12 +244,7 @@ taut_status state_csv_write(const char *path, const struct frame *now, taut_erro
     if (status != TAUT_OK)
         return status;
     file_print(&file, NODE_COLUMNS "\n");
-    for (size_t b = 0; b < now->shape.body_count; b++) {
-        const struct frame_body *body = &now->bodies[b];
-        for (uint64_t node = 0; node < body->node_count && !file.failure; node++) {
-            write_node(&file, now, body, node);
-            file_print(&file, "\n");
-        }
-    }
+    for (size_t b = 0; b < now->shape.body_count; b++)
+        write_body(&file, now, &now->bodies[b]);
     return file_commit(&file, error);
 }

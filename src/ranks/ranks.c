@@ -214,7 +214,7 @@ void ranks_least(double *values, size_t count)
     reduce(values, count, MPI_MIN);
 }
 
-enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS };
+enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS, TAG_PASS };
 
 // The same for all ranks at once, where counts and places of bytes are numbers that MPI can take.
 static bool collect_at_once(void *data, size_t size, const uint64_t *cuts)
@@ -253,6 +253,20 @@ void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
                 MPI_Recv(part + at, block, MPI_BYTE, r, TAG_COLLECT, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
         }
+    }
+}
+
+void ranks_pass(void *data, size_t bytes, int from, int to)
+{
+    if (from == to)
+        return;
+    for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
+        const int block = (int)block_of(bytes - at);
+        if (group.number == from)
+            MPI_Send((char *)data + at, block, MPI_BYTE, to, TAG_PASS, MPI_COMM_WORLD);
+        else if (group.number == to)
+            MPI_Recv((char *)data + at, block, MPI_BYTE, from, TAG_PASS, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     }
 }
 
@@ -468,6 +482,14 @@ void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
     (void)size;
     (void)cuts;
     (void)all;
+}
+
+void ranks_pass(void *data, size_t bytes, int from, int to)
+{
+    (void)data;
+    (void)bytes;
+    (void)from;
+    (void)to;
 }
 
 void ranks_forward(int from, char *text, size_t size)

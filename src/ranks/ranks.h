@@ -70,6 +70,9 @@ bool ranks_any(bool mine);
 // has all of them, or every rank if `all`.
 void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all);
 
+// Copies bytes of rank `from` to rank `to`; nothing if they are the same.
+void ranks_pass(void *data, size_t bytes, int from, int to);
+
 // Copies a text of rank `from` to rank 0, at most `size` - 1 characters and a NUL.
 void ranks_forward(int from, char *text, size_t size);
 

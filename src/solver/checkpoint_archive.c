@@ -462,6 +462,12 @@ static size_t bytes_of(const struct solver_copy *copy, const struct item *item)
     return archive_type_bytes(type_of(item->kind, copy->real_bytes));
 }
 
+size_t checkpoint_stream_bytes(const taut_solver *solver, unsigned field)
+{
+    const bool both = solver->precision == PRECISION_MIXED && field <= CHECKPOINT_velocities;
+    return checkpoint_field_width(field) * (both ? sizeof(double) : solver->functions->real_bytes);
+}
+
 double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_bytes)
 {
     const double doubled = keeps->low_positions ? 2 * 3 * (sizeof(double) - real_bytes) : 0;
@@ -636,8 +642,12 @@ static const void *numbers_of(const struct writing *it, const struct item *item,
     const size_t bytes = bytes_of(copy, item);
     if (item->field != NO_FIELD && solver) {
         const unsigned width = checkpoint_field_width(item->field);
-        solver->functions->checkpoint_gather(solver->system, item->field, first / width,
-                                             count / width, it->space);
+        if (solver_reads_parts(solver))
+            solver_read_parts(solver, NODES_FIELD + item->field, first / width, count / width,
+                              it->space);
+        else
+            solver->functions->checkpoint_gather(solver->system, item->field, first / width,
+                                                 count / width, it->space);
         return it->space;
     }
     if (item->field != NO_FIELD)

@@ -153,6 +153,14 @@ static void start(void *context, const struct worker *worker)
     solver->functions->start(solver->system, worker);
 }
 
+void solver_start(taut_solver *solver)
+{
+    const bool together = solver_begin_part(solver, PART_START, 0);
+    solver_work(solver, start, solver);
+    if (together)
+        solver_end_part(solver);
+}
+
 // Small systems are faster with fewer threads. A second thread gains a third with 7,000 springs per
 // thread and two thirds with 30,000 (measured on a quiet machine). If another process delays a
 // worker at the dozens of barriers of a short step, however, it costs several times as much as it
@@ -221,6 +229,19 @@ static taut_status check_kernel(const taut_solver *solver, taut_error *error)
         topology->bodies[body].name, body_type_name(topology->bodies[body].type));
 }
 
+taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
+                             const struct solver_options *wanted, taut_error *error)
+{
+    taut_status status = dt_choose(solver, scene, wanted, error);
+    if (status == TAUT_OK)
+        solver_start(solver);
+    if (status == TAUT_OK && !wanted->planned)
+        status = dt_refuse_touching(solver, scene, wanted->diagnostics, error);
+    if (status == TAUT_OK && !wanted->tolerant)
+        dt_warn_of_rounding(solver, scene, wanted->diagnostics);
+    return status;
+}
+
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
                          const struct solver_options *wanted, taut_error *error)
 {
@@ -266,10 +287,16 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     if (status == TAUT_OK) {
         bodies_apply_initial(bodies);
         options.team = team_of(solver);
-        options.own = (struct range){0, (size_t)solver->topology->node_count};
+        options.share.own = (struct range){0, (size_t)solver->topology->node_count};
+        options.share.known = options.share.own;
     }
     if (status == TAUT_OK && ranks_count() > 1)
-        status = solver_own_nodes(solver, &options.own, error);
+        status = solver_own_nodes(solver, &options.share.own, error);
+    if (status == TAUT_OK && wanted->shares && !wanted->planned &&
+        solver_may_hold_part(solver, scene)) {
+        options.share.known = options.share.own;
+        solver->only_part = true;
+    }
     if (status == TAUT_OK) {
         void *before = numa_bind_thread(solver->binding, 0);
         status = solver->functions->make(solver->topology, solver->plan, bodies, &options,
@@ -283,14 +310,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
 
     if (status == TAUT_OK)
         status = begin_stage("finding the first forces", error);
-    if (status == TAUT_OK)
-        status = dt_choose(solver, scene, wanted, error);
-    if (status == TAUT_OK)
-        solver_work(solver, start, solver);
-    if (status == TAUT_OK && !wanted->planned)
-        status = dt_refuse_touching(solver, scene, wanted->diagnostics, error);
-    if (status == TAUT_OK && !wanted->tolerant)
-        dt_warn_of_rounding(solver, scene, wanted->diagnostics);
+    if (status == TAUT_OK && !solver->only_part)
+        status = solver_begin_run(solver, scene, wanted, error);
     return status;
 }
 

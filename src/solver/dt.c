@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "scene/collider_pose.h"
 #include "scene/moduli.h"
@@ -99,6 +100,18 @@ static void find_up_to(void *context, const struct worker *worker)
     worker_barrier(worker); // all have read the initial dt
     if (worker->index == 0)
         it->dt = dt;
+}
+
+double dt_find_up_to(taut_solver *solver, double dt)
+{
+    uint64_t bits;
+    memcpy(&bits, &dt, sizeof bits);
+    const bool together = solver_begin_part(solver, PART_STEP_UP_TO, bits);
+    struct up_to all = {.solver = solver, .dt = dt};
+    solver_work(solver, find_up_to, &all);
+    if (together)
+        solver_end_part(solver);
+    return all.dt;
 }
 
 static void test_exceeded(void *context, const struct worker *worker)
@@ -233,9 +246,7 @@ static taut_status check_exceeded(taut_solver *solver, const taut_scene *scene,
     if (status != TAUT_OK)
         return status;
     struct up_to quick = {.solver = solver, .dt = solver->dt};
-    solver_work(solver, find_up_to, &quick);
-    *checked = quick.dt >= solver->dt;
-    quick.dt = solver->dt;
+    *checked = dt_find_up_to(solver, solver->dt) >= solver->dt;
     const double products = floor(seconds / product_seconds(solver));
     quick.products = (int)fmin(PRODUCTS_TO_DETECT, fmax(PRODUCTS_MIN, products));
     if (*checked || !has_memory(scene, diagnostics))
@@ -629,7 +640,7 @@ static double coordinate_spacing(double reach, double epsilon)
 static taut_status refuse_thickness(const taut_solver *solver, const taut_scene *scene,
                                     struct diagnostics *diagnostics, taut_error *error)
 {
-    const double least = 16, reach = solver->functions->scale(solver->system).reach;
+    const double least = 16, reach = solver_greatest_coordinate(solver);
     const double epsilon =
         solver->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
     const double spacing = coordinate_spacing(reach, epsilon);
@@ -832,7 +843,7 @@ void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
         solver->position_ratio * solver->dt / (xpbd ? (double)simulation->substeps : 1);
     if (solver->precision == PRECISION_DOUBLE || !diagnostics)
         return;
-    const struct scale scale = solver->functions->scale(solver->system);
+    const struct scale scale = solver_scale(solver);
     const double spacing = coordinate_spacing(scale.reach, (double)FLT_EPSILON);
     if (scale.reach > 0)
         warn_of_stiff_materials(scene, spacing, diagnostics);

@@ -144,10 +144,19 @@ const struct dt_rule *solver_dt_rule(const taut_solver *solver)
     return &solver->dt_rule;
 }
 
+struct scale solver_scale(const taut_solver *solver)
+{
+    const bool together = solver_begin_part(solver, PART_SCALE, 0);
+    const struct scale scale = solver->functions->scale(solver->system);
+    if (together)
+        solver_end_part(solver);
+    return scale;
+}
+
 double solver_greatest_coordinate(const taut_solver *solver)
 {
     solver_collect(solver);
-    return solver->functions->scale(solver->system).reach;
+    return solver_scale(solver).reach;
 }
 
 double solver_position_ratio(const taut_solver *solver)
@@ -219,6 +228,13 @@ double solver_body_volume(const taut_solver *solver, size_t body)
 void solver_read_nodes(const taut_solver *solver, uint64_t first, uint64_t count, double *positions,
                        double *velocities, double *forces)
 {
+    if (solver_reads_parts(solver)) {
+        double *const all[] = {positions, velocities, forces};
+        for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+            if (all[i])
+                solver_read_parts(solver, NODES_POSITIONS + i, first, count, all[i]);
+        return;
+    }
     solver_collect(solver);
     solver->functions->read_nodes(solver->system, first, count, positions, velocities, forces);
 }
@@ -295,7 +311,10 @@ void solver_evaluate(taut_solver *solver, bool want_forces, taut_energy *energy)
 {
     struct evaluate_arguments arguments = {solver, want_forces, energy};
     solver_begin_evaluation(solver, want_forces);
+    const bool together = solver_begin_part(solver, PART_EVALUATE, want_forces);
     solver_work(solver, evaluate, &arguments);
+    if (together)
+        solver_end_part(solver);
 }
 
 taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy, taut_error *error)
@@ -307,6 +326,8 @@ taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy, taut_er
 
 uint64_t taut_solver_hash(const taut_solver *solver)
 {
+    if (solver->only_part)
+        return solver_hash_parts(solver);
     solver_collect(solver);
     return solver->functions->hash(solver->system);
 }

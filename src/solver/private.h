@@ -37,6 +37,7 @@ struct taut_solver {
     uint64_t steps_restored; // done before the checkpoint that it continues
     double setup_seconds;
     double step_seconds;        // wall time spent in steps
+    bool only_part;             // it has the state of the nodes of this rank, one of several, only
     struct solver_ranks *ranks; // NULL: this process computes the whole scene
 };
 
@@ -62,6 +63,48 @@ void solver_ranks_free(taut_solver *solver);
 
 // The nodes of this rank, one of several; before there is a system. TAUT_ERROR_MEMORY.
 taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error);
+
+// Whether ranks may hold only their parts of a scene that is compiled and planned: nothing in its steps
+// needs all nodes.
+bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
+
+// What all ranks do together outside of steps, where they hold only their parts.
+enum part_task { PART_START, PART_STEP_UP_TO, PART_EVALUATE, PART_SCALE, PART_HASH };
+
+// On rank 0: has the others begin it too, with this argument. On any rank: whether it is done together;
+// then what follows exchanges nodes, until solver_end_part.
+bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t argument);
+void solver_end_part(const taut_solver *solver);
+
+// ---- create.c
+
+// The state at t = 0: built volumes, energies, what integrators remember. Of ranks that hold only their
+// parts together.
+void solver_start(taut_solver *solver);
+
+// The last part of making a solver: chooses dt, starts, and looks for what is wrong at the start.
+taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
+                             const struct solver_options *wanted, taut_error *error);
+
+// What is known of nodes: three doubles each, or the numbers of a field of a checkpoint's stream, which
+// the field follows.
+enum node_numbers { NODES_POSITIONS, NODES_VELOCITIES, NODES_FORCES, NODES_FIELD };
+
+// Whether numbers of nodes have to be read of the ranks that step them; otherwise this process has them,
+// if it is rank 0 or the only one, after solver_collect.
+bool solver_reads_parts(const taut_solver *solver);
+
+// On rank 0: numbers of nodes of the ranks that step them, through a buffer of limited size.
+void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
+                       void *to);
+
+// The hash of the state where ranks hold only their parts, on rank 0; each adds its own nodes.
+uint64_t solver_hash_parts(const taut_solver *solver);
+
+// ---- get.c
+
+// Of ranks that hold only their parts together.
+struct scale solver_scale(const taut_solver *solver);
 
 // ---- step.c
 
@@ -111,6 +154,9 @@ double checkpoint_fixed_bytes(const taut_solver *solver);
 
 // ---- checkpoint_archive.c
 
+// Bytes that a checkpoint's stream has for a node in a field (enum checkpoint_field).
+size_t checkpoint_stream_bytes(const taut_solver *solver, unsigned field);
+
 // Bytes that a copy has for each node, with numbers of that many bytes.
 double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_bytes);
 
@@ -120,6 +166,9 @@ double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_
 // `wanted->diagnostics` (may be NULL), at its position in the scene, unless `wanted->tolerant`.
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
                       const struct solver_options *wanted, taut_error *error);
+
+// The longest step up to dt that is known to be stable. Of ranks that hold only their parts together.
+double dt_find_up_to(taut_solver *solver, double dt);
 
 // An error if surfaces that may touch almost do so at the start. The solver has been started.
 taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,

@@ -5,6 +5,10 @@
 // hashes and checkpoints, is done by rank 0 alone, as by one process: the nodes of the others are
 // collected first, at most once per step. So decisions that depend on the clock or on signals are
 // made by one rank, and output has the same bytes.
+//
+// Of scenes in which nothing needs all nodes (solver_may_hold_part) a rank has memory only for its own
+// nodes and its halo. The start, energies, hashes, and the bound of the step are then found by all ranks
+// together (enum part_task); what is rare still collects all nodes.
 #include "solver/private.h"
 
 #include <stdio.h>
@@ -12,7 +16,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/sort.h"
 #include "ranks/ranks.h"
+#include "solver/checkpoint.h"
 #include "springs/plan_parts.h"
 
 struct solver_ranks {
@@ -20,15 +26,26 @@ struct solver_ranks {
     struct exchange *exchange;
     bool whole;            // every rank computes the whole scene
     struct shares *shares; // of what they share then; NULL: nothing
-    bool steps;            // between solver_begin_steps and solver_end_steps
+    bool steps;            // within steps, or what else all ranks do together
     bool collected;        // on rank 0: its arrays have the present state of all nodes
 };
 
-enum { ORDER_ADVANCE, ORDER_COLLECT, ORDER_EVALUATE, ORDER_COUNT, ORDER_END };
+// Orders from ORDER_PART on are those of enum part_task.
+enum {
+    ORDER_ADVANCE,
+    ORDER_COLLECT,
+    ORDER_EVALUATE,
+    ORDER_COUNT,
+    ORDER_READ,
+    ORDER_STARTED,
+    ORDER_END,
+    ORDER_PART
+};
 
 struct order {
     uint64_t kind;
-    uint64_t steps; // or whether forces are wanted
+    uint64_t steps; // or whether forces are wanted, the argument of a task, or what is read of
+    uint64_t first, count; // these nodes
 };
 
 // ---- What is refused
@@ -104,6 +121,42 @@ static taut_status check_same(const taut_solver *solver, taut_error *error)
                 other);
 }
 
+// ---- Parts
+
+static bool is_on_grids(const taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    const struct plan_counts counts = plan_counts(topology, solver->plan);
+    uint64_t nodes = 0;
+    for (size_t b = 0; b < topology->body_count; b++)
+        if (plan_grid_of_body(solver->plan, b) && topology->bodies[b].direction_count > 0)
+            nodes += topology->bodies[b].node_count;
+    return nodes == topology->node_count && counts.off_grid_springs == 0 && counts.block_faces == 0;
+}
+
+// Not with what sums over elements or projects nodes in loops over the whole scene.
+bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
+{
+    const struct topology *topology = solver->topology;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        if (topology->colliders[c].response != RESPONSE_PENALTY)
+            return false;
+    return ranks_count() > 1 && !is_whole(solver) && is_on_grids(solver) &&
+           topology->renumbered_count == 0 && !topology->has_contact &&
+           !topology_has_elements(topology) && !topology_has_gas(topology) &&
+           !topology->any_breaks && !topology->any_yields && !scene->simulation.dt_auto;
+}
+
+bool solver_waits(const taut_solver *solver)
+{
+    return solver->only_part && !solver->ranks;
+}
+
+bool solver_has_part(const taut_solver *solver)
+{
+    return solver->only_part;
+}
+
 // ---- Making
 
 taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error)
@@ -119,7 +172,33 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
     return TAUT_OK;
 }
 
-taut_status solver_share(taut_solver *solver, taut_error *error)
+static void give_order(uint64_t kind, uint64_t steps)
+{
+    struct order order = {.kind = kind, .steps = steps};
+    ranks_broadcast(&order, sizeof order);
+}
+
+static void serve_until(taut_solver *solver, uint64_t last);
+
+// The start of a solver whose ranks hold only their parts. All choose the same dt; whether it is stable
+// is looked for by rank 0, which alone has findings.
+static taut_status start_parts(taut_solver *solver, const taut_scene *scene,
+                               const struct solver_options *options, taut_error *error)
+{
+    if (ranks_number() == 0) {
+        const taut_status status = solver_begin_run(solver, scene, options, error);
+        give_order(ORDER_STARTED, 0);
+        return status;
+    }
+    struct solver_options silent = *options;
+    silent.diagnostics = NULL;
+    const taut_status status = dt_choose(solver, scene, &silent, error);
+    serve_until(solver, ORDER_STARTED);
+    return status;
+}
+
+taut_status solver_share(taut_solver *solver, const taut_scene *scene,
+                         const struct solver_options *options, taut_error *error)
 {
     if (ranks_count() == 1)
         return TAUT_OK;
@@ -131,7 +210,7 @@ taut_status solver_share(taut_solver *solver, taut_error *error)
     solver->ranks = calloc(1, sizeof *solver->ranks);
     if (!solver->ranks)
         ranks_abort(1, "out of memory for the parts of ranks");
-    solver->ranks->collected = true; // every rank has made all of it
+    solver->ranks->collected = !solver->only_part; // otherwise every rank has made all of it
     solver->ranks->whole = is_whole(solver);
     if (may_share(solver))
         solver->ranks->shares = solver->functions->shares_make(solver->system);
@@ -140,14 +219,10 @@ taut_status solver_share(taut_solver *solver, taut_error *error)
     if (plan_parts_make(solver->topology, solver->plan, ranks_count(), &solver->ranks->parts,
                         error) != TAUT_OK)
         ranks_abort(1, "out of memory for the parts of ranks");
-    return solver->functions->exchange_make(solver->system, solver->ranks->parts,
-                                            &solver->ranks->exchange, error);
-}
-
-static void give_order(uint64_t kind, uint64_t steps)
-{
-    struct order order = {kind, steps};
-    ranks_broadcast(&order, sizeof order);
+    status = solver->functions->exchange_make(solver->system, solver->ranks->parts,
+                                              solver->only_part, &solver->ranks->exchange, error);
+    return status == TAUT_OK && solver->only_part ? start_parts(solver, scene, options, error)
+                                                  : status;
 }
 
 void solver_ranks_free(taut_solver *solver)
@@ -224,21 +299,146 @@ void solver_begin_count(const taut_solver *solver)
     order_with_surfaces(solver, ORDER_COUNT, false);
 }
 
+// ---- What all ranks do together with their parts
+
+bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t argument)
+{
+    struct solver_ranks *ranks = solver->ranks;
+    if (!ranks || !solver->only_part || ranks->steps)
+        return false;
+    if (ranks_number() == 0)
+        give_order(ORDER_PART + (uint64_t)task, argument);
+    ranks->steps = true;
+    solver->functions->exchange_use(solver->system, ranks->exchange);
+    return true;
+}
+
+void solver_end_part(const taut_solver *solver)
+{
+    solver->functions->exchange_use(solver->system, NULL);
+    solver->ranks->steps = false;
+}
+
+uint64_t solver_hash_parts(const taut_solver *solver)
+{
+    const bool together = solver_begin_part(solver, PART_HASH, 0);
+    struct hash hash;
+    hash_begin(&hash);
+    for (int r = 0; together && r < ranks_count(); r++) {
+        if (r == ranks_number())
+            solver->functions->hash_add(solver->system, &hash);
+        ranks_pass(&hash, sizeof hash, r, r + 1 < ranks_count() ? r + 1 : 0);
+    }
+    if (together)
+        solver_end_part(solver);
+    return hash_end(&hash);
+}
+
+bool solver_reads_parts(const taut_solver *solver)
+{
+    return solver->only_part && ranks_number() == 0 && solver->ranks && !solver->ranks->collected &&
+           !solver->ranks->steps;
+}
+
+static size_t bytes_of_node(const taut_solver *solver, unsigned numbers)
+{
+    if (numbers < NODES_FIELD)
+        return 3 * sizeof(double);
+    return checkpoint_stream_bytes(solver, numbers - NODES_FIELD);
+}
+
+static void read_own(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
+                     void *to)
+{
+    const struct system_functions *call = solver->functions;
+    if (numbers >= NODES_FIELD)
+        call->checkpoint_gather(solver->system, numbers - NODES_FIELD, first, count, to);
+    else
+        call->read_nodes(solver->system, first, count, numbers == NODES_POSITIONS ? to : NULL,
+                         numbers == NODES_VELOCITIES ? to : NULL,
+                         numbers == NODES_FORCES ? to : NULL);
+}
+
+// On all ranks; `to` is that of rank 0. Nodes have the same order for ranks as for those who read them
+// (solver_may_hold_part).
+static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
+                       unsigned char *to)
+{
+    enum { NODES_AT_ONCE = 4096, BYTES_MOST = 3 * sizeof(double) };
+    double space[NODES_AT_ONCE * BYTES_MOST / sizeof(double)];
+    const uint64_t *cuts = solver->ranks->parts->cuts;
+    const size_t bytes = bytes_of_node(solver, numbers);
+    for (uint64_t node = first; node < first + count;) {
+        const int owner = plan_part_of_node(solver->ranks->parts, node);
+        const uint64_t end = min_u64(cuts[owner + 1], first + count);
+        const uint64_t some = min_u64(end - node, NODES_AT_ONCE);
+        void *numbers_of_some = to ? to + (node - first) * bytes : (unsigned char *)space;
+        if (owner == ranks_number())
+            read_own(solver, numbers, node, some, numbers_of_some);
+        ranks_pass(numbers_of_some, (size_t)some * bytes, owner, 0);
+        node += some;
+    }
+}
+
+void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
+                       void *to)
+{
+    struct order order = {ORDER_READ, numbers, first, count};
+    ranks_broadcast(&order, sizeof order);
+    pass_parts(solver, numbers, first, count, to);
+}
+
+// The step that rank 0 looks for; here only this rank's part of the work counts.
+static void find_step(taut_solver *solver, uint64_t argument)
+{
+    double dt;
+    memcpy(&dt, &argument, sizeof dt);
+    if (solver->functions->prepare_critical(solver->system, false, NULL) != TAUT_OK)
+        ranks_abort(1, "out of memory for the critical step");
+    (void)dt_find_up_to(solver, dt);
+    solver->functions->release_critical(solver->system);
+}
+
+static void do_part(taut_solver *solver, uint64_t task, uint64_t argument)
+{
+    taut_energy energy;
+    if (task == PART_START)
+        solver_start(solver);
+    else if (task == PART_STEP_UP_TO)
+        find_step(solver, argument);
+    else if (task == PART_EVALUATE)
+        solver_evaluate(solver, argument != 0, &energy);
+    else if (task == PART_SCALE)
+        (void)solver_scale(solver);
+    else if (task == PART_HASH)
+        (void)solver_hash_parts(solver);
+}
+
 void solver_serve(taut_solver *solver)
 {
-    struct order order = {ORDER_END, 0};
+    serve_until(solver, ORDER_END);
+}
+
+// Until rank 0 gives the order `last`, or destroys its solver.
+static void serve_until(taut_solver *solver, uint64_t last)
+{
+    struct order order = {.kind = ORDER_END};
     taut_energy energy;
     do {
         ranks_broadcast(&order, sizeof order);
-        if (order.kind == ORDER_ADVANCE)
+        if (order.kind >= ORDER_PART)
+            do_part(solver, order.kind - ORDER_PART, order.steps);
+        else if (order.kind == ORDER_ADVANCE)
             solver_step_together(solver, order.steps);
         else if (order.kind == ORDER_COLLECT)
             solver->functions->exchange_collect(solver->system, solver->ranks->exchange);
         else if (order.kind == ORDER_EVALUATE)
             solver_evaluate(solver, order.steps != 0, &energy);
+        else if (order.kind == ORDER_READ)
+            pass_parts(solver, (unsigned)order.steps, order.first, order.count, NULL);
         else if (order.kind == ORDER_COUNT)
             (void)solver_surface_counts(solver);
-    } while (order.kind != ORDER_END);
+    } while (order.kind != last && order.kind != ORDER_END);
 }
 
 // ---- Parts of any number of ranks, without processes

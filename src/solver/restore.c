@@ -141,10 +141,21 @@ static bool reserve_contacts(const taut_solver *solver, struct friction_contacts
            array_reserve((void **)&to->stretches, &reserved[3], count, sizeof *to->stretches);
 }
 
+// Whether a checkpoint can be taken without the nodes of other ranks: what it has of them is read when it
+// is written, but what they remember of contacts is not.
+static bool needs_no_nodes(const taut_solver *solver, const struct checkpoint *checkpoint)
+{
+    const struct topology *topology = solver->topology;
+    return solver_reads_parts(solver) && checkpoint->gathers &&
+           friction_slots(topology->colliders, topology->collider_count) == 0;
+}
+
 bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
 {
     struct transfer transfer = {.solver = solver, .checkpoint = checkpoint};
-    solver_collect(solver); // the contacts of all ranks
+    const bool collects = !needs_no_nodes(solver, checkpoint);
+    if (collects)
+        solver_collect(solver); // the contacts of all ranks
     if (!reserve_contacts(solver, &checkpoint->surface_friction))
         return false;
     if (checkpoint->compares) { // forces are evaluated
@@ -152,7 +163,8 @@ bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
         return true;
     }
     apply_changes(solver);
-    solver_collect(solver);
+    if (collects)
+        solver_collect(solver);
     team_work(NULL, save, &transfer);
     return true;
 }

@@ -47,6 +47,9 @@ struct solver_options {
     bool tolerant; // only non-finite values end a run: the caller checks the energies itself
     // Receives the findings of the builders; NULL: the first finding becomes the error.
     struct diagnostics *diagnostics;
+    // The caller is going to call solver_share before anything else: of several ranks each may then make
+    // only its part of the nodes.
+    bool shares;
 };
 
 taut_status solver_create(const taut_scene *scene, const struct solver_options *options,
@@ -74,12 +77,22 @@ taut_status solver_create_cut(const taut_scene *scene, const struct solver_optio
 // the solver continues to the next check, which reports that.
 taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error);
 
-// Divides the solver among all ranks of the group (ranks/ranks.h), which have created the same; nothing
-// if there is one. From then on ranks other than 0 only serve. TAUT_ERROR_UNSUPPORTED, with the key,
-// if the scene has what only one process can compute. Collective, with the same result on all ranks.
-taut_status solver_share(taut_solver *solver, taut_error *error);
+// Whether the solver has not been started yet, since this rank has only its part: solver_share does that.
+bool solver_waits(const taut_solver *solver);
 
-// On ranks other than 0: takes part in what rank 0 does with its solver, until it destroys it.
+// Divides the solver among all ranks of the group (ranks/ranks.h), which have created the same of this
+// scene with these options; nothing if there is one. From then on ranks other than 0 only serve.
+// TAUT_ERROR_UNSUPPORTED, with the key, if the scene has what only one process can compute. Collective;
+// where ranks hold only their parts, rank 0 alone has what is found at the start, or an error there.
+taut_status solver_share(taut_solver *solver, const taut_scene *scene,
+                         const struct solver_options *options, taut_error *error);
+
+// Whether this rank, one of several, has memory for the state of its own nodes only. What reads all nodes
+// should read them piece by piece.
+bool solver_has_part(const taut_solver *solver);
+
+// On ranks other than 0, where solver_share has succeeded: takes part in what rank 0 does with its
+// solver, until it destroys it.
 void solver_serve(taut_solver *solver);
 
 // The parts that `count` ranks would have, one element each; no processes are started.

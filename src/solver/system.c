@@ -15,6 +15,7 @@
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
 #include "integrate/integrate.h"
+#include "ranks/ranks.h"
 #include "solver/change.h"
 #include "solver/checkpoint.h"
 #include "stability/critical_step.h"
@@ -208,10 +209,10 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     const bool powers = options->keep_energy_budget &&
                         (!REAL_NAME(work_is_always_measured)(system) || system->settings.cuts);
     struct state_needs needs = needs_of(&system->settings, topology, &counts, powers);
-    taut_status status = REAL_NAME(constants_make)(topology, plan, options->team, allocator,
-                                                   &system->constants, error);
+    taut_status status = REAL_NAME(constants_make)(
+        topology, plan, options->share.known, options->team, allocator, &system->constants, error);
     if (status == TAUT_OK)
-        status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->own, options->team,
+        status = REAL_NAME(state_make)(topology, plan, bodies, needs, options->share, options->team,
                                        allocator, &system->state, error);
     if (status == TAUT_OK)
         status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology, plan),
@@ -243,6 +244,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
 static void start(struct system *system, const struct worker *worker)
 {
     stage_clock_start(&system->clock, worker);
+    REAL_NAME(exchange_rest)(system, worker);
     REAL_NAME(volumes_measure)(system, 0, false, worker);
     if (worker->index == 0)
         for (size_t b = 0; b < system->topology->body_count; b++)
@@ -345,6 +347,21 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
         }
 }
 
+// The box of those of all ranks.
+static void combine_boxes(double least[3], double most[3])
+{
+    double ends[6];
+    for (int axis = 0; axis < 3; axis++) {
+        ends[axis] = least[axis];
+        ends[3 + axis] = -most[axis];
+    }
+    ranks_least(ends, 6);
+    for (int axis = 0; axis < 3; axis++) {
+        least[axis] = ends[axis];
+        most[axis] = -ends[3 + axis];
+    }
+}
+
 static struct scale scale(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -352,17 +369,24 @@ static struct scale scale(const struct system *system)
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     double size = 0, fastest = 0;
     struct scale found = {0, 0};
-    for (uint64_t i = 0; i < s->nodes; i++) {
+    const bool parts = REAL_NAME(exchange_has_part)(system);
+    const struct range own = parts ? system->own_nodes : (struct range){0, (size_t)s->nodes};
+    for (size_t i = own.first; i < own.end; i++) {
         const vec3 p = vec3_subtract(node_position(s, i), s->origin);
         const double position[3] = {p.x, p.y, p.z};
         for (int axis = 0; axis < 3; axis++) {
-            found.reach = fmax(found.reach, fabs(position[axis]));
             least[axis] = fmin(least[axis], position[axis]);
             most[axis] = fmax(most[axis], position[axis]);
         }
     }
-    for (int axis = 0; axis < 3; axis++)
+    if (parts)
+        combine_boxes(least, most);
+    for (int axis = 0; axis < 3; axis++) {
+        if (!(least[axis] <= most[axis])) // no nodes
+            continue;
+        found.reach = fmax(found.reach, fmax(fabs(least[axis]), fabs(most[axis])));
         size = fmax(size, most[axis] - least[axis]);
+    }
     if (topology->environment.wind.present)
         fastest = vec3_length(topology->environment.wind.velocity);
     for (size_t m = 0; m < topology->motion_count; m++)
@@ -383,6 +407,11 @@ static double volume(const struct system *system, size_t body)
 static uint64_t hash(const struct system *system)
 {
     return REAL_NAME(state_hash)(system->state, system->topology);
+}
+
+static void add_to_hash(const struct system *system, struct hash *hash)
+{
+    REAL_NAME(state_hash_add)(system->state, system->topology, system->own_nodes, hash);
 }
 
 static uint64_t bytes(const struct system *system)
@@ -441,9 +470,9 @@ static bool rank_needs(const struct system *system, struct plan_part *part)
 }
 
 static taut_status make_exchange(const struct system *system, const struct plan_parts *parts,
-                                 struct exchange **exchange, taut_error *error)
+                                 bool only_part, struct exchange **exchange, taut_error *error)
 {
-    return REAL_NAME(exchange_make)(system, parts, rank_needs, exchange, error);
+    return REAL_NAME(exchange_make)(system, parts, only_part, rank_needs, exchange, error);
 }
 
 static void exchange_use(struct system *system, struct exchange *exchange)
@@ -465,7 +494,7 @@ static void shares_use(struct system *system, struct shares *shares)
     system->shares = shares;
 }
 
-static void exchange_collect(struct system *system, const struct exchange *exchange)
+static void exchange_collect(struct system *system, struct exchange *exchange)
 {
     // With contact all ranks evaluate surfaces together, also outside of steps (solver/ranks.c).
     REAL_NAME(exchange_collect)(system, exchange, system->surface_contact != NULL);
@@ -591,6 +620,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .volume = volume,
     .broken_count = REAL_NAME(springs_broken_count),
     .hash = hash,
+    .hash_add = add_to_hash,
     .bytes = bytes,
     .steps = steps,
     .evaluations = evaluations,

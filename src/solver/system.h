@@ -14,6 +14,7 @@
 
 struct change;
 struct exchange;
+struct hash;
 struct checkpoint;
 struct system;
 
@@ -23,7 +24,7 @@ struct system_options {
     enum isa isa;
     int threads;
     struct team *team; // fills large arrays; may be NULL
-    struct range own;  // the nodes that this process steps, one of several ranks
+    struct state_share share; // the nodes of this process
     bool keep_energy_budget;
     bool tolerant; // only non-finite values count as a divergence
 };
@@ -65,15 +66,16 @@ struct system_functions {
     void (*complete)(struct system *system, const struct worker *worker);
 
     // springs/exchange.h: of several ranks. exchange_use: for the following steps; NULL: none.
+    // `only_part`: this process knows no other nodes.
     taut_status (*exchange_make)(const struct system *system, const struct plan_parts *parts,
-                                 struct exchange **exchange, taut_error *error);
+                                 bool only_part, struct exchange **exchange, taut_error *error);
     void (*exchange_free)(struct exchange *exchange);
     bool (*part_needs)(const struct system *system, struct plan_part *part); // of elements
     void (*exchange_use)(struct system *system, struct exchange *exchange);
     // Within steps, by all workers: all nodes on all ranks, and none is exchanged until the end.
     bool (*exchange_pause)(struct system *system, const struct worker *worker);
     void (*exchange_resume)(struct system *system, bool paused, const struct worker *worker);
-    void (*exchange_collect)(struct system *system, const struct exchange *exchange); // on rank 0
+    void (*exchange_collect)(struct system *system, struct exchange *exchange); // on rank 0
     // springs/shares.h: of several ranks that compute the same steps. shares_use as exchange_use.
     struct shares *(*shares_make)(const struct system *system);
     void (*shares_free)(struct shares *shares);
@@ -92,6 +94,8 @@ struct system_functions {
     double (*volume)(const struct system *system, size_t body);
     uint64_t (*broken_count)(const struct system *system);
     uint64_t (*hash)(const struct system *system);
+    // Adds the nodes that this process steps (state_hash_add).
+    void (*hash_add)(const struct system *system, struct hash *hash);
     uint64_t (*bytes)(const struct system *system);
     uint64_t (*steps)(const struct system *system);
     int (*evaluations)(const struct system *system); // force evaluations per step

@@ -3,6 +3,8 @@
 // instead; energies of nodes and gas are in forces/energy.c.
 #include "springs/springs.h"
 
+#include "springs/exchange.h"
+#include "springs/part_sums.h"
 #include "state/reading.h"
 
 // ---- Elastic energy
@@ -64,6 +66,8 @@ static void sum_elastic(const struct system *system, const void *unused, struct 
 double REAL_NAME(springs_elastic_energy)(struct system *system, const struct worker *worker)
 {
     double total[SUM_WIDTH];
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_springs_of_parts)(system, sum_elastic, worker);
     REAL_NAME(sum_over_chunks)
     (system, (size_t)springs_count(system), sum_elastic, NULL, total, worker);
     return total[0];

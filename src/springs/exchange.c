@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "ranks/ranks.h"
 #include "springs/node_lists.h"
+#include "springs/part_sums.h"
 #include "springs/shares.h"
 #include "springs/springs.h"
 
@@ -18,6 +19,9 @@ struct exchange {
     const struct plan_parts *parts;
     struct plan_part part;
     struct node_lists halo, boxes, rest;
+    bool only_part;                // ranks hold only their parts
+    struct node_lists ends;        // then: the nodes of part_sums_want
+    bool masses_known;             // of all nodes
     double (*kept)[POWER_COLUMNS]; // of KEPT_POWERS evaluations, power_count parts each
     size_t power_count;
     double other_powers[KEPT_POWERS][SUM_WIDTH];
@@ -30,7 +34,7 @@ struct exchange {
     bool all_known;        // all nodes are those of their owners (exchange_all_nodes)
 };
 
-enum { TAG_HALO = 1, TAG_BOXES, TAG_REST };
+enum { TAG_HALO = 1, TAG_BOXES, TAG_REST, TAG_ENDS, TAG_REACH };
 
 // ---- What is known of a node
 
@@ -80,16 +84,32 @@ static bool find_wants(const struct system *system, struct exchange *exchange)
     const struct plan_part *part = &exchange->part;
     bool found = REAL_NAME(node_lists_begin)(&exchange->halo) &&
                  REAL_NAME(node_lists_begin)(&exchange->boxes) &&
-                 REAL_NAME(node_lists_begin)(&exchange->rest);
+                 REAL_NAME(node_lists_begin)(&exchange->rest) &&
+                 REAL_NAME(node_lists_begin)(&exchange->ends);
     for (size_t i = 0; found && i < part->halo_count; i++)
         found = REAL_NAME(node_lists_want)(&exchange->halo, exchange->parts, part->halo[i]);
     for (size_t i = 0; found && i < part->box_count; i++)
         found = REAL_NAME(node_lists_want_pair)(
             &exchange->boxes, plan_part_of_tile(system->plan, exchange->parts, part->boxes[i].tile),
             part->boxes[i].tile, part->boxes[i].which);
+    if (found && exchange->only_part)
+        found = REAL_NAME(part_sums_want)(system, exchange->parts, part, &exchange->ends);
     return found &&
            REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest_before) &&
            REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest);
+}
+
+// The masses of the nodes of others with which this rank computes.
+static void fill_masses(const struct system *system, const struct plan_part *part)
+{
+    const struct plan_nodes others[] = {part->rest_before, part->rest};
+    for (size_t i = 0; i < part->halo_count + sizeof others / sizeof *others; i++) {
+        const struct plan_nodes nodes =
+            i < part->halo_count ? part->halo[i] : others[i - part->halo_count];
+        const size_t first = (size_t)nodes.first;
+        REAL_NAME(constants_fill_nodes)
+        (system->constants, system->topology, (struct range){first, first + (size_t)nodes.count});
+    }
 }
 
 // Whether all ranks have succeeded so far.
@@ -115,7 +135,7 @@ static bool find_packed_cuts(const struct system *system, struct exchange *excha
 }
 
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
-                                     exchange_needs needs, struct exchange **result,
+                                     bool only_part, exchange_needs needs, struct exchange **result,
                                      taut_error *error)
 {
     *result = NULL;
@@ -123,6 +143,8 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     bool sound = exchange;
     if (sound) {
         exchange->parts = parts;
+        exchange->only_part = only_part;
+        exchange->masses_known = !only_part;
         exchange->power_count = system->power_parts.count;
         exchange->kept = calloc(KEPT_POWERS * exchange->power_count + 1, sizeof *exchange->kept);
         if (system->surface_contact)
@@ -139,9 +161,11 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     }
     bool made = all_sound(sound);
     if (made) {
-        struct node_lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest};
-        const int tags[] = {TAG_HALO, TAG_BOXES, TAG_REST};
-        const size_t fields[] = {fields_of(system, false).count, 3, fields_of(system, true).count};
+        struct node_lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest,
+                                            &exchange->ends};
+        const int tags[] = {TAG_HALO, TAG_BOXES, TAG_REST, TAG_ENDS};
+        const size_t fields[] = {fields_of(system, false).count, 3, fields_of(system, true).count,
+                                 3};
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
             sound = REAL_NAME(node_lists_swap)(lists[i]);
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
@@ -153,6 +177,8 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         REAL_NAME(exchange_free)(exchange);
         return fail_memory(error, "the messages of ranks");
     }
+    if (only_part)
+        fill_masses(system, &exchange->part);
     *result = exchange;
     return TAUT_OK;
 }
@@ -168,6 +194,7 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
     REAL_NAME(node_lists_free)(&exchange->halo);
     REAL_NAME(node_lists_free)(&exchange->boxes);
     REAL_NAME(node_lists_free)(&exchange->rest);
+    REAL_NAME(node_lists_free)(&exchange->ends);
     free(exchange);
 }
 
@@ -193,6 +220,100 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
     if (worker->index == 0) {
         const struct node_fields fields = fields_of(system, false);
         REAL_NAME(node_lists_receive)(&system->exchange->halo, &fields);
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+bool REAL_NAME(exchange_has_part)(const struct system *system)
+{
+    return system->exchange && system->exchange->only_part;
+}
+
+static void send_and_receive(const struct node_lists *lists, const struct node_fields *fields)
+{
+    REAL_NAME(node_lists_send)(lists, fields);
+    REAL_NAME(node_lists_receive)(lists, fields);
+}
+
+// Messages have a fixed number of arrays: low parts, which the halo does not have in steps, follow in
+// another round.
+void REAL_NAME(exchange_ends)(struct system *system, const struct worker *worker)
+{
+    const struct exchange *it = system->exchange;
+    const struct state *s = system->state;
+    worker_barrier(worker); // all nodes have moved
+    if (worker->index == 0) {
+        struct node_fields moving = fields_of(system, false), positions = {.count = 0};
+        add_fields(&positions, s->x, s->y, s->z);
+        send_and_receive(&it->halo, &moving);
+        send_and_receive(&it->ends, &positions);
+        if (s->x_low) {
+            struct node_fields low = {.count = 0}, twice;
+            add_fields(&low, s->x_low, s->y_low, s->z_low);
+            send_and_receive(&it->ends, &low);
+            twice = low;
+            while (twice.count < moving.count)
+                add_fields(&twice, s->x_low, s->y_low, s->z_low);
+            send_and_receive(&it->halo, &twice);
+        }
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+// The nodes to which the springs at nodes [first, end) reach, of each body without a list of springs.
+static bool want_reach(const struct system *system, const struct exchange *it, struct range nodes,
+                       struct node_lists *reach)
+{
+    const struct topology *topology = system->topology;
+    const struct plan_part *part = &it->part;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const uint64_t begin = body->first_node, end = begin + body->node_count;
+        uint64_t farthest = 0;
+        for (size_t d = 0; d < body->direction_count; d++)
+            farthest =
+                max_u64(farthest, (uint64_t)topology->directions[body->first_direction + d].offset);
+        if (end <= nodes.first || begin >= nodes.end)
+            continue;
+        const uint64_t first = max_u64(begin, nodes.first), last = min_u64(end, nodes.end);
+        const uint64_t from = first - begin < farthest ? begin : first - farthest;
+        const uint64_t to = min_u64(end, last + farthest);
+        const struct plan_nodes sides[] = {
+            {from, min_u64(to, max_u64(from, part->first_node)) - from},
+            {min_u64(to, max_u64(from, part->end_node)),
+             to - min_u64(to, max_u64(from, part->end_node))}};
+        for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+            const size_t node = (size_t)sides[s].first;
+            REAL_NAME(constants_fill_nodes)
+            (system->constants, topology, (struct range){node, node + (size_t)sides[s].count});
+            if (!REAL_NAME(node_lists_want)(reach, it->parts, sides[s]))
+                return false;
+        }
+    }
+    return true;
+}
+
+void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker)
+{
+    const struct exchange *it = system->exchange;
+    const struct state *s = system->state;
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        const struct range chunks = REAL_NAME(exchange_chunks)(system);
+        const struct range nodes = {chunks.first * SUM_CHUNK,
+                                    (size_t)min_u64((uint64_t)chunks.end * SUM_CHUNK, s->nodes)};
+        struct node_lists reach = {0};
+        struct node_fields positions = {.count = 0};
+        add_fields(&positions, s->x, s->y, s->z);
+        add_fields(&positions, s->x_low, s->y_low, s->z_low);
+        bool found = REAL_NAME(node_lists_begin)(&reach);
+        if (found && chunks.first < chunks.end)
+            found = want_reach(system, it, nodes, &reach);
+        if (!found || !REAL_NAME(node_lists_swap)(&reach) ||
+            !REAL_NAME(node_lists_connect)(&reach, NULL, positions.count, TAG_REACH))
+            ranks_abort(1, "out of memory for the nodes around the part of a rank");
+        send_and_receive(&reach, &positions);
+        REAL_NAME(node_lists_free)(&reach);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -362,23 +483,35 @@ struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int num
     return it->evaluations[number];
 }
 
+struct range REAL_NAME(exchange_chunks)(const struct system *system)
+{
+    const struct exchange *exchange = system->exchange;
+    if (!exchange)
+        return (struct range){0, chunk_count((size_t)system->state->nodes)};
+    const uint64_t *cuts = exchange->parts->chunk_cuts + ranks_number();
+    return (struct range){(size_t)cuts[0], (size_t)cuts[1]};
+}
+
+void REAL_NAME(exchange_chunk_sums)(struct system *system)
+{
+    if (system->exchange)
+        ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0],
+                      system->exchange->parts->chunk_cuts, true);
+}
+
 void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,
                                double total[SUM_WIDTH], const struct worker *worker)
 {
     const size_t nodes = (size_t)system->state->nodes;
-    const struct exchange *exchange = system->exchange;
-    if (!exchange) {
+    if (!system->exchange) {
         REAL_NAME(sum_over_chunks)(system, nodes, sum, argument, total, worker);
         return;
     }
     REAL_NAME(exchange_rest)(system, worker);
-    const struct plan_parts *parts = exchange->parts;
-    const size_t first = (size_t)parts->chunk_cuts[ranks_number()];
-    const size_t own = (size_t)parts->chunk_cuts[ranks_number() + 1] - first;
     REAL_NAME(sum_chunks)
-    (system, (struct range){first, first + own}, nodes, sum, argument, worker);
+    (system, REAL_NAME(exchange_chunks)(system), nodes, sum, argument, worker);
     if (worker->index == 0)
-        ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0], parts->chunk_cuts, true);
+        REAL_NAME(exchange_chunk_sums)(system);
     worker_barrier(worker);
     REAL_NAME(add_chunk_sums)(system, chunk_count(nodes), total, worker);
 }
@@ -465,10 +598,14 @@ static void collect_contacts(const struct state *s, const uint64_t *cuts, bool a
 }
 
 // Forces of the present state, or of the last evaluation if `all` need them.
-void REAL_NAME(exchange_collect)(const struct system *system, const struct exchange *exchange,
-                                 bool all)
+void REAL_NAME(exchange_collect)(const struct system *system, struct exchange *exchange, bool all)
 {
     const struct state *s = system->state;
+    if (!exchange->masses_known && (all || ranks_number() == 0)) {
+        REAL_NAME(constants_fill_nodes)
+        (system->constants, system->topology, (struct range){0, (size_t)s->nodes});
+        exchange->masses_known = true;
+    }
     struct node_fields fields = moving_fields(s, true);
     add_fields(&fields, s->nx, s->ny, s->nz);
     if (all || s->forces_current)

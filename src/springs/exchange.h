@@ -5,7 +5,8 @@
 // number of ranks.
 //
 // system->exchange is set during the steps of a distributed run only, on all ranks. Without it a
-// process has the whole scene: before the first step, and on rank 0 after exchange_collect.
+// process has the whole scene: before the first step, and on rank 0 after exchange_collect. Where ranks
+// hold only their parts it is also set while they evaluate energies together (exchange_has_part).
 // Unless a comment says otherwise, functions are called by all workers of all ranks together; worker
 // 0 sends and receives, and all end with a barrier. Numeric.
 //
@@ -24,12 +25,17 @@ struct node_box;
 // without memory.
 typedef bool (*exchange_needs)(const struct system *system, struct plan_part *part);
 
-// Agrees with the other ranks on what is sent to whom. Collective, also where it fails: then on all
-// ranks, with the message on those that have failed.
+// Agrees with the other ranks on what is sent to whom. `only_part`: this rank knows no nodes but its own,
+// and gets the masses of others here. Collective, also where it fails: then on all ranks, with the
+// message on those that have failed.
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
-                                     exchange_needs needs, struct exchange **result,
+                                     bool only_part, exchange_needs needs, struct exchange **result,
                                      taut_error *error);
 void REAL_NAME(exchange_free)(struct exchange *exchange);
+
+// Whether ranks hold only their parts of the scene, and sum over springs and faces together
+// (part_sums.h), without all nodes.
+bool REAL_NAME(exchange_has_part)(const struct system *system);
 
 // Whether a node is one of this rank's, as all are without other ranks.
 static inline bool exchange_owns(const struct system *system, size_t node)
@@ -44,6 +50,14 @@ const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange
 // nodes that others read are copied, and may move afterwards.
 void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker);
+
+// Positions of the halo and of all other nodes of chunks of springs and faces of this rank, := those of
+// their owners.
+void REAL_NAME(exchange_ends)(struct system *system, const struct worker *worker);
+
+// Where ranks hold only their parts: positions and masses of the nodes to which springs of the nodes of
+// this rank's chunks reach, := those of their owners. Rare; ends all ranks without memory.
+void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker);
 
 // Positions and velocities of all nodes, on all ranks, for contact of surfaces: instead of the halo.
 // Nothing without other ranks, or if they are known since nodes moved. exchange_all_known, by worker 0:
@@ -131,8 +145,7 @@ struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int num
 
 // Everything that a state has for each node, on rank 0, or on all ranks if `all`. By one worker
 // alone, or outside of steps.
-void REAL_NAME(exchange_collect)(const struct system *system, const struct exchange *exchange,
-                                 bool all);
+void REAL_NAME(exchange_collect)(const struct system *system, struct exchange *exchange, bool all);
 
 // The same, on all ranks, within a step.
 void REAL_NAME(exchange_complete)(struct system *system, const struct worker *worker);
@@ -143,6 +156,11 @@ void REAL_NAME(exchange_complete)(struct system *system, const struct worker *wo
 // time has begun already.
 bool REAL_NAME(exchange_pause)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_resume)(struct system *system, bool paused, const struct worker *worker);
+
+// The chunks of nodes of this rank: those that begin at its nodes, or all without other ranks. And, by
+// worker 0 alone, system->chunk_sums of all chunks of nodes, on all ranks.
+struct range REAL_NAME(exchange_chunks)(const struct system *system);
+void REAL_NAME(exchange_chunk_sums)(struct system *system);
 
 // The sum over all nodes (sum_over_chunks) of positions, velocities and constants, the same on all
 // ranks, whether the run is distributed or not; also of forces.

@@ -2,6 +2,7 @@
 // time.
 #include "stability/step_bounds.h"
 
+#include "springs/exchange.h"
 #include "stability/spectral_bound.h"
 
 // The smallest step so far. If nodes have equal steps, the one with the lowest builder's number
@@ -182,8 +183,13 @@ void REAL_NAME(step_bounds_find)(const struct spectral_bound *spectral_bound, st
 {
     _Static_assert((int)STEP_FORMS_MAX < (int)SUM_WIDTH, "a row has the steps and a node");
     size_t nodes = (size_t)system->state->nodes, chunks = chunk_count(nodes);
-    struct range share = worker_share(worker, chunks, 1);
-    for (size_t chunk = share.first; chunk < share.end; chunk++) {
+    struct range own = {0, chunks};
+    if (REAL_NAME(exchange_has_part)(system)) {
+        REAL_NAME(exchange_reach)(system, worker);
+        own = REAL_NAME(exchange_chunks)(system);
+    }
+    struct range share = worker_share(worker, own.end - own.first, 1);
+    for (size_t chunk = own.first + share.first; chunk < own.first + share.end; chunk++) {
         // Each chunk starts anew, so that the result does not depend on the worker.
         struct least least = {.outside = UINT32_MAX};
         for (int f = 0; f < bounds->count; f++)
@@ -191,6 +197,9 @@ void REAL_NAME(step_bounds_find)(const struct spectral_bound *spectral_bound, st
         try_nodes(spectral_bound, system, bounds, chunk_range(chunk, nodes), &least);
         put(&least, bounds->count, system->chunk_sums[chunk]);
     }
+    worker_barrier(worker);
+    if (worker->index == 0 && REAL_NAME(exchange_has_part)(system))
+        REAL_NAME(exchange_chunk_sums)(system);
     worker_barrier(worker);
     gather(system, chunks, bounds);
     worker_barrier(worker); // all have read before the next sum writes

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 #define constants_free REAL_NAME(constants_free)
 
@@ -45,13 +46,14 @@ struct filling {
     struct constants *constants;
     const struct topology *topology;
     const struct plan *plan;
+    struct range known; // nodes
 };
 
-static void fill_nodes(struct constants *constants, const struct topology *topology,
-                       struct range share)
+void REAL_NAME(constants_fill_nodes)(struct constants *constants, const struct topology *topology,
+                                     struct range nodes)
 {
-    for (uint64_t i = share.first; i < share.end;) {
-        struct node_masses masses = topology_masses(topology, i, share.end);
+    for (uint64_t i = nodes.first; i < nodes.end;) {
+        struct node_masses masses = topology_masses(topology, i, nodes.end);
         for (; i < masses.end; i++) {
             double mass = mass_in(&masses, i);
             if (constants->massed > 0)
@@ -59,6 +61,10 @@ static void fill_nodes(struct constants *constants, const struct topology *topol
             constants->inverse_mass[i] = (real)(1.0 / mass);
         }
     }
+    const size_t count = (size_t)topology->kinematic_count;
+    for (size_t i = lower_bound(topology->kinematic, count, nodes.first);
+         i < count && topology->kinematic[i] < nodes.end; i++)
+        constants->inverse_mass[topology->kinematic[i]] = 0;
 }
 
 static void fill_springs(const struct filling *it, struct range share)
@@ -104,17 +110,14 @@ static void fill(void *context, const struct worker *worker)
 {
     const struct filling *it = context;
     struct constants *constants = it->constants;
-    fill_nodes(constants, it->topology, worker_share(worker, (size_t)constants->nodes, 16));
+    struct range share = worker_share(worker, it->known.end - it->known.first, 16);
+    share.first += it->known.first;
+    share.end += it->known.first;
+    REAL_NAME(constants_fill_nodes)(constants, it->topology, share);
     fill_springs(it, worker_share(worker, (size_t)constants->springs, 16));
     fill_faces(it, worker_share(worker, (size_t)constants->faces, 16));
     worker_barrier(worker);
     fill_slots(it, worker_share(worker, (size_t)constants->slots, 16));
-}
-
-static void fix_nodes(struct constants *constants, const struct topology *topology)
-{
-    for (uint64_t i = 0; i < topology->kinematic_count; i++)
-        constants->inverse_mass[topology->kinematic[i]] = 0;
 }
 
 static void fill_materials(struct constants *constants, const struct topology *topology)
@@ -135,7 +138,6 @@ static void fill_materials(struct constants *constants, const struct topology *t
 // Constants that are not filled by shares.
 static void fill_rest(struct constants *constants, const struct topology *topology)
 {
-    fix_nodes(constants, topology);
     fill_materials(constants, topology);
     bool own = constants->copies > 0;
     constants->spring_nodes =
@@ -147,8 +149,9 @@ static void fill_rest(struct constants *constants, const struct topology *topolo
 }
 
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
-                                      struct team *team, const taut_allocator *allocator,
-                                      struct constants **result, taut_error *error)
+                                      struct range known, struct team *team,
+                                      const taut_allocator *allocator, struct constants **result,
+                                      taut_error *error)
 {
     *result = NULL;
     struct constants *constants = memory_allocate(allocator, 1, sizeof *constants);
@@ -170,8 +173,14 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
         constants_free(constants);
         return fail_memory(error, "the constants");
     }
+    const size_t first = known.first * sizeof(real), end = known.end * sizeof(real);
+    const size_t bytes = (size_t)constants->all_nodes * sizeof(real);
+    if (known.end - known.first < constants->nodes) {
+        memory_sparse(constants->inverse_mass, bytes, 0, first);
+        memory_sparse(constants->inverse_mass, bytes, end, bytes);
+    }
     constants->listed = topology;
-    struct filling filling = {constants, topology, plan};
+    struct filling filling = {constants, topology, plan, known};
     team_work(team, fill, &filling);
     fill_rest(constants, topology);
     *result = constants;
@@ -181,8 +190,8 @@ taut_status REAL_NAME(constants_make)(const struct topology *topology, const str
 void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology)
 {
     fill_materials(constants, topology);
-    fill_nodes(constants, topology, (struct range){0, (size_t)constants->nodes});
-    fix_nodes(constants, topology);
+    REAL_NAME(constants_fill_nodes)
+    (constants, topology, (struct range){0, (size_t)constants->nodes});
 }
 
 void constants_free(struct constants *constants)

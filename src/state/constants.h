@@ -51,10 +51,16 @@ static inline uint32_t spring_material_number(const struct constants *constants,
     return constants->spring_material ? constants->spring_material[i] : constants->one_material;
 }
 
-// All workers of the team fill their own shares; `team` may be NULL.
+// All workers of the team fill their own shares; `team` may be NULL. Only the known nodes have masses,
+// the others as soon as constants_fill_nodes gives them some.
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
-                                      struct team *team, const taut_allocator *allocator,
-                                      struct constants **result, taut_error *error);
+                                      struct range known, struct team *team,
+                                      const taut_allocator *allocator, struct constants **result,
+                                      taut_error *error);
+
+// Sets the masses of these nodes.
+void REAL_NAME(constants_fill_nodes)(struct constants *constants, const struct topology *topology,
+                                     struct range nodes);
 
 // Updates the constants after materials or masses have changed in the topology.
 void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology);

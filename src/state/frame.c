@@ -43,6 +43,18 @@ uint64_t frame_bytes(const struct frame_shape *shape, unsigned fields)
     return bytes;
 }
 
+void frame_read_nodes(const struct frame *frame, uint64_t first, uint64_t count, double *positions,
+                      double *velocities)
+{
+    if (frame->reader) {
+        frame->reader(frame->reader_context, first, count, positions, velocities);
+        return;
+    }
+    const size_t bytes = 3 * (size_t)count * sizeof *positions;
+    memcpy(positions, frame->positions + 3 * first, bytes);
+    memcpy(velocities, frame->velocities + 3 * first, bytes);
+}
+
 void frame_copy(const struct frame *from, struct frame *to)
 {
     const struct frame_shape *shape = &to->shape;
@@ -50,6 +62,8 @@ void frame_copy(const struct frame *from, struct frame *to)
     const unsigned constant = FRAME_BODIES | FRAME_LISTS;
     copy.shape = to->shape;
     copy.allocated = to->allocated;
+    copy.reader = to->reader;
+    copy.reader_context = to->reader_context;
     copy.fields = (from->fields & to->allocated & ~constant) | (to->fields & constant);
 #define COPY(type, name, length, condition)                                                        \
     copy.name = to->name;                                                                          \

@@ -105,6 +105,10 @@ struct frame_shape {
     /* the first contact_count of them */                                                          \
     X(struct frame_contact, contacts, shape->contact_capacity, FRAME_CONTACTS)
 
+// Reads positions and velocities of `count` nodes, 3 doubles each; each array may be NULL.
+typedef void frame_reader(void *context, uint64_t first, uint64_t count, double *positions,
+                          double *velocities);
+
 struct frame {
     struct frame_shape shape;
     unsigned allocated; // the fields for which there are arrays
@@ -123,6 +127,9 @@ struct frame {
     bool has_mouse_spring;
     struct frame_line mouse_spring; // from the grabbed node to the pointer
     uint64_t generation;            // of the subject with which it is drawn (play/setting.h)
+    // For nodes of which a frame has no arrays, at the time at which they are asked for; or NULL.
+    frame_reader *reader;
+    void *reader_context;
 #define DECLARE(type, name, length, condition) type *name;
     FRAME_ARRAYS(DECLARE)
 #undef DECLARE
@@ -136,6 +143,10 @@ void frame_free(struct frame *frame);
 
 // Bytes of the arrays of a frame.
 uint64_t frame_bytes(const struct frame_shape *shape, unsigned fields);
+
+// Positions and velocities of `count` nodes: copies of the frame's arrays, or those of its reader.
+void frame_read_nodes(const struct frame *frame, uint64_t first, uint64_t count, double *positions,
+                      double *velocities);
 
 // Copies the scalars, and those valid fields of `from` that `to` has arrays for. Both frames must
 // have the same shape. Bodies and lists, which point into their own frame, are not copied.

@@ -1,5 +1,5 @@
-// The records of a run besides its arrays (state.h), independent of the precision: the time of an
-// evaluation, the fault that ended the run, the energy budget, interactions during the run, and the
+// The records of a run besides its arrays (state.h), independent of the precision: the nodes of a
+// process, the time of an evaluation, the fault that ended the run, the energy budget, interactions during the run, and the
 // times of the stages.
 #ifndef TAUT_STATE_RECORDS_H
 #define TAUT_STATE_RECORDS_H
@@ -9,7 +9,14 @@
 #include <stdint.h>
 
 #include "base/vec3.h"
+#include "parallel/team.h"
 #include "taut.h"
+
+// The nodes of a process, one of several ranks or the only one: those that it steps, and those of which
+// it knows positions, velocities and masses from the start, which include them.
+struct state_share {
+    struct range own, known;
+};
 
 // The time of an evaluation of forces. `gas_step` is the number of increments of `inflate` that the
 // gas has received. It follows the step, not the time, so that all stages of a step have the same

@@ -78,6 +78,25 @@ static void start_body(struct state *state, const struct body *body, uint64_t fi
         state_put_velocity(state, first_node + i, body_velocity(body, i));
 }
 
+// A coordinate as the state has it; `from` is its origin.
+static double rounded(const struct state *state, double coordinate, double from)
+{
+    real high, low;
+    real_split(&high, state_is_mixed(state) ? &low : NULL, 0, coordinate - from);
+    return state_is_mixed(state) ? from + ((double)high + (double)low) : (double)high;
+}
+
+// The position as built, as the state has it, also of a node that is not known.
+static vec3 built_position(const struct state *state, const struct topology *topology,
+                           const struct bodies *bodies, uint64_t node)
+{
+    const size_t b = topology_body_of_node(topology, node);
+    const vec3 position = body_position(&bodies->items[b], node - topology->bodies[b].first_node);
+    const vec3 origin = state->origin;
+    return vec3_make(rounded(state, position.x, origin.x), rounded(state, position.y, origin.y),
+                     rounded(state, position.z, origin.z));
+}
+
 // The middle of the scene as built, rounded to a multiple of a power of 2 of its size: a scene that
 // contains the origin keeps it, and differences from it are exact for many numbers.
 static vec3 find_origin(const struct bodies *bodies)
@@ -109,7 +128,7 @@ struct starting {
     struct state *state;
     const struct topology *topology;
     const struct bodies *bodies;
-    struct range own;
+    struct state_share share;
 };
 
 // The elements of an array of `count` that belong to nodes that this process steps, if those of nodes
@@ -127,13 +146,32 @@ static struct range own_elements(const struct state *state, struct range own, si
     return part;
 }
 
+// Of a process that knows only its own nodes: those of others lie in small pages.
+static void spare(const struct state *state, struct range own, void *block, size_t start,
+                  size_t count, size_t size)
+{
+    const struct range part = own_elements(state, own, start, count);
+    memory_sparse(block, count * size, 0, part.first * size);
+    memory_sparse(block, count * size, part.end * size, count * size);
+}
+
+static void spare_arrays(struct state *state, struct range own)
+{
+#define SPARE(type, name, length, condition, kept)                                                 \
+    if (state->name)                                                                               \
+        spare(state, own, state->name - ARRAY_START(type, name), ARRAY_START(type, name),          \
+              guarded(ELEMENTS(state, length), ARRAY_START(type, name)), sizeof(type));
+    STATE_ARRAYS(SPARE)
+#undef SPARE
+}
+
 // Writes 0 to a share of a large array that is already 0: the system then assigns memory near the
 // worker now, and not in the first steps. What belongs to nodes of other ranks takes none as long as
 // nothing reads or writes it.
 static void touch(const struct starting *it, const struct worker *worker, void *block, size_t start,
                   size_t count, size_t size)
 {
-    const struct range part = own_elements(it->state, it->own, start, count);
+    const struct range part = own_elements(it->state, it->share.own, start, count);
     const struct range share = worker_share(worker, part.end - part.first, 64);
     memset((char *)block + (part.first + share.first) * size, 0, (share.end - share.first) * size);
 }
@@ -149,17 +187,20 @@ static void start_nodes(void *context, const struct worker *worker)
     STATE_ARRAYS(TOUCH)
 #undef TOUCH
     worker_barrier(worker); // other loops divide nodes into different shares
-    struct range share = worker_share(worker, (size_t)state->nodes, 16);
+    const struct range known = it->share.known;
+    struct range share = worker_share(worker, known.end - known.first, 16);
+    share.first += known.first;
+    share.end += known.first;
     for (size_t b = 0; b < it->bodies->count; b++)
         start_body(state, &it->bodies->items[b], it->topology->bodies[b].first_node, share);
 }
 
-static void start_motions(struct state *state, const struct topology *topology)
+static void start_motions(struct state *state, const struct topology *topology,
+                          const struct bodies *bodies)
 {
     for (size_t m = 0; m < topology->motion_count; m++) {
         const struct motion *motion = &topology->motions[m];
-        uint32_t node = motion->node;
-        state->motion_position[m] = state_position(state, node);
+        state->motion_position[m] = built_position(state, topology, bodies, motion->node);
         state->motion_angle[m] = motion->amplitude;
     }
 }
@@ -234,9 +275,9 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
 }
 
 taut_status state_make(const struct topology *topology, const struct plan *plan,
-                       const struct bodies *bodies, struct state_needs needs, struct range own,
-                       struct team *team, const taut_allocator *allocator, struct state **result,
-                       taut_error *error)
+                       const struct bodies *bodies, struct state_needs needs,
+                       struct state_share share, struct team *team, const taut_allocator *allocator,
+                       struct state **result, taut_error *error)
 {
     *result = NULL;
     struct state *state = memory_allocate(allocator, 1, sizeof *state);
@@ -249,11 +290,13 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
         state_free(state);
         return fail_memory(error, "the state");
     }
+    if (share.known.end - share.known.first < state->nodes)
+        spare_arrays(state, share.own);
     if (needs.low_positions)
         state->origin = find_origin(bodies);
-    struct starting starting = {state, topology, bodies, own};
+    struct starting starting = {state, topology, bodies, share};
     team_work(team, start_nodes, &starting);
-    start_motions(state, topology);
+    start_motions(state, topology, bodies);
     start_colliders(state, topology);
     start_springs(state, topology, plan);
     *result = state;
@@ -284,18 +327,17 @@ uint64_t REAL_NAME(state_bytes)(const struct state *state)
     return bytes;
 }
 
-uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology *topology)
+void REAL_NAME(state_hash_add)(const struct state *state, const struct topology *topology,
+                               struct range nodes, struct hash *hash)
 {
-    struct hash hash;
-    hash_begin(&hash);
     const vec3 origin = state->origin;
-    if (origin.x != 0 || origin.y != 0 || origin.z != 0)
-        hash_add(&hash, &origin, sizeof origin);
-    for (uint64_t node = 0; node < state->nodes; node++) {
+    if (nodes.first == 0 && (origin.x != 0 || origin.y != 0 || origin.z != 0))
+        hash_add(hash, &origin, sizeof origin);
+    for (uint64_t node = nodes.first; node < nodes.end; node++) {
         uint64_t i = topology_internal_node(topology, node);
         real values[6] = {state->x[i],  state->y[i],  state->z[i],
                           state->vx[i], state->vy[i], state->vz[i]};
-        hash_add(&hash, values, sizeof values);
+        hash_add(hash, values, sizeof values);
         if (!state->x_low)
             continue;
         real low[6] = {state->x_low[i],
@@ -304,8 +346,15 @@ uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology 
                        real_low(state->vx_low, i),
                        real_low(state->vy_low, i),
                        real_low(state->vz_low, i)};
-        hash_add(&hash, low, sizeof low);
+        hash_add(hash, low, sizeof low);
     }
+}
+
+uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology *topology)
+{
+    struct hash hash;
+    hash_begin(&hash);
+    REAL_NAME(state_hash_add)(state, topology, (struct range){0, (size_t)state->nodes}, &hash);
     return hash_end(&hash);
 }
 

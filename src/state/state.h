@@ -3,11 +3,13 @@
 #ifndef TAUT_STATE_STATE_H
 #define TAUT_STATE_STATE_H
 
+#include "base/hash.h"
 #include "base/real.h"
 #include "base/vec3.h"
 #include "parallel/team.h"
 #include "springs/plan.h"
 #include "state/arrays.h"
+#include "state/records.h"
 
 // Elements before and after every array, so that vectors at the edge of a grid may load beyond its
 // ends.
@@ -101,11 +103,11 @@ static inline void state_put_velocity(struct state *s, size_t node, vec3 velocit
 }
 
 // Every worker of the team initialises its own share of the nodes, so that their memory is near to
-// it; `team` may be NULL. All nodes have their positions and velocities; other arrays have memory
-// for the nodes of `own` only, until others are written.
+// it; `team` may be NULL. Arrays have the length of the scene, but positions and velocities have memory
+// for the known nodes only, and other arrays for those that are stepped, until others are written.
 taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
                                   const struct bodies *bodies, struct state_needs needs,
-                                  struct range own, struct team *team,
+                                  struct state_share share, struct team *team,
                                   const taut_allocator *allocator, struct state **result,
                                   taut_error *error);
 
@@ -121,7 +123,10 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
 // Allocated bytes.
 uint64_t REAL_NAME(state_bytes)(const struct state *state);
 
-// The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order.
+// The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order. It may be
+// formed piece by piece: of nodes [first, end), by their builder numbers, begun with node 0.
+void REAL_NAME(state_hash_add)(const struct state *state, const struct topology *topology,
+                               struct range nodes, struct hash *hash);
 uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology *topology);
 
 #endif
