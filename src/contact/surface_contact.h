@@ -84,11 +84,9 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
 
-// The energy that surfaces had before that and do not have now, J, by what has been moved. Not of a step for
-// which lists had to be made again: whether a cut that is about to be made allows it is
-// surface_contact_notes_cut. The same on every worker; ends with a barrier.
+// The energy that surfaces had before that and do not have now, J, by what has been moved. The same on every
+// worker; ends with a barrier.
 double REAL_NAME(surface_contact_cut_energy)(struct system *system, const struct worker *worker);
-bool REAL_NAME(surface_contact_notes_cut)(const struct system *system);
 
 // J, what nodes, meshes and spheres with a prescribed motion did in that.
 double REAL_NAME(surface_contact_cut_work)(const struct system *system);

@@ -45,17 +45,14 @@ static double distance_used(const struct surface_contact *it, const struct block
 enum { NEAR_MIN = 8 };
 
 // The candidates of a pair that may pass; false if none may, or without memory, which `failed` shows
-// then. If lists were not complete for the step, steps are those since the lists before, and distances
-// those of now.
+// then.
 static bool passing_candidates(struct surface_contact *it, struct pair_finder *finder, size_t list,
                                size_t p, struct near_codes *near, struct candidate_walk *walk)
 {
     const struct surface_pair *pair = &it->lists[list].pairs[p];
     if (it->lists[list].sleeps)
         return false;
-    double used = distance_used(it, &pair->pair);
-    if (it->overshot)
-        used += pair_displacement(it, &pair->pair);
+    const double used = distance_used(it, &pair->pair);
     if ((double)pair->pair.least > used)
         return false;
     if (!REAL_NAME(surface_pair_list)(it, finder, list, p, used)) {
@@ -64,22 +61,12 @@ static bool passing_candidates(struct surface_contact *it, struct pair_finder *f
     }
     struct pair_codes codes = listed_codes(&it->lists[list], pair);
     // Lists, with their skins, reach farther than a step moves by far.
-    if (!it->overshot && code_total(codes.counts) > NEAR_MIN) {
+    if (code_total(codes.counts) > NEAR_MIN) {
         (void)least_at_start(it, &pair->pair, codes, used, near);
         codes = (struct pair_codes){near->codes, near->counts};
     }
     *walk = candidates_of(it, &pair->pair, codes);
     return true;
-}
-
-// Where a node was at the start of the step; or, if lists were not complete for it, when they were
-// made the last time.
-static struct point start_of(const struct system *system, size_t block, int local, uint32_t node)
-{
-    const struct surface_contact *it = system->surface_contact;
-    if (!it->overshot)
-        return block_point(it->start[block], local);
-    return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
 }
 
 // The same of the two sides of a candidate, whose boxes were at least so far apart; most candidates
@@ -95,9 +82,9 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
     for (int i = 0; i < 4; i++) {
         const uint32_t block = blocks[found->side[i]];
         const uint32_t entry = it->surfaces.blocks[block].first_node + (uint32_t)found->local[i];
-        const uint32_t node = it->surfaces.nodes[entry];
-        start[i] = start_of(system, block, found->local[i], node);
-        const struct point d = point_difference(state_point(system->state, node), start[i]);
+        start[i] = block_point(it->start[block], found->local[i]);
+        const struct point d =
+            point_difference(state_point(system->state, it->surfaces.nodes[entry]), start[i]);
         displacements_include(&moved[i >= split], (const real[3]){d.x, d.y, d.z});
     }
     const double most = 1.001 * relative_displacement(&moved[0], &moved[1]);
@@ -179,17 +166,18 @@ static void find_crossing(const struct system *system, const struct block_pair *
 {
     const struct surface_contact *contact = system->surface_contact;
     const uint32_t blocks[2] = {pair->a, pair->b};
+    vec3 start[4];
     for (int i = 0; i < 4; i++) {
         const uint32_t block = blocks[found->side[i]];
         const struct surface_block *of = &contact->surfaces.blocks[block];
         it->nodes[i] = contact->surfaces.nodes[of->first_node + (uint32_t)found->local[i]];
-        it->start[i] = vec3_of(start_of(system, block, found->local[i], it->nodes[i]));
-        it->moved[i] =
-            vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), it->start[i]);
+        start[i] = vec3_of(block_point(contact->start[block], found->local[i]));
+        it->moved[i] = vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), start[i]);
         it->velocity[i] = step_velocity(system->state, it->nodes[i]);
     }
-    const vec3 apart = found->edges ? REAL_NAME(between_edges)(it->start)
-                                    : REAL_NAME(between_node_and_triangle)(it->start);
+    memcpy(it->start, start, sizeof start);
+    const vec3 apart = found->edges ? REAL_NAME(between_edges)(start)
+                                    : REAL_NAME(between_node_and_triangle)(start);
     it->distance = vec3_length(apart);
     it->normal = it->distance > 0 ? vec3_scale(1 / it->distance, apart) : vec3_make(0, 0, 0);
 }
@@ -443,6 +431,14 @@ static void find_passing(const struct system *system, struct pair_finder *finder
     }
 }
 
+// After a step for which lists had to be made again, as wide as that step needed.
+static void leave_wide_lists(struct surface_contact *it)
+{
+    it->lists_due = true;
+    it->skin_least = 0;
+    it->start_known = it->steps_known = it->overshot = it->bounds_known = false;
+}
+
 bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
                                        const struct worker *worker)
 {
@@ -453,11 +449,12 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
         atomic_store(&it->passes, false);
     if (it->rows && it->start_known)
         REAL_NAME(surface_lists_cover)(system, worker);
-    const bool overshot = REAL_NAME(surface_lists_check)(system, worker);
+    if (REAL_NAME(surface_lists_check)(system, worker))
+        REAL_NAME(surface_lists_widen)(system, worker);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
         it->lists[i].passing_count = 0;
-    if (!overshot && it->pairs > 0) {
+    if (it->pairs > 0) {
         struct pair_finder finder;
         REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
         REAL_NAME(surface_steps_find)
@@ -478,12 +475,15 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
             worker_barrier(worker);
     }
     const bool of_shapes = it->shapes && REAL_NAME(shape_contact_passes)(system, end, worker);
-    const bool passes = overshot || of_shapes || atomic_load(&it->passes);
+    const bool passes = of_shapes || atomic_load(&it->passes);
     worker_barrier(worker);
     if (worker->index == 0)
-        it->steps_known = !overshot && it->pairs > 0;
-    if (!passes && worker->index == 0)
+        it->steps_known = it->pairs > 0;
+    if (!passes && worker->index == 0) {
         it->lists_due = it->lists_due_next;
+        if (it->overshot)
+            leave_wide_lists(it);
+    }
     return passes;
 }
 
@@ -531,9 +531,8 @@ static bool cut_all(struct system *system, struct pair_finder *finder, bool toge
     return cut;
 }
 
-// What passes after a round, or, before the first one, of lists that have been made again. Ends with a
-// barrier.
-static void look_again(struct system *system, struct pair_finder *finder, bool first,
+// What passes after a round. Ends with a barrier.
+static void look_again(struct system *system, struct pair_finder *finder,
                        const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -542,13 +541,13 @@ static void look_again(struct system *system, struct pair_finder *finder, bool f
     for (size_t b = blocks.first; b < blocks.end; b++) {
         const bool now = it->changed[b] & CHANGED_NOW;
         it->changed[b] = (uint8_t)((it->changed[b] & CHANGED) | (now ? CHANGED_BEFORE : 0));
-        if (!first && !it->overshot && now)
+        if (now)
             REAL_NAME(surface_steps_find)(system, (struct range){b, b + 1});
     }
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
-        find_passing(system, finder, i, first);
-    if (it->shapes && !first) // which are in no list
+        find_passing(system, finder, i, false);
+    if (it->shapes) // which are in no list
         REAL_NAME(shape_contact_look)(system, false, worker);
     worker_barrier(worker);
 }
@@ -566,49 +565,23 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         REAL_NAME(surface_contact_count_cut)(system);
     it->unresolved += rounds == ROUNDS || stuck;
     it->lists_due |= it->lists_due_next;
-    if (it->overshot) {
-        it->lists_due = true;
-        it->skin_least = 0;
-        it->start_known = it->steps_known = false;
-    }
-    it->overshot = it->lists_due_next = it->bounds_known = false;
+    it->lists_due_next = it->bounds_known = false;
+    if (it->overshot)
+        leave_wide_lists(it);
     if (cut)
         system->state->forces_current = system->state->energy_current = false;
-}
-
-bool REAL_NAME(surface_contact_notes_cut)(const struct system *system)
-{
-    return !system->surface_contact->overshot;
 }
 
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
-    const bool overshot = it->overshot;
     memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
-    if (!overshot && system->settings.keep_energy_budget) // for the energy that the cut takes
+    if (system->settings.keep_energy_budget) // for the energy that the cut takes
         REAL_NAME(surface_positions_keep)(system, worker);
-    worker_barrier(worker); // the first worker resets `overshot` below
-    if (overshot) {         // to lists that are complete for the whole step
-        const struct range share = surface_node_share(system, worker);
-        const size_t bytes = (share.end - share.first) * sizeof(real);
-        memcpy(it->old_x + share.first, it->list_x + share.first, bytes);
-        memcpy(it->old_y + share.first, it->list_y + share.first, bytes);
-        memcpy(it->old_z + share.first, it->list_z + share.first, bytes);
-        if (worker->index == 0) {
-            it->lists_due = it->lists_due_next = true;
-            it->start_known = false;
-        }
-        REAL_NAME(surface_lists_prepare)(system, worker);
-        for (size_t b = blocks.first; b < blocks.end; b++)
-            it->steps[b] = displacements_since(system, b, it->old_x, it->old_y, it->old_z);
-        worker_barrier(worker);
-    }
+    worker_barrier(worker);
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
-    if (overshot)
-        look_again(system, &finder, true, worker);
     if (worker->index == 0)
         it->cut_work = 0;
     bool stuck = false; // on the first worker
@@ -619,7 +592,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
         worker_barrier(worker);
         const bool again = it->cuts_again && round + 1 < ROUNDS;
         if (again)
-            look_again(system, &finder, false, worker);
+            look_again(system, &finder, worker);
         else if (worker->index == 0)
             finish_cut(system, round + it->cuts_again, stuck);
         if (!again)

@@ -458,7 +458,7 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         if (it->bounds_known)
             memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
         if (it->overshot) {
-            it->skin_least = fmin(SKIN_MAX, 2 * greatest_displacement(it));
+            it->skin_least = fmin(SKIN_MAX, 2.3 * greatest_displacement(it)); // distance_of_cuts
             it->skin = fmin(SKIN_MAX, fmin(it->skin_least, 2 * it->skin));
         }
         it->steps_listed++;
@@ -592,10 +592,37 @@ void REAL_NAME(surface_positions_keep)(struct system *system, const struct worke
     }
 }
 
+// Lists for positions that have been kept, which become those of the start.
+static void prepare_for_kept(struct system *system, const struct worker *worker)
+{
+    real *low[3] = {NULL, NULL, NULL}; // what is kept has both parts in one
+    REAL_NAME(surface_positions_swap)(system, low, worker);
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    REAL_NAME(surface_positions_swap)(system, low, worker);
+    if (worker->index == 0)
+        system->surface_contact->steps_known = false;
+    worker_barrier(worker);
+}
+
+void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct range share = surface_node_share(system, worker);
+    const size_t bytes = (share.end - share.first) * sizeof(real);
+    memcpy(it->old_x + share.first, it->list_x + share.first, bytes);
+    memcpy(it->old_y + share.first, it->list_y + share.first, bytes);
+    memcpy(it->old_z + share.first, it->list_z + share.first, bytes);
+    if (worker->index == 0) {
+        it->lists_due = true;
+        it->start_known = false;
+    }
+    worker_barrier(worker);
+    prepare_for_kept(system, worker);
+}
+
 void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    real *low[3] = {NULL, NULL, NULL}; // what is kept has both parts in one
     find_boxes(system, BOXES_SINCE_START, worker);
     if (worker->index == 0) {
         const struct step_needs needs = needs_of_step(it);
@@ -605,14 +632,8 @@ void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *
             it->skin_least = fmin(SKIN_MAX, STEP_MARGIN * needs.skin);
     }
     worker_barrier(worker);
-    if (!it->lists_due)
-        return;
-    REAL_NAME(surface_positions_swap)(system, low, worker);
-    REAL_NAME(surface_lists_prepare)(system, worker);
-    REAL_NAME(surface_positions_swap)(system, low, worker);
-    if (worker->index == 0)
-        it->steps_known = false;
-    worker_barrier(worker);
+    if (it->lists_due)
+        prepare_for_kept(system, worker);
 }
 
 // ---- Lists

@@ -79,21 +79,21 @@ struct surface_contact {
     // their skins since `list_x`, `list_y`, `list_z`, the positions for which they were made.
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool relaxes;                   // surfaces are being separated, and no list sleeps
-    bool overshot;                  // in the step that is being cut, lists were not complete
-    double skin;                    // of a tile, in units of half the thickness of its body
-    double skin_least;              // what the present step is expected to need of it
-    double skin_listed;             // that of the lists
-    double skin_asleep;             // the same, or less, for lists that sleep
-    double skin_used;               // the part of it by which tiles have moved
-    uint64_t steps_listed;          // steps since then
+    bool overshot;         // lists were not complete for this step, and have been made again
+    double skin;           // of a tile, in units of half the thickness of its body
+    double skin_least;     // what the present step is expected to need of it
+    double skin_listed;    // that of the lists
+    double skin_asleep;    // the same, or less, for lists that sleep
+    double skin_used;      // the part of it by which tiles have moved
+    uint64_t steps_listed; // steps since then
     // Of the lists before: their skin, how long they lasted, what they cost (surface_lists.c).
     double skin_before, steps_before, pairs_before, awake_before, making_before, cost_before;
     bool sleeps_again;              // with the skin of the lists before
     double skin_power, awake_power; // how the numbers of pairs grow with the skin
     double skin_wide, cost_wide;    // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
-    // At the start of an implicit step; the same as `list_x` before, of a step for which lists were not
-    // complete; of others that have been cut, positions before that.
+    // At the start of an implicit step; where lists were not complete for a step, those before, for which
+    // they are made again; in a step that is cut, positions before that.
     real *old_x, *old_y, *old_z;
     size_t tile_count, tile_part_count; // and for how many there is space
     size_t tile_capacity, tile_part_capacity;
@@ -618,6 +618,10 @@ void REAL_NAME(surface_memory_has_run_out)(struct system *system);
 // Makes lists again, for the start of the implicit step, if they are not complete for the motion from there
 // to the present positions, with what the cutting of the step needs. Ends with a barrier.
 void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker);
+
+// Makes lists again for where they were made the last time, as wide as the motion since then needs, which
+// they were not complete for; that becomes the start of what is cut. Ends with a barrier.
+void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker);
 
 // Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
 void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker);

@@ -276,15 +276,14 @@ static void sum_force_powers(const struct system *system, const void *unused, st
 // added. Without that term the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force
 // presses a node on a surface, in the same direction in every step. Contact itself is left out of F, and
 // so are dampers and drag: the budget has their powers before the step and after the cut, and not what
-// they would take of the motion that is cut. `surfaces`: with the energy of surfaces.
-static taut_energy energy_of_motion(struct system *system, struct evaluation end, bool surfaces,
+// they would take of the motion that is cut. The energy of surfaces, which takes most of the time and changes
+// only beside what is cut, is not part of it.
+static taut_energy energy_of_motion(struct system *system, struct evaluation end,
                                     const struct worker *worker)
 {
-    if (!surfaces)
-        REAL_NAME(surface_contact_pause)(system, true, worker);
+    REAL_NAME(surface_contact_pause)(system, true, worker);
     taut_energy energy = energy_at(system, end.time, worker);
-    if (!surfaces)
-        REAL_NAME(surface_contact_pause)(system, false, worker);
+    REAL_NAME(surface_contact_pause)(system, false, worker);
     const enum integrator integrator = system->settings.integrator;
     if (integrator != INTEGRATOR_SYMPLECTIC_EULER && integrator != INTEGRATOR_VERLET &&
         integrator != INTEGRATOR_VELOCITY_VERLET)
@@ -315,16 +314,14 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
         return;
     const bool counts_work = system->settings.keep_energy_budget;
-    // The energy of surfaces takes most of the time, and changes only beside what is cut.
-    const bool partly = REAL_NAME(surface_contact_notes_cut)(system);
     taut_energy before = {0};
     if (counts_work)
-        before = energy_of_motion(system, end, !partly, worker);
+        before = energy_of_motion(system, end, worker);
     REAL_NAME(surface_contact_cut)(system, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (counts_work) {
-        const taut_energy after = energy_of_motion(system, end, !partly, worker);
-        const double surfaces = partly ? REAL_NAME(surface_contact_cut_energy)(system, worker) : 0;
+        const taut_energy after = energy_of_motion(system, end, worker);
+        const double surfaces = REAL_NAME(surface_contact_cut_energy)(system, worker);
         stage_end(&system->clock, STAGE_WORK, worker);
         if (worker->index == 0) {
             const double driven = REAL_NAME(surface_contact_cut_work)(system);
