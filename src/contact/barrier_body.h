@@ -3,8 +3,8 @@
 //
 // Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added to
 // nodes candidate by candidate in the order of the list, so that the bits do not depend on the number
-// of lanes. Edges that are nearly parallel, and those without triangles, need more cases and are
-// rare: barrier.h computes them, in their turn. Those that touch are handed out where they are wanted.
+// of lanes. Edges without triangles need more cases: barrier.h computes them, in their turn. Those that
+// touch are handed out where they are wanted.
 #include "contact/barrier.h"
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
@@ -24,6 +24,8 @@ struct barrier_work {
     uint16_t *near; // the end of the codes that are near; NULL: not wanted
     bool touches;
 };
+
+enum { ALL_LANES = (1 << WIDE_LANES) - 1 };
 
 // a / b within [0, 1], 0 where b is not positive, as fraction_of in distance.h.
 WIDE_INLINE wide wide_fraction(wide a, wide b)
@@ -79,11 +81,33 @@ WIDE_INLINE struct wide_contact closest_points_on_triangles(struct wide_point p,
     return found;
 }
 
-// closest_on_edges of distance.h for edges that are not nearly parallel; *parallel: bits of the lanes
-// that are.
+// Two edges, and what their closest points are found from.
+struct wide_edges {
+    struct wide_point d, e, r;
+    wide dd, ee, de, along_p, along_q;
+    wide sine;         // of their angle, its square
+    unsigned parallel; // lanes in which they are nearly parallel
+};
+
+// find_other_end of distance.h.
+WIDE_INLINE void wide_other_end(const struct wide_edges *edges, wide s, wide *found_s, wide *found_t)
+{
+    const wide t =
+        wide_fraction(wide_add(wide_multiply(edges->de, s), edges->along_q), edges->ee);
+    const wide along = wide_subtract(wide_multiply(edges->de, t), edges->along_p);
+    *found_s = wide_blend(wide_positive(edges->dd), wide_fraction(along, edges->dd), s);
+    *found_t = t;
+}
+
+WIDE_INLINE struct wide_point between_points(const struct wide_edges *edges, wide s, wide t)
+{
+    return point_less(point_less(edges->r, wide_subtract(wide_set(0), s), edges->d), t, edges->e);
+}
+
+// closest_on_edges of distance.h, for edges with triangles.
 WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, struct wide_point p1,
                                                         struct wide_point q, struct wide_point q1,
-                                                        unsigned *parallel)
+                                                        struct wide_edges *edges)
 {
     const wide zero = wide_set(0), one = wide_set(1);
     const struct wide_point d = point_minus(p1, p), e = point_minus(q1, q), r = point_minus(p, q);
@@ -91,15 +115,28 @@ WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, str
     const wide along_p = wide_dot(d, r), along_q = wide_dot(e, r);
     const wide product = wide_multiply(dd, ee);
     const wide whole = wide_subtract(product, wide_multiply(de, de));
-    const wide sine =
-        wide_blend(wide_positive(product), wide_divide(whole, product), zero); // its square
-    *parallel = ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine));
+    wide sine = wide_blend(wide_positive(product), wide_divide(whole, product), zero);
+    sine = wide_blend(wide_positive(sine), sine, zero);
+    *edges = (struct wide_edges){
+        d, e, r, dd, ee, de, along_p, along_q, sine,
+        ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine)) & ALL_LANES};
     const wide first = wide_fraction(cross_product(de, along_q, along_p, ee), whole);
-    const wide t = wide_fraction(wide_add(wide_multiply(de, first), along_q), ee);
-    const wide s = wide_fraction(wide_subtract(wide_multiply(de, t), along_p), dd);
+    wide s, t;
+    wide_other_end(edges, first, &s, &t);
+    const wide_mask both = wide_at_most(sine, wide_set((real)1e-5));
+    if (edges->parallel && wide_mask_bits(both) != 0) {
+        wide s0, t0, s1, t1;
+        wide_other_end(edges, zero, &s0, &t0);
+        wide_other_end(edges, one, &s1, &t1);
+        const struct wide_point from = between_points(edges, s0, t0),
+                                from1 = between_points(edges, s1, t1);
+        const wide_mask keeps = wide_at_most(wide_dot(from, from), wide_dot(from1, from1));
+        s = wide_blend(both, wide_blend(keeps, s0, s1), s);
+        t = wide_blend(both, wide_blend(keeps, t0, t1), t);
+    }
 
     struct wide_contact found;
-    found.apart = point_less(point_less(r, wide_subtract(zero, s), d), t, e);
+    found.apart = between_points(edges, s, t);
     found.square = wide_dot(found.apart, found.apart);
     found.weights[0] = wide_subtract(one, s);
     found.weights[1] = s;
@@ -108,39 +145,98 @@ WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, str
     return found;
 }
 
-// The force of the barrier over the distance, as in barrier.h.
-WIDE_INLINE wide barrier_scale(const struct barrier *barrier, wide distance)
-{
-    const real k = barrier->stiffness, depth = barrier->depth;
-    const wide s = wide_subtract(wide_set(barrier->reach), distance);
-    const wide more = wide_subtract(s, wide_set(depth));
-    const wide deep = wide_add(wide_set(2 * k * depth), wide_multiply(wide_set(4 * k), more));
-    const wide cubic = wide_multiply(wide_multiply(wide_set(2 * k / depth), s), s);
-    return wide_divide(wide_blend(wide_positive(more), deep, cubic), distance);
-}
-
-// The forces on each of the four nodes of the lanes, by node and axis.
+// The forces on each of the four nodes of the lanes, by node and axis; and those that turn edges, of the
+// lanes in `turning`.
 struct lane_forces {
-    real of[4][3][WIDE_LANES];
+    real of[4][3][WIDE_LANES], turns[4][3][WIDE_LANES];
+    unsigned turning;
 };
 
-// Returns the bits of the lanes that touch.
+WIDE_INLINE void store_turn(real to[3][WIDE_LANES], wide sign, struct wide_point force)
+{
+    wide_store(to[0], wide_multiply(sign, force.x));
+    wide_store(to[1], wide_multiply(sign, force.y));
+    wide_store(to[2], wide_multiply(sign, force.z));
+}
+
+WIDE_INLINE struct wide_point two_parts(wide s, struct wide_point a, wide t, struct wide_point b)
+{
+    return (struct wide_point){wide_subtract(wide_multiply(s, a.x), wide_multiply(t, b.x)),
+                               wide_subtract(wide_multiply(s, a.y), wide_multiply(t, b.y)),
+                               wide_subtract(wide_multiply(s, a.z), wide_multiply(t, b.z))};
+}
+
+// The weights of nearly parallel edges, 1 of others, and the forces that turn them: edges_weight of
+// distance.h and add_turning_force of barrier.h.
+WIDE_INLINE wide turn_edges(const struct wide_edges *edges, const struct barrier *barrier,
+                            wide distance, struct lane_forces *forces)
+{
+    const real k = barrier->stiffness, depth = barrier->depth;
+    const wide zero = wide_set(0), one = wide_set(1), two = wide_set(2);
+    const wide x = wide_divide(edges->sine, wide_set(EDGES_PARALLEL));
+    const wide_mask below = wide_positive(wide_subtract(one, x));
+    const wide slope = wide_blend(
+        below,
+        wide_divide(wide_subtract(two, wide_multiply(two, x)), wide_set(EDGES_PARALLEL)), zero);
+    const wide weight = wide_blend(below, wide_multiply(x, wide_subtract(two, x)), one);
+
+    const wide s = wide_subtract(wide_set(barrier->reach), distance);
+    const wide more = wide_subtract(s, wide_set(depth));
+    const wide deep = wide_add(
+        wide_add(wide_set((real)(2.0 / 3) * k * depth * depth),
+                 wide_multiply(wide_set(2 * k * depth), more)),
+        wide_multiply(wide_multiply(wide_set(2 * k), more), more));
+    const wide cubic =
+        wide_multiply(wide_multiply(wide_multiply(wide_set((real)(2.0 / 3) * k / depth), s), s), s);
+    const wide energy = wide_blend(wide_positive(more), deep, cubic);
+
+    const wide dd = edges->dd, ee = edges->ee, de = edges->de;
+    const wide factor = wide_multiply(wide_subtract(zero, energy), slope);
+    const wide common =
+        wide_multiply(wide_divide(wide_multiply(two, de), wide_multiply(dd, ee)), factor);
+    const wide by_d = wide_divide(wide_multiply(common, de), dd),
+               by_e = wide_divide(wide_multiply(common, de), ee);
+    const struct wide_point on_d = two_parts(by_d, edges->d, common, edges->e),
+                            on_e = two_parts(by_e, edges->e, common, edges->d);
+    store_turn(forces->turns[0], wide_set(-1), on_d);
+    store_turn(forces->turns[1], one, on_d);
+    store_turn(forces->turns[2], wide_set(-1), on_e);
+    store_turn(forces->turns[3], one, on_e);
+    forces->turning = wide_mask_bits(wide_positive(slope)) & wide_mask_bits(wide_positive(dd)) &
+                      wide_mask_bits(wide_positive(ee));
+    return weight;
+}
+
+// Returns the bits of the lanes that touch. `edges`: NULL of nodes and triangles.
 WIDE_INLINE unsigned forces_of_lanes(const struct wide_contact *found,
-                                     const struct barrier *barrier, unsigned lanes,
-                                     struct lane_forces *forces)
+                                     const struct wide_edges *edges, const struct barrier *barrier,
+                                     unsigned lanes, struct lane_forces *forces)
 {
     const wide reach = wide_set(barrier->reach * barrier->reach);
     const unsigned touching = lanes & ~wide_mask_bits(wide_at_most(reach, found->square)) &
                               wide_mask_bits(wide_positive(found->square));
+    forces->turning = 0;
     if (touching == 0)
         return 0;
-    const wide scale = barrier_scale(barrier, wide_sqrt(found->square));
+
+    // The force of the barrier over the distance.
+    const real k = barrier->stiffness, depth = barrier->depth;
+    const wide distance = wide_sqrt(found->square);
+    const wide s = wide_subtract(wide_set(barrier->reach), distance);
+    const wide more = wide_subtract(s, wide_set(depth));
+    const wide deep = wide_add(wide_set(2 * k * depth), wide_multiply(wide_set(4 * k), more));
+    const wide cubic = wide_multiply(wide_multiply(wide_set(2 * k / depth), s), s);
+    wide force = wide_blend(wide_positive(more), deep, cubic);
+    if (edges && (touching & edges->parallel))
+        force = wide_multiply(turn_edges(edges, barrier, distance, forces), force);
+    const wide scale = wide_divide(force, distance);
     const wide x = wide_multiply(scale, found->apart.x), y = wide_multiply(scale, found->apart.y),
                z = wide_multiply(scale, found->apart.z);
     for (int i = 0; i < 4; i++) {
-        wide_store(forces->of[i][0], wide_multiply(found->weights[i], x));
-        wide_store(forces->of[i][1], wide_multiply(found->weights[i], y));
-        wide_store(forces->of[i][2], wide_multiply(found->weights[i], z));
+        const wide weight = found->weights[i];
+        wide_store(forces->of[i][0], wide_multiply(weight, x));
+        wide_store(forces->of[i][1], wide_multiply(weight, y));
+        wide_store(forces->of[i][2], wide_multiply(weight, z));
     }
     return touching;
 }
@@ -175,14 +271,15 @@ static inline void hand_out(struct touching_candidates *touching, struct touchin
 }
 
 static inline void hand_out_lane(struct touching_candidates *touching,
-                                 const struct lane_touching *lanes, int lane, uint32_t key)
+                                 const struct lane_touching *lanes, int lane, uint32_t key,
+                                 real weight)
 {
     hand_out(touching, (struct touching_candidate){
                            key,
                            {lanes->parts[0][lane], lanes->parts[1][lane]},
                            {lanes->apart[0][lane], lanes->apart[1][lane], lanes->apart[2][lane]},
                            lanes->square[lane],
-                           1});
+                           weight});
 }
 
 WIDE_INLINE void add_lane(const struct lane_forces *forces, int lane, int i,
@@ -193,6 +290,14 @@ WIDE_INLINE void add_lane(const struct lane_forces *forces, int lane, int i,
     on[2][node] += forces->of[i][2][lane];
 }
 
+WIDE_INLINE void add_turn(const struct lane_forces *forces, int lane, int i,
+                          real (*on)[SURFACE_NODES], int node)
+{
+    on[0][node] += forces->turns[i][0][lane];
+    on[1][node] += forces->turns[i][1][lane];
+    on[2][node] += forces->turns[i][2][lane];
+}
+
 static struct point point_of(const real (*x)[SURFACE_NODES], int node)
 {
     return (struct point){x[0][node], x[1][node], x[2][node]};
@@ -200,11 +305,10 @@ static struct point point_of(const real (*x)[SURFACE_NODES], int node)
 
 // Nodes of the block with `points`, and triangles of the other one: a group of the pair.
 static void push_points(struct barrier_work *work, int group, const uint16_t *first,
-                        const uint16_t *end, const real (*points)[SURFACE_NODES],
-                        const real (*corners)[SURFACE_NODES], const struct block_corners *of,
-                        real (*on_points)[SURFACE_NODES], real (*on_corners)[SURFACE_NODES])
+                        const uint16_t *end, const point_table *p, const point_table *x,
+                        const struct block_corners *of, real (*on_points)[SURFACE_NODES],
+                        real (*on_corners)[SURFACE_NODES])
 {
-    const struct point_table p = point_table_make(points), x = point_table_make(corners);
     const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
     const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
     const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
@@ -213,9 +317,8 @@ static void push_points(struct barrier_work *work, int group, const uint16_t *fi
         const uint16_t *codes = next_codes(at, end, tail);
         const wide_index t = wide_index_below(codes, TRIANGLE_BITS);
         const struct wide_contact found = closest_points_on_triangles(
-            point_at(&p, wide_index_above(codes, TRIANGLE_BITS)),
-            point_at(&x, wide_index_from(&a, t)), point_at(&x, wide_index_from(&b, t)),
-            point_at(&x, wide_index_from(&c, t)));
+            point_at(p, wide_index_above(codes, TRIANGLE_BITS)), point_at(x, wide_index_from(&a, t)),
+            point_at(x, wide_index_from(&b, t)), point_at(x, wide_index_from(&c, t)));
         work->least = wide_min(found.square, work->least);
         if (work->near)
             work->near = codes_keep(
@@ -223,7 +326,8 @@ static void push_points(struct barrier_work *work, int group, const uint16_t *fi
                 lanes_before(at, end) &
                     wide_mask_bits(wide_at_most(found.square, wide_set(work->pair->square))));
         struct lane_forces forces;
-        unsigned touching = forces_of_lanes(&found, work->barrier, lanes_before(at, end), &forces);
+        unsigned touching =
+            forces_of_lanes(&found, NULL, work->barrier, lanes_before(at, end), &forces);
         work->touches |= touching != 0;
         struct touching_candidates *wanted = work->pair->touching;
         struct lane_touching lanes;
@@ -237,12 +341,12 @@ static void push_points(struct barrier_work *work, int group, const uint16_t *fi
             for (int corner = 0; corner < 3; corner++)
                 add_lane(&forces, lane, corner + 1, on_corners, of->triangles[corner][triangle]);
             if (wanted)
-                hand_out_lane(wanted, &lanes, lane, touching_key(group, codes[lane]));
+                hand_out_lane(wanted, &lanes, lane, touching_key(group, codes[lane]), 1);
         }
     }
 }
 
-// Two edges that are nearly parallel or without triangles.
+// Two edges without triangles.
 static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32_t key,
                            real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
 {
@@ -255,28 +359,24 @@ static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32
     }
     real parallel;
     const struct closest closest = closest_on_edges(contact.at[0], contact.at[1], contact.at[2],
-                                                    contact.at[3], pair->bare, &parallel);
-    parallel = pair->bare ? 1 : parallel;
-    const bool touches = add_barrier_force(&contact, &closest, parallel, work->barrier);
+                                                    contact.at[3], true, &parallel);
+    const bool touches = add_barrier_force(&contact, &closest, 1, work->barrier);
     work->touches |= touches;
-    if (touches && pair->touching) {
-        real slope;
-        hand_out(pair->touching,
-                 (struct touching_candidate){
-                     key,
-                     {closest.weights[1], -closest.weights[3]},
-                     closest.apart,
-                     closest.square,
-                     parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1});
-    }
+    if (touches && pair->touching)
+        hand_out(pair->touching, (struct touching_candidate){
+                                     key,
+                                     {closest.weights[1], -closest.weights[3]},
+                                     closest.apart,
+                                     closest.square,
+                                     1});
     return closest.square;
 }
 
 static void push_edges(struct barrier_work *work, const uint16_t *first, const uint16_t *end,
+                       const point_table *in_a, const point_table *in_b,
                        real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
 {
     const struct listed_pair *pair = work->pair;
-    const struct point_table in_a = point_table_make(pair->x_a), in_b = point_table_make(pair->x_b);
     const byte_table p1 = byte_table_make(pair->a->edges[0], SURFACE_EDGES);
     const byte_table q1 = byte_table_make(pair->a->edges[1], SURFACE_EDGES);
     const byte_table p2 = byte_table_make(pair->b->edges[0], SURFACE_EDGES);
@@ -286,33 +386,36 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
         const uint16_t *codes = next_codes(at, end, tail);
         const wide_index e = wide_index_above(codes, EDGE_BITS),
                          f = wide_index_below(codes, EDGE_BITS);
-        unsigned parallel;
+        struct wide_edges edges;
         const struct wide_contact found = closest_points_on_edges(
-            point_at(&in_a, wide_index_from(&p1, e)), point_at(&in_a, wide_index_from(&q1, e)),
-            point_at(&in_b, wide_index_from(&p2, f)), point_at(&in_b, wide_index_from(&q2, f)),
-            &parallel);
-        const unsigned lanes = lanes_before(at, end);
-        const unsigned alone = lanes & (pair->bare ? ~0U : parallel);
+            point_at(in_a, wide_index_from(&p1, e)), point_at(in_a, wide_index_from(&q1, e)),
+            point_at(in_b, wide_index_from(&p2, f)), point_at(in_b, wide_index_from(&q2, f)),
+            &edges);
+        const unsigned lanes = lanes_before(at, end), alone = pair->bare ? lanes : 0;
         struct lane_forces forces;
-        unsigned touching = forces_of_lanes(&found, work->barrier, lanes & ~alone, &forces);
+        unsigned touching =
+            forces_of_lanes(&found, &edges, work->barrier, lanes & ~alone, &forces);
         work->touches |= touching != 0;
         struct lane_touching out;
-        if (pair->touching && touching)
+        real sines[WIDE_LANES];
+        if (pair->touching && touching) {
             store_touching(&found, found.weights[1], wide_subtract(wide_set(0), found.weights[3]),
                            &out);
+            wide_store(sines, edges.sine);
+        }
         // In all lanes these are points of both edges, so that none is nearer than they can be.
         work->least = wide_min(found.square, work->least);
         if (work->near) // of nearly parallel edges the distance is not known
             work->near = codes_keep(
                 work->near, codes,
-                lanes & (parallel |
+                lanes & (edges.parallel |
                          wide_mask_bits(wide_at_most(found.square, wide_set(pair->square)))));
         for (touching |= alone; touching; touching &= touching - 1) {
             const int lane = lowest_bit(touching);
             const int edge_a = codes[lane] >> EDGE_BITS, edge_b = codes[lane] & (SURFACE_EDGES - 1);
             const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
                                   pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
-            if (alone >> lane & 1) {
+            if (alone) {
                 const real square =
                     push_two_edges(work, nodes, touching_key(2, codes[lane]), on_a, on_b);
                 work->least = wide_min(wide_set(square), work->least);
@@ -320,8 +423,13 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
             }
             for (int i = 0; i < 4; i++)
                 add_lane(&forces, lane, i, i < 2 ? on_a : on_b, nodes[i]);
-            if (pair->touching)
-                hand_out_lane(pair->touching, &out, lane, touching_key(2, codes[lane]));
+            for (int i = 0; (forces.turning >> lane & 1) && i < 4; i++)
+                add_turn(&forces, lane, i, i < 2 ? on_a : on_b, nodes[i]);
+            if (pair->touching) {
+                real slope;
+                hand_out_lane(pair->touching, &out, lane, touching_key(2, codes[lane]),
+                              edges_weight(sines[lane], &slope));
+            }
         }
     }
 }
@@ -331,13 +439,16 @@ static bool barrier_forces(const struct listed_pair *pair, const struct barrier 
 {
     struct barrier_work work = {pair, barrier, wide_set(REAL_HUGE), pair->near, false};
     const uint16_t *at = pair->codes, *near[4] = {pair->near};
-    push_points(&work, 0, at, at + pair->counts[0], pair->x_a, pair->x_b, pair->b, on_a, on_b);
+    point_table x_a, x_b;
+    point_table_make(&x_a, pair->x_a);
+    point_table_make(&x_b, pair->x_b);
+    push_points(&work, 0, at, at + pair->counts[0], &x_a, &x_b, pair->b, on_a, on_b);
     near[1] = work.near;
     at += pair->counts[0];
-    push_points(&work, 1, at, at + pair->counts[1], pair->x_b, pair->x_a, pair->a, on_b, on_a);
+    push_points(&work, 1, at, at + pair->counts[1], &x_b, &x_a, pair->a, on_b, on_a);
     near[2] = work.near;
     at += pair->counts[1];
-    push_edges(&work, at, at + pair->counts[2], on_a, on_b);
+    push_edges(&work, at, at + pair->counts[2], &x_a, &x_b, on_a, on_b);
     near[3] = work.near;
     for (int group = 0; group < 3 && pair->near; group++)
         pair->near_counts[group] = (uint16_t)(near[group + 1] - near[group]);

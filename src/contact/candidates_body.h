@@ -16,17 +16,6 @@
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
 
-// The coordinates of a block's nodes.
-struct point_table {
-    real_table axes[3];
-};
-
-WIDE_INLINE struct point_table point_table_make(const real (*x)[SURFACE_NODES])
-{
-    return (struct point_table){
-        {real_table_make(x[0]), real_table_make(x[1]), real_table_make(x[2])}};
-}
-
 // ---- Boxes
 
 static void surface_box(const real (*x)[SURFACE_NODES], real box[6])
@@ -45,28 +34,33 @@ static void surface_box(const real (*x)[SURFACE_NODES], real box[6])
 static void candidate_boxes(const struct candidate_block *block, struct candidate_boxes *boxes)
 {
     const struct block_corners *corners = block->corners;
-    const struct point_table x = point_table_make(block->x);
+    point_table x;
+    point_table_make(&x, block->x);
     for (int t = 0; t < block->triangles; t += WIDE_LANES) {
         const wide_index a = wide_index_bytes(corners->triangles[0] + t);
         const wide_index b = wide_index_bytes(corners->triangles[1] + t);
         const wide_index c = wide_index_bytes(corners->triangles[2] + t);
+        wide at_a[3], at_b[3], at_c[3];
+        wide_point_lookup(&x, a, &at_a[0], &at_a[1], &at_a[2]);
+        wide_point_lookup(&x, b, &at_b[0], &at_b[1], &at_b[2]);
+        wide_point_lookup(&x, c, &at_c[0], &at_c[1], &at_c[2]);
         for (int axis = 0; axis < 3; axis++) {
-            const wide at_a = wide_lookup(&x.axes[axis], a);
-            const wide at_b = wide_lookup(&x.axes[axis], b);
-            const wide at_c = wide_lookup(&x.axes[axis], c);
-            wide_store(boxes->triangles[axis] + t, wide_min(at_a, wide_min(at_b, at_c)));
-            wide_store(boxes->triangles[axis + 3] + t, wide_max(at_a, wide_max(at_b, at_c)));
+            wide_store(boxes->triangles[axis] + t,
+                       wide_min(at_a[axis], wide_min(at_b[axis], at_c[axis])));
+            wide_store(boxes->triangles[axis + 3] + t,
+                       wide_max(at_a[axis], wide_max(at_b[axis], at_c[axis])));
         }
     }
     wide longest = wide_set(0);
     for (int e = 0; e < block->edges; e += WIDE_LANES) {
         const wide_index a = wide_index_bytes(corners->edges[0] + e);
         const wide_index b = wide_index_bytes(corners->edges[1] + e);
-        wide length = wide_set(0);
+        wide length = wide_set(0), at_a[3], at_b[3];
+        wide_point_lookup(&x, a, &at_a[0], &at_a[1], &at_a[2]);
+        wide_point_lookup(&x, b, &at_b[0], &at_b[1], &at_b[2]);
         for (int axis = 0; axis < 3; axis++) {
-            const wide at_a = wide_lookup(&x.axes[axis], a);
-            const wide at_b = wide_lookup(&x.axes[axis], b);
-            const wide least = wide_min(at_a, at_b), most = wide_max(at_a, at_b);
+            const wide least = wide_min(at_a[axis], at_b[axis]);
+            const wide most = wide_max(at_a[axis], at_b[axis]);
             wide_store(boxes->edges[axis] + e, least);
             wide_store(boxes->edges[axis + 3] + e, most);
             length = wide_add(length, wide_subtract(most, least));
@@ -112,10 +106,11 @@ struct wide_point {
 };
 
 // The nodes `i` of a block.
-WIDE_INLINE struct wide_point point_at(const struct point_table *x, wide_index i)
+WIDE_INLINE struct wide_point point_at(const point_table *x, wide_index i)
 {
-    return (struct wide_point){wide_lookup(&x->axes[0], i), wide_lookup(&x->axes[1], i),
-                               wide_lookup(&x->axes[2], i)};
+    struct wide_point p;
+    wide_point_lookup(x, i, &p.x, &p.y, &p.z);
+    return p;
 }
 
 WIDE_INLINE struct wide_point point_minus(struct wide_point a, struct wide_point b)
@@ -233,7 +228,9 @@ static uint16_t *filter_points(uint16_t *first, const uint16_t *end,
                                const real (*corners)[SURFACE_NODES], const struct block_corners *of,
                                real limit, bool farther, real *squares)
 {
-    const struct point_table p = point_table_make(points), x = point_table_make(corners);
+    point_table p, x;
+    point_table_make(&p, points);
+    point_table_make(&x, corners);
     const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
     const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
     const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
@@ -259,7 +256,9 @@ static uint16_t *filter_edges(uint16_t *first, const uint16_t *end,
                               const struct block_corners *a, const struct block_corners *b,
                               real limit, bool farther, real *squares)
 {
-    const struct point_table in_a = point_table_make(x_a), in_b = point_table_make(x_b);
+    point_table in_a, in_b;
+    point_table_make(&in_a, x_a);
+    point_table_make(&in_b, x_b);
     const byte_table p1 = byte_table_make(a->edges[0], SURFACE_EDGES);
     const byte_table q1 = byte_table_make(a->edges[1], SURFACE_EDGES);
     const byte_table p2 = byte_table_make(b->edges[0], SURFACE_EDGES);

@@ -8,8 +8,8 @@
 //   wide_index_below(p, n)         the lowest n bits of them
 //   byte_table_make(p, count)      a table of `count` bytes, 32 or 64
 //   wide_index_from(&bytes, i)     byte number i of the table
-//   real_table_make(p)             a table of 32 reals
-//   wide_lookup(&reals, i)         real number i of the table
+//   point_table_make(&points, x)   a table of 32 points, of rows of their coordinates by axis
+//   wide_point_lookup(&points, i, &x, &y, &z)   point number i of the table
 //   bytes_equal(p, count, byte)    bits of the bytes that are equal to it; count is 32 or 64
 //   reals_pack(to, from, bits, count)   the reals from[l] for every bit l < count that is set, in
 //                                  order; WIDE_LANES more may be written
@@ -41,8 +41,8 @@ typedef struct {
 } byte_table;
 
 typedef struct {
-    wide values[32 / WIDE_LANES];
-} real_table;
+    wide values[3][32 / WIDE_LANES];
+} point_table;
 
 static inline wide_index wide_index_bytes(const uint8_t *p)
 {
@@ -81,25 +81,32 @@ WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
     return _mm512_permutexvar_epi16(i, table->words[0]);
 }
 
-WIDE_INLINE real_table real_table_make(const real *p)
+WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
 {
-    real_table table;
-    for (int i = 0; i < 32 / WIDE_LANES; i++)
-        table.values[i] = wide_load(p + i * WIDE_LANES);
-    return table;
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < 32 / WIDE_LANES; i++)
+            table->values[axis][i] = wide_load(x[axis] + i * WIDE_LANES);
 }
 
-WIDE_INLINE wide wide_lookup(const real_table *table, wide_index i)
+WIDE_INLINE wide wide_lookup(const wide values[32 / WIDE_LANES], wide_index i)
 {
 #    if TAUT_REAL_BITS == 32
-    return _mm512_permutex2var_ps(
-        table->values[0], _mm512_cvtepu16_epi32(_mm512_castsi512_si256(i)), table->values[1]);
+    return _mm512_permutex2var_ps(values[0], _mm512_cvtepu16_epi32(_mm512_castsi512_si256(i)),
+                                  values[1]);
 #    else
     const __m512i at = _mm512_cvtepu16_epi64(_mm512_castsi512_si128(i));
-    const __m512d low = _mm512_permutex2var_pd(table->values[0], at, table->values[1]);
-    const __m512d high = _mm512_permutex2var_pd(table->values[2], at, table->values[3]);
+    const __m512d low = _mm512_permutex2var_pd(values[0], at, values[1]);
+    const __m512d high = _mm512_permutex2var_pd(values[2], at, values[3]);
     return _mm512_mask_mov_pd(low, _mm512_test_epi64_mask(at, _mm512_set1_epi64(16)), high);
 #    endif
+}
+
+WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
+                                   wide *z)
+{
+    *x = wide_lookup(table->values[0], i);
+    *y = wide_lookup(table->values[1], i);
+    *z = wide_lookup(table->values[2], i);
 }
 
 static inline uint64_t bytes_equal(const uint8_t *p, int count, uint8_t byte)
@@ -162,9 +169,9 @@ static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned 
 
 #else
 
-// Through memory.
+// Through memory; points as records, of which one load has all coordinates.
 typedef struct {
-    uint8_t at[WIDE_LANES];
+    uint16_t at[WIDE_LANES];
 } wide_index;
 
 typedef struct {
@@ -172,13 +179,14 @@ typedef struct {
 } byte_table;
 
 typedef struct {
-    const real *values;
-} real_table;
+    _Alignas(4 * sizeof(real)) real records[4 * 32];
+} point_table;
 
 static inline wide_index wide_index_bytes(const uint8_t *p)
 {
     wide_index i;
-    memcpy(i.at, p, sizeof i.at);
+    for (int l = 0; l < WIDE_LANES; l++)
+        i.at[l] = p[l];
     return i;
 }
 
@@ -186,7 +194,7 @@ static inline wide_index wide_index_above(const uint16_t *p, int bits)
 {
     wide_index i;
     for (int l = 0; l < WIDE_LANES; l++)
-        i.at[l] = (uint8_t)(p[l] >> bits);
+        i.at[l] = (uint16_t)(p[l] >> bits);
     return i;
 }
 
@@ -194,7 +202,7 @@ static inline wide_index wide_index_below(const uint16_t *p, int bits)
 {
     wide_index i;
     for (int l = 0; l < WIDE_LANES; l++)
-        i.at[l] = (uint8_t)(p[l] & ((1 << bits) - 1));
+        i.at[l] = (uint16_t)(p[l] & ((1 << bits) - 1));
     return i;
 }
 
@@ -211,17 +219,24 @@ static inline wide_index wide_index_from(const byte_table *table, wide_index i)
     return i;
 }
 
-static inline real_table real_table_make(const real *p)
+WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
 {
-    return (real_table){p};
+    for (int i = 0; i < 32; i++) {
+        real *record = table->records + 4 * i;
+        record[0] = x[0][i];
+        record[1] = x[1][i];
+        record[2] = x[2][i];
+        record[3] = 0;
+    }
 }
 
-static inline wide wide_lookup(const real_table *table, wide_index i)
+WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
+                                   wide *z)
 {
-    real lanes[WIDE_LANES];
+    uint16_t at[WIDE_LANES];
     for (int l = 0; l < WIDE_LANES; l++)
-        lanes[l] = table->values[i.at[l]];
-    return wide_load(lanes);
+        at[l] = (uint16_t)(4 * i.at[l]);
+    wide_records_4(table->records, at, x, y, z);
 }
 
 static inline uint64_t bytes_equal(const uint8_t *p, int count, uint8_t byte)
