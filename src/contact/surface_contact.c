@@ -357,8 +357,10 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
-// `at_start`: the present positions are those of the start.
-static bool add_list(struct system *system, struct pair_finder *finder, size_t index, bool at_start)
+// `at_start`: the present positions are those of the start, and pairs farther apart than `far`, m, are
+// certainly out of reach.
+static bool add_list(struct system *system, struct pair_finder *finder, size_t index, bool at_start,
+                     double far)
 {
     struct surface_contact *it = system->surface_contact;
     struct surface_list *list = &it->lists[index];
@@ -378,6 +380,8 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         const struct block_pair *pair = &known->pair;
         const bool self = pair->a == pair->b;
         block_reals others;
+        if (at_start && (double)pair->least > far)
+            continue;
         if (!pair_is_own(system, index, pair))
             continue;
         const struct barrier barrier =
@@ -537,8 +541,9 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     worker_barrier(worker);
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    const double far = 1.002 * 1.5 * greatest_thickness(it);
     for (size_t i = lists.first; i < lists.end; i++)
-        if (!add_list(system, &finder, i, at_start))
+        if (!add_list(system, &finder, i, at_start, far))
             atomic_store(&it->failed, true);
     worker_barrier(worker);
     if (worker->index == 0) {

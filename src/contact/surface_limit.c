@@ -41,6 +41,19 @@ static double distance_used(const struct surface_contact *it, const struct block
     return distance_of_cuts(pair_displacement(it, pair), least_distance(it, pair));
 }
 
+// As much as any two nodes of listed blocks can have used up: most pairs are farther apart.
+static double distance_used_at_most(const struct surface_contact *it)
+{
+    struct displacements all = no_displacements();
+    for (size_t b = 0; b < it->surfaces.block_count; b++)
+        if (it->listed[b]) {
+            displacements_include(&all, it->steps[b].least);
+            displacements_include(&all, it->steps[b].most);
+        }
+    return 1.0001 * distance_of_cuts(relative_displacement(&all, &all),
+                                     CUT_LEAST * greatest_thickness(it));
+}
+
 // With fewer candidates a kernel costs more than it saves.
 enum { NEAR_MIN = 8 };
 
@@ -408,9 +421,9 @@ static bool pair_passes(const struct system *system, struct pair_finder *finder,
 }
 
 // Finds the pairs of a list that have to be cut: all, or those of which a node has been moved in the
-// round before, as no other one passes.
+// round before, as no other one passes. Of pairs that are farther apart than `enough`, m, none is one.
 static void find_passing(const struct system *system, struct pair_finder *finder, size_t index,
-                         bool all)
+                         bool all, double enough)
 {
     struct surface_contact *it = system->surface_contact;
     struct surface_list *list = &it->lists[index];
@@ -418,6 +431,8 @@ static void find_passing(const struct system *system, struct pair_finder *finder
     list->passing_count = 0;
     for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
         const struct block_pair *pair = &list->pairs[p].pair;
+        if ((double)pair->least > enough)
+            continue;
         if (!all && !blocks_have_changed(it, pair->a, pair->b, CHANGED_BEFORE))
             continue;
         if (!pair_passes(system, finder, index, p, &near))
@@ -460,9 +475,10 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
         REAL_NAME(surface_steps_find)
         (system, worker_share(worker, it->surfaces.block_count, 1));
         worker_barrier(worker);
+        const double enough = distance_used_at_most(it);
         for (size_t i = lists.first; i < lists.end; i++) {
             if (list_is_own(system, i))
-                find_passing(system, &finder, i, true);
+                find_passing(system, &finder, i, true, enough);
             if (it->lists[i].passing_count > 0)
                 atomic_store(&it->passes, true);
         }
@@ -546,7 +562,7 @@ static void look_again(struct system *system, struct pair_finder *finder,
     }
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
-        find_passing(system, finder, i, false);
+        find_passing(system, finder, i, false, INFINITY);
     if (it->shapes) // which are in no list
         REAL_NAME(shape_contact_look)(system, false, worker);
     worker_barrier(worker);

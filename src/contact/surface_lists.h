@@ -349,6 +349,15 @@ static inline double thickness_between(const struct surface_contact *it, size_t 
     return it->half_thickness[a] + it->half_thickness[b];
 }
 
+// m, of any two bodies.
+static inline double greatest_thickness(const struct surface_contact *it)
+{
+    double most = 0;
+    for (size_t b = 0; b < it->body_count; b++)
+        most = max_of(most, 2 * it->half_thickness[b]);
+    return most;
+}
+
 // N/m; a mesh collider takes that of what touches it.
 static inline double stiffness_of(const struct system *system, uint32_t body)
 {
