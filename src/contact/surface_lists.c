@@ -781,16 +781,23 @@ static void copy_start(struct system *system, const struct worker *worker)
         REAL_NAME(surface_positions_keep)(system, worker);
 }
 
+static bool any_displacement(const struct displacements *box)
+{
+    bool any = false;
+    for (int axis = 0; axis < 3; axis++)
+        any |= box->least[axis] != 0 || box->most[axis] != 0;
+    return any;
+}
+
 // Whether a node of a listed block has moved since the start, whose displacements are known: not at the
 // start of a step at whose end friction has changed its memory, in the same positions. The same on every
 // worker. Ends with a barrier.
 static bool start_moves(struct surface_contact *it, const struct worker *worker)
 {
-    static const struct displacements none;
     const struct range share = worker_share(worker, it->surfaces.block_count, 1);
     bool moves = false;
     for (size_t b = share.first; b < share.end && !moves; b++)
-        moves = it->listed[b] && memcmp(&it->steps[b], &none, sizeof none) != 0;
+        moves = it->listed[b] && any_displacement(&it->steps[b]);
     if (moves)
         atomic_store(&it->start_moves, true);
     worker_barrier(worker);
