@@ -23,7 +23,7 @@ struct system_options {
     double dt; // s; 0: not known yet
     enum isa isa;
     int threads;
-    struct team *team; // fills large arrays; may be NULL
+    struct team *team;        // fills large arrays; may be NULL
     struct state_share share; // the nodes of this process
     bool keep_energy_budget;
     bool tolerant; // only non-finite values count as a divergence
