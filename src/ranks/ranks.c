@@ -318,10 +318,19 @@ bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **r
     return !failed;
 }
 
+// A message to or from one rank.
+struct message {
+    size_t bytes;
+    char *buffer; // NULL: it is placed
+    struct ranks_piece *pieces;
+    size_t piece_count;
+    int request; // its number, -1: not made yet
+};
+
 struct ranks_messages {
-    char **outgoing, **incoming; // of each rank
+    struct message *incoming, *outgoing; // of each rank
     MPI_Request *requests;
-    int request_count;
+    int request_count, tag;
 };
 
 static char *make_buffer(size_t bytes)
@@ -330,37 +339,94 @@ static char *make_buffer(size_t bytes)
     return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
-struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag)
+// Makes the request of a message, again if there is one: `count` elements of a type at an address.
+static void make_request(struct ranks_messages *messages, struct message *message, int rank,
+                         void *at, int count, MPI_Datatype type)
+{
+    if (message->request >= 0)
+        MPI_Request_free(&messages->requests[message->request]);
+    else
+        message->request = messages->request_count++;
+    MPI_Request *const request = &messages->requests[message->request];
+    if (message == &messages->incoming[rank])
+        MPI_Recv_init(at, count, type, rank, messages->tag, MPI_COMM_WORLD, request);
+    else
+        MPI_Send_init(at, count, type, rank, messages->tag, MPI_COMM_WORLD, request);
+}
+
+static bool make_message(struct ranks_messages *messages, struct message *message, int rank,
+                         size_t bytes, bool placed)
+{
+    *message = (struct message){.bytes = bytes, .request = -1};
+    if (bytes > INT32_MAX)
+        return false;
+    if (bytes == 0 || placed)
+        return true;
+    message->buffer = make_buffer(bytes);
+    if (message->buffer)
+        make_request(messages, message, rank, message->buffer, (int)bytes, MPI_BYTE);
+    return message->buffer;
+}
+
+struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag,
+                                           unsigned placed)
 {
     const size_t count = (size_t)group.count;
     struct ranks_messages *messages = calloc(1, sizeof *messages);
     if (!messages)
         return NULL;
+    messages->tag = tag;
     messages->outgoing = calloc(count, sizeof *messages->outgoing);
     messages->incoming = calloc(count, sizeof *messages->incoming);
     messages->requests = calloc(2 * count, sizeof *messages->requests);
     bool made = messages->outgoing && messages->incoming && messages->requests;
-    for (int r = 0; made && r < group.count; r++) {
-        made = sent[r] <= INT32_MAX && received[r] <= INT32_MAX;
-        if (made && received[r] > 0) {
-            messages->incoming[r] = make_buffer(received[r]);
-            made = messages->incoming[r];
-            if (made)
-                MPI_Recv_init(messages->incoming[r], (int)received[r], MPI_BYTE, r, tag,
-                              MPI_COMM_WORLD, &messages->requests[messages->request_count++]);
-        }
-        if (made && sent[r] > 0) {
-            messages->outgoing[r] = make_buffer(sent[r]);
-            made = messages->outgoing[r];
-            if (made)
-                MPI_Send_init(messages->outgoing[r], (int)sent[r], MPI_BYTE, r, tag, MPI_COMM_WORLD,
-                              &messages->requests[messages->request_count++]);
-        }
-    }
+    for (int r = 0; made && r < group.count; r++)
+        made = make_message(messages, &messages->incoming[r], r, received[r],
+                            placed & RANKS_PLACED_INCOMING) &&
+               make_message(messages, &messages->outgoing[r], r, sent[r],
+                            placed & RANKS_PLACED_OUTGOING);
     if (made)
         return messages;
     ranks_messages_free(messages);
     return NULL;
+}
+
+void ranks_messages_place(struct ranks_messages *messages, int rank, enum ranks_placed placed,
+                          const struct ranks_piece *pieces, size_t count)
+{
+    struct message *message =
+        placed == RANKS_PLACED_INCOMING ? &messages->incoming[rank] : &messages->outgoing[rank];
+    if (message->bytes == 0 || (message->piece_count == count &&
+                                memcmp(message->pieces, pieces, count * sizeof *pieces) == 0))
+        return;
+    free(message->pieces);
+    message->pieces = malloc(count * sizeof *pieces);
+    message->piece_count = count;
+    int *const lengths = calloc(count, sizeof *lengths);
+    MPI_Aint *const places = calloc(count, sizeof *places);
+    if (!message->pieces || !lengths || !places)
+        ranks_abort(1, "out of memory for the places of a message");
+    memcpy(message->pieces, pieces, count * sizeof *pieces);
+    for (size_t i = 0; i < count; i++) {
+        lengths[i] = (int)pieces[i].bytes;
+        MPI_Get_address(pieces[i].at, &places[i]);
+    }
+    MPI_Datatype type;
+    MPI_Type_create_hindexed((int)count, lengths, places, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    make_request(messages, message, rank, MPI_BOTTOM, 1, type);
+    MPI_Type_free(&type); // the request keeps it
+    free(lengths);
+    free(places);
+}
+
+static void free_messages(struct message *list)
+{
+    for (int r = 0; list && r < group.count; r++) {
+        free(list[r].buffer);
+        free(list[r].pieces);
+    }
+    free(list);
 }
 
 void ranks_messages_free(struct ranks_messages *messages)
@@ -369,26 +435,20 @@ void ranks_messages_free(struct ranks_messages *messages)
         return;
     for (int i = 0; i < messages->request_count; i++)
         MPI_Request_free(&messages->requests[i]);
-    for (int r = 0; r < group.count; r++) {
-        if (messages->outgoing)
-            free(messages->outgoing[r]);
-        if (messages->incoming)
-            free(messages->incoming[r]);
-    }
-    free(messages->outgoing);
-    free(messages->incoming);
+    free_messages(messages->outgoing);
+    free_messages(messages->incoming);
     free(messages->requests);
     free(messages);
 }
 
 void *ranks_outgoing(const struct ranks_messages *messages, int rank)
 {
-    return messages->outgoing[rank];
+    return messages->outgoing[rank].buffer;
 }
 
 const void *ranks_incoming(const struct ranks_messages *messages, int rank)
 {
-    return messages->incoming[rank];
+    return messages->incoming[rank].buffer;
 }
 
 void ranks_messages_start(struct ranks_messages *messages)
@@ -513,17 +573,29 @@ struct ranks_messages {
     char nothing;
 };
 
-struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag)
+struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag,
+                                           unsigned placed)
 {
     (void)sent;
     (void)received;
     (void)tag;
+    (void)placed;
     return calloc(1, sizeof(struct ranks_messages));
 }
 
 void ranks_messages_free(struct ranks_messages *messages)
 {
     free(messages);
+}
+
+void ranks_messages_place(struct ranks_messages *messages, int rank, enum ranks_placed placed,
+                          const struct ranks_piece *pieces, size_t count)
+{
+    (void)messages;
+    (void)rank;
+    (void)placed;
+    (void)pieces;
+    (void)count;
 }
 
 void *ranks_outgoing(const struct ranks_messages *messages, int rank)

@@ -87,11 +87,26 @@ bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **r
 // Persistent messages: in each round a fixed number of bytes goes to and comes from each peer.
 struct ranks_messages;
 
+// Which of these messages have no buffers, but lie where ranks_messages_place says.
+enum ranks_placed { RANKS_BUFFERED = 0, RANKS_PLACED_INCOMING = 1, RANKS_PLACED_OUTGOING = 2 };
+
 // `sent` and `received`: bytes to and from each rank, 0 for none; the other side gives the same
-// numbers. `tag`: distinguishes sets of messages that may be under way together. NULL without
-// memory. Not collective.
-struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag);
+// numbers. `tag`: distinguishes sets of messages that may be under way together. `placed`: a mask of
+// enum ranks_placed. NULL without memory. Not collective.
+struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag,
+                                           unsigned placed);
 void ranks_messages_free(struct ranks_messages *messages);
+
+// The pieces of a message without a buffer, one after another: in the following rounds it is read from
+// there, or written there. What is read may not change, and what is written not be read, until a round
+// has ended. `placed`: one of both kinds.
+struct ranks_piece {
+    void *at;
+    size_t bytes;
+};
+
+void ranks_messages_place(struct ranks_messages *messages, int rank, enum ranks_placed placed,
+                          const struct ranks_piece *pieces, size_t count);
 
 // The buffers of a peer, aligned for any number; NULL if nothing goes there or comes from there.
 void *ranks_outgoing(const struct ranks_messages *messages, int rank);

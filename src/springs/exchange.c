@@ -163,6 +163,8 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     if (made) {
         struct node_lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest,
                                             &exchange->ends};
+        // Nodes of the halo may move while they are under way, where it is not needed before.
+        const unsigned both = RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING;
         const int tags[] = {TAG_HALO, TAG_BOXES, TAG_REST, TAG_ENDS};
         const size_t fields[] = {fields_of(system, false).count, 3, fields_of(system, true).count,
                                  3};
@@ -170,7 +172,10 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
             sound = REAL_NAME(node_lists_swap)(lists[i]);
         for (size_t i = 0; sound && i < sizeof lists / sizeof lists[0]; i++)
             sound = REAL_NAME(node_lists_connect)(
-                lists[i], lists[i] == &exchange->boxes ? system->plan : NULL, fields[i], tags[i]);
+                lists[i], lists[i] == &exchange->boxes ? system->plan : NULL, fields[i], tags[i],
+                lists[i] == &exchange->halo && !exchange_halo_is_early(system)
+                    ? RANKS_PLACED_INCOMING
+                    : both);
         made = all_sound(sound);
     }
     if (!made) {
@@ -243,18 +248,22 @@ void REAL_NAME(exchange_ends)(struct system *system, const struct worker *worker
     const struct state *s = system->state;
     worker_barrier(worker); // all nodes have moved
     if (worker->index == 0) {
-        struct node_fields moving = fields_of(system, false), positions = {.count = 0};
+        const struct node_fields moving = fields_of(system, false);
+        struct node_fields positions = {.count = 0};
         add_fields(&positions, s->x, s->y, s->z);
         send_and_receive(&it->halo, &moving);
         send_and_receive(&it->ends, &positions);
         if (s->x_low) {
-            struct node_fields low = {.count = 0}, twice;
+            struct node_fields low = {.count = 0}, all;
             add_fields(&low, s->x_low, s->y_low, s->z_low);
             send_and_receive(&it->ends, &low);
-            twice = low;
-            while (twice.count < moving.count)
-                add_fields(&twice, s->x_low, s->y_low, s->z_low);
-            send_and_receive(&it->halo, &twice);
+            all =
+                low; // and others to fill the message, those of velocities or of previous positions
+            if (s->vx_low)
+                add_fields(&all, s->vx_low, s->vy_low, s->vz_low);
+            else
+                add_fields(&all, s->x0_low, s->y0_low, s->z0_low);
+            send_and_receive(&it->halo, &all);
         }
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
@@ -310,7 +319,8 @@ void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worke
         if (found && chunks.first < chunks.end)
             found = want_reach(system, it, nodes, &reach);
         if (!found || !REAL_NAME(node_lists_swap)(&reach) ||
-            !REAL_NAME(node_lists_connect)(&reach, NULL, positions.count, TAG_REACH))
+            !REAL_NAME(node_lists_connect)(&reach, NULL, positions.count, TAG_REACH,
+                                           RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING))
             ranks_abort(1, "out of memory for the nodes around the part of a rank");
         send_and_receive(&reach, &positions);
         REAL_NAME(node_lists_free)(&reach);
@@ -382,19 +392,40 @@ void REAL_NAME(exchange_proceed)(struct exchange *exchange)
 
 // ---- Halo contributions
 
-// Copies the contributions of a box from the sweep to `buffer`, or back; returns its end.
-static real *copy_box(const struct system *system, const uint64_t pair[2], real *buffer, bool back)
+// Where the contributions of a box are in the sweep, x, y and z.
+static void find_box(const struct system *system, const uint64_t pair[2],
+                     struct ranks_piece pieces[3])
 {
     uint64_t number = pair[0];
     const struct sweep *sweep = REAL_NAME(sweep_of_tile)(system->sweeps, &number);
     const struct plan_tile tile = tiling_tile(&sweep->tiling, number);
     const struct halo_box box = halo_box(&sweep->tiling, &tile, (int)pair[1]);
     const size_t nodes = (size_t)halo_box_nodes(&sweep->tiling, &box);
-    for (uint64_t c = 0; c < 3; c++, buffer += nodes) {
-        real *const own = tile_halo(sweep, number) + c * sweep->halo_nodes + box.at;
-        memcpy(back ? own : buffer, back ? buffer : own, nodes * sizeof *own);
-    }
+    for (uint64_t c = 0; c < 3; c++)
+        pieces[c] = (struct ranks_piece){tile_halo(sweep, number) + c * sweep->halo_nodes + box.at,
+                                         nodes * sizeof(real)};
+}
+
+// Copies the contributions of a box to `buffer`, or back; returns its end.
+static char *copy_box(const struct system *system, const uint64_t pair[2], char *buffer, bool back)
+{
+    struct ranks_piece pieces[3];
+    find_box(system, pair, pieces);
+    for (int c = 0; c < 3; buffer += pieces[c++].bytes)
+        memcpy(back ? pieces[c].at : buffer, back ? buffer : pieces[c].at, pieces[c].bytes);
     return buffer;
+}
+
+// The boxes to or from a rank, where they are read or written without a buffer.
+static void place_boxes(const struct system *system, const struct node_lists *lists, int rank,
+                        enum ranks_placed placed)
+{
+    const bool incoming = placed == RANKS_PLACED_INCOMING;
+    uint64_t(*const pairs)[2] = incoming ? lists->received[rank] : lists->sent[rank];
+    const size_t count = incoming ? lists->received_counts[rank] : lists->sent_counts[rank];
+    for (size_t i = 0; i < count; i++)
+        find_box(system, pairs[i], lists->pieces + 3 * i);
+    ranks_messages_place(lists->messages, rank, placed, lists->pieces, 3 * count);
 }
 
 struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system)
@@ -419,7 +450,13 @@ void REAL_NAME(exchange_contributions_start)(struct system *system, const struct
 {
     const struct node_lists *lists = &system->exchange->boxes;
     for (int r = 0; worker->index == 0 && r < ranks_count(); r++) {
-        real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
+        if (lists->placed & RANKS_PLACED_INCOMING)
+            place_boxes(system, lists, r, RANKS_PLACED_INCOMING);
+        if (lists->placed & RANKS_PLACED_OUTGOING) {
+            place_boxes(system, lists, r, RANKS_PLACED_OUTGOING);
+            continue;
+        }
+        char *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
             to = copy_box(system, lists->sent[r][i], to, false);
     }
@@ -431,11 +468,12 @@ void REAL_NAME(exchange_contributions_start)(struct system *system, const struct
 void REAL_NAME(exchange_contributions_end)(struct system *system, const struct worker *worker)
 {
     const struct node_lists *lists = &system->exchange->boxes;
+    const bool copies = !(lists->placed & RANKS_PLACED_INCOMING);
     if (worker->index == 0)
         ranks_messages_wait(lists->messages);
-    for (int r = 0; worker->index == 0 && r < ranks_count(); r++) {
-        real *from = lists->received_counts[r] > 0
-                         ? (real *)(uintptr_t)ranks_incoming(lists->messages, r)
+    for (int r = 0; worker->index == 0 && copies && r < ranks_count(); r++) {
+        char *from = lists->received_counts[r] > 0
+                         ? (char *)(uintptr_t)ranks_incoming(lists->messages, r)
                          : NULL; // only read
         for (size_t i = 0; i < lists->received_counts[r]; i++)
             from = copy_box(system, lists->received[r][i], from, true);

@@ -29,6 +29,7 @@ void REAL_NAME(node_lists_free)(struct node_lists *lists)
     free(lists->received);
     free(lists->sent_counts);
     free(lists->received_counts);
+    free(lists->pieces);
     ranks_messages_free(lists->messages);
     *lists = (struct node_lists){0};
 }
@@ -98,9 +99,20 @@ static uint64_t nodes_of_pairs(uint64_t (*pairs)[2], size_t count, const struct 
 }
 
 bool REAL_NAME(node_lists_connect)(struct node_lists *lists, const struct plan *boxes,
-                                   size_t numbers, int tag)
+                                   size_t numbers, int tag, unsigned placed)
 {
+    enum { PIECES_MOST = 1024 };
     const size_t count = (size_t)ranks_count(), each = numbers * sizeof(real);
+    size_t sent_most = 0, received_most = 0; // pieces
+    for (size_t r = 0; r < count; r++) {
+        sent_most = (size_t)max_u64(sent_most, numbers * lists->sent_counts[r]);
+        received_most = (size_t)max_u64(received_most, numbers * lists->received_counts[r]);
+    }
+    lists->placed = placed & ((sent_most <= PIECES_MOST ? RANKS_PLACED_OUTGOING : 0) |
+                              (received_most <= PIECES_MOST ? RANKS_PLACED_INCOMING : 0));
+    lists->pieces = calloc((size_t)max_u64(sent_most, received_most) + 1, sizeof *lists->pieces);
+    if (!lists->pieces)
+        return false;
     size_t *sent = calloc(count, sizeof *sent), *received = calloc(count, sizeof *received);
     for (size_t r = 0; sent && received && r < count; r++) {
         sent[r] = each * (size_t)nodes_of_pairs(lists->sent[r], lists->sent_counts[r], boxes);
@@ -108,7 +120,7 @@ bool REAL_NAME(node_lists_connect)(struct node_lists *lists, const struct plan *
             each * (size_t)nodes_of_pairs(lists->received[r], lists->received_counts[r], boxes);
     }
     if (sent && received)
-        lists->messages = ranks_messages_make(sent, received, tag);
+        lists->messages = ranks_messages_make(sent, received, tag, lists->placed);
     free(sent);
     free(received);
     return lists->messages;
@@ -129,9 +141,30 @@ static const real *unpack(const struct node_fields *fields, const uint64_t nodes
     return from;
 }
 
+// The nodes of a list, array after array of each pair.
+static void place(const struct node_lists *lists, const struct node_fields *fields, int rank,
+                  enum ranks_placed placed)
+{
+    const bool incoming = placed == RANKS_PLACED_INCOMING;
+    uint64_t(*const pairs)[2] = incoming ? lists->received[rank] : lists->sent[rank];
+    const size_t count = incoming ? lists->received_counts[rank] : lists->sent_counts[rank];
+    size_t pieces = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < fields->count; f++)
+            lists->pieces[pieces++] = (struct ranks_piece){fields->arrays[f] + pairs[i][0],
+                                                           (size_t)pairs[i][1] * sizeof(real)};
+    ranks_messages_place(lists->messages, rank, placed, lists->pieces, pieces);
+}
+
 void REAL_NAME(node_lists_send)(const struct node_lists *lists, const struct node_fields *fields)
 {
     for (int r = 0; r < ranks_count(); r++) {
+        if (lists->placed & RANKS_PLACED_INCOMING)
+            place(lists, fields, r, RANKS_PLACED_INCOMING);
+        if (lists->placed & RANKS_PLACED_OUTGOING) {
+            place(lists, fields, r, RANKS_PLACED_OUTGOING);
+            continue;
+        }
         real *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
             to = pack(fields, lists->sent[r][i], to);
@@ -142,7 +175,7 @@ void REAL_NAME(node_lists_send)(const struct node_lists *lists, const struct nod
 void REAL_NAME(node_lists_receive)(const struct node_lists *lists, const struct node_fields *fields)
 {
     ranks_messages_wait(lists->messages);
-    for (int r = 0; r < ranks_count(); r++) {
+    for (int r = 0; r < ranks_count() && !(lists->placed & RANKS_PLACED_INCOMING); r++) {
         const real *from =
             lists->received_counts[r] > 0 ? ranks_incoming(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->received_counts[r]; i++)

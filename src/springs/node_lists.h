@@ -12,6 +12,8 @@ struct node_lists {
     uint64_t (**sent)[2], (**received)[2]; // by rank: pairs (first, count), or (tile, box)
     size_t *sent_counts, *received_counts; // pairs
     struct ranks_messages *messages;
+    unsigned placed;            // which of them have no buffers (enum ranks_placed)
+    struct ranks_piece *pieces; // then: scratch, for the greatest number of pieces of a message
 };
 
 // False without memory; not collective.
@@ -28,9 +30,11 @@ bool REAL_NAME(node_lists_want)(struct node_lists *lists, const struct plan_part
 bool REAL_NAME(node_lists_swap)(struct node_lists *lists);
 
 // Makes the messages, of so many numbers for each node; `boxes`: of this plan, NULL: pairs are nodes.
-// `tag` as for ranks_messages_make. False without memory; not collective.
+// `tag` as for ranks_messages_make; `placed` too, but messages of very many pieces, one for each pair and
+// number, have buffers: what comes is then read from them at the end of a round instead of its start, and
+// what goes may change once a round has started. False without memory; not collective.
 bool REAL_NAME(node_lists_connect)(struct node_lists *lists, const struct plan *boxes,
-                                   size_t numbers, int tag);
+                                   size_t numbers, int tag, unsigned placed);
 
 // Arrays of all nodes.
 enum { NODE_FIELDS_MAX = 20 };
@@ -39,8 +43,8 @@ struct node_fields {
     size_t count;
 };
 
-// A round: the nodes that others want are copied, and may change afterwards; then those of others
-// become what their owners have sent. By worker 0 alone.
+// A round: nodes that others want, and those of others, which become what their owners have sent: without
+// buffers (placed) at any time between both calls. By worker 0 alone.
 void REAL_NAME(node_lists_send)(const struct node_lists *lists, const struct node_fields *fields);
 void REAL_NAME(node_lists_receive)(const struct node_lists *lists,
                                    const struct node_fields *fields);

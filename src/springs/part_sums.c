@@ -172,7 +172,7 @@ static double share_origin(const struct system *system, const struct topology_bo
 double REAL_NAME(sum_faces_of_parts)(struct system *system, const struct topology_body *body,
                                      face_term term, const struct worker *worker)
 {
-    enum { FACES_AT_ONCE = 32 * SUM_CHUNK };
+    enum { FACES_AT_ONCE = 8 * SUM_CHUNK };
     const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
     double *values = system->chunk_sums[0], chunk = 0, total = 0;
     const size_t most = (size_t)min_u64(FACES_AT_ONCE, SUM_WIDTH * system->chunk_sums_length);

@@ -122,7 +122,7 @@ struct shares *REAL_NAME(shares_make)(const struct system *system)
 {
     struct shares *shares = calloc(1, sizeof *shares);
     if (!shares || !make(system, shares) || !REAL_NAME(node_lists_swap)(&shares->halo) ||
-        !REAL_NAME(node_lists_connect)(&shares->halo, NULL, 3, TAG_ROWS))
+        !REAL_NAME(node_lists_connect)(&shares->halo, NULL, 3, TAG_ROWS, RANKS_BUFFERED))
         ranks_abort(1, "out of memory for the shares of ranks");
     return shares;
 }
