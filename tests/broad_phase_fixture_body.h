@@ -350,6 +350,19 @@ static void read_lists(const struct team_work *team, struct search_result *resul
         qsort(result->items, result->count, sizeof *result->items, compare_candidates);
 }
 
+// Lists that have been taken leave no memory, and are made again by the next search.
+static void forget_lists(const struct team_work *team)
+{
+    struct broad_phase *broad = team->broad;
+    uint64_t bytes = REAL_NAME(broad_phase_bytes)(broad);
+    for (size_t l = 0; l < broad->list_count; l++) {
+        bytes -= broad->lists[l].pair_capacity * sizeof *broad->lists[l].pairs;
+        REAL_NAME(broad_phase_forget)(broad, l);
+        assert_int_equal(broad->lists[l].pair_count, 0);
+    }
+    assert_int_equal(REAL_NAME(broad_phase_bytes)(broad), bytes);
+}
+
 struct search_result REAL_NAME(search)(const struct search *search)
 {
     const struct broad_phase_rules rules = {.bodies = search->bodies,
@@ -368,6 +381,7 @@ struct search_result REAL_NAME(search)(const struct search *search)
     team.positions = calloc(search->surfaces->block_count + 1, sizeof *team.positions);
     assert_non_null(team.positions);
     (void)run(&team, search, 0.7);
+    forget_lists(&team);
     result.found = run(&team, search, 1);
     result.bytes = REAL_NAME(broad_phase_bytes)(team.broad);
     if (result.found)

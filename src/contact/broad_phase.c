@@ -223,13 +223,13 @@ static void set_built_boxes(struct broad_phase *broad, const double (*built)[3],
 
 // ---- Lists
 
-// Space for `needed` elements; false if memory runs out.
+// Space for `needed` elements, and for those `expected`; false if memory runs out.
 static bool grow(struct broad_phase *broad, void **array, size_t *capacity, size_t used,
-                 size_t needed, size_t size)
+                 size_t needed, size_t expected, size_t size)
 {
     if (needed <= *capacity)
         return true;
-    const size_t wanted = needed + needed / 2;
+    const size_t wanted = (needed > expected ? needed : expected) + needed / 2;
     while (atomic_flag_test_and_set_explicit(&broad->allocating, memory_order_acquire))
         ;
     void *larger = memory_allocate(broad->allocator, wanted, size);
@@ -260,7 +260,7 @@ static double box_distance(const real a[6], const real b[6])
 static bool add_pair(struct broad_phase *broad, struct pair_list *list, size_t a, size_t b)
 {
     if (!grow(broad, (void **)&list->pairs, &list->pair_capacity, list->pair_count,
-              list->pair_count + 1, sizeof *list->pairs))
+              list->pair_count + 1, list->expected, sizeof *list->pairs))
         return false;
     const double least = a == b ? 0 : box_distance(broad->boxes[a], broad->boxes[b]);
     list->pairs[list->pair_count++] =
@@ -344,6 +344,18 @@ bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_p
     for (size_t l = 0; l < broad->list_count; l++)
         found &= !broad->lists[l].failed;
     return found;
+}
+
+void REAL_NAME(broad_phase_forget)(struct broad_phase *broad, size_t list)
+{
+    struct pair_list *it = &broad->lists[list];
+    while (atomic_flag_test_and_set_explicit(&broad->allocating, memory_order_acquire))
+        ;
+    memory_release(broad->allocator, it->pairs, it->pair_capacity, sizeof *it->pairs);
+    atomic_flag_clear_explicit(&broad->allocating, memory_order_release);
+    it->expected = it->pair_count + it->pair_count / 8;
+    it->pairs = NULL;
+    it->pair_count = it->pair_capacity = 0;
 }
 
 // ---- The candidates of a pair

@@ -30,7 +30,8 @@ struct block_pair {
 struct pair_list {
     struct block_pair *pairs;
     size_t pair_count, pair_capacity;
-    bool failed; // no memory
+    size_t expected; // as many as there were
+    bool failed;     // no memory
 };
 
 // One level of the tree: boxes least x, y, z, most x, y, z in rows of `capacity`, a multiple of
@@ -90,6 +91,9 @@ void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state 
 // lists are useless until it succeeds.
 bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_phase_rules *rules,
                                  const struct worker *worker);
+
+// Releases the pairs of a list, which broad_phase_find makes again. By one worker for each list.
+void REAL_NAME(broad_phase_forget)(struct broad_phase *broad, size_t list);
 
 // ---- The candidates of a pair
 

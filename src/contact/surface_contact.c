@@ -341,7 +341,7 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
 static bool pass_forces(struct passed_forces *passed, uint32_t block, const block_reals forces)
 {
     if (passed->count == passed->capacity) {
-        const size_t capacity = passed->capacity * 2 + 16;
+        const size_t capacity = passed->capacity + passed->capacity / 4 + 16;
         block_reals *more = realloc(passed->forces, capacity * sizeof *more);
         if (!more)
             return false;
@@ -431,11 +431,12 @@ static bool sort_passed(struct surface_contact *it)
         total += it->passed[i].count;
     }
     if (total > it->incoming_capacity) {
-        size_t *more = realloc(it->incoming, 2 * total * sizeof *more);
+        const size_t capacity = total + total / 8;
+        size_t *more = realloc(it->incoming, capacity * sizeof *more);
         if (!more)
             return false;
         it->incoming = more;
-        it->incoming_capacity = 2 * total;
+        it->incoming_capacity = capacity;
     }
     for (size_t b = 0; b < blocks; b++)
         it->incoming_start[b + 1] += it->incoming_start[b];

@@ -827,15 +827,15 @@ void REAL_NAME(surface_start_move)(struct system *system, const struct worker *w
 
 // ---- The candidates of a pair
 
-// Codes that are not used any more, beside as many as are used.
-enum { CODES_UNUSED = 4096 };
+// Codes that are not used any more, beside a quarter as many as are used.
+enum { CODES_UNUSED = 1024 };
 
 // Drops what is not used any more; false without memory.
 static bool compact_codes(struct surface_list *list)
 {
-    if (list->code_count <= 2 * list->used + CODES_UNUSED)
+    if (list->code_count <= list->used + list->used / 4 + CODES_UNUSED)
         return true;
-    const size_t capacity = list->used + list->used / 2 + CODES_SLACK;
+    const size_t capacity = list->used + list->used / 4 + CODES_SLACK;
     uint16_t *codes = malloc(capacity * sizeof *codes);
     if (!codes)
         return false;
@@ -894,8 +894,8 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
     const struct candidate_codes *found = &finder->found;
     const size_t count = code_total(found->counts);
     if (to->code_count + count > UINT32_MAX ||
-        !array_reserve((void **)&to->codes, &to->code_capacity,
-                       to->code_count + count + CODES_SLACK, sizeof *to->codes))
+        !reserve_closely((void **)&to->codes, &to->code_capacity,
+                         to->code_count + count + CODES_SLACK, sizeof *to->codes))
         return false;
     memcpy(to->codes + to->code_count, found->codes, count * sizeof *found->codes);
     pair->first_code = (uint32_t)to->code_count;
@@ -911,14 +911,20 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
 // ---- Lists
 
 // The pairs of a list of the broad phase, with what is known of those that were in the list before.
-// Distances of new ones are those of the present state; `moves`: and so is the start.
+// Distances of new ones are those of the present state; `moves`: and so is the start. `pairs` is spare memory,
+// as big as that of another list.
 static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
                        struct surface_pair **pairs, size_t *capacity)
 {
     const struct pair_list *found = &it->broad->lists[index];
     struct surface_list *list = &it->lists[index];
     size_t old = 0;
-    if (!array_reserve((void **)pairs, capacity, found->pair_count, sizeof **pairs))
+    if (*capacity > found->pair_count + found->pair_count / 4 + 16) {
+        free(*pairs);
+        *pairs = NULL;
+        *capacity = 0;
+    }
+    if (!reserve_closely((void **)pairs, capacity, found->pair_count, sizeof **pairs))
         return false;
     if (!it->start_known)
         list->pair_count = list->code_count = 0;
@@ -950,7 +956,8 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
     list->measured = 0;
     *pairs = before;
     *capacity = capacity_before;
-    return true;
+    REAL_NAME(broad_phase_forget)(it->broad, index);
+    return compact_codes(list);
 }
 
 void REAL_NAME(surface_memory_has_run_out)(struct system *system)

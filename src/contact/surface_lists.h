@@ -6,6 +6,7 @@
 #define TAUT_CONTACT_SURFACE_LISTS_H
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
@@ -161,6 +162,21 @@ struct surface_contact {
     bool cuts_again;  // something has been cut in this round
     uint8_t *changed; // by block: in which round of the last cut a node of it has been moved
 };
+
+// As array_reserve, with an eighth of what is needed as spare room instead of up to as much: for lists that
+// change little from step to step.
+static inline bool reserve_closely(void **array, size_t *capacity, size_t needed, size_t size)
+{
+    const size_t wanted = needed + needed / 8 + 16;
+    if (needed <= *capacity)
+        return true;
+    void *larger = wanted > needed && wanted <= SIZE_MAX / size ? realloc(*array, wanted * size) : NULL;
+    if (!larger)
+        return false;
+    *array = larger;
+    *capacity = wanted;
+    return true;
+}
 
 // ---- Displacements
 
