@@ -360,10 +360,13 @@ static double greatest_displacement(const struct surface_contact *it)
     return most;
 }
 
-// Lists are made again when the next steps might need more than the skin.
+// Lists are made again when the next step might need more than the skin: as if it were as long as so many of
+// the last one.
+static const double STEPS_AHEAD = 2;
+
 static bool are_lasting(double most, double step)
 {
-    return most + 4 * step <= 0.96;
+    return most + STEPS_AHEAD * step <= 0.96;
 }
 
 // Adds what the nodes of each tile may have moved in this step to the bounds of their displacements: dt by
@@ -665,13 +668,13 @@ static double power_of(double power, double now, double before, double wider, do
 
 // The wider the skin, the more pairs of blocks lists have, and the longer they last. Making them costs
 // as much as evaluating 100 candidates for each block, and 6 for each pair: m. They last for n steps, or
-// n + 4 but for the allowance in surface_lists_check, in proportion to the skin s; the number of pairs
+// n + 2 but for the allowance in surface_lists_check, in proportion to the skin s; the number of pairs
 // grows as (1.5 + s)^k, k as the last two skins have it. What a step does with each pair that does not
 // sleep costs as much as evaluating 10 candidates. Their number has a power a of its own, which is much
 // greater where a wider skin wakes lists; and in it are candidates that have been measured to let lists
 // sleep, of which there are more and more before that. With u the cost of these in n steps, (m + u) / n is
 // least where
-//     e c - m (n + 4) / n + u f = 0,    e = k s / (1.5 + s),    f = a s / (1.5 + s),
+//     e c - m (n + 2) / n + u f = 0,    e = k s / (1.5 + s),    f = a s / (1.5 + s),
 // with c the cost of the pairs in m. Counts, not times: lists are the same in every run.
 static const double STEP_OF_PAIR = 10;
 
@@ -693,7 +696,7 @@ static void adapt_skin(struct surface_contact *it)
     }
     const double slope = it->skin / (1.5 + it->skin), cost = (making + used) / steps;
     const double e = slope * it->skin_power, f = slope * it->awake_power;
-    const bool narrows = e * pairs - making * (steps + 4) / steps + used * f > 0;
+    const bool narrows = e * pairs - making * (steps + STEPS_AHEAD) / steps + used * f > 0;
     it->skin_before = it->skin_listed;
     it->pairs_before = (double)it->all_pairs;
     it->awake_before = awake;
