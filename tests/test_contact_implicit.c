@@ -444,6 +444,10 @@ static void restore_while_it_bursts(const char *integrator, const char *precisio
         if (taut_solver_hash(rest) != taut_solver_hash(whole))
             fail_msg("%s, %s%s: restored at step %d, the run ends differently", integrator,
                      precision, friction, (int)moments[i]);
+        const struct surface_cuts cuts = solver_surface_cuts(rest),
+                                  all = solver_surface_cuts(whole);
+        assert_int_equal(cuts.steps, all.steps);
+        assert_int_equal(cuts.last, all.last);
         taut_bytes_release(saved.bytes);
         taut_solver_destroy(first);
         taut_solver_destroy(rest);

@@ -394,6 +394,39 @@ def case_parts_write_states_and_checkpoints():
             expect(again.stdout.strip() == hash_of(0, path, *arguments, "--steps", "60"), again.stdout)
 
 
+def case_forces_and_powers_are_complete():
+    """What is read after something else has collected all nodes, and what only ranks with a part sum."""
+    cloth = """
+  - {name: cloth, type: cloth, u: [0.6, 0, 0], v: [0, 0, 1.7], nodes: [60, 170], mass: 0.3,
+     spring: {stiffness: 200, damping: 0.05}, velocity: [0, -1, 0], pins: [left]SUFFIX}"""
+    friction = """
+colliders:
+  - {type: plane, point: [0, 0.0001, 0], stiffness: 50, friction_coefficient: 0.3}"""
+    scenes = (
+        # dt is too long, so that it is checked with all nodes at the start.
+        ("rk4, dt: 2.0e-4, steps: 2", cloth.replace("SUFFIX", ""), "",
+         "{every_steps: 1, vtp: {forces: true}}"),
+        # The last frame is not a regular one, and follows a checkpoint.
+        ("symplectic_euler, dt: 1.0e-5, steps: 3", cloth.replace("SUFFIX", ""), friction,
+         "{every_steps: 2, vtp: {forces: true}, checkpoint: {every: 3.0e-5}}"),
+        # Forces that are not those of the present state.
+        ("velocity_verlet, dt: 1.0e-4, steps: 20, keep_velocity: 0.99",
+         cloth.replace("SUFFIX", ", break_at: 3"), "",
+         "{work: false, checkpoint: {every: 1.0e-4}}"),
+        # Velocities with low parts, at nodes of others.
+        ("symplectic_euler, dt: 1.0e-4, steps: 5", """
+  - {name: block, type: lattice, nodes: [5, 16, 60], spacing: 0.01, node_mass: 0.0005,
+     spring: {stiffness: 40}}""", """
+precision: mixed
+environment: {wind: {velocity: [30, 10, 2]}}""", "{every_steps: 5}"),
+    )
+    for integrator, bodies, more, output in scenes:
+        path = write("complete.yaml", f"simulation: {{integrator: {integrator}}}\n"
+                                      f"bodies:{bodies}{more}\noutput: {output}\n")
+        for ranks in (2, 3):
+            same_files(path, ranks=ranks)
+
+
 # Runs a command, and writes how much memory it had at most, KiB, into a file for each rank.
 PEAK = """import os, resource, subprocess, sys
 code = subprocess.run(sys.argv[2:]).returncode

@@ -148,6 +148,7 @@ bool REAL_NAME(mesh_colliders_enclose)(const struct system *system, struct surfa
                                        bool *no_memory);
 
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system);
+void REAL_NAME(surface_contact_put_cuts)(struct system *system, const struct surface_cuts *cuts);
 
 // By one worker, of all ranks together; all 0 without contact.
 struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *system);

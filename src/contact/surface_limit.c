@@ -50,8 +50,8 @@ static double distance_used_at_most(const struct surface_contact *it)
             displacements_include(&all, it->steps[b].least);
             displacements_include(&all, it->steps[b].most);
         }
-    return 1.0001 * distance_of_cuts(relative_displacement(&all, &all),
-                                     CUT_LEAST * greatest_thickness(it));
+    return 1.0001 *
+           distance_of_cuts(relative_displacement(&all, &all), CUT_LEAST * greatest_thickness(it));
 }
 
 // With fewer candidates a kernel costs more than it saves.
@@ -716,4 +716,15 @@ struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
     const struct surface_contact *it = system->surface_contact;
     return it ? (struct surface_cuts){it->cut_steps, it->unresolved, it->cuts, it->last_cut}
               : (struct surface_cuts){0, 0, 0, 0};
+}
+
+void REAL_NAME(surface_contact_put_cuts)(struct system *system, const struct surface_cuts *cuts)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return;
+    it->cut_steps = cuts->steps;
+    it->unresolved = cuts->unresolved;
+    it->cuts = it->cuts_seen = cuts->cuts;
+    it->last_cut = cuts->last;
 }

@@ -88,6 +88,12 @@ static void sum_nodes(const struct system *system, const void *argument, struct 
     }
 }
 
+// Without a low part, as the force of wind has it, and as ranks have the nodes of others in steps.
+static vec3 velocity_in_wind(const struct state *s, size_t node)
+{
+    return vec3_make((double)s->vx[node], (double)s->vy[node], (double)s->vz[node]);
+}
+
 static double face_wind_power(const struct system *system, const struct wind_now *wind,
                               const uint32_t *nodes)
 {
@@ -99,9 +105,9 @@ static double face_wind_power(const struct system *system, const struct wind_now
     vec3 sum = {0, 0, 0}, free_sum = {0, 0, 0};
     for (int corner = 0; corner < face.corners; corner++) {
         uint32_t node = face.nodes[corner];
-        sum = vec3_add(sum, node_velocity(s, node));
+        sum = vec3_add(sum, velocity_in_wind(s, node));
         if (system->constants->inverse_mass[node] != 0)
-            free_sum = vec3_add(free_sum, node_velocity(s, node));
+            free_sum = vec3_add(free_sum, velocity_in_wind(s, node));
     }
     vec3 r = vec3_make((double)wind->wx, (double)wind->wy, (double)wind->wz);
     if (wind->relative)

@@ -575,6 +575,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     checkpoint->has_budget = system->settings.keep_energy_budget;
     checkpoint->work = system->work;
     checkpoint->implicit_statistics = system->implicit_statistics;
+    checkpoint->surface_cuts = REAL_NAME(surface_contact_cuts)(system);
 }
 
 // ---- Numbers of nodes, as they are written
@@ -655,6 +656,7 @@ static void restore_common(struct system *system, struct checkpoint *checkpoint)
     system->work = checkpoint->work;
     system->work_shown_step = UINT64_MAX;
     system->implicit_statistics = checkpoint->implicit_statistics;
+    REAL_NAME(surface_contact_put_cuts)(system, &checkpoint->surface_cuts);
     system->fault = (struct fault){.code = TAUT_OK};
 }
 

@@ -126,6 +126,7 @@ struct checkpoint {
     struct checkpoint_divergence divergence;
     struct checkpoint_end end;
     struct friction_contacts surface_friction;
+    struct surface_cuts surface_cuts;
     bool has_budget; // an energy budget is kept
     struct energy_budget work;
     struct implicit_statistics implicit_statistics;

@@ -317,6 +317,8 @@ void solver_end_part(const taut_solver *solver)
 {
     solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
+    solver->ranks->collected =
+        false; // forces may be those of the present state now, each part its own
 }
 
 uint64_t solver_hash_parts(const taut_solver *solver)

@@ -635,10 +635,13 @@ static void collect_contacts(const struct state *s, const uint64_t *cuts, bool a
     }
 }
 
-// Forces of the present state, or of the last evaluation if `all` need them.
+// Forces of the present state; of the last evaluation if `all` need them, or checkpoints have them.
 void REAL_NAME(exchange_collect)(const struct system *system, struct exchange *exchange, bool all)
 {
     const struct state *s = system->state;
+    const enum integrator integrator = system->settings.integrator;
+    const bool keeps_forces =
+        integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
     if (!exchange->masses_known && (all || ranks_number() == 0)) {
         REAL_NAME(constants_fill_nodes)
         (system->constants, system->topology, (struct range){0, (size_t)s->nodes});
@@ -646,13 +649,13 @@ void REAL_NAME(exchange_collect)(const struct system *system, struct exchange *e
     }
     struct node_fields fields = moving_fields(s, true);
     add_fields(&fields, s->nx, s->ny, s->nz);
-    if (all || s->forces_current)
+    if (all || s->forces_current || keeps_forces)
         add_fields(&fields, s->fx, s->fy, s->fz);
     for (size_t f = 0; f < fields.count; f++)
         ranks_collect(fields.arrays[f], sizeof(real), exchange->parts->cuts, all);
 
     fields.count = 0;
-    if (system->settings.integrator == INTEGRATOR_VERLET) {
+    if (integrator == INTEGRATOR_VERLET) {
         add_fields(&fields, s->x0, s->y0, s->z0);
         add_fields(&fields, s->x0_low, s->y0_low, s->z0_low);
     }
