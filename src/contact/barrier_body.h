@@ -90,10 +90,10 @@ struct wide_edges {
 };
 
 // find_other_end of distance.h.
-WIDE_INLINE void wide_other_end(const struct wide_edges *edges, wide s, wide *found_s, wide *found_t)
+WIDE_INLINE void wide_other_end(const struct wide_edges *edges, wide s, wide *found_s,
+                                wide *found_t)
 {
-    const wide t =
-        wide_fraction(wide_add(wide_multiply(edges->de, s), edges->along_q), edges->ee);
+    const wide t = wide_fraction(wide_add(wide_multiply(edges->de, s), edges->along_q), edges->ee);
     const wide along = wide_subtract(wide_multiply(edges->de, t), edges->along_p);
     *found_s = wide_blend(wide_positive(edges->dd), wide_fraction(along, edges->dd), s);
     *found_t = t;
@@ -118,8 +118,11 @@ WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, str
     wide sine = wide_blend(wide_positive(product), wide_divide(whole, product), zero);
     sine = wide_blend(wide_positive(sine), sine, zero);
     *edges = (struct wide_edges){
-        d, e, r, dd, ee, de, along_p, along_q, sine,
-        ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine)) & ALL_LANES};
+        d,       e,
+        r,       dd,
+        ee,      de,
+        along_p, along_q,
+        sine,    ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine)) & ALL_LANES};
     const wide first = wide_fraction(cross_product(de, along_q, along_p, ee), whole);
     wide s, t;
     wide_other_end(edges, first, &s, &t);
@@ -176,16 +179,15 @@ WIDE_INLINE wide turn_edges(const struct wide_edges *edges, const struct barrier
     const wide x = wide_divide(edges->sine, wide_set(EDGES_PARALLEL));
     const wide_mask below = wide_positive(wide_subtract(one, x));
     const wide slope = wide_blend(
-        below,
-        wide_divide(wide_subtract(two, wide_multiply(two, x)), wide_set(EDGES_PARALLEL)), zero);
+        below, wide_divide(wide_subtract(two, wide_multiply(two, x)), wide_set(EDGES_PARALLEL)),
+        zero);
     const wide weight = wide_blend(below, wide_multiply(x, wide_subtract(two, x)), one);
 
     const wide s = wide_subtract(wide_set(barrier->reach), distance);
     const wide more = wide_subtract(s, wide_set(depth));
-    const wide deep = wide_add(
-        wide_add(wide_set((real)(2.0 / 3) * k * depth * depth),
-                 wide_multiply(wide_set(2 * k * depth), more)),
-        wide_multiply(wide_multiply(wide_set(2 * k), more), more));
+    const wide deep = wide_add(wide_add(wide_set((real)(2.0 / 3) * k * depth * depth),
+                                        wide_multiply(wide_set(2 * k * depth), more)),
+                               wide_multiply(wide_multiply(wide_set(2 * k), more), more));
     const wide cubic =
         wide_multiply(wide_multiply(wide_multiply(wide_set((real)(2.0 / 3) * k / depth), s), s), s);
     const wide energy = wide_blend(wide_positive(more), deep, cubic);
@@ -317,8 +319,9 @@ static void push_points(struct barrier_work *work, int group, const uint16_t *fi
         const uint16_t *codes = next_codes(at, end, tail);
         const wide_index t = wide_index_below(codes, TRIANGLE_BITS);
         const struct wide_contact found = closest_points_on_triangles(
-            point_at(p, wide_index_above(codes, TRIANGLE_BITS)), point_at(x, wide_index_from(&a, t)),
-            point_at(x, wide_index_from(&b, t)), point_at(x, wide_index_from(&c, t)));
+            point_at(p, wide_index_above(codes, TRIANGLE_BITS)),
+            point_at(x, wide_index_from(&a, t)), point_at(x, wide_index_from(&b, t)),
+            point_at(x, wide_index_from(&c, t)));
         work->least = wide_min(found.square, work->least);
         if (work->near)
             work->near = codes_keep(
@@ -363,12 +366,10 @@ static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32
     const bool touches = add_barrier_force(&contact, &closest, 1, work->barrier);
     work->touches |= touches;
     if (touches && pair->touching)
-        hand_out(pair->touching, (struct touching_candidate){
-                                     key,
-                                     {closest.weights[1], -closest.weights[3]},
-                                     closest.apart,
-                                     closest.square,
-                                     1});
+        hand_out(
+            pair->touching,
+            (struct touching_candidate){
+                key, {closest.weights[1], -closest.weights[3]}, closest.apart, closest.square, 1});
     return closest.square;
 }
 
@@ -393,8 +394,7 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
             &edges);
         const unsigned lanes = lanes_before(at, end), alone = pair->bare ? lanes : 0;
         struct lane_forces forces;
-        unsigned touching =
-            forces_of_lanes(&found, &edges, work->barrier, lanes & ~alone, &forces);
+        unsigned touching = forces_of_lanes(&found, &edges, work->barrier, lanes & ~alone, &forces);
         work->touches |= touching != 0;
         struct lane_touching out;
         real sines[WIDE_LANES];

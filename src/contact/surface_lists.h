@@ -170,7 +170,8 @@ static inline bool reserve_closely(void **array, size_t *capacity, size_t needed
     const size_t wanted = needed + needed / 8 + 16;
     if (needed <= *capacity)
         return true;
-    void *larger = wanted > needed && wanted <= SIZE_MAX / size ? realloc(*array, wanted * size) : NULL;
+    void *larger =
+        wanted > needed && wanted <= SIZE_MAX / size ? realloc(*array, wanted * size) : NULL;
     if (!larger)
         return false;
     *array = larger;

@@ -76,16 +76,6 @@ enum part_task { PART_START, PART_STEP_UP_TO, PART_EVALUATE, PART_SCALE, PART_HA
 bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t argument);
 void solver_end_part(const taut_solver *solver);
 
-// ---- create.c
-
-// The state at t = 0: built volumes, energies, what integrators remember. Of ranks that hold only their
-// parts together.
-void solver_start(taut_solver *solver);
-
-// The last part of making a solver: chooses dt, starts, and looks for what is wrong at the start.
-taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
-                             const struct solver_options *wanted, taut_error *error);
-
 // What is known of nodes: three doubles each, or the numbers of a field of a checkpoint's stream, which
 // the field follows.
 enum node_numbers { NODES_POSITIONS, NODES_VELOCITIES, NODES_FORCES, NODES_FIELD };
@@ -100,6 +90,16 @@ void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t fir
 
 // The hash of the state where ranks hold only their parts, on rank 0; each adds its own nodes.
 uint64_t solver_hash_parts(const taut_solver *solver);
+
+// ---- create.c
+
+// The state at t = 0: built volumes, energies, what integrators remember. Of ranks that hold only their
+// parts together.
+void solver_start(taut_solver *solver);
+
+// The last part of making a solver: chooses dt, starts, and looks for what is wrong at the start.
+taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
+                             const struct solver_options *wanted, taut_error *error);
 
 // ---- get.c
 

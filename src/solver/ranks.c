@@ -313,12 +313,13 @@ bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t 
     return true;
 }
 
+// Forces may be those of the present state now, of each part on its own rank: what rank 0 has collected
+// before is without them.
 void solver_end_part(const taut_solver *solver)
 {
     solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
-    solver->ranks->collected =
-        false; // forces may be those of the present state now, each part its own
+    solver->ranks->collected = false;
 }
 
 uint64_t solver_hash_parts(const taut_solver *solver)
