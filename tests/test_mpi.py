@@ -285,6 +285,43 @@ colliders:
         assert_one_hash(path, all_ranks=(2, 4))
 
 
+def sums_of(ranks, group, path, steps):
+    """What rank_sums prints, whose sums are in two levels from 24 x group chunks on."""
+    command = [os.path.join(os.path.dirname(TAUT), "tests", "rank_sums"), str(group), str(steps), path]
+    if ranks:
+        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] + command
+    found = subprocess.run(command, cwd=FOLDER, timeout=LIMIT, text=True, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    expect(found.returncode == 0, found.stderr)
+    return found.stdout.splitlines()
+
+
+def case_sums_in_two_levels_have_one_order():
+    """As those of more than 100 million nodes: energies, volumes, works, and the hash."""
+    sheets = "".join(
+        f"  - {{name: sheet{x}, type: cloth, origin: [{x}, 2, 0], u: [4, 0, 0], v: [0, 0, 3], nodes: "
+        "[400, 300], pins: [top], mass: 1, springs: {structural: {stiffness: 100, damping: 0.01}, "
+        "shear: {stiffness: 50}, bend: {stiffness: 2}}}\n" for x in (0, 5))
+    path = write("two_levels.yaml",
+                 "simulation: {integrator: symplectic_euler, dt: 1e-4, steps: 64}\n"
+                 "environment: {gravity: [0, -9.81, 0], air_drag: 1.0e-5}\n"
+                 f"bodies:\n{sheets}"
+                 "  - {name: jelly, type: lattice, origin: [0, 0, 0], spacing: 0.02, "
+                 "nodes: [48, 44, 50], mass: 1, "
+                 "springs: {k1: {stiffness: 400, damping: 0.01}, k2: {stiffness: 100}}}\n")
+    one = sums_of(0, 3, path, 50)
+    expect(len(one) > 10 and one[0].startswith("hash "), str(one))
+    for ranks in (2, 3, 5, 8):
+        found = sums_of(ranks, 3, path, 50)
+        expect(found == one, f"{ranks} ranks: {found}, not {one}")
+    single = sums_of(0, 1024, path, 50)
+    others = {a.split()[0] for a, b in zip(single, one) if a != b}
+    expect({"elastic", "gravity", "kinetic"}.issubset(others), "sums in one level have other last bits")
+    expect("hash" not in others, f"the hash is that of sums in one level: {others}")
+    found = sums_of(3, 1024, path, 50)
+    expect(found == single, f"one level: {found}, not {single}")
+
+
 def files_of(folder):
     found = {}
     for name in sorted(os.listdir(os.path.join(FOLDER, folder))):

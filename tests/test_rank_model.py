@@ -93,13 +93,28 @@ def sums_take_a_tree_and_all_chunks():
     sends = Machine(1e-9, 0, 1e9, math.inf)
     near(rank_model.sums_seconds(CLOTH, sends, 8),
          (4095 * 36 + 64 * CLOTH.nodes / 4096) / 1e9)
-    near(rank_model.sums_seconds(CLOTH, sends, 8, two_levels=True),
-         (4095 * 36 + 65536 + 64 * math.ceil(CLOTH.nodes / 4096 / 1024)) / 1e9)
     near(rank_model.sums_seconds(CLOTH, sends, 8, budget=True) -
          rank_model.sums_seconds(CLOTH, sends, 8), 2 * 16 * 96 * CLOTH.tiles()[0] / 1e9)
-    # More bytes than an int counts are sent from one rank after another.
+
+
+def many_sums_are_added_in_groups():
+    waits = Machine(1e-9, 1e-6, math.inf, math.inf)
+    sends = Machine(1e-9, 0, 1e9, math.inf)
     huge = Body("cloth", 10 ** 6, 2 * 10 ** 5, **rank_model.CLOTH)
-    near(rank_model.sums_seconds(huge, waits, 1024), 1e-6 + 1024 * 10 * 1e-6)
+    chunks = math.ceil(huge.nodes / 4096)
+    assert chunks > 24 * 1024 >= CLOTH.nodes / 4096
+    # A group of chunks is completed by 1,024 / (chunks of a rank) others.
+    near(rank_model.sums_seconds(huge, waits, 1024),
+         (1 + math.ceil(1024 * 1024 / chunks) + 10) * 1e-6)
+    near(rank_model.sums_seconds(huge, sends, 1024),
+         (4095 * 36 + 65536 + 64 * math.ceil(chunks / 1024)) / 1e9)
+    parts = 2 * huge.tiles()[0]
+    assert parts > 24 * 1024
+    near(rank_model.sums_seconds(huge, sends, 8, budget=True) -
+         rank_model.sums_seconds(huge, sends, 8),
+         16 * 48 * (1024 + math.ceil(parts / 1024)) / 1e9)
+    # In one level all ranks get all sums: more bytes than an int counts from one after another.
+    near(rank_model.sums_seconds(huge, waits, 1024, one_level=True), 1e-6 + 1024 * 10 * 1e-6)
 
 
 def slower_networks_are_slower():
@@ -140,6 +155,7 @@ def main():
     tiles_inside_hide_messages()
     threads_claim_whole_tiles()
     sums_take_a_tree_and_all_chunks()
+    many_sums_are_added_in_groups()
     slower_networks_are_slower()
     tables_of_the_page_are_current()
     bad_input_is_one_line()

@@ -8,7 +8,7 @@
     --network NAME     cluster (2 us, 12.5 GB/s), gigabit (50 us, 125 MB/s) or memory (measured)
     --latency S --bandwidth B          of messages, s and bytes/s, instead of those of the network
     --threads N        cores of each rank (1)
-    --sums two-level   as if sums over the scene were added in two levels
+    --sums one-level   as if all ranks got the sums of all chunks, however many there are
     --budget           with the energy budget
     --nodes N          per core (weak, 1,000,000)
     --strong N         in all (strong, 1,000,000,000)
@@ -44,8 +44,8 @@ NETWORKS = {"cluster": (2e-6, 12.5e9), "gigabit": (50e-6, 125e6), "memory": (0.3
 REAL = 4  # bytes, single precision
 STEPS_PER_CHECK = 16  # DIVERGENCE_STEPS, KEPT_POWERS
 SUM_CHUNK, SUM_BYTES = 4096, 8 * 8  # nodes, and SUM_WIDTH numbers
-POWER_BYTES = 2 * 6 * 8  # of a tile, in one evaluation: two parts of POWER_COLUMNS numbers
-CHUNKS_PER_GROUP = 1024  # of sums in two levels
+POWER_BYTES = 6 * 8  # of one of the two parts of a tile, in one evaluation: POWER_COLUMNS numbers
+SUM_GROUP, SUM_GROUPS = 1024, 24  # sums that are added first, where there are more than so many groups
 INT_MAX = 2 ** 31 - 1
 
 
@@ -150,36 +150,50 @@ def part_seconds(body, machine, part_rows, ranks):
     return computing, messages, copies
 
 
-def sums_seconds(body, machine, ranks, two_levels=False, budget=False):
+def in_groups(rows, size, machine, ranks):
+    """The time in which all ranks get the sums of groups of so many rows of so many bytes."""
+    senders = min(ranks - 1, math.ceil(SUM_GROUP * ranks / rows))  # that complete a group
+    seconds = senders * machine.latency + SUM_GROUP * size / machine.bandwidth
+    return seconds + gathered(math.ceil(rows / SUM_GROUP) * size, machine, ranks)
+
+
+def gathered(size, machine, ranks):
+    """The time in which all ranks get so many bytes, each some of them, and read them."""
+    # At once, or from one rank after another where bytes are no `int` (ranks_collect).
+    times = 1 if size <= INT_MAX else ranks
+    return (times * math.ceil(math.log2(ranks)) * machine.latency + size / machine.bandwidth +
+            size / machine.read_bandwidth)
+
+
+def sums_seconds(body, machine, ranks, one_level=False, budget=False):
     """The check for divergence, and the sums of the energy budget: every 16 steps."""
     if ranks == 1:
         return 0.0
+    many = math.inf if one_level else SUM_GROUPS * SUM_GROUP
     chunks = math.ceil(body.nodes / SUM_CHUNK)
     seconds = machine.message((SUM_CHUNK - 1) * 9 * REAL)  # the nodes that complete a chunk
-    stages = math.ceil(math.log2(ranks))
-    if two_levels:
-        seconds += machine.message(CHUNKS_PER_GROUP * SUM_BYTES)
-        chunks = math.ceil(chunks / CHUNKS_PER_GROUP)
-    size = chunks * SUM_BYTES
-    # Gathered at once, or from one rank after another where bytes are no `int` (ranks_collect).
-    times = 1 if size <= INT_MAX else ranks
-    seconds += times * stages * machine.latency + size / machine.bandwidth
-    seconds += size / machine.read_bandwidth  # every rank adds all of them
+    if chunks > many:
+        seconds += in_groups(chunks, SUM_BYTES, machine, ranks)
+    else:
+        seconds += gathered(chunks * SUM_BYTES, machine, ranks)
     if budget:
-        tiles_y, tiles_z = body.tiles()
-        size = STEPS_PER_CHECK * tiles_y * tiles_z * POWER_BYTES
-        seconds += 2 * stages * machine.latency + 2 * size / machine.bandwidth
-        seconds += size / machine.read_bandwidth
+        parts = 2 * math.prod(body.tiles())
+        if parts > many:
+            seconds += STEPS_PER_CHECK * in_groups(parts, POWER_BYTES, machine, ranks)
+        else:  # all evaluations at once, there and back
+            size = STEPS_PER_CHECK * parts * POWER_BYTES
+            seconds += 2 * math.ceil(math.log2(ranks)) * machine.latency
+            seconds += 2 * size / machine.bandwidth + size / machine.read_bandwidth
     return seconds
 
 
-def step(body, machine, cores, two_levels=False, budget=False):
+def step(body, machine, cores, one_level=False, budget=False):
     """The time of a step and its terms, s, and the efficiency; cores: a multiple of a rank's."""
     ranks = max(1, cores // machine.threads)
     cuts = parts_of(body, ranks)
     sizes = {end - first for first, end in zip(cuts, cuts[1:])}
     worst = max((part_seconds(body, machine, size, ranks) for size in sizes if size), key=sum)
-    sums = sums_seconds(body, machine, ranks, two_levels, budget) / STEPS_PER_CHECK
+    sums = sums_seconds(body, machine, ranks, one_level, budget) / STEPS_PER_CHECK
     total = sum(worst) + sums
     return {"cores": cores, "ranks": ranks, "busy_ranks": len(set(cuts)) - 1, "nodes": body.nodes,
             "computing": worst[0], "messages": worst[1], "copies": worst[2], "sums": sums,
@@ -236,7 +250,7 @@ def tables(given):
                 nodes = given.nodes * cores if kind == "weak" else given.strong
                 body = next(body for body in bodies(nodes) if body.name == shape)
                 result[kind][shape].append(
-                    step(body, machine, cores, given.sums == "two-level", given.budget))
+                    step(body, machine, cores, given.sums == "one-level", given.budget))
     return result
 
 
@@ -270,9 +284,9 @@ def docs(parser):
     found = []
     for what, kind, words in (
             ("Weak, cluster", "weak", []),
-            ("Weak, cluster, sums in two levels", "weak", ["--sums", "two-level"]),
-            ("Weak, cluster, 64 cores a rank, sums in two levels", "weak",
-             ["--sums", "two-level", "--threads", "64"]),
+            ("Weak, cluster, with the energy budget", "weak", ["--budget"]),
+            ("Weak, cluster, sums in one level", "weak", ["--sums", "one-level"]),
+            ("Weak, cluster, 64 cores a rank", "weak", ["--threads", "64"]),
             ("Weak, gigabit", "weak", ["--network", "gigabit"]),
             ("Strong, cluster", "strong", [])):
         found.append((what, markdown(tables(complete(parser.parse_args(words))), kind)))
@@ -326,7 +340,7 @@ def make_parser():
     parser.add_argument("--latency", type=float)
     parser.add_argument("--bandwidth", type=float)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--sums", choices=["present", "two-level"], default="present")
+    parser.add_argument("--sums", choices=["present", "one-level"], default="present")
     parser.add_argument("--budget", action="store_true")
     parser.add_argument("--nodes", type=int, default=10 ** 6)
     parser.add_argument("--strong", type=int, default=10 ** 9)

@@ -290,15 +290,23 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         memcpy(system->other_powers, power, sizeof power);
 }
 
-// Adds up all parts of an evaluation, and clears them for the next one.
-static void collect_powers(struct system *system, double power[SUM_WIDTH])
+// Adds up all parts of an evaluation, and clears them for the next one. `tiles`: the sum of those of
+// tiles, if several ranks have added it.
+static void collect_powers(struct system *system, const double *tiles, double power[SUM_WIDTH])
 {
-    double total[POWER_COLUMNS] = {0};
-    for (size_t part = 0; part < system->power_parts.count; part++)
-        for (int column = 0; column < POWER_COLUMNS; column++) {
+    const struct power_parts *parts = &system->power_parts;
+    const size_t first = tiles ? parts->loose : parts->tiles;
+    const size_t tile_parts = parts->loose - parts->tiles;
+    double total[POWER_COLUMNS];
+    if (tiles)
+        memcpy(total, tiles, sizeof total);
+    else
+        add_in_groups(system->powers[parts->tiles], POWER_COLUMNS, tile_parts,
+                   sum_group(system, tile_parts), total);
+    for (size_t part = parts->loose; part < parts->count; part++)
+        for (int column = 0; column < POWER_COLUMNS; column++)
             total[column] += system->powers[part][column];
-            system->powers[part][column] = 0;
-        }
+    memset(system->powers + first, 0, (parts->count - first) * sizeof *system->powers);
     memcpy(power, system->other_powers, SUM_WIDTH * sizeof *power);
     power[WORK_DAMPING] += total[POWER_DAMPING];
     power[WORK_DRAG] += system->topology->environment.air_drag * total[POWER_SQUARE];
@@ -608,10 +616,11 @@ bool REAL_NAME(work_is_recorded)(const struct system *system, struct evaluation 
            (system->work.sampled && system->work.sampled_time == evaluation.time);
 }
 
-static void record_now(struct system *system, struct evaluation evaluation, bool lags)
+static void record_now(struct system *system, struct evaluation evaluation, const double *tiles,
+                       bool lags)
 {
     double power[SUM_WIDTH];
-    collect_powers(system, power);
+    collect_powers(system, tiles, power);
     record(system, &system->work, evaluation, power, lags);
 }
 
@@ -620,8 +629,10 @@ void REAL_NAME(work_catch_up)(struct system *system)
     const int count = system->powers ? REAL_NAME(exchange_add_powers)(system) : 0;
     for (int i = 0; i < count; i++) {
         bool lags;
-        const struct evaluation evaluation = REAL_NAME(exchange_take_powers)(system, i, &lags);
-        record_now(system, evaluation, lags);
+        const double *tiles;
+        const struct evaluation evaluation =
+            REAL_NAME(exchange_take_powers)(system, i, &tiles, &lags);
+        record_now(system, evaluation, tiles, lags);
     }
 }
 
@@ -645,7 +656,7 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
             if (REAL_NAME(exchange_keep_powers)(system, evaluation, lags) || !waits)
                 REAL_NAME(work_catch_up)(system);
         } else {
-            record_now(system, evaluation, lags);
+            record_now(system, evaluation, NULL, lags);
         }
     }
     if (topology_has_gas(system->topology)) // other workers may measure its volumes again
@@ -764,9 +775,10 @@ void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
         sample(system, &system->work_shown, evaluation, worker);
     } else if (worker->index == 0) {
         double power[SUM_WIDTH];
+        const double *tiles = NULL;
         if (system->exchange) // each part was measured by one rank
-            ranks_add(system->powers[0], system->power_parts.count * POWER_COLUMNS);
-        collect_powers(system, power);
+            tiles = REAL_NAME(exchange_add_present_powers)(system);
+        collect_powers(system, tiles, power);
         system->work_shown = system->work;
         record(system, &system->work_shown, evaluation, power, false);
     }

@@ -32,6 +32,10 @@ struct range {
 // bits.
 enum { SUM_CHUNK = 4096 };
 
+// Many chunks are added in two levels: the sums of SUM_GROUP of them each, if there are more than
+// SUM_GROUPS groups (100,663,296 elements), so that ranks exchange and add a thousandth of them.
+enum { SUM_GROUP = 1024, SUM_GROUPS = 24 };
+
 typedef void (*team_function)(void *context, const struct worker *worker);
 
 // "OpenMP 4.5 (libgomp)", or "POSIX threads" in a build without OpenMP.

@@ -214,7 +214,7 @@ void ranks_least(double *values, size_t count)
     reduce(values, count, MPI_MIN);
 }
 
-enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS, TAG_PASS };
+enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS, TAG_PASS, TAG_GROUPS };
 
 // The same for all ranks at once, where counts and places of bytes are numbers that MPI can take.
 static bool collect_at_once(void *data, size_t size, const uint64_t *cuts)
@@ -254,6 +254,52 @@ void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
                          MPI_STATUS_IGNORE);
         }
     }
+}
+
+static int rank_of_item(const uint64_t *cuts, uint64_t item)
+{
+    int first = 0, end = group.count;
+    while (end - first > 1) {
+        const int middle = first + (end - first) / 2;
+        if (cuts[middle] <= item)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+// A rank sends at most one message, of the items before its first whole group, and receives those that
+// complete its last one.
+void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t items)
+{
+    const uint64_t first = cuts[group.number], end = cuts[group.number + 1];
+    if (first == end)
+        return;
+    char *const bytes = data;
+    const uint64_t last = (end - 1) / items * items; // where its last group begins
+    const uint64_t last_end = least(last + items, cuts[group.count]);
+    MPI_Request *const requests = calloc((size_t)group.count, sizeof *requests);
+    if (!requests || items > INT32_MAX / size)
+        ranks_abort(1, "out of memory for sums in groups");
+    int under_way = 0;
+    for (int r = group.number + 1; last >= first && r < group.count && cuts[r] < last_end; r++)
+        if (cuts[r] < cuts[r + 1])
+            MPI_Irecv(bytes + cuts[r] * size,
+                      (int)((least(cuts[r + 1], last_end) - cuts[r]) * size), MPI_BYTE, r,
+                      TAG_GROUPS, MPI_COMM_WORLD, &requests[under_way++]);
+    if (first % items > 0) {
+        const uint64_t begin = first / items * items, sent_end = least(end, begin + items);
+        MPI_Send(bytes + first * size, (int)((sent_end - first) * size), MPI_BYTE,
+                 rank_of_item(cuts, begin), TAG_GROUPS, MPI_COMM_WORLD);
+    }
+    MPI_Waitall(under_way, requests, MPI_STATUSES_IGNORE);
+    free(requests);
 }
 
 void ranks_pass(void *data, size_t bytes, int from, int to)
@@ -542,6 +588,14 @@ void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
     (void)size;
     (void)cuts;
     (void)all;
+}
+
+void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t group)
+{
+    (void)data;
+    (void)size;
+    (void)cuts;
+    (void)group;
 }
 
 void ranks_pass(void *data, size_t bytes, int from, int to)

@@ -113,6 +113,7 @@ static bool allocate_scratch(struct system *system)
                                                                     (size_t)topology->face_count));
     size_t tiles = (size_t)plan_counts(topology, system->plan).volume_tiles;
     system->chunk_sums_length = max_u64(chunk_count(elements), tiles) + 1;
+    system->sum_group = SUM_GROUP;
     system->chunk_sums =
         memory_allocate(system->allocator, system->chunk_sums_length, sizeof *system->chunk_sums);
     system->fragile_losses =

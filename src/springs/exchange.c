@@ -24,6 +24,12 @@ struct exchange {
     bool masses_known;             // of all nodes
     double (*kept)[POWER_COLUMNS]; // of KEPT_POWERS evaluations, power_count parts each
     size_t power_count;
+    double tile_powers[KEPT_POWERS][POWER_COLUMNS]; // their sums of tiles, if added in groups
+    uint64_t *power_cuts; // rank r measures the parts of tiles [power_cuts[r], [r + 1])
+    uint64_t *group_cuts; // scratch of add_groups_of_ranks, as the next two
+    double *group_sums;
+    size_t group_capacity;
+    double total[SUM_WIDTH]; // of sum_over_nodes
     double other_powers[KEPT_POWERS][SUM_WIDTH];
     struct evaluation evaluations[KEPT_POWERS];
     bool lags[KEPT_POWERS];
@@ -134,6 +140,15 @@ static bool find_packed_cuts(const struct system *system, struct exchange *excha
     return exchange->packed_cuts;
 }
 
+// Of the two parts of each tile. Collective.
+static void share_power_cuts(struct exchange *exchange)
+{
+    uint64_t *const cuts = exchange->power_cuts;
+    ranks_share(2 * exchange->part.end_tile, cuts + 1);
+    for (int r = 0; r < ranks_count(); r++) // a rank without tiles has none after those before it
+        cuts[r + 1] = max_u64(cuts[r], cuts[r + 1]);
+}
+
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
                                      bool only_part, exchange_needs needs, struct exchange **result,
                                      taut_error *error)
@@ -150,8 +165,10 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         if (system->surface_contact)
             exchange->all = calloc((size_t)system->state->nodes + 1,
                                    moving_fields(system->state, true).count * sizeof(real));
-        sound = exchange->kept && (exchange->all || !system->surface_contact) &&
-                find_packed_cuts(system, exchange) &&
+        exchange->power_cuts = calloc((size_t)ranks_count() + 1, sizeof *exchange->power_cuts);
+        exchange->group_cuts = calloc((size_t)ranks_count() + 1, sizeof *exchange->group_cuts);
+        sound = exchange->kept && exchange->power_cuts && exchange->group_cuts &&
+                (exchange->all || !system->surface_contact) && find_packed_cuts(system, exchange) &&
                 plan_part_make(system->topology, system->plan, parts, ranks_number(),
                                &exchange->part, error) == TAUT_OK &&
                 needs(system, &exchange->part);
@@ -182,6 +199,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         REAL_NAME(exchange_free)(exchange);
         return fail_memory(error, "the messages of ranks");
     }
+    share_power_cuts(exchange);
     if (only_part)
         fill_masses(system, &exchange->part);
     *result = exchange;
@@ -194,6 +212,9 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
         return;
     plan_part_free(&exchange->part);
     free(exchange->kept);
+    free(exchange->power_cuts);
+    free(exchange->group_cuts);
+    free(exchange->group_sums);
     free(exchange->packed_cuts);
     free(exchange->all);
     REAL_NAME(node_lists_free)(&exchange->halo);
@@ -483,13 +504,73 @@ void REAL_NAME(exchange_contributions_end)(struct system *system, const struct w
 
 // ---- Sums
 
+// total := the sum of the rows, of which rank r has [cuts[r], cuts[r + 1]), in the order of add_in_groups: a
+// rank adds the groups that begin with its rows, then all ranks add the sums of all groups.
+static void add_groups_of_ranks(struct exchange *it, double *rows, size_t width,
+                                const uint64_t *cuts, size_t group, double *total)
+{
+    const size_t count = (size_t)cuts[ranks_count()], groups = (count + group - 1) / group;
+    if (!array_reserve((void **)&it->group_sums, &it->group_capacity, groups * width,
+                       sizeof *it->group_sums))
+        ranks_abort(1, "out of memory for sums in groups");
+    for (int r = 0; r <= ranks_count(); r++)
+        it->group_cuts[r] = (cuts[r] + group - 1) / group;
+    ranks_complete_groups(rows, width * sizeof *rows, cuts, group);
+    const uint64_t *const own = it->group_cuts + ranks_number();
+    for (size_t g = (size_t)own[0]; g < (size_t)own[1]; g++) {
+        const size_t first = g * group, some = count - first < group ? count - first : group;
+        add_in_groups(rows + first * width, width, some, some, it->group_sums + g * width);
+    }
+    ranks_collect(it->group_sums, width * sizeof *it->group_sums, it->group_cuts, true);
+    add_in_groups(it->group_sums, width, groups, groups, total);
+}
+
+// Of the power sums only those of tiles are added in groups: what else has many parts is not on grids.
+static size_t group_of_tiles(const struct system *system)
+{
+    return sum_group(system, system->power_parts.loose - system->power_parts.tiles);
+}
+
+static bool adds_tiles_in_groups(const struct system *system)
+{
+    return group_of_tiles(system) < system->power_parts.loose - system->power_parts.tiles;
+}
+
+// Adds the powers of one evaluation over the ranks; tiles[] := the sum of tiles, if added in groups.
+static void add_powers(struct system *system, double (*powers)[POWER_COLUMNS], double *tiles)
+{
+    const struct power_parts *parts = &system->power_parts;
+    struct exchange *it = system->exchange;
+    size_t rest = 0;
+    if (adds_tiles_in_groups(system)) {
+        add_groups_of_ranks(it, powers[parts->tiles], POWER_COLUMNS, it->power_cuts,
+                            group_of_tiles(system), tiles);
+        rest = parts->loose;
+    }
+    ranks_add(powers[0] + rest * POWER_COLUMNS, (parts->count - rest) * POWER_COLUMNS);
+}
+
+static void move_powers(struct system *system, double (*to)[POWER_COLUMNS], struct range parts)
+{
+    const size_t bytes = (parts.end - parts.first) * sizeof *to;
+    memcpy(to + parts.first, system->powers + parts.first, bytes);
+    memset(system->powers + parts.first, 0, bytes);
+}
+
 bool REAL_NAME(exchange_keep_powers)(struct system *system, struct evaluation evaluation, bool lags)
 {
     struct exchange *it = system->exchange;
+    const struct power_parts *parts = &system->power_parts;
     const int number = it->kept_count++;
-    const size_t bytes = it->power_count * sizeof *it->kept;
-    memcpy(it->kept + (size_t)number * it->power_count, system->powers, bytes);
-    memset(system->powers, 0, bytes);
+    double(*const kept)[POWER_COLUMNS] = it->kept + (size_t)number * it->power_count;
+    if (adds_tiles_in_groups(system)) {
+        const uint64_t *const own = it->power_cuts + ranks_number();
+        move_powers(system, kept,
+                    (struct range){parts->tiles + (size_t)own[0], parts->tiles + (size_t)own[1]});
+        move_powers(system, kept, (struct range){parts->loose, parts->count});
+    } else {
+        move_powers(system, kept, (struct range){0, parts->count});
+    }
     memcpy(it->other_powers[number], system->other_powers, sizeof it->other_powers[number]);
     it->evaluations[number] = evaluation;
     it->lags[number] = lags;
@@ -501,21 +582,43 @@ const double *REAL_NAME(exchange_kept_time)(const struct exchange *exchange)
     return exchange->kept_count > 0 ? &exchange->evaluations[exchange->kept_count - 1].time : NULL;
 }
 
+// All kept evaluations at once where there are no groups.
 int REAL_NAME(exchange_add_powers)(struct system *system)
 {
     struct exchange *it = system->exchange;
     const int count = it->kept_count;
     it->kept_count = 0;
-    if (count > 0)
+    if (count > 0 && !adds_tiles_in_groups(system))
         ranks_add((double *)it->kept, (size_t)count * it->power_count * POWER_COLUMNS);
+    for (int i = 0; i < count && adds_tiles_in_groups(system); i++)
+        add_powers(system, it->kept + (size_t)i * it->power_count, it->tile_powers[i]);
     return count;
 }
 
-struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int number, bool *lags)
+const double *REAL_NAME(exchange_add_present_powers)(struct system *system)
+{
+    struct exchange *it = system->exchange;
+    double *const tiles = it->tile_powers[0];
+    add_powers(system, system->powers, tiles);
+    if (!adds_tiles_in_groups(system))
+        return NULL;
+    // Those of this rank, and those that it has received after them.
+    const size_t first = (size_t)it->power_cuts[ranks_number()];
+    const size_t all = (size_t)it->power_cuts[ranks_count()];
+    const size_t end = (size_t)it->power_cuts[ranks_number() + 1] + group_of_tiles(system);
+    memset(system->powers + system->power_parts.tiles + first, 0,
+           ((end < all ? end : all) - first) * sizeof *system->powers);
+    return tiles;
+}
+
+struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int number,
+                                                  const double **tiles, bool *lags)
 {
     const struct exchange *it = system->exchange;
-    memcpy(system->powers, it->kept + (size_t)number * it->power_count,
-           it->power_count * sizeof *it->kept);
+    const size_t first = adds_tiles_in_groups(system) ? system->power_parts.loose : 0;
+    *tiles = first > 0 ? it->tile_powers[number] : NULL;
+    memcpy(system->powers + first, it->kept + (size_t)number * it->power_count + first,
+           (it->power_count - first) * sizeof *it->kept);
     memcpy(system->other_powers, it->other_powers[number], sizeof system->other_powers);
     *lags = it->lags[number];
     return it->evaluations[number];
@@ -548,10 +651,20 @@ void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void 
     REAL_NAME(exchange_rest)(system, worker);
     REAL_NAME(sum_chunks)
     (system, REAL_NAME(exchange_chunks)(system), nodes, sum, argument, worker);
-    if (worker->index == 0)
+    const size_t chunks = chunk_count(nodes), group = sum_group(system, chunks);
+    struct exchange *it = system->exchange;
+    if (worker->index == 0 && group < chunks)
+        add_groups_of_ranks(it, system->chunk_sums[0], SUM_WIDTH, it->parts->chunk_cuts, group,
+                            it->total);
+    else if (worker->index == 0)
         REAL_NAME(exchange_chunk_sums)(system);
     worker_barrier(worker);
-    REAL_NAME(add_chunk_sums)(system, chunk_count(nodes), total, worker);
+    if (group == chunks) {
+        REAL_NAME(add_chunk_sums)(system, chunks, total, worker);
+        return;
+    }
+    memcpy(total, it->total, sizeof it->total);
+    worker_barrier(worker); // all have read before the next sum writes
 }
 
 void REAL_NAME(sum_over_block_faces)(struct system *system, chunk_sum sum, const void *argument,

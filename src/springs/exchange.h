@@ -140,8 +140,13 @@ const double *REAL_NAME(exchange_kept_time)(const struct exchange *exchange);
 // Adds what is kept over all ranks and returns the number of evaluations. Collective.
 int REAL_NAME(exchange_add_powers)(struct system *system);
 
-// Restores what was kept of one of them, after exchange_add_powers.
-struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int number, bool *lags);
+// Restores what was kept of one of them, after exchange_add_powers. `tiles`: the sum of the parts of
+// tiles, which system->powers does not have then; NULL: it has them.
+struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int number,
+                                                  const double **tiles, bool *lags);
+
+// The same at once for system->powers. Collective; returns `tiles`.
+const double *REAL_NAME(exchange_add_present_powers)(struct system *system);
 
 // Everything that a state has for each node, on rank 0, or on all ranks if `all`. By one worker
 // alone, or outside of steps.

@@ -132,13 +132,34 @@ bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_pa
 
 // ---- Sums
 
+// Numbers that come one after another, added as add_in_groups does.
+struct running_sum {
+    size_t group, count;
+    double within, total;
+};
+
+static void running_sum_add(struct running_sum *sum, double value)
+{
+    sum->within += value;
+    if (++sum->count % sum->group == 0) {
+        sum->total += sum->within;
+        sum->within = 0;
+    }
+}
+
+static double running_sum_end(const struct running_sum *sum)
+{
+    return sum->total + sum->within;
+}
+
 // Some chunks at a time, which all ranks get, so that no rank has memory for those of the whole scene.
 double REAL_NAME(sum_springs_of_parts)(struct system *system, chunk_sum sum,
                                        const struct worker *worker)
 {
     enum { CHUNKS_AT_ONCE = 4096 };
     const size_t springs = (size_t)springs_count(system), chunks = chunk_count(springs);
-    double *values = system->chunk_sums[0], total = 0;
+    double *values = system->chunk_sums[0];
+    struct running_sum total = {.group = sum_group(system, chunks)};
     REAL_NAME(exchange_ends)(system, worker);
     for (size_t first = 0; first < chunks; first += CHUNKS_AT_ONCE) {
         const size_t left = chunks - first, count = left < CHUNKS_AT_ONCE ? left : CHUNKS_AT_ONCE;
@@ -153,10 +174,10 @@ double REAL_NAME(sum_springs_of_parts)(struct system *system, chunk_sum sum,
             ranks_add(values, count);
         worker_barrier(worker);
         for (size_t i = 0; i < count; i++)
-            total += values[i];
+            running_sum_add(&total, values[i]);
         worker_barrier(worker); // all have read before the next ones are written
     }
-    return total;
+    return running_sum_end(&total);
 }
 
 // By worker 0 alone: the same on all ranks.
@@ -174,7 +195,8 @@ double REAL_NAME(sum_faces_of_parts)(struct system *system, const struct topolog
 {
     enum { FACES_AT_ONCE = 8 * SUM_CHUNK };
     const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
-    double *values = system->chunk_sums[0], chunk = 0, total = 0;
+    double *values = system->chunk_sums[0], chunk = 0;
+    struct running_sum total = {.group = sum_group(system, chunk_count((size_t)body->face_count))};
     const size_t most = (size_t)min_u64(FACES_AT_ONCE, SUM_WIDTH * system->chunk_sums_length);
     REAL_NAME(exchange_ends)(system, worker);
     if (worker->index == 0)
@@ -196,11 +218,11 @@ double REAL_NAME(sum_faces_of_parts)(struct system *system, const struct topolog
         for (size_t i = 0; i < count; i++) { // as in one process: chunk by chunk
             chunk += values[i];
             if ((first + i + 1) % SUM_CHUNK == 0 || first + i + 1 == body->face_count) {
-                total += chunk;
+                running_sum_add(&total, chunk);
                 chunk = 0;
             }
         }
         worker_barrier(worker);
     }
-    return total;
+    return running_sum_end(&total);
 }

@@ -4,6 +4,8 @@
 #ifndef TAUT_STATE_READING_H
 #define TAUT_STATE_READING_H
 
+#include <string.h>
+
 #include "state/system.h"
 
 static inline vec3 node_position(const struct state *s, size_t node)
@@ -46,8 +48,29 @@ static inline real spring_rest_length(const struct system *system, size_t spring
 // ---- Sums
 //
 // Their bits do not depend on the number of threads: they are formed over fixed chunks of SUM_CHUNK
-// elements, in double, and the chunks are added in order. Every sum of the program over elements is
-// computed here.
+// elements, in double, and the chunks are added in order, many of them in two levels. Every sum of the
+// program over elements is computed here.
+
+// Of so many sums, how many are added first, before those sums are: all, if they are few.
+static inline size_t sum_group(const struct system *system, size_t count)
+{
+    return count > SUM_GROUPS * system->sum_group ? system->sum_group : count;
+}
+
+// total[column] := the sum of rows[row * width + column], of one group of rows after another.
+static inline void add_in_groups(const double *rows, size_t width, size_t count, size_t group,
+                              double *total)
+{
+    memset(total, 0, width * sizeof *total);
+    for (size_t first = 0; first < count; first += group)
+        for (size_t column = 0; column < width; column++) {
+            const size_t end = count - first < group ? count : first + group;
+            double sum = 0;
+            for (size_t row = first; row < end; row++)
+                sum += rows[row * width + column];
+            total[column] += sum;
+        }
+}
 
 // Adds the elements of one chunk to `sums`, which are initially 0, one column per quantity.
 typedef void (*chunk_sum)(const struct system *system, const void *argument, struct range range,
@@ -58,7 +81,7 @@ typedef void (*chunk_sum)(const struct system *system, const void *argument, str
 void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t count, chunk_sum sum,
                            const void *argument, const struct worker *worker);
 
-// Adds the sums of chunks 0 .. chunks - 1 in this order. Every worker receives all totals; ends with a
+// Adds the sums of chunks 0 .. chunks - 1 in this order (add_in_groups). Every worker receives all totals; ends with a
 // barrier.
 void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],
                                const struct worker *worker);

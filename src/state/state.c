@@ -375,10 +375,7 @@ void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t co
 void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],
                                const struct worker *worker)
 {
-    memset(total, 0, SUM_WIDTH * sizeof *total);
-    for (size_t chunk = 0; chunk < chunks; chunk++)
-        for (int column = 0; column < SUM_WIDTH; column++)
-            total[column] += system->chunk_sums[chunk][column];
+    add_in_groups(system->chunk_sums[0], SUM_WIDTH, chunks, sum_group(system, chunks), total);
     worker_barrier(worker); // all have read before the next sum writes
 }
 
