@@ -11,6 +11,7 @@
 #include "contact/surface_lists.h"
 #include "forces/forces.h"
 #include "forces/tangent.h"
+#include "ranks/ranks.h"
 #include "solver/internals.h"
 
 // Whether to run another iteration. After a signal this benchmark and all that follow fail, so that
@@ -75,7 +76,7 @@ static void count_scene(struct bench_state *state, const taut_solver *solver, do
     bench_value(state, "nodes", nodes);
     bench_rate(state, "spring_updates/s", updates_of_step(solver) * steps);
     bench_rate(state, "node_updates/s", nodes * steps);
-    if (springs > 0)
+    if (springs > 0 && ranks_count() == 1)
         bench_value(state, "bytes/spring", (double)solver_bytes(solver) / springs);
 }
 
@@ -90,7 +91,7 @@ static bool model_applies(const taut_solver *solver)
 static taut_status count_bandwidth(struct bench_state *state, const taut_solver *solver,
                                    int threads, double steps, taut_error *error)
 {
-    if (!model_applies(solver))
+    if (!model_applies(solver) || ranks_count() > 1) // the triad is that of this process
         return TAUT_OK;
     double triad, bytes = bench_model_bytes(solver) * steps;
     taut_status status = bandwidth_of_triad(threads, &triad, error);

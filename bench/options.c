@@ -9,6 +9,7 @@
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "bench/scenes.h"
+#include "ranks/ranks.h"
 #include "scene/text/number.h"
 #include "solver/solver.h"
 #include "version_info.h"
@@ -335,7 +336,9 @@ static void add_defaults(struct bench_options *options)
         {"BENCHMARK_MIN_WARMUP_TIME", "--benchmark_min_warmup_time=0.05"},
         {"BENCHMARK_ENABLE_RANDOM_INTERLEAVING", "--benchmark_enable_random_interleaving=true"},
     };
-    for (size_t d = 0; d < sizeof defaults / sizeof defaults[0]; d++)
+    // Ranks have one solver at a time, and would make it again at each change.
+    const size_t count = sizeof defaults / sizeof defaults[0] - (ranks_count() > 1);
+    for (size_t d = 0; d < count; d++)
         if (!getenv(defaults[d].variable))
             add_flag(options, defaults[d].flag);
 }

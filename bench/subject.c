@@ -7,8 +7,10 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "bench/group.h"
 #include "cli/signals.h"
 #include "parallel/quota.h"
+#include "ranks/ranks.h"
 
 // ---- Building
 
@@ -55,16 +57,22 @@ taut_scene *subject_scene(const struct subject *subject, struct diagnostics *fin
     return scene;
 }
 
-taut_status subject_build(const struct subject *subject, const taut_scene *scene,
-                          taut_solver **solver, taut_error *error)
+struct solver_options subject_options(const struct subject *subject)
 {
-    struct solver_options options = {
+    return (struct solver_options){
         .config = {.threads = subject->threads,
                    .kernel = subject->kernel,
                    .no_pin = subject->no_pin,
                    .isa = (taut_isa)(TAUT_ISA_BASE + subject->isa)},
         .budget = subject->energy_budget ? BUDGET_ON : BUDGET_OFF,
+        .shares = ranks_count() > 1,
     };
+}
+
+taut_status subject_build(const struct subject *subject, const taut_scene *scene,
+                          taut_solver **solver, taut_error *error)
+{
+    const struct solver_options options = subject_options(subject);
     return solver_create(scene, &options, solver, error);
 }
 
@@ -101,13 +109,15 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-// Whether one solver serves both subjects: the number of threads and the stage may differ.
+// Whether one solver serves both subjects: the stage may differ, and the number of threads, which is that
+// of the other ranks too.
 static bool same_solver(const struct subject *a, const struct subject *b)
 {
     return a->scene == b->scene && same_text(a->path, b->path) && a->springs == b->springs &&
            a->overrides == b->overrides && same_text(a->integrator, b->integrator) &&
            same_text(a->precision, b->precision) && a->kernel == b->kernel && a->isa == b->isa &&
-           a->energy_budget == b->energy_budget && a->wind == b->wind && a->wind_law == b->wind_law;
+           a->energy_budget == b->energy_budget && a->wind == b->wind &&
+           a->wind_law == b->wind_law && (ranks_count() == 1 || a->threads == b->threads);
 }
 
 static void store_remove(int index)
@@ -130,6 +140,14 @@ static void store_shrink(double budget)
     }
 }
 
+// The other ranks have one solver at a time.
+static taut_status build_for_ranks(const struct subject *subject, const taut_scene *scene,
+                                   taut_solver **solver, taut_error *error)
+{
+    subject_release_all();
+    return group_build(subject, scene, solver, error);
+}
+
 static taut_status store_add(const struct subject *subject, taut_error *error)
 {
     struct diagnostics findings = {0};
@@ -140,7 +158,8 @@ static taut_status store_add(const struct subject *subject, taut_error *error)
 
     store_shrink(store_budget());
     taut_solver *solver = NULL;
-    taut_status status = subject_build(subject, scene, &solver, error);
+    taut_status status = ranks_count() > 1 ? build_for_ranks(subject, scene, &solver, error)
+                                           : subject_build(subject, scene, &solver, error);
     if (status == TAUT_ERROR_MEMORY && store.count > 1) {
         store_shrink(0);
         status = subject_build(subject, scene, &solver, error);
@@ -172,6 +191,8 @@ taut_solver *subject_solver(const struct subject *subject, taut_error *error)
     }
     store.items[found].used = ++store.now;
     taut_solver *solver = store.items[found].solver;
+    if (ranks_count() > 1)
+        return solver;
     return solver_set_threads(solver, subject->threads, error) == TAUT_OK ? solver : NULL;
 }
 

@@ -22,6 +22,7 @@ struct subject {
     bool no_pin, energy_budget;
     bool wind; // wind of wind_law is added to the scene
     enum wind_law wind_law;
+    uint64_t number; // of the benchmark, in the order of registration: the same on all ranks
     // The parameters of the benchmark function.
     enum stage stage;
     enum bandwidth bandwidth;
@@ -32,11 +33,14 @@ struct subject {
 taut_scene *subject_scene(const struct subject *subject, struct diagnostics *findings,
                           taut_error *error);
 
+// The options of its solver.
+struct solver_options subject_options(const struct subject *subject);
+
 // The solver of a subject, with its number of threads. It belongs to the store, and is valid until
 // the call after the next one. NULL after an error, with the reason in `error`.
 taut_solver *subject_solver(const struct subject *subject, taut_error *error);
 
-// A new solver of the subject, owned by the caller.
+// A new solver of the subject, owned by the caller, on this rank alone.
 taut_status subject_build(const struct subject *subject, const taut_scene *scene,
                           taut_solver **solver, taut_error *error);
 

@@ -4,7 +4,7 @@
 // Names are KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, where KERNEL is reference or an
 // instruction set; springs:N follows if --springs set the size, and energy_budget if it is kept.
 // Bandwidths are bandwidth/KIND/threads:N, peaks peak/ISA/threads:N. Google Benchmark adds
-// /manual_time to each.
+// /manual_time to each. Steps on several ranks have /ranks:N at the end.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,12 @@
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "bench/benchmarks.h"
+#include "bench/group.h"
 #include "bench/options.h"
 #include "bench/subject.h"
 #include "cli/signals.h"
 #include "parallel/machine.h"
+#include "ranks/ranks.h"
 #include "version_info.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WRONG = 2 };
@@ -48,6 +50,7 @@ static bool registry_add(struct registry *registry, char *name, bench_function f
     struct subject *kept = malloc(sizeof *kept);
     if (kept && name) {
         *kept = *subject;
+        kept->number = registry->count;
         registry->subjects[registry->count++] = kept;
         bench_register(name, function, kept);
     } else {
@@ -71,9 +74,12 @@ static bool add(struct registry *registry, const char *kind, bench_function func
     char springs[40] = "";
     if (size)
         snprintf(springs, sizeof springs, "/springs:%llu", (unsigned long long)subject->springs);
-    char *name = text_format("%s/%s/%s/%s/%s/threads:%d%s%s", kind, subject->name,
+    char ranks[40] = "";
+    if (ranks_count() > 1)
+        snprintf(ranks, sizeof ranks, "/ranks:%d", ranks_count());
+    char *name = text_format("%s/%s/%s/%s/%s/threads:%d%s%s%s", kind, subject->name,
                              subject->integrator, subject->precision, kernel, subject->threads,
-                             springs, subject->energy_budget ? "/energy_budget" : "");
+                             springs, subject->energy_budget ? "/energy_budget" : "", ranks);
     return registry_add(registry, name, function, subject);
 }
 
@@ -86,7 +92,7 @@ static bool add_kernels(struct registry *registry, const char *kind, bench_funct
     const struct bench_options *options = registry->options;
     const taut_kernel *kernels = options->kernel_count > 0 ? options->kernels : both;
     int kernel_count = options->kernel_count > 0 ? options->kernel_count : 2;
-    bool unwanted = subject.scene && subject.scene->traits & BENCH_NO_PLAIN;
+    bool unwanted = ranks_count() > 1 || (subject.scene && subject.scene->traits & BENCH_NO_PLAIN);
     for (int k = 0; k < kernel_count; k++) {
         subject.kernel = kernels[k];
         if (subject.kernel == TAUT_KERNEL_REFERENCE) {
@@ -377,8 +383,8 @@ static int add_all(struct registry *registry, char **names)
     for (int s = 0; s < BENCH_SCENES && all_scenes && code == EXIT_DONE; s++)
         if (options->full || !(bench_scenes[s].traits & BENCH_EXTRA))
             code = add_built_in(registry, &bench_scenes[s]);
-    bool limits =
-        options->suites & SUITE_LIMITS || (options->suites == 0 && options->scene_count == 0);
+    bool limits = options->suites & SUITE_LIMITS ||
+                  (options->suites == 0 && options->scene_count == 0 && ranks_count() == 1);
     if (code == EXIT_DONE && limits && !add_limits(registry))
         code = refuse_memory();
     return code;
@@ -408,6 +414,11 @@ static void add_context(const struct machine *machine)
     add_count_context("machine_l1_bytes", machine->l1);
     add_count_context("machine_l2_bytes", machine->l2);
     add_count_context("machine_l3_bytes", machine->l3);
+    if (ranks_count() > 1) {
+        bench_context("mpi", ranks_library());
+        add_count_context("ranks", (uint64_t)ranks_count());
+        add_count_context("hosts", (uint64_t)ranks_hosts());
+    }
 }
 
 // ---- The program
@@ -426,18 +437,53 @@ static int choose_threads(struct registry *registry)
     }
     if (registry->thread_count == 0) {
         registry->thread_counts[registry->thread_count++] = 1;
-        if (registry->machine.cores > 1)
-            registry->thread_counts[registry->thread_count++] = registry->machine.cores;
+        int cores = registry->machine.cores;
+        ranks_broadcast(&cores, sizeof cores); // all ranks register the same
+        if (cores > 1)
+            registry->thread_counts[registry->thread_count++] = cores;
     }
     return EXIT_DONE;
+}
+
+// What several ranks do not measure.
+static int check_suites(const struct bench_options *options)
+{
+    if (ranks_count() == 1 || (options->suites & ~(unsigned)SUITE_STEPS) == 0)
+        return EXIT_DONE;
+    complain("several ranks measure steps only (--suite steps); start the others without mpirun");
+    return EXIT_WRONG;
+}
+
+// Chooses and registers the benchmarks, the same on all ranks.
+static int prepare(struct registry *registry, char **names)
+{
+    taut_error error = {0};
+    int code = check_suites(registry->options);
+    if (code == EXIT_DONE && machine_detect(&registry->machine, &error) != TAUT_OK) {
+        complain("%s", error.text);
+        code = EXIT_FAILED;
+    }
+    code = group_agree(code);
+    if (code == EXIT_DONE)
+        code = choose_threads(registry);
+    code = group_agree(code);
+    if (code == EXIT_DONE)
+        code = add_all(registry, names);
+    return group_agree(code);
 }
 
 static int run(struct registry *registry)
 {
     const struct bench_options *options = registry->options;
     signals_watch();
+    if (ranks_number() > 0) {
+        group_follow(registry->subjects);
+        return EXIT_DONE;
+    }
     add_context(&registry->machine);
     int matched = bench_run(options->flag_count, options->flags, options->medians_only);
+    subject_release_all();
+    group_dismiss();
     if (matched < 0)
         return EXIT_WRONG;
     if (signals_caught() != 0) {
@@ -454,29 +500,14 @@ static int run(struct registry *registry)
     return bench_any_failed() ? EXIT_FAILED : EXIT_DONE;
 }
 
-int main(int argc, char **argv)
+static int measure(const struct bench_options *options)
 {
-    signals_ignore_writes();
-    // If /sys is not mounted, hwloc would print errors; machine.c works without it.
-    (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
-    struct bench_options options;
-    int code;
-    if (!options_read(argc, argv, &options, &code)) {
-        options_free(&options);
-        return code;
-    }
-    struct registry registry = {.options = &options};
-    taut_error error = {0};
-    char **names = calloc((size_t)options.scene_count + 1, sizeof *names);
-    if (!names || machine_detect(&registry.machine, &error) != TAUT_OK) {
-        complain("%s", error.text[0] ? error.text : "out of memory");
-        free(names);
-        options_free(&options);
-        return EXIT_FAILED;
-    }
-    code = choose_threads(&registry);
+    struct registry registry = {.options = options};
+    char **names = calloc((size_t)options->scene_count + 1, sizeof *names);
+    int code = names ? EXIT_DONE : refuse_memory();
+    code = group_agree(code);
     if (code == EXIT_DONE)
-        code = add_all(&registry, names);
+        code = prepare(&registry, names);
     if (code == EXIT_DONE)
         code = run(&registry);
 
@@ -484,9 +515,28 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < registry.count; i++)
         free(registry.subjects[i]);
     free(registry.subjects);
-    for (int s = 0; s < options.scene_count; s++)
+    for (int s = 0; names && s < options->scene_count; s++)
         free(names[s]);
     free(names);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    signals_ignore_writes();
+    // If /sys is not mounted, hwloc would print errors; machine.c works without it.
+    (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
+    struct bench_options options = {0};
+    int code = EXIT_DONE;
+    if (!group_begin())
+        return EXIT_WRONG;
+    const bool sound = options_read(argc, argv, &options, &code);
+    const int agreed = group_agree(sound ? EXIT_DONE : code);
+    if (agreed != EXIT_DONE)
+        code = agreed;
+    else if (sound)
+        code = measure(&options);
     options_free(&options);
+    group_end();
     return code;
 }

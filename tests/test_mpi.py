@@ -1184,6 +1184,50 @@ def case_command_for_one_rank_is_refused():
     expect(len(complaints(found.stderr)) == 1 and "several ranks" in found.stderr, found.stderr)
 
 
+def bench(ranks, *arguments):
+    """(The exit code, the JSON or None, what taut-bench complains about.)"""
+    program = os.path.join(os.path.dirname(TAUT), "taut-bench")
+    if not os.path.exists(program):
+        raise Skipped("taut-bench is not built: Google Benchmark is missing")
+    found = subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks),
+                            program, *arguments], cwd=FOLDER, timeout=LIMIT, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, check=False)
+    lines = [line for line in found.stderr.splitlines() if line.startswith("taut-bench: ")]
+    return found.returncode, json.loads(found.stdout) if found.stdout else None, lines
+
+
+def case_steps_are_measured_on_several_ranks():
+    """Several benchmarks after each other: a body whose parts all have whole, and one in parts."""
+    few = ("--threads", "1", "--json", "--benchmark_repetitions=2", "--benchmark_min_time=0.001",
+           "--benchmark_min_warmup_time=0")
+    code, result, lines = bench(3, "cloth", "ball", "--springs", "30000", *few)
+    expect(code == 0 and not lines, f"{code}: {lines}")
+    expect(result["context"]["ranks"] == "3" and "MPI" in result["context"]["mpi"],
+           str(result["context"]))
+    rows = [row for row in result["benchmarks"] if row["run_type"] == "iteration"]
+    names = {row["name"] for row in rows}
+    expect(len(rows) == 8 and len(names) == 4, str(names))
+    for row in rows:
+        expect(re.fullmatch(r"step/(cloth|ball)/\w+/single/\w+/threads:1/springs:30000/ranks:3/"
+                            "manual_time", row["name"]), row["name"])
+        rate = row["node_updates/s"] / row["spring_updates/s"]
+        expect(abs(rate * row["springs"] / row["nodes"] - 1) < 1e-6, str(row))
+
+
+def case_benchmarks_that_cannot_be_are_one_message():
+    code, _, lines = bench(2, "cloth", "--suite", "scaling")
+    expect(code == 2 and len(lines) == 1 and "--suite steps" in lines[0], str(lines))
+    code, _, lines = bench(2, "nothing")
+    expect(code == 2 and len(lines) == 1 and "'nothing'" in lines[0], str(lines))
+    code, result, _ = bench(2, "cloth", "--kernel", "reference", "--json",
+                            "--benchmark_repetitions=1")
+    expect(code == 1 and all("reference" in row["error_message"] for row in result["benchmarks"]),
+           str(result))
+    found = start(2, "bench", "cloth", "--suite", "stages")
+    expect(found.returncode == 2 and found.stderr.count("--suite steps") == 1, found.stderr)
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(FOLDER)

@@ -151,10 +151,11 @@ class Benchmarks:
 
     def kinds(self, kind, energy_budget=False):
         """(scene, integrator, precision, kernel, threads, springs or None, row) of the benchmarks
-        named KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, with or without energy_budget."""
+        named KIND/SCENE/INTEGRATOR/PRECISION/KERNEL/threads:N, with or without energy_budget,
+        in one process."""
         for name, row in self.rows.items():
             parts = name.split("/")
-            if ("energy_budget" in parts) != energy_budget:
+            if ("energy_budget" in parts) != energy_budget or parts[-1].startswith("ranks:"):
                 continue
             parts = [part for part in parts if part != "energy_budget"]
             if parts[0] == kind and 6 <= len(parts) <= 7:
