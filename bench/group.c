@@ -120,7 +120,7 @@ void group_follow(struct subject *const *subjects)
         taut_scene *const scene = subject_scene(subject, &findings, &error);
         diagnostics_free(&findings);
         if (build(subject, scene, &solver, &error) == TAUT_OK)
-            solver_serve(solver);
+            solver_serve(solver, NULL, NULL);
         taut_solver_destroy(solver);
         scene_free(scene);
     }

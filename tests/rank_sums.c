@@ -56,7 +56,7 @@ int main(int count, char **arguments)
         status = solver_share(solver, scene, &options, &error);
     }
     if (status == TAUT_OK && ranks_number() > 0)
-        solver_serve(solver);
+        solver_serve(solver, NULL, NULL);
     if (status == TAUT_OK && ranks_number() == 0)
         status = taut_solver_step(solver, strtoul(arguments[2], NULL, 10), &error);
     if (status != TAUT_OK)

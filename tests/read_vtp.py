@@ -1,6 +1,6 @@
-"""Reads .vtp files, or the frames of a .pvd, with VTK's own reader and prints their contents.
+"""Reads .vtp files, also in pieces (.pvtp), or the frames of a .pvd, with VTK's own reader and prints their contents.
 
-Usage: read_vtp.py FILE.vtp | FILE.pvd
+Usage: read_vtp.py FILE.vtp | FILE.pvtp | FILE.pvd
 Exit: 0 read, 1 not sound, 2 wrong usage, 77 no VTK for Python here.
 """
 
@@ -9,7 +9,7 @@ import sys
 import xml.etree.ElementTree
 
 try:
-    from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataReader, vtkXMLPPolyDataReader
 except ImportError as error:
     print(f"no python3-vtk9: {error}")
     sys.exit(77)
@@ -18,7 +18,7 @@ complaints = []
 
 
 def read(path):
-    reader = vtkXMLPolyDataReader()
+    reader = vtkXMLPPolyDataReader() if path.endswith(".pvtp") else vtkXMLPolyDataReader()
     if not reader.CanReadFile(path):
         sys.exit(f"{path}: VTK does not take this for a .vtp file")
     reader.AddObserver("ErrorEvent", lambda *event: complaints.append(path))

@@ -270,25 +270,29 @@ static void test_collection(void **state)
 {
     (void)state;
     const char *path = fixture_path(fixture_folder("finished-run"), "c.pvd");
-    const double written[] = {0, 0.1, 0.25};
+    const struct pvd_frame written[] = {
+        {.time = 0}, {.time = 0.1, .in_pieces = true}, {.time = 0.25}};
     const char *name = "a & <\"b's\">";
     assert_int_equal(pvd_write(path, name, written, 3, NULL), TAUT_OK);
-    double *times;
+    struct pvd_frame *frames;
     size_t count;
     taut_error error = {0};
-    assert_int_equal(pvd_read(path, name, &times, &count, &error), TAUT_OK);
+    assert_int_equal(pvd_read(path, name, &frames, &count, &error), TAUT_OK);
     assert_int_equal(count, 3);
-    assert_memory_equal(times, written, sizeof written);
-    free(times);
-    assert_int_equal(pvd_read(path, "another", &times, &count, &error), TAUT_ERROR_IO);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(frames[i].time == written[i].time);
+        assert_int_equal(frames[i].in_pieces, written[i].in_pieces);
+    }
+    free(frames);
+    assert_int_equal(pvd_read(path, "another", &frames, &count, &error), TAUT_ERROR_IO);
     assert_non_null(strstr(error.text, "is not a collection that taut wrote"));
     assert_int_equal(pvd_write(path, name, NULL, 0, NULL), TAUT_OK);
-    assert_int_equal(pvd_read(path, name, &times, &count, &error), TAUT_OK);
+    assert_int_equal(pvd_read(path, name, &frames, &count, &error), TAUT_OK);
     assert_int_equal(count, 0);
-    free(times);
-    const double back[] = {1, 0.5};
+    free(frames);
+    const struct pvd_frame back[] = {{.time = 1}, {.time = 0.5}};
     assert_int_equal(pvd_write(path, name, back, 2, NULL), TAUT_OK);
-    assert_int_equal(pvd_read(path, name, &times, &count, &error), TAUT_ERROR_IO);
+    assert_int_equal(pvd_read(path, name, &frames, &count, &error), TAUT_ERROR_IO);
 }
 
 static const struct finished_body bodies[] = {
@@ -321,17 +325,17 @@ static void write_caches(const char *folder, unsigned frames)
 
 static void write_frames(const char *folder, unsigned frames)
 {
-    double times[16];
+    struct pvd_frame listed[16];
     for (unsigned frame = 0; frame < frames; frame++) {
         char name[64];
         snprintf(name, sizeof name, "fix_%06u.vtp", frame);
         struct fixture fixture;
         fixture_fill(&fixture, frame, true);
-        times[frame] = fixture.frame.time;
+        listed[frame] = (struct pvd_frame){.time = fixture.frame.time};
         assert_int_equal(vtp_write(fixture_path(folder, name), &fixture.frame, NULL, NULL),
                          TAUT_OK);
     }
-    assert_int_equal(pvd_write(fixture_path(folder, "fix.pvd"), "fix", times, frames, NULL),
+    assert_int_equal(pvd_write(fixture_path(folder, "fix.pvd"), "fix", listed, frames, NULL),
                      TAUT_OK);
 }
 

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import time
 
+import merge_vtp
+
 TAUT = os.path.abspath(sys.argv[1])
 FOLDER = os.path.abspath(sys.argv[2])
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -331,6 +333,38 @@ def files_of(folder):
     return found
 
 
+def whole_names(folder):
+    """The names of the files of `folder` if its frames were whole; .pvtp for .vtp and no pieces."""
+    names = os.listdir(os.path.join(FOLDER, folder))
+    lists = [name[:-len(".pvtp")] for name in names if name.endswith(".pvtp")]
+    return {name[:-len(".pvtp")] + ".vtp" if name.endswith(".pvtp") else name for name in names
+            if not any(re.fullmatch(re.escape(one) + "_[0-9]{4}.vtp", name) for one in lists)}
+
+
+def compare_folders(one, several, what):
+    """All files of one process and of several ranks, except manifest.json; whether some frame is in
+    pieces, which have to have the same values."""
+    content, pieces = files_of(several), False
+    expect(whole_names(one) == whole_names(several), f"{what}: {sorted(content)}")
+    for name, expected in files_of(one).items():
+        found = content.get(name)
+        if name.endswith(".vtp") and found is None:
+            paths = [os.path.join(FOLDER, folder, at)
+                     for folder, at in ((one, name), (several, name[:-len(".vtp")] + ".pvtp"))]
+            try:
+                differs, pieces = merge_vtp.differences(*paths), True
+            except merge_vtp.Wrong as error:
+                differs = str(error)
+            expect(not differs, f"{what}: {name}: {differs}")
+            continue
+        if name.endswith(".pvd"):
+            for listed in re.findall(rb'file="(.*?)"', found):
+                expect(listed.decode() in content, f"{what}: no {listed}")
+            found = found.replace(b".pvtp", b".vtp")
+        expect(found == expected, f"{what}: {name} differs")
+    return pieces
+
+
 def same_files(path, *arguments, ranks=3):
     """Runs a scene on one process and on several ranks, and compares all files; those of the former."""
     found = {}
@@ -340,9 +374,7 @@ def same_files(path, *arguments, ranks=3):
         run = start(count, "run", path, "--output", folder, "--quiet", "--threads", "2", *arguments)
         expect(run.returncode == 0, f"{path} {arguments}: {run.stderr}")
         found[count] = files_of(folder)
-    expect(found[0].keys() == found[ranks].keys(), str(found[ranks].keys()))
-    for name, content in found[0].items():
-        expect(found[ranks][name] == content, f"{path} {arguments}: {name} differs")
+    compare_folders("folder-0", f"folder-{ranks}", f"{path} {arguments}")
     return found[0]
 
 
@@ -385,6 +417,184 @@ def case_parts_have_the_same_rows():
         assert_one_hash(path, all_ranks=(2, 4))
     windy_parts = parts("parts.yaml", wind=", wind: {velocity: [0, 2, 1], coefficient: 0.3}")
     same_files(windy_parts, ranks=4)
+
+
+def piece_names(folder):
+    return sorted(name for name in os.listdir(os.path.join(FOLDER, folder))
+                  if re.search("_[0-9]{6}_[0-9]{4}.vtp$", name))
+
+
+def case_frames_in_pieces_have_the_values_of_whole_ones():
+    path = parts("pieces.yaml")
+    for ranks, arguments in ((2, ("--set", "output.vtp={}")),
+                             (3, ("--set", "output.vtp={springs: true, forces: true}")),
+                             (4, ("--set", "output.vtp={forces: true}", "--precision", "double")),
+                             (5, ("--set", "output.vtp={springs: true}", "--precision", "mixed"))):
+        same_files(path, *arguments, ranks=ranks)
+        expect(len(piece_names(f"folder-{ranks}")) == 4 * ranks, str(piece_names(f"folder-{ranks}")))
+        for command in (("render", "--time", "0.00064", "--quiet", "--output", "picture.png"),
+                        ("check-intersections", "--json")):
+            made = []
+            for folder in ("folder-0", f"folder-{ranks}"):
+                found = start(0, command[0], folder, *command[1:])
+                expect(found.returncode == 0, found.stderr)
+                made.append(re.sub('"(seconds|scene)".*', "", found.stdout))
+                if command[0] == "render":
+                    with open(os.path.join(FOLDER, "picture.png"), "rb") as file:
+                        made.append(file.read())
+            expect(made[:len(made) // 2] == made[len(made) // 2:], f"{command} of {ranks} ranks")
+        one, several = (start(0, "check-intersections", f"{folder}/pieces_000003.{ending}", "--json")
+                        for folder, ending in (("folder-0", "vtp"), (f"folder-{ranks}", "pvtp")))
+        expect(re.sub('"(seconds|scene)".*', "", several.stdout) ==
+               re.sub('"(seconds|scene)".*', "", one.stdout) and one.stdout, several.stderr)
+    # More ranks than tiles: some have no piece.
+    few = write("few-tiles.yaml", f"""
+simulation: {{dt: 2.0e-5, steps: 2}}
+bodies:
+  - {{name: cloth, {SHAPES["cloth"].replace("150, 160", "40, 110")}, mass: 1}}
+  - {{name: bob, type: rope, from: [0, 1, 0], to: [0, 2, 0], nodes: 5, mass: 1, spring: {{stiffness: 5}}}}
+output: {{every_steps: 1, vtp: true}}
+""")
+    same_files(few, ranks=5)
+    expect(0 < len(piece_names("folder-5")) < 15, str(piece_names("folder-5")))
+
+
+def case_vtk_reads_frames_in_pieces():
+    path = parts("pieces.yaml")
+    shutil.rmtree(os.path.join(FOLDER, "vtk"), ignore_errors=True)
+    found = start(3, "run", path, "--set", "output.vtp={springs: true}", "--output", "vtk", "--quiet")
+    expect(found.returncode == 0, found.stderr)
+    reader = [sys.executable, os.path.join(SOURCE, "tests", "read_vtp.py")]
+    read = subprocess.run([*reader, os.path.join(FOLDER, "vtk", "pieces.pvd")], check=False, text=True,
+                          timeout=LIMIT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if read.returncode == 77:
+        raise Skipped(read.stdout)
+    expect(read.returncode == 0, read.stderr + read.stdout)
+    lines = read.stdout.splitlines()
+    expect(len(lines) == 4, read.stdout)
+    for number, line in enumerate(lines):
+        frame = merge_vtp.merged(os.path.join(FOLDER, "vtk", f"pieces_{number:06}.pvtp"))
+        cells = len(frame["cells"])
+        expect(line.endswith(f" {cells} cells") and f"pieces_{number:06}.pvtp: time" in line, line)
+
+
+def case_run_with_frames_in_pieces_is_continued():
+    """Frames that were written before stay in pieces; those that follow are whole, since a run that is
+    continued has all nodes on every rank."""
+    path = parts("pieces.yaml").replace(".yaml", "")
+    extra = ("--set", "output.vtp={forces: true}", "--set", "output.pc2=true",
+             "--set", "output.checkpoint.every=6.4e-4")
+    one = start(0, "run", f"{path}.yaml", *extra, "--steps", "80", "--output", "folder-0", "--force",
+                "--quiet")
+    expect(one.returncode == 0, one.stderr)
+    for first, then, last in ((4, 2, 0), (3, 0, 5)):
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        for ranks, steps in ((first, 0), (then, 64), (last, 80)):
+            command = ("resume", "kept", "--steps", str(steps)) if steps else (
+                "run", f"{path}.yaml", *extra, "--output", "kept")
+            found = start(ranks, *command, "--quiet")
+            expect(found.returncode == 0, found.stderr)
+        names = os.listdir(os.path.join(FOLDER, "kept"))
+        expect(sum(name.endswith(".pvtp") for name in names) == 4, str(names))
+        expect(len(piece_names("kept")) == 4 * first, str(names))
+        # The scene and the last checkpoint are those of the run that was prolonged.
+        for name in ("scene.yaml", *(name for name in names if name.startswith("checkpoint"))):
+            os.remove(os.path.join(FOLDER, "kept", name))
+        for name in os.listdir(os.path.join(FOLDER, "folder-0")):
+            if name.startswith("checkpoint") or name == "scene.yaml":
+                os.remove(os.path.join(FOLDER, "folder-0", name))
+        expect(compare_folders("folder-0", "kept", f"{first}, {then}, {last}"), "no pieces")
+
+    # A run that is killed within its frames; a piece that is lost or changed; --force.
+    long = parts("long-pieces.yaml")
+    extra = ("--set", "output.vtp=true", "--set", "output.every_steps=4", "--set", "simulation.steps=120",
+             "--set", "output.checkpoint.every=1.0e-4", "--quiet")
+    for again in (2, 0):
+        there = os.path.join(FOLDER, "cut")
+        shutil.rmtree(there, ignore_errors=True)
+        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3", TAUT, "run", long,
+                   "--output", "cut", *extra]
+        with subprocess.Popen(command, cwd=FOLDER, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            until = time.monotonic() + LIMIT
+            while process.poll() is None and time.monotonic() < until:
+                if os.path.isdir(there) and len(os.listdir(there)) > 40:
+                    process.send_signal(signal.SIGKILL)
+                    break
+                time.sleep(0.005)
+            process.wait(timeout=LIMIT)
+        time.sleep(1)  # the ranks end after mpirun
+        whole = sorted(name for name in os.listdir(there) if name.endswith(".pvtp"))
+        lost = piece_names("cut")[1]
+        os.rename(os.path.join(there, lost), os.path.join(FOLDER, lost))
+        found = start(again, "resume", "cut", "--quiet")
+        expect(found.returncode != 0 and len(complaints(found.stderr)) == 1 and
+               f"'cut/{lost}' is missing" in found.stderr, found.stderr)
+        os.rename(os.path.join(FOLDER, lost), os.path.join(there, lost))
+        found = start(again, "resume", "cut", "--quiet")
+        expect(found.returncode == 0, found.stderr)
+        left = sorted(name for name in os.listdir(there) if name.endswith(".pvtp"))
+        expect(0 < len(left) <= len(whole) and left == whole[:len(left)], f"{left} of {whole}")
+        expect(len(piece_names("cut")) == 3 * len(left), str(piece_names("cut")))
+        with open(os.path.join(there, "manifest.json"), encoding="utf-8") as file:
+            listed = {item["name"] for item in json.load(file)["files"]}
+        expect(listed | {"manifest.json"} == set(os.listdir(there)), str(listed))
+        shutil.rmtree(os.path.join(FOLDER, "rest"), ignore_errors=True)
+        one = start(0, "run", long, "--output", "rest", *extra)
+        expect(one.returncode == 0, one.stderr)
+        expect(compare_folders("rest", "cut", "cut"), "no pieces")
+    found = start(0, "run", parts("small.yaml"), "--output", "cut", "--force", "--quiet")
+    expect(found.returncode == 0 and not piece_names("cut"), f"{found.stderr} {os.listdir(there)}")
+
+
+def case_piece_that_cannot_be_written_is_one_message():
+    """A limit for files as if the disk of one rank was full; afterwards nothing has the name of a frame
+    that is not whole."""
+    path = parts("pieces.yaml")
+    # Number 2 has the larger limit in its second case, so that it fails at a later frame.
+    for rank, limit in ((1, 100), (0, 100), (2, 550)):
+        shutil.rmtree(os.path.join(FOLDER, "full"), ignore_errors=True)
+        script = write("full.sh", f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && ulimit -f {limit}\n'
+                                  f'exec "{TAUT}" "$@"\n')
+        os.chmod(os.path.join(FOLDER, script), 0o755)
+        found = subprocess.run(
+            ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3", os.path.join(FOLDER, script),
+             "run", path, "--set", "output.vtp=true", "--output", "full", "--quiet", "--threads", "1"],
+            cwd=FOLDER, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, check=False)
+        expect(found.returncode != 0, "it was written")
+        said = [line for line in complaints(found.stderr) if "continue it" not in line and
+                "are complete" not in line and "begin it again" not in line]
+        expect(len(said) == 1 and f"_{rank:04}.vtp'" in said[0], found.stderr)
+        names = os.listdir(os.path.join(FOLDER, "full")) if os.path.isdir(
+            os.path.join(FOLDER, "full")) else []
+        lists = [name for name in names if name.endswith(".pvtp")]
+        expect(len(piece_names("full") if names else []) == 3 * len(lists), str(names))
+        for name in lists:
+            merge_vtp.merged(os.path.join(FOLDER, "full", name))
+
+
+def case_wrong_list_of_pieces_is_one_message():
+    path = parts("pieces.yaml")
+    shutil.rmtree(os.path.join(FOLDER, "wrong"), ignore_errors=True)
+    found = start(3, "run", path, "--set", "output.vtp=true", "--output", "wrong", "--quiet")
+    expect(found.returncode == 0, found.stderr)
+    with open(os.path.join(FOLDER, "wrong", "pieces_000002.pvtp"), encoding="utf-8") as file:
+        good = file.read()
+    piece = '    <Piece Source="pieces_000002_0001.vtp"/>\n'
+    expect(piece in good, good)
+    for wrong, message in ((good.replace(piece, ""), "do not make up a frame"),
+                           (good.replace(piece, 2 * piece), "do not make up a frame"),
+                           (good.replace("000002_0001", "000001_0001"), "not a piece of the same frame"),
+                           (good.replace("000002_0001", "000009_0001"), "cannot read"),
+                           (good.replace('="pieces_000002_0001', '="../pieces_000002_0001'), "not a list"),
+                           (good[:-30], "not a list"), (good + " ", "not a list"), ("", "not a list")):
+        write("wrong/pieces_000002.pvtp", wrong)
+        for command in (("check-intersections", "wrong/pieces_000002.pvtp"),
+                        ("render", "wrong", "--time", "0.00064", "--output", "picture.png")):
+            found = start(0, *command)
+            expect(found.returncode != 0 and len(complaints(found.stderr)) == 1 and
+                   message in found.stderr, f"{command} {message}: {found.stderr}")
 
 
 def warnings_of(found):

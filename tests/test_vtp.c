@@ -378,7 +378,7 @@ static void test_collection(void **state)
     (void)state;
     const char *folder = fixture_folder("vtp");
     struct fixture fixture;
-    const double times[] = {0, 0.25};
+    const struct pvd_frame frames[] = {{.time = 0}, {.time = 0.25}};
     for (unsigned frame = 0; frame < 2; frame++) {
         char name[64];
         snprintf(name, sizeof name, "flag & <\"wind's\">_%06u.vtp", frame);
@@ -387,7 +387,7 @@ static void test_collection(void **state)
                          TAUT_OK);
     }
     const char *path = fixture_path(folder, "all.pvd");
-    assert_int_equal(pvd_write(path, "flag & <\"wind's\">", times, 2, NULL), TAUT_OK);
+    assert_int_equal(pvd_write(path, "flag & <\"wind's\">", frames, 2, NULL), TAUT_OK);
     char *plain = fixture_read(path, NULL);
     assert_non_null(strstr(plain,
                            "timestep=\"0.25\" part=\"0\" "

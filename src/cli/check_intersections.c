@@ -581,7 +581,8 @@ static int check_intersections(const struct options *options)
         code = EXIT_CODE_FAILED;
     } else if (!finished_run_is_folder(options->scene) &&
                (mesh_has_known_ending(options->scene) ||
-                text_ends_with_any_case(options->scene, ".vtp"))) {
+                text_ends_with_any_case(options->scene, ".vtp") ||
+                text_ends_with_any_case(options->scene, ".pvtp"))) {
         code = check_file(&check);
     } else {
         code = check_run_or_scene(&check);

@@ -56,21 +56,27 @@ static void read_nodes(void *solver, uint64_t first, uint64_t count, double *pos
     solver_read_nodes(solver, first, count, positions, velocities, NULL);
 }
 
-static unsigned fields_of(const struct options *options, const struct scene_output *output)
+// `in_pieces`: those of .vtp files have arrays of their own (cli/pieces.h).
+static unsigned fields_of(const struct options *options, const struct scene_output *output,
+                          bool in_pieces)
 {
     if (options->no_output)
         return FRAME_ENERGY;
-    if (output->vtp)
-        return FRAME_NODES | FRAME_SPRINGS | FRAME_ENERGY | (output->vtp_forces ? FRAME_FORCES : 0);
-    return output->pc2 ? FRAME_NODES | FRAME_ENERGY : FRAME_ENERGY;
+    unsigned fields = FRAME_ENERGY | (output->pc2 ? FRAME_NODES : 0);
+    if (output->vtp && !in_pieces)
+        fields |= FRAME_NODES | FRAME_SPRINGS;
+    return fields | (output->vtp && output->vtp_forces ? FRAME_FORCES : 0);
 }
 
-// All fields of a frame that are read at any time. Nodes of probes and of the final state are read one
+// All fields that the frame of a run has arrays for. Nodes of probes and of the final state are read one
 // after another.
-static unsigned all_fields_of(const struct options *options, const struct scene_output *output)
+static unsigned all_fields_of(const struct options *options, const struct scene_output *output,
+                              bool in_pieces)
 {
-    unsigned fields = fields_of(options, output) | FRAME_ENERGY;
-    if (!options->no_output && (output->vtp || output->pc2))
+    unsigned fields = fields_of(options, output, in_pieces);
+    if (in_pieces)
+        fields &= ~(unsigned)FRAME_FORCES;
+    if (!options->no_output && ((output->vtp && !in_pieces) || output->pc2))
         fields |= FRAME_LISTS;
     return fields;
 }
@@ -84,7 +90,7 @@ static double output_memory(const struct options *options, const taut_scene *sce
                        ? 12 * estimate.nodes // vtp.c: strains of each node
                        : 0;
     const double beside =
-        memory_of_frame(&estimate, all_fields_of(options, &scene->output)) + lists;
+        memory_of_frame(&estimate, all_fields_of(options, &scene->output, false)) + lists;
     // Without memory for it the run is possible, and its checkpoints perhaps not.
     const bool copies =
         !options->no_output && options->checkpoint_every != 0 &&
@@ -110,6 +116,12 @@ static struct recording_probe *list_probes(const struct run *run)
 static void work_of(void *owner, team_function function, void *context)
 {
     solver_work(owner, function, context);
+}
+
+static struct vtp_options vtp_options_of(const taut_scene *scene, taut_solver *solver)
+{
+    return (struct vtp_options){scene->output.vtp_springs, scene->output.vtp_forces, work_of,
+                                solver};
 }
 
 // The path without links and without ".", as far as it exists; NULL if memory runs out.
@@ -218,7 +230,8 @@ static taut_status open_recording(struct run *run)
             .inputs = inputs,
             .input_count = input_count,
             .vtp = output->vtp,
-            .vtp_options = {output->vtp_springs, output->vtp_forces, work_of, run->solver},
+            .vtp_options = vtp_options_of(run->scene, run->solver),
+            .pieces = run->in_pieces ? &run->pieces.files : NULL,
             .pc2 = output->pc2,
             .frame_seconds = run->schedule.frame_seconds,
             .probes = probes,
@@ -264,9 +277,13 @@ static taut_status output_probe(struct run *run)
 // These functions return run->status, and set it and the error if it was TAUT_OK.
 static taut_status open_output(struct run *run)
 {
-    run->frame_fields = fields_of(run->options, &run->scene->output);
-    unsigned ever = all_fields_of(run->options, &run->scene->output);
+    run->in_pieces =
+        !run->options->no_output && run->scene->output.vtp && solver_has_part(run->solver);
+    run->frame_fields = fields_of(run->options, &run->scene->output, run->in_pieces);
+    unsigned ever = all_fields_of(run->options, &run->scene->output, run->in_pieces);
     run->status = solver_make_frame(run->solver, ever, &run->frame, &run->error);
+    if (run->status == TAUT_OK && run->in_pieces)
+        run->status = pieces_make(&run->pieces, &run->error);
     if (run->status != TAUT_OK)
         return run->status;
     if (!run->frame.positions) {
@@ -407,6 +424,7 @@ static void free_run(struct run *run)
     free(run->files);
     free(run->folder);
     free(run->state);
+    pieces_free(&run->pieces);
     frame_free(&run->frame);
 }
 
@@ -650,15 +668,20 @@ int run_or_resume(const struct options *options, struct resumption *resumption)
     if (code == EXIT_CODE_DONE)
         code = group_agree(session_share(options, &session, &shared));
     if (shared && !group_leads()) {
+        const struct vtp_options frames = vtp_options_of(session.scene, session.solver);
+        struct pieces pieces = pieces_of(session.solver, &frames);
         signals_watch(); // rank 0 decides what follows from them
-        solver_serve(session.solver);
+        solver_serve(session.solver, pieces_answer, &pieces);
+        pieces_free(&pieces);
     }
     if (code != EXIT_CODE_DONE || !group_leads()) {
         session_close(&session);
         return code;
     }
+    const struct vtp_options frames = vtp_options_of(session.scene, session.solver);
     struct run run = {
         .options = options,
+        .pieces = pieces_of(session.solver, &frames),
         .scene = session.scene,
         .solver = session.solver,
         .schedule = schedule_make(session.scene, session.solver),

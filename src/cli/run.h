@@ -3,6 +3,7 @@
 #define TAUT_CLI_RUN_H
 
 #include "cli/checkpoints.h"
+#include "cli/pieces.h"
 #include "cli/progress.h"
 #include "cli/schedule.h"
 #include "cli/session.h"
@@ -26,6 +27,8 @@ struct run {
     struct frame frame;
     unsigned frame_fields;       // of every frame: enum frame_field
     struct recording *recording; // NULL: no files
+    bool in_pieces;              // each of several ranks writes its piece of a frame:
+    struct pieces pieces;
     char *folder;
     char **files; // of the recording, after it is closed, and of --state
     size_t file_count;

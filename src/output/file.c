@@ -651,6 +651,31 @@ void file_print(struct file *file, const char *format, ...)
     free(text);
 }
 
+void file_print_escaped(struct file *file, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '&':
+            file_print(file, "&amp;");
+            break;
+        case '<':
+            file_print(file, "&lt;");
+            break;
+        case '>':
+            file_print(file, "&gt;");
+            break;
+        case '"':
+            file_print(file, "&quot;");
+            break;
+        case '\'':
+            file_print(file, "&apos;");
+            break;
+        default:
+            file_write(file, text, 1);
+        }
+    }
+}
+
 void file_number(struct file *file, double value, int digits)
 {
     char text[64];

@@ -124,6 +124,9 @@ void file_patch(struct file *file, uint64_t offset, const void *bytes, size_t co
 // Formatted text. Not for floating-point numbers, which printf writes according to the locale.
 void file_print(struct file *file, const char *format, ...) PRINTF_FORMAT(2, 3);
 
+// A text within XML.
+void file_print_escaped(struct file *file, const char *text);
+
 // A number as %.*g, with a decimal point in every locale. 9 digits identify a float, 17 a double.
 void file_number(struct file *file, double value, int digits);
 

@@ -70,9 +70,16 @@ static taut_status open_collection(struct finished_run *run, taut_error *error)
     char *path = text_format("%s/%s.pvd", run->folder, run->name);
     if (!path)
         return fail_memory(error, "the name of a collection");
-    taut_status status = pvd_read(path, run->name, &run->times, &run->frame_count, error);
+    taut_status status = pvd_read(path, run->name, &run->frames, &run->frame_count, error);
     free(path);
-    return status;
+    if (status != TAUT_OK)
+        return status;
+    run->times = calloc(run->frame_count + 1, sizeof *run->times);
+    if (!run->times)
+        return fail_memory(error, "the list of frames");
+    for (size_t i = 0; i < run->frame_count; i++)
+        run->times[i] = run->frames[i].time;
+    return TAUT_OK;
 }
 
 // The number with the fewest decimals that rounds to the given float: 0.04 for 0.0399999991.
@@ -273,7 +280,8 @@ taut_status finished_run_read(struct finished_run *run, size_t number, unsigned 
         frame->fields = FRAME_DRAWN_POSITIONS;
         return read_samples(run, number, frame->drawn_positions, error);
     }
-    char *path = text_format("%s/%s_%06zu.vtp", run->folder, run->name, number);
+    char *path = text_format("%s/%s_%06zu%s", run->folder, run->name, number,
+                             pvd_frame_ending(&run->frames[number]));
     if (!path)
         return fail_memory(error, "the name of a frame");
     struct vtp_frame opened;
@@ -293,6 +301,7 @@ void finished_run_close(struct finished_run *run)
     memory_release(NULL, run->strains, run->system.spring_count, sizeof *run->strains);
     free(run->caches);
     free(run->times);
+    free(run->frames);
     free(run->name);
     free(run->folder);
     *run = (struct finished_run){0};

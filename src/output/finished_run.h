@@ -1,4 +1,4 @@
-// The frames of a finished run, read from its folder: from NAME.pvd and NAME_*.vtp if they exist,
+// The frames of a finished run, read from its folder: from NAME.pvd and NAME_*.vtp (.pvtp) if they exist,
 // else from the BODY.pc2 of all bodies, which have no strains.
 #ifndef TAUT_OUTPUT_FINISHED_RUN_H
 #define TAUT_OUTPUT_FINISHED_RUN_H
@@ -25,8 +25,9 @@ struct finished_system {
 struct finished_run {
     struct finished_system system;
     char *folder;
-    char *name;    // of the run; NULL if there are only point caches
-    double *times; // s, ascending
+    char *name;               // of the run; NULL if there are only point caches
+    double *times;            // s, ascending
+    struct pvd_frame *frames; // with these times; NULL: there are only point caches
     size_t frame_count;
     struct pc2_reader *caches; // one per body; NULL: frames are .vtp files
     float *strains;            // of the springs in the file; NULL: not read yet

@@ -15,6 +15,7 @@
 #include "output/file.h"
 #include "output/manifest.h"
 #include "output/obj.h"
+#include "output/vtp.h"
 
 // A link of another user would redirect output to a path of that user's choice, as with files
 // (file.h). `exists`: the folder that the path names.
@@ -311,6 +312,7 @@ bool folder_has_own(const char *folder, const char *name)
         BEGINNING("\x89TAUT\r\x1a\n"), // archive_magic
         BEGINNING("<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                   "byte_order=\"LittleEndian\" header_type=\"UInt64\" "),
+        BEGINNING(VTP_PIECES_HEADER),
         BEGINNING("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
                   "byte_order=\"LittleEndian\">\n  <Collection>\n"),
 #undef BEGINNING

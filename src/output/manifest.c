@@ -212,10 +212,11 @@ static const char *name_in(const char *path)
 static taut_status announce(struct manifest *manifest, const char *path, bool passing,
                             taut_error *error)
 {
-    struct manifest_entry entry = {
-        .name = text_format("%s", name_in(path)), .writing = true, .passing = passing};
+    struct manifest_entry entry = {.name = text_format("%s", name_in(path)),
+                                   .writing = true,
+                                   .passing = passing,
+                                   .announced_at = file_length(&manifest->log)};
     bool first = manifest->count == 0;
-    manifest->announced_at = file_length(&manifest->log);
     if (!add_entry(manifest, entry))
         return fail_memory(error, "the manifest");
     put_entry(&manifest->log, &manifest->entries[manifest->count - 1], first);
@@ -270,7 +271,7 @@ void manifest_withdraw(struct manifest *manifest, const char *path)
     if (manifest->count == 0 || strcmp((--last)->name, name_in(path)) != 0)
         return;
     // If this fails, the list that is written at the end is still without it.
-    (void)file_cut(&manifest->log, manifest->announced_at, NULL);
+    (void)file_cut(&manifest->log, last->announced_at, NULL);
     forget_entry(manifest, last);
 }
 
@@ -290,16 +291,37 @@ taut_status manifest_remove(struct manifest *manifest, const char *path, taut_er
     return status;
 }
 
+static taut_status list_entry(struct manifest *manifest, const struct manifest_entry *entry,
+                              taut_error *error)
+{
+    put_entry(&manifest->log, entry, false);
+    return file_end_record(&manifest->log, error);
+}
+
+static taut_status fail_unannounced(const char *path, taut_error *error)
+{
+    return fail(error, TAUT_ERROR_ARGUMENT, "'%s' was not announced", path);
+}
+
 taut_status manifest_add(struct manifest *manifest, const char *path, taut_error *error)
 {
     struct manifest_entry *entry = find_entry(manifest, path);
     if (!entry)
-        return fail(error, TAUT_ERROR_ARGUMENT, "'%s' was not announced", path);
+        return fail_unannounced(path, error);
     taut_status status = measure_entry(manifest, entry, error);
-    if (status != TAUT_OK)
-        return status;
-    put_entry(&manifest->log, entry, false);
-    return file_end_record(&manifest->log, error);
+    return status == TAUT_OK ? list_entry(manifest, entry, error) : status;
+}
+
+taut_status manifest_add_measured(struct manifest *manifest, const char *path, uint64_t size,
+                                  uint64_t checksum, taut_error *error)
+{
+    struct manifest_entry *entry = find_entry(manifest, path);
+    if (!entry)
+        return fail_unannounced(path, error);
+    entry->size = size;
+    entry->checksum = checksum;
+    entry->writing = false;
+    return list_entry(manifest, entry, error);
 }
 
 taut_status manifest_retain(struct manifest *manifest, const char *path, taut_error *error)

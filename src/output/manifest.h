@@ -39,8 +39,9 @@ struct manifest_entry {
     char *name;
     bool writing; // size and checksum are not known yet
     uint64_t size, checksum;
-    size_t line;  // line number in the file
-    bool passing; // removed at the end of the run
+    size_t line;           // line number in the file
+    bool passing;          // removed at the end of the run
+    uint64_t announced_at; // length of the log before it was announced
 };
 
 // A manifest that was read or is being written.
@@ -57,8 +58,7 @@ struct manifest {
     bool is_cut;
     struct manifest_entry *entries;
     size_t count, capacity;
-    struct file log;       // open while it is being written
-    uint64_t announced_at; // length of the log before the last announcement
+    struct file log; // open while it is being written
     // Of a manifest that is continued: the files that nothing has kept yet, and the length of the
     // log with their entries.
     struct manifest_entry *earlier;
@@ -124,13 +124,18 @@ taut_status manifest_drop_earlier(struct manifest *manifest, taut_error *error);
 // Whether an earlier file of this name is listed.
 bool manifest_lists_earlier(const struct manifest *manifest, const char *name);
 
-// Takes the last announcement back: the file could not be created, so one of its name is not ours.
+// Takes the last announcement back: the file could not be created, so one of its name is not ours. After
+// nothing but announcements it can be repeated with those before.
 void manifest_withdraw(struct manifest *manifest, const char *path);
 
 // Records that a file is about to be written and, later, that it is complete. `path` is the path of
 // a file in the folder.
 taut_status manifest_announce(struct manifest *manifest, const char *path, taut_error *error);
 taut_status manifest_add(struct manifest *manifest, const char *path, taut_error *error);
+
+// The same of a file that has been measured (manifest_measure).
+taut_status manifest_add_measured(struct manifest *manifest, const char *path, uint64_t size,
+                                  uint64_t checksum, taut_error *error);
 
 // The same for a file that is removed when the run is complete, and perhaps earlier.
 taut_status manifest_announce_passing(struct manifest *manifest, const char *path,

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 #include "output/pc2.h"
 #include "output/pvd.h"
 #include "output/vtp.h"
+#include "output/vtp_pieces.h"
 
 enum { CHECKPOINTS_KEPT = 2 };
 
@@ -27,10 +29,12 @@ enum { ENERGY, PROBES, CACHES };
 
 struct recording {
     char *folder, *name;
-    struct vtp_writer *vtp; // NULL: no .vtp frames
-    const char *collection; // path of the .pvd
-    double *times;          // s, times of the frames
-    size_t frame_count, time_capacity;
+    struct vtp_writer *vtp;                // NULL: no .vtp frames
+    const struct recording_pieces *pieces; // NULL: frames are whole
+    struct vtp_options vtp_options;
+    const char *collection;   // path of the .pvd
+    struct pvd_frame *frames; // with their times, also without .vtp frames
+    size_t frame_count, frame_capacity;
     // What the last whole frame left, before which nothing is cut back.
     uint64_t whole_frames, whole_energy;
     uint64_t *whole_checksums; // of energy.csv and of the point caches from index CACHES on
@@ -119,6 +123,14 @@ static taut_status open_tables(struct recording *recording, const struct recordi
     status =
         probes_csv_open(&recording->probes, path, options->probes, options->probe_count, error);
     return status == TAUT_OK ? status : drop_path(recording, status);
+}
+
+static taut_status open_writer(struct recording *recording, const struct recording_options *options,
+                               taut_error *error)
+{
+    recording->pieces = options->pieces;
+    recording->vtp_options = options->vtp_options;
+    return vtp_writer_make(&options->vtp_options, &recording->vtp, error);
 }
 
 static taut_status open_collection(struct recording *recording, taut_error *error)
@@ -260,8 +272,8 @@ taut_status recording_position(struct recording *recording, struct recording_pos
         recording_position_free(position);
         return fail_memory(error, "a checkpoint");
     }
-    if (frames > 0)
-        memcpy(position->times, recording->times, frames * sizeof *position->times);
+    for (size_t i = 0; i < frames; i++)
+        position->times[i] = recording->frames[i].time;
     for (size_t i = 0; i < volumes; i++)
         position->volume_bodies[i] = recording->energy.volume_bodies[i];
     memcpy(position->checksums, recording->whole_checksums, checksums * sizeof(uint64_t));
@@ -314,6 +326,15 @@ static bool is_pair(const struct frame *first, const char *file)
     return false;
 }
 
+// Whether `ending` is that of a frame, or of a piece: _0000.vtp and the like, with four digits or more.
+static bool is_frame_ending(const char *ending)
+{
+    if (strcmp(ending, ".vtp") == 0 || strcmp(ending, ".pvtp") == 0)
+        return true;
+    const size_t digits = ending[0] == '_' ? strspn(ending + 1, "0123456789") : 0;
+    return digits >= 4 && strcmp(ending + 1 + digits, ".vtp") == 0;
+}
+
 // Whether `file` is NAME.pvd or NAME_000000.vtp and the like, with six digits or more.
 static bool is_frame(const char *name, const char *file)
 {
@@ -326,7 +347,7 @@ static bool is_frame(const char *name, const char *file)
         return false;
     const char *digits = file + length + 1;
     size_t count = strspn(digits, "0123456789");
-    return count >= 6 && strcmp(digits + count, ".vtp") == 0;
+    return count >= 6 && is_frame_ending(digits + count);
 }
 
 struct plan_of_files {
@@ -380,7 +401,7 @@ static taut_status open_files(struct recording *recording, const struct recordin
 {
     taut_status status = open_tables(recording, options, first, error);
     if (status == TAUT_OK && options->vtp)
-        status = vtp_writer_make(&options->vtp_options, &recording->vtp, error);
+        status = open_writer(recording, options, error);
     if (status == TAUT_OK && options->vtp)
         status = open_collection(recording, error);
     if (status == TAUT_OK && options->pc2)
@@ -466,28 +487,75 @@ static taut_status resume_caches(struct recording *recording, const struct frame
     return status;
 }
 
+// Whether a frame of the run that is continued was written by several ranks, each its piece. The manifest
+// may also list files of that number that are gone, if the run was continued before.
+static taut_status is_in_pieces(const struct recording *recording, uint64_t number, bool *in_pieces,
+                                taut_error *error)
+{
+    struct stat there;
+    char *list = text_format("%s_%06" PRIu64 ".pvtp", recording->name, number);
+    char *one = text_format("%s_%06" PRIu64 ".vtp", recording->name, number);
+    char *path = text_format("%s/%s", recording->folder, list ? list : "");
+    taut_status status = list && one && path ? TAUT_OK : fail_memory(error, "the name of a frame");
+    *in_pieces = status == TAUT_OK && manifest_lists_earlier(&recording->manifest, list) &&
+                 (lstat(path, &there) == 0 || !manifest_lists_earlier(&recording->manifest, one));
+    free(list);
+    free(one);
+    free(path);
+    return status;
+}
+
 static taut_status resume_collection(struct recording *recording,
                                      const struct recording_options *options, taut_error *error)
 {
-    taut_status status = vtp_writer_make(&options->vtp_options, &recording->vtp, error);
+    taut_status status = open_writer(recording, options, error);
     if (status == TAUT_OK)
         status = add_kept_path(recording, recording->name, ".pvd", &writing, &recording->collection,
                                error);
-    return status == TAUT_OK ? pvd_write(recording->collection, recording->name, recording->times,
+    for (size_t i = 0; i < recording->frame_count && status == TAUT_OK; i++)
+        status = is_in_pieces(recording, i, &recording->frames[i].in_pieces, error);
+    return status == TAUT_OK ? pvd_write(recording->collection, recording->name, recording->frames,
                                          recording->frame_count, error)
                              : status;
+}
+
+// Calls `each` for the files of frame `number`, in the order in which they were written: the stem of a
+// name, and the ending.
+static taut_status visit_frame(struct recording *recording, uint64_t number,
+                               taut_status (*each)(struct recording *recording, const char *stem,
+                                                   const char *ending, taut_error *error),
+                               taut_error *error)
+{
+    bool in_pieces;
+    char *stem = text_format("%s_%06" PRIu64, recording->name, number);
+    char *path = text_format("%s/%s.pvtp", recording->folder, stem ? stem : "");
+    struct vtp_piece_names names = {0};
+    taut_status status = stem && path ? is_in_pieces(recording, number, &in_pieces, error)
+                                      : fail_memory(error, "the name of a frame");
+    if (status == TAUT_OK && in_pieces)
+        status = vtp_piece_names_read(path, &names, error);
+    for (size_t i = 0; i < names.count && status == TAUT_OK; i++)
+        status = each(recording, names.items[i], "", error);
+    if (status == TAUT_OK)
+        status = each(recording, stem, in_pieces ? ".pvtp" : ".vtp", error);
+    vtp_piece_names_free(&names);
+    free(path);
+    free(stem);
+    return status;
+}
+
+static taut_status keep_whole(struct recording *recording, const char *stem, const char *ending,
+                              taut_error *error)
+{
+    const char *path;
+    return add_kept_path(recording, stem, ending, &whole, &path, error);
 }
 
 static taut_status resume_frames(struct recording *recording, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    for (size_t i = 0; i < recording->frame_count && status == TAUT_OK; i++) {
-        const char *path;
-        char *stem = text_format("%s_%06zu", recording->name, i);
-        status = stem ? add_kept_path(recording, stem, ".vtp", &whole, &path, error)
-                      : fail_memory(error, "the name of a frame");
-        free(stem);
-    }
+    for (size_t i = 0; i < recording->frame_count && status == TAUT_OK; i++)
+        status = visit_frame(recording, i, keep_whole, error);
     return status;
 }
 
@@ -497,11 +565,11 @@ static taut_status resume_files(struct recording *recording,
                                 const struct recording_position *position, taut_error *error)
 {
     const size_t frames = (size_t)position->frames;
-    if (!array_reserve((void **)&recording->times, &recording->time_capacity, frames + 1,
-                       sizeof *recording->times))
+    if (!array_reserve((void **)&recording->frames, &recording->frame_capacity, frames + 1,
+                       sizeof *recording->frames))
         return fail_memory(error, "the list of frames");
-    if (frames > 0)
-        memcpy(recording->times, position->times, frames * sizeof *recording->times);
+    for (size_t i = 0; i < frames; i++)
+        recording->frames[i] = (struct pvd_frame){.time = position->times[i]};
     recording->frame_count = frames;
     taut_status status = resume_tables(recording, options, present, position, error);
     if (status == TAUT_OK && options->vtp)
@@ -578,22 +646,23 @@ static taut_status check_caches(const struct recording *recording, const struct 
     return status;
 }
 
-static taut_status check_frames(const struct recording *recording, uint64_t frames,
-                                taut_error *error)
+static taut_status check_whole(struct recording *recording, const char *stem, const char *ending,
+                               taut_error *error)
+{
+    return check_file(recording, stem, ending, KEEP_WHOLE, 0, error);
+}
+
+static taut_status check_frames(struct recording *recording, uint64_t frames, taut_error *error)
 {
     taut_status status = check_file(recording, recording->name, ".pvd", KEEP_WRITING, 0, error);
-    for (uint64_t i = 0; i < frames && status == TAUT_OK; i++) {
-        char *stem = text_format("%s_%06" PRIu64, recording->name, i);
-        status = stem ? check_file(recording, stem, ".vtp", KEEP_WHOLE, 0, error)
-                      : fail_memory(error, "the name of a frame");
-        free(stem);
-    }
+    for (uint64_t i = 0; i < frames && status == TAUT_OK; i++)
+        status = visit_frame(recording, i, check_whole, error);
     return status;
 }
 
 // Whether all that the run continues is there, before anything is cut.
-static taut_status check_files(const struct recording *recording,
-                               const struct recording_options *options, const struct frame *present,
+static taut_status check_files(struct recording *recording, const struct recording_options *options,
+                               const struct frame *present,
                                const struct recording_position *position, bool rewrites_scene,
                                taut_error *error)
 {
@@ -831,41 +900,95 @@ taut_status recording_open(const struct recording_options *options, const struct
     return status;
 }
 
+static taut_status add_whole(struct recording *recording, const char *stem, const struct frame *now,
+                             taut_error *error)
+{
+    const char *path;
+    taut_status status = add_path(recording, stem, ".vtp", &path, error);
+    if (status != TAUT_OK)
+        return status;
+    status = vtp_writer_frame(recording->vtp, path, now, error);
+    return status == TAUT_OK ? manifest_add(&recording->manifest, path, error)
+                             : drop_path(recording, status);
+}
+
+// The pieces, and then their list, whose paths are the last ones in `files`.
+static taut_status write_pieces(struct recording *recording, const char *stem, taut_error *error)
+{
+    const struct recording_pieces *pieces = recording->pieces;
+    const size_t first = recording->file_count - pieces->count - 1;
+    char *const *files = recording->files + first, *const list = files[pieces->count];
+    const char **names = calloc(pieces->count + 1, sizeof *names);
+    char *path = text_format("%s/%s", recording->folder, stem);
+    taut_status status = names && path ? pieces->write(pieces->owner, path, pieces->files, error)
+                                       : fail_memory(error, "the names of pieces");
+    const bool written = status == TAUT_OK;
+    for (size_t i = 0; i < pieces->count && written; i++)
+        names[i] = strrchr(files[i], '/') + 1;
+    if (status == TAUT_OK)
+        status = vtp_write_pieces(list, pieces->piece, &recording->vtp_options, names,
+                                  pieces->count, error);
+    for (size_t i = 0; i < pieces->count && written && status != TAUT_OK; i++)
+        (void)unlink(files[i]);
+    free(path);
+    free(names);
+    return status;
+}
+
+static taut_status add_pieces(struct recording *recording, const char *stem, taut_error *error)
+{
+    const struct recording_pieces *pieces = recording->pieces;
+    const size_t first = recording->file_count;
+    const char *path;
+    taut_status status = TAUT_OK;
+    for (size_t i = 0; i < pieces->count && status == TAUT_OK; i++) {
+        char ending[32];
+        snprintf(ending, sizeof ending, "_%04d.vtp", pieces->ranks[i]);
+        status = add_path(recording, stem, ending, &path, error);
+    }
+    if (status == TAUT_OK)
+        status = add_path(recording, stem, ".pvtp", &path, error);
+    if (status == TAUT_OK)
+        status = write_pieces(recording, stem, error);
+    while (status != TAUT_OK && recording->file_count > first)
+        (void)drop_path(recording, status);
+    for (size_t i = 0; i < pieces->count && status == TAUT_OK; i++)
+        status = manifest_add_measured(&recording->manifest, recording->files[first + i],
+                                       pieces->files[i].size, pieces->files[i].checksum, error);
+    return status == TAUT_OK
+               ? manifest_add(&recording->manifest, recording->files[first + pieces->count], error)
+               : status;
+}
+
 static taut_status add_vtp(struct recording *recording, const struct frame *now, taut_error *error)
 {
+    const size_t first = recording->file_count;
     char *stem = text_format("%s_%06zu", recording->name, recording->frame_count);
     if (!stem)
         return fail_memory(error, "the name of a frame");
-    const char *path;
-    taut_status status = add_path(recording, stem, ".vtp", &path, error);
+    recording->frames[recording->frame_count].in_pieces = recording->pieces != NULL;
+    taut_status status = recording->pieces ? add_pieces(recording, stem, error)
+                                           : add_whole(recording, stem, now, error);
     free(stem);
-    if (status != TAUT_OK)
-        return status;
-
-    status = vtp_writer_frame(recording->vtp, path, now, error);
-    if (status != TAUT_OK)
-        return drop_path(recording, status);
-
-    status = manifest_add(&recording->manifest, path, error);
     if (status == TAUT_OK)
-        status = pvd_write(recording->collection, recording->name, recording->times,
+        status = pvd_write(recording->collection, recording->name, recording->frames,
                            recording->frame_count + 1, error);
-    if (status == TAUT_OK)
-        return TAUT_OK;
 
     // A frame that no collection lists would be mistaken for one of the next run.
-    (void)unlink(path);
-    free(recording->files[--recording->file_count]);
+    while (status != TAUT_OK && recording->file_count > first) {
+        (void)unlink(recording->files[--recording->file_count]);
+        free(recording->files[recording->file_count]);
+    }
     return status;
 }
 
 taut_status recording_frame(struct recording *recording, const struct frame *now, taut_error *error)
 {
     taut_status status = TAUT_OK;
-    if (!array_reserve((void **)&recording->times, &recording->time_capacity,
-                       recording->frame_count + 1, sizeof *recording->times))
+    if (!array_reserve((void **)&recording->frames, &recording->frame_capacity,
+                       recording->frame_count + 1, sizeof *recording->frames))
         return fail_memory(error, "the list of frames");
-    recording->times[recording->frame_count] = now->time;
+    recording->frames[recording->frame_count] = (struct pvd_frame){.time = now->time};
     if (recording->vtp)
         status = add_vtp(recording, now, error);
     if (status == TAUT_OK)
@@ -963,7 +1086,7 @@ taut_status recording_close(struct recording *recording, char ***files, size_t *
     }
     vtp_writer_free(recording->vtp);
     free(recording->caches);
-    free(recording->times);
+    free(recording->frames);
     free(recording->whole_checksums);
     free(recording->hashes);
     free(recording->folder);

@@ -11,9 +11,26 @@
 struct manifest;
 struct recording;
 
+// Of several ranks that write pieces of frames (output/vtp.h, "Pieces"): the ranks that have one, and how
+// all write theirs.
+struct recording_pieces {
+    const int *ranks;
+    size_t count;
+    // The pieces, of files STEM_0000.vtp, ... by the number of the rank, of a frame that has been
+    // evaluated; *files[i] becomes what the i-th one is. After a failure there is none of them.
+    struct recording_piece {
+        uint64_t size, checksum; // as manifest_measure has them
+    } * files;
+    taut_status (*write)(void *owner, const char *stem, struct recording_piece *files,
+                         taut_error *error);
+    const struct frame *piece; // that of this rank
+    void *owner;
+};
+
 struct recording_options {
-    const char *folder;         // created with its parents
-    const char *name;           // the scene's name: NAME.pvd, NAME_000000.vtp, BODY.obj, BODY.pc2
+    const char *folder; // created with its parents
+    const char *name;   // the scene's name: NAME.pvd, NAME_000000.vtp, BODY.obj, BODY.pc2; in
+                        // pieces NAME_000000.pvtp, NAME_000000_0000.vtp
     const char *resolved_yaml;  // written as scene.yaml
     const char *kernel, *state; // for the manifest (manifest.h); may be NULL
     bool force;                 // replace an existing run; otherwise an existing run is an error
@@ -21,6 +38,7 @@ struct recording_options {
     size_t input_count;
     bool vtp, pc2;
     struct vtp_options vtp_options;
+    const struct recording_pieces *pieces; // must live as long as the recording; NULL: whole frames
     double frame_seconds; // simulated time between frames, for the sample rate of PC2; 0: unknown
     const struct recording_probe *probes;
     size_t probe_count;

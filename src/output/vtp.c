@@ -16,7 +16,8 @@
 
 // ---- Contents
 
-// Where a body begins in each list of the file; the array has one more element than bodies.
+// Where a body begins in each list of the file, or of the whole frame; the array has one more element
+// than bodies.
 struct start {
     uint64_t points, verts, lines, polys;
 };
@@ -24,7 +25,8 @@ struct start {
 struct content {
     const struct frame *now;
     const struct vtp_options *options;
-    struct start *starts;
+    const struct frame_piece *piece; // NULL: the frame is whole
+    struct start *starts, *whole;    // both the same of a whole frame
     uint64_t points, verts, lines, polys;
     bool has_cloths;
     bool wide; // indices need 64 bits
@@ -38,10 +40,15 @@ bool vtp_has_triangles(const struct frame_body *body)
     return body->face_arity == 3 && body->face_count > 0;
 }
 
-static uint64_t line_count(const struct content *content, const struct frame_body *body)
+bool vtp_has_lines(const struct vtp_options *options, const struct frame_body *body)
 {
-    bool shown = content->options->springs || body->springs_change || !vtp_has_triangles(body);
-    return shown ? body->spring_count : 0;
+    bool shown = options->springs || body->springs_change || !vtp_has_triangles(body);
+    return shown && body->spring_count > 0;
+}
+
+static uint64_t line_count(const struct vtp_options *options, const struct frame_body *body)
+{
+    return vtp_has_lines(options, body) ? body->spring_count : 0;
 }
 
 static uint64_t poly_count(const struct frame_body *body)
@@ -49,30 +56,64 @@ static uint64_t poly_count(const struct frame_body *body)
     return vtp_has_triangles(body) ? body->face_count : 0;
 }
 
+// The bodies of the whole frame.
+static const struct frame_body *whole_bodies(const struct frame *now)
+{
+    return now->piece ? now->piece->whole : now->bodies;
+}
+
 static bool is_cloth(const struct frame_body *body)
 {
     return body->sheet[0] > 0 && body->sheet[1] > 0;
 }
 
-static taut_status count(const struct frame *now, const struct vtp_options *options,
-                         struct content *content, taut_error *error)
+static void count_whole(struct content *content)
 {
-    *content = (struct content){.now = now, .options = options};
-    content->starts = calloc(now->shape.body_count + 1, sizeof *content->starts);
-    if (!content->starts)
-        return fail_memory(error, "a frame");
+    const struct frame_body *bodies = whole_bodies(content->now);
     struct start end = {0};
-    for (size_t b = 0; b < now->shape.body_count; b++) {
-        const struct frame_body *body = &now->bodies[b];
-        content->starts[b] = end;
-        uint64_t lines = line_count(content, body), polys = poly_count(body);
+    for (size_t b = 0; b < content->now->shape.body_count; b++) {
+        const struct frame_body *body = &bodies[b];
+        content->whole[b] = end;
+        uint64_t lines = line_count(content->options, body), polys = poly_count(body);
         end.points += body->node_count;
         end.lines += lines;
         end.polys += polys;
         end.verts += lines + polys == 0 ? body->node_count : 0;
         content->has_cloths |= is_cloth(body);
     }
+    content->whole[content->now->shape.body_count] = end;
+}
+
+static void count_piece(struct content *content)
+{
+    const struct frame *now = content->now;
+    struct start end = {0};
+    for (size_t b = 0; b < now->shape.body_count; b++) {
+        const struct frame_body *body = &now->piece->whole[b];
+        const struct frame_piece_body *part = &now->piece->bodies[b];
+        content->starts[b] = end;
+        end.points += now->bodies[b].node_count;
+        end.lines += part[1].first_line - part->first_line;
+        end.polys += now->bodies[b].face_count;
+        end.verts +=
+            line_count(content->options, body) + poly_count(body) == 0 ? part->own_nodes : 0;
+    }
     content->starts[now->shape.body_count] = end;
+}
+
+static taut_status count(const struct frame *now, const struct vtp_options *options,
+                         struct content *content, taut_error *error)
+{
+    const size_t bodies = now->shape.body_count;
+    *content = (struct content){.now = now, .options = options, .piece = now->piece};
+    content->starts = calloc(2 * (bodies + 1), sizeof *content->starts);
+    if (!content->starts)
+        return fail_memory(error, "a frame");
+    content->whole = now->piece ? content->starts + bodies + 1 : content->starts;
+    count_whole(content);
+    if (now->piece)
+        count_piece(content);
+    const struct start end = content->starts[bodies];
     content->points = end.points;
     content->verts = end.verts;
     content->lines = end.lines;
@@ -97,8 +138,11 @@ static void gather_strains(const struct content *content)
             if (has_broken && now->broken[body->first_spring + i])
                 continue;
             for (int end = 0; end < 2; end++) {
-                sums[body->springs[i][end]] += now->strains[body->first_spring + i];
-                counts[body->springs[i][end]]++;
+                const uint32_t node = body->springs[i][end];
+                if (node == FRAME_OUTSIDE)
+                    continue;
+                sums[node] += now->strains[body->first_spring + i];
+                counts[node]++;
             }
         }
     }
@@ -234,6 +278,15 @@ static void fill_point_bodies(const struct content *content, uint64_t first, uin
             out = put_32(out, (uint32_t)walk.body);
 }
 
+// The number of a point of a body among the nodes of the body in the whole frame.
+static uint64_t number_in_body(const struct content *content, size_t body, uint64_t point)
+{
+    const struct frame_piece *piece = content->piece;
+    return piece
+               ? piece->nodes[content->starts[body].points + point] - piece->whole[body].first_node
+               : point;
+}
+
 static float fraction(uint64_t number, uint64_t nodes)
 {
     return nodes > 1 ? (float)((double)number / (double)(nodes - 1)) : 0;
@@ -247,10 +300,29 @@ static void fill_texture(const struct content *content, uint64_t first, uint64_t
         const struct frame_body *body = &content->now->bodies[walk.body];
         for (uint64_t i = walk.first; i < walk.end; i++) {
             bool cloth = is_cloth(body);
-            out = put_float(out, cloth ? fraction(i % body->sheet[0], body->sheet[0]) : 0);
-            out = put_float(out, cloth ? fraction(i / body->sheet[0], body->sheet[1]) : 0);
+            const uint64_t node = number_in_body(content, walk.body, i);
+            out = put_float(out, cloth ? fraction(node % body->sheet[0], body->sheet[0]) : 0);
+            out = put_float(out, cloth ? fraction(node / body->sheet[0], body->sheet[1]) : 0);
         }
     }
+}
+
+static void fill_point_numbers(const struct content *content, uint64_t first, uint64_t end,
+                               unsigned char *out)
+{
+    for (uint64_t i = first; i < end; i++)
+        out = put_64(out, content->piece->nodes[i]);
+}
+
+// VTK's mark of points that another piece has as its own.
+static void fill_ghosts(const struct content *content, uint64_t first, uint64_t end,
+                        unsigned char *out)
+{
+    enum { DUPLICATE_POINT = 1 };
+    struct walk walk;
+    while (next_part(content, LIST_POINTS, &first, end, &walk))
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            *out++ = i < content->piece->bodies[walk.body].own_nodes ? 0 : DUPLICATE_POINT;
 }
 
 static void fill_verts(const struct content *content, uint64_t first, uint64_t end,
@@ -262,6 +334,14 @@ static void fill_verts(const struct content *content, uint64_t first, uint64_t e
             out = put_index(out, content, content->starts[walk.body].points + i);
 }
 
+// The spring, among those of the frame, of a line of a body.
+static uint64_t spring_of_line(const struct content *content, size_t body, uint64_t line)
+{
+    const struct frame_piece *piece = content->piece;
+    return piece ? piece->lines[piece->bodies[body].first_line + line].spring
+                 : content->now->bodies[body].first_spring + line;
+}
+
 static void fill_lines(const struct content *content, uint64_t first, uint64_t end,
                        unsigned char *out)
 {
@@ -270,8 +350,10 @@ static void fill_lines(const struct content *content, uint64_t first, uint64_t e
         const struct frame_body *body = &content->now->bodies[walk.body];
         uint64_t base = content->starts[walk.body].points;
         for (uint64_t i = walk.first; i < walk.end; i++) {
-            out = put_index(out, content, base + body->springs[i][0]);
-            out = put_index(out, content, base + body->springs[i][1]);
+            const uint64_t spring = spring_of_line(content, walk.body, i);
+            const uint32_t *ends = body->springs[spring - body->first_spring];
+            out = put_index(out, content, base + ends[0]);
+            out = put_index(out, content, base + ends[1]);
         }
     }
 }
@@ -352,9 +434,9 @@ static void fill_cell_strains(const struct content *content, uint64_t first, uin
     for (uint64_t i = 0; i < cells.verts; i++)
         out = put_real(out, content, 0);
     while (next_part(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
-        uint64_t body = content->now->bodies[walk.body].first_spring;
         for (uint64_t i = walk.first; i < walk.end; i++)
-            out = put_real(out, content, content->now->strains[body + i]);
+            out = put_real(out, content,
+                           content->now->strains[spring_of_line(content, walk.body, i)]);
     }
     while (next_part(content, LIST_POLYS, &cells.first_poly, cells.end_poly, &walk))
         for (uint64_t i = walk.first; i < walk.end; i++)
@@ -391,9 +473,33 @@ static void fill_broken(const struct content *content, uint64_t first, uint64_t 
     memset(out, 0, end - first);
     out += cells.verts;
     while (next_part(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
-        uint64_t body = now->bodies[walk.body].first_spring;
         for (uint64_t i = walk.first; i < walk.end; i++)
-            *out++ = has_broken && now->broken[body + i];
+            *out++ = has_broken && now->broken[spring_of_line(content, walk.body, i)];
+    }
+}
+
+// The numbers of cells in the whole frame, of a piece.
+static void fill_cell_numbers(const struct content *content, uint64_t first, uint64_t end,
+                              unsigned char *out)
+{
+    const struct frame_piece *piece = content->piece;
+    const struct start *all = &content->whole[content->now->shape.body_count];
+    struct cells cells = split_cells(content, first, end);
+    uint64_t first_vert = clamp_to(first, 0, content->verts), end_vert = first_vert + cells.verts;
+    struct walk walk;
+    while (next_part(content, LIST_VERTS, &first_vert, end_vert, &walk))
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            out = put_64(out,
+                         content->whole[walk.body].verts + number_in_body(content, walk.body, i));
+    while (next_part(content, LIST_LINES, &cells.first_line, cells.end_line, &walk)) {
+        const struct frame_line_number *lines = piece->lines + piece->bodies[walk.body].first_line;
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            out = put_64(out, all->verts + content->whole[walk.body].lines + lines[i].number);
+    }
+    while (next_part(content, LIST_POLYS, &cells.first_poly, cells.end_poly, &walk)) {
+        const uint64_t *faces = piece->faces + piece->bodies[walk.body].first_face;
+        for (uint64_t i = walk.first; i < walk.end; i++)
+            out = put_64(out, all->verts + all->lines + content->whole[walk.body].polys + faces[i]);
     }
 }
 
@@ -424,9 +530,9 @@ static uint64_t count_polys(const struct content *content)
     return content->polys;
 }
 
-enum type { TYPE_REAL, TYPE_FLOAT, TYPE_INDEX, TYPE_INT32, TYPE_UINT8 };
+enum type { TYPE_REAL, TYPE_FLOAT, TYPE_INDEX, TYPE_INT32, TYPE_INT64, TYPE_UINT8 };
 
-enum condition { ALWAYS, WITH_FORCES, WITH_CLOTHS, WITH_LINES };
+enum condition { ALWAYS, WITH_FORCES, WITH_CLOTHS, WITH_LINES, IN_PIECES };
 
 struct array {
     const char *section, *name;
@@ -446,9 +552,14 @@ static const struct array arrays[] = {
     {"PointData", "force", TYPE_REAL, 3, 3, false, WITH_FORCES, count_points, fill_forces},
     {"PointData", "TextureCoordinates", TYPE_FLOAT, 2, 2, true, WITH_CLOTHS, count_points,
      fill_texture},
+    {"PointData", "GlobalPointIds", TYPE_INT64, 1, 1, true, IN_PIECES, count_points,
+     fill_point_numbers},
+    {"PointData", "vtkGhostType", TYPE_UINT8, 1, 1, true, IN_PIECES, count_points, fill_ghosts},
     {"CellData", "body", TYPE_INT32, 1, 1, true, ALWAYS, count_cells, fill_cell_bodies},
     {"CellData", "strain", TYPE_REAL, 1, 1, false, WITH_LINES, count_cells, fill_cell_strains},
     {"CellData", "broken", TYPE_UINT8, 1, 1, false, WITH_LINES, count_cells, fill_broken},
+    {"CellData", "GlobalCellIds", TYPE_INT64, 1, 1, true, IN_PIECES, count_cells,
+     fill_cell_numbers},
     {"Points", "Points", TYPE_REAL, 3, 3, false, ALWAYS, count_points, fill_positions},
     {"Verts", "connectivity", TYPE_INDEX, 1, 1, true, ALWAYS, count_verts, fill_verts},
     {"Verts", "offsets", TYPE_INDEX, 1, 1, true, ALWAYS, count_verts, fill_offsets_1},
@@ -469,8 +580,10 @@ static bool is_present(const struct array *array, const struct content *content)
         return content->options->forces;
     case WITH_CLOTHS:
         return content->has_cloths;
-    case WITH_LINES:
-        return content->lines > 0;
+    case WITH_LINES: // of the whole frame: all pieces have the same arrays
+        return content->whole[content->now->shape.body_count].lines > 0;
+    case IN_PIECES:
+        return content->piece;
     }
     return true;
 }
@@ -486,6 +599,8 @@ static const char *type_name(const struct array *array, const struct content *co
         return content->wide ? "Int64" : "Int32";
     case TYPE_INT32:
         return "Int32";
+    case TYPE_INT64:
+        return "Int64";
     case TYPE_UINT8:
         break;
     }
@@ -498,7 +613,7 @@ static size_t unit_bytes(const struct array *array, const struct content *conten
     if (array->type == TYPE_UINT8)
         value = 1;
     else if ((array->type == TYPE_REAL && !content->now->single) ||
-             (array->type == TYPE_INDEX && content->wide))
+             (array->type == TYPE_INDEX && content->wide) || array->type == TYPE_INT64)
         value = 8;
     return value * (size_t)array->values;
 }
@@ -736,12 +851,38 @@ static void write_field_data(struct file *file, const struct content *content)
                "NumberOfTuples=\"%zu\" format=\"ascii\">\n",
                now->shape.body_count);
     for (size_t b = 0; b < now->shape.body_count; b++)
-        file_print(file, "%d\n", line_count(content, &now->bodies[b]) > 0);
-    file_print(file, "      </DataArray>\n    </FieldData>\n");
+        file_print(file, "%d\n", line_count(content->options, &whole_bodies(now)[b]) > 0);
+    file_print(file, "      </DataArray>\n");
+    if (content->piece) {
+        const struct start *all = &content->whole[now->shape.body_count];
+        file_print(file,
+                   "      <DataArray type=\"UInt64\" Name=\"whole_counts\" NumberOfTuples=\"4\" "
+                   "format=\"ascii\">%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "</DataArray>\n",
+                   all->points, all->verts, all->lines, all->polys);
+    }
+    file_print(file, "    </FieldData>\n");
 }
 
 // Space for any offset, padded with blanks.
 enum { OFFSET_WIDTH = 21 };
+
+// The attributes by which VTK finds the arrays of texture coordinates and of numbers.
+static const char *attributes_of(const char *section, const struct content *content)
+{
+    const bool points = strcmp(section, "PointData") == 0;
+    if (content->piece && strcmp(section, "CellData") == 0)
+        return " GlobalIds=\"GlobalCellIds\"";
+    if (content->piece && points)
+        return content->has_cloths ? " TCoords=\"TextureCoordinates\" GlobalIds=\"GlobalPointIds\""
+                                   : " GlobalIds=\"GlobalPointIds\"";
+    return points && content->has_cloths ? " TCoords=\"TextureCoordinates\"" : "";
+}
+
+// VTK has a type of its own for numbers of points and cells.
+static const char *id_of(const struct array *array)
+{
+    return array->type == TYPE_INT64 ? " IdType=\"1\"" : "";
+}
 
 // offsets[i] is the position at which the offset of array i is to be written.
 static void write_header(struct file *file, const struct content *content,
@@ -765,15 +906,12 @@ static void write_header(struct file *file, const struct content *content,
             if (section)
                 file_print(file, "      </%s>\n", section);
             section = array->section;
-            // The attribute by which VTK finds the array of texture coordinates.
-            bool texture = strcmp(section, "PointData") == 0 && content->has_cloths;
-            file_print(file, "      <%s%s>\n", section,
-                       texture ? " TCoords=\"TextureCoordinates\"" : "");
+            file_print(file, "      <%s%s>\n", section, attributes_of(section, content));
         }
         file_print(file,
-                   "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
+                   "        <DataArray type=\"%s\"%s Name=\"%s\" NumberOfComponents=\"%d\" "
                    "format=\"appended\" offset=\"",
-                   type_name(array, content), array->name, array->components);
+                   type_name(array, content), id_of(array), array->name, array->components);
         offsets[i] = file_length(file);
         file_print(file, "%*s/>\n", OFFSET_WIDTH, "");
     }
@@ -851,6 +989,55 @@ taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path, const 
     }
     memory_release(NULL, content.strain_sums, content.points, sizeof *content.strain_sums);
     memory_release(NULL, content.strain_counts, content.points, sizeof *content.strain_counts);
+    free(content.starts);
+    return status;
+}
+
+// The arrays of the sections of points and cells, which all pieces have.
+static void write_piece_arrays(struct file *file, const struct content *content)
+{
+    const char *section = NULL;
+    for (size_t i = 0; i < ARRAY_COUNT && arrays[i].units != count_verts; i++) {
+        const struct array *array = &arrays[i];
+        if (!is_present(array, content))
+            continue;
+        if (!section || strcmp(section, array->section) != 0) {
+            if (section)
+                file_print(file, "    </P%s>\n", section);
+            section = array->section;
+            file_print(file, "    <P%s%s>\n", section, attributes_of(section, content));
+        }
+        file_print(file,
+                   "      <PDataArray type=\"%s\"%s Name=\"%s\" NumberOfComponents=\"%d\"/>\n",
+                   type_name(array, content), id_of(array), array->name, array->components);
+    }
+    file_print(file, "    </P%s>\n", section);
+}
+
+taut_status vtp_write_pieces(const char *path, const struct frame *piece,
+                             const struct vtp_options *options, const char *const *names,
+                             size_t names_count, taut_error *error)
+{
+    struct content content;
+    struct file file = {0};
+    taut_status status = count(piece, options, &content, error);
+    if (status == TAUT_OK)
+        status = file_create_new(&file, path, error);
+    if (status == TAUT_OK) {
+        file_print(&file, VTP_PIECES_HEADER);
+        file_print(&file, "    <FieldData>\n      <DataArray type=\"Float64\" Name=\"TimeValue\" "
+                          "NumberOfTuples=\"1\" format=\"ascii\">");
+        file_number(&file, piece->time, 17);
+        file_print(&file, "</DataArray>\n    </FieldData>\n");
+        write_piece_arrays(&file, &content);
+        for (size_t i = 0; i < names_count; i++) {
+            file_print(&file, "    <Piece Source=\"");
+            file_print_escaped(&file, names[i]);
+            file_print(&file, "\"/>\n");
+        }
+        file_print(&file, "  </PPolyData>\n</VTKFile>\n");
+        status = file_commit(&file, error);
+    }
     free(content.starts);
     return status;
 }

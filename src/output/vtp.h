@@ -12,7 +12,7 @@
 // cloths, TextureCoordinates: 0 to 1 along the edges u and v. Cell data: body and, if there are
 // lines, strain and broken (1: this spring has broken). The strain of a triangle is the mean over
 // the springs at its corners, that of a vert is 0. `body_springs` states for each body whether its
-// springs are in the file.
+// springs are in the file. Of several ranks see "Pieces" below.
 #ifndef TAUT_OUTPUT_VTP_H
 #define TAUT_OUTPUT_VTP_H
 
@@ -49,6 +49,28 @@ taut_status vtp_writer_frame(struct vtp_writer *writer, const char *path, const 
 // Writes a single file.
 taut_status vtp_write(const char *path, const struct frame *now, const struct vtp_options *options,
                       taut_error *error);
+
+// ---- Pieces
+//
+// A frame with `piece` (state/frame.h) is written as one of several .vtp files, whose list is a .pvtp
+// file (PPolyData). They have the same arrays with the same values as a file of the whole frame, of the
+// points and cells of the piece, and in addition: point data GlobalPointIds and cell data GlobalCellIds,
+// the numbers in that file; vtkGhostType, 1: a point that another piece has as its own; and
+// `whole_counts`, the numbers of points, verts, lines and polys of that file.
+
+#define VTP_PIECES_HEADER                                                                          \
+    "<?xml version=\"1.0\"?>\n<VTKFile type=\"PPolyData\" version=\"1.0\" "                        \
+    "byte_order=\"LittleEndian\" header_type=\"UInt64\" "                                          \
+    "compressor=\"vtkZLibDataCompressor\">\n  <PPolyData GhostLevel=\"0\">\n"
+
+// Writes the list of pieces to a file that must not exist, completely or not at all. `piece`: any of
+// them; `names`: of the files, in the same folder.
+taut_status vtp_write_pieces(const char *path, const struct frame *piece,
+                             const struct vtp_options *options, const char *const *names,
+                             size_t count, taut_error *error);
+
+// Whether the springs of a body are in the file.
+bool vtp_has_lines(const struct vtp_options *options, const struct frame_body *body);
 
 // Whether a body has triangles that show it.
 bool vtp_has_triangles(const struct frame_body *body);

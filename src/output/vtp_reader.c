@@ -11,6 +11,7 @@
 #include "base/os.h"
 #include "base/text.h"
 #include "output/vtp.h"
+#include "output/vtp_pieces.h"
 
 static const uint64_t COUNT_MAX = (uint64_t)1 << 40; // for any count: no sum below overflows
 
@@ -37,7 +38,18 @@ static taut_status parse_body_springs(struct vtp_frame *frame, taut_error *error
         frame->body_springs[i] = digit == '1';
     }
     frame->body_count = count;
-    scan_expect(scan, "      </DataArray>\n    </FieldData>\n");
+    scan_expect(scan, "      </DataArray>\n    ");
+    frame->is_piece = !scan->failed && scan_next_is(scan, ' ');
+    if (frame->is_piece) {
+        scan_expect(scan, "  <DataArray type=\"UInt64\" Name=\"whole_counts\" "
+                          "NumberOfTuples=\"4\" format=\"ascii\">");
+        for (int i = 0; i < 4; i++) {
+            frame->whole_counts[i] = scan_count(scan, i < 3 ? ' ' : '<');
+            scan->failed |= frame->whole_counts[i] > COUNT_MAX;
+        }
+        scan_expect(scan, "/DataArray>\n    ");
+    }
+    scan_expect(scan, "</FieldData>\n");
     return TAUT_OK;
 }
 
@@ -137,7 +149,10 @@ static void parse_line(struct vtp_frame *frame, int section, struct header *head
     header->sections[header->count++] = section;
     scan_expect(scan, "  <DataArray type=\"");
     scan_until(scan, '"', line->type, sizeof line->type);
-    scan_expect(scan, " Name=\"");
+    scan_expect(scan, " ");
+    if (!scan->failed && scan_next_is(scan, 'I'))
+        scan_expect(scan, "IdType=\"1\" ");
+    scan_expect(scan, "Name=\"");
     scan_until(scan, '"', line->name, sizeof line->name);
     scan_expect(scan, " NumberOfComponents=\"");
     line->components = scan_count(scan, '"');
@@ -148,14 +163,24 @@ static void parse_line(struct vtp_frame *frame, int section, struct header *head
     scan_expect(scan, "/>\n");
 }
 
+static void parse_attributes(struct vtp_frame *frame, int section)
+{
+    struct scan *scan = &frame->scan;
+    while (section <= CELL_DATA && !scan->failed && scan_next_is(scan, ' ')) {
+        scan_expect(scan, " ");
+        scan_expect(scan, section == CELL_DATA      ? "GlobalIds=\"GlobalCellIds\""
+                          : scan_next_is(scan, 'T') ? "TCoords=\"TextureCoordinates\""
+                                                    : "GlobalIds=\"GlobalPointIds\"");
+    }
+}
+
 static void parse_sections(struct vtp_frame *frame, struct header *header)
 {
     struct scan *scan = &frame->scan;
     for (int section = 0; section < SECTION_COUNT && !scan->failed; section++) {
         scan_expect(scan, "      <");
         scan_expect(scan, sections[section]);
-        if (section == POINT_DATA && scan_next_is(scan, ' '))
-            scan_expect(scan, " TCoords=\"TextureCoordinates\"");
+        parse_attributes(frame, section);
         scan_expect(scan, ">\n      ");
         while (!scan->failed && scan_next_is(scan, ' ')) {
             parse_line(frame, section, header);
@@ -212,6 +237,9 @@ static uint64_t known_components(int section, const char *name)
                  {POINT_DATA, "strain", 1},
                  {POINT_DATA, "body", 1},
                  {POINT_DATA, "TextureCoordinates", 2},
+                 {POINT_DATA, "GlobalPointIds", 1},
+                 {POINT_DATA, "vtkGhostType", 1},
+                 {CELL_DATA, "GlobalCellIds", 1},
                  {CELL_DATA, "strain", 1},
                  {CELL_DATA, "body", 1},
                  {CELL_DATA, "broken", 1},
@@ -298,6 +326,9 @@ static uint64_t find_arrays(struct vtp_frame *frame, const struct header *header
         } else if (section == CELL_DATA && strcmp(line->name, "broken") == 0) {
             frame->broken = array;
             scan->failed |= line->components != 1 || strcmp(line->type, "UInt8") != 0;
+        } else if (section <= CELL_DATA && strncmp(line->name, "Global", 6) == 0) {
+            frame->numbers[section == POINT_DATA ? VTP_POINT_NUMBERS : VTP_CELL_NUMBERS] = array;
+            scan->failed |= strcmp(line->type, "Int64") != 0;
         } else if (section <= CELL_DATA && strcmp(line->name, "body") == 0) {
             *(section == POINT_DATA ? &frame->node_bodies : &frame->cell_bodies) = array;
             scan->failed |= strcmp(line->type, "Int32") != 0;
@@ -361,6 +392,8 @@ taut_status vtp_frame_read_file(FILE *file, const char *path, struct vtp_frame *
 taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error *error)
 {
     const char *reason;
+    if (text_ends_with_any_case(path, ".pvtp"))
+        return vtp_pieces_open(path, frame, error);
     FILE *file = open_to_read(path, &reason);
     if (!file)
         return fail(error, TAUT_ERROR_IO, "cannot read '%s': %s", path, reason);
@@ -494,6 +527,8 @@ static taut_status read_positions(struct vtp_frame *frame, float *rounded, doubl
                                   taut_error *error)
 {
     struct stream stream;
+    if (frame->is_list)
+        return vtp_pieces_positions(frame, rounded, exact, error);
     if (!stream_open(frame, &frame->positions, &stream)) {
         stream_close(&stream);
         return fail_memory(error, "a frame");
@@ -535,6 +570,8 @@ taut_status vtp_frame_springs(struct vtp_frame *frame, float *strains, uint8_t *
 {
     if (frame->lines == 0)
         return TAUT_OK;
+    if (frame->is_list)
+        return vtp_pieces_springs(frame, strains, broken, error);
     struct stream stream;
     bool sound = stream_open(frame, &frame->strains, &stream);
     if (sound) {
@@ -605,6 +642,8 @@ static taut_status read_wholes(struct vtp_frame *frame, const struct vtp_array *
 taut_status vtp_frame_triangles(struct vtp_frame *frame, uint32_t (*triangles)[3], uint32_t *bodies,
                                 taut_error *error)
 {
+    if (frame->is_list)
+        return vtp_pieces_triangles(frame, triangles, bodies, error);
     taut_status status = read_wholes(frame, &frame->triangles, frame->wide ? 8 : 4, frame->points,
                                      0, 3 * frame->polys, &triangles[0][0], error);
     if (status == TAUT_OK)
@@ -615,12 +654,47 @@ taut_status vtp_frame_triangles(struct vtp_frame *frame, uint32_t (*triangles)[3
 
 taut_status vtp_frame_node_bodies(struct vtp_frame *frame, uint32_t *bodies, taut_error *error)
 {
+    if (frame->is_list)
+        return vtp_pieces_node_bodies(frame, bodies, error);
     return read_wholes(frame, &frame->node_bodies, 4, frame->name_count, 0, frame->points, bodies,
                        error);
 }
 
+taut_status vtp_frame_numbers(struct vtp_frame *frame, enum vtp_numbers which, uint64_t first,
+                              uint64_t count, uint64_t limit, uint64_t *numbers, taut_error *error)
+{
+    const struct vtp_array *array = &frame->numbers[which];
+    struct scan *scan = &frame->scan;
+    struct stream stream;
+    if (count == 0)
+        return TAUT_OK;
+    if (!array->present)
+        return refuse(frame, "lacks the numbers of a piece that taut wrote", error);
+    const bool sound = stream_open(frame, array, &stream);
+    if (sound)
+        stream_skip(&stream, 8 * first);
+    for (uint64_t done = 0; sound && done < count && !scan->failed; done++) {
+        const unsigned char *bytes;
+        numbers[done] = 0;
+        if (stream_next(&stream, 8, &bytes) < 8)
+            break;
+        for (int byte = 8; byte > 0; byte--)
+            numbers[done] = numbers[done] << 8 | bytes[byte - 1];
+        scan->failed |= numbers[done] >= limit;
+    }
+    stream_close(&stream);
+    if (!sound)
+        return fail_memory(error, "a frame");
+    return scan->failed ? refuse(frame, "cannot be read to its end, or has wrong numbers", error)
+                        : TAUT_OK;
+}
+
 void vtp_frame_close(struct vtp_frame *frame)
 {
+    if (frame->is_list) {
+        vtp_pieces_close(frame);
+        return;
+    }
     for (uint64_t i = 0; i < frame->name_count; i++)
         free(frame->names[i]);
     free(frame->names);

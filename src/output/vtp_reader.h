@@ -28,14 +28,27 @@ struct vtp_frame {
     uint64_t name_count;
     bool wide; // numbers of nodes have 8 bytes
     struct vtp_array positions, strains, broken, node_bodies, cell_bodies, triangles;
+    // Of a piece (vtp.h): the counts of points, verts, lines and polys of the whole frame.
+    bool is_piece;
+    uint64_t whole_counts[4];
+    struct vtp_array numbers[2]; // enum vtp_numbers
+    // Of a list of pieces, which has no more arrays: these.
+    bool is_list;
+    struct vtp_frame *pieces;
+    size_t piece_count;
 };
 
-// Opens a frame and reads its header. Call vtp_frame_close after success.
+// Opens a frame, also a list of pieces (.pvtp), and reads its header. Call vtp_frame_close after success.
 taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error *error);
 
 // The same for a seekable stream, which then belongs to the frame (also after a failure).
 taut_status vtp_frame_read_file(FILE *file, const char *path, struct vtp_frame *frame,
                                 taut_error *error);
+
+// Reads the numbers in the whole frame, below `limit`, of points or cells of a piece.
+enum vtp_numbers { VTP_POINT_NUMBERS, VTP_CELL_NUMBERS };
+taut_status vtp_frame_numbers(struct vtp_frame *frame, enum vtp_numbers which, uint64_t first,
+                              uint64_t count, uint64_t limit, uint64_t *numbers, taut_error *error);
 
 // Reads positions, 3 per node.
 taut_status vtp_frame_positions(struct vtp_frame *frame, float *positions, taut_error *error);

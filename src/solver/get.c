@@ -537,11 +537,12 @@ void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame
 {
     const uint64_t nodes = frame->shape.node_count;
     const unsigned constant = frame->fields & (FRAME_BODIES | FRAME_LISTS);
+    const bool want_forces = fields & FRAME_FORCES; // also for a piece, which another frame has
     fields &= frame->allocated;
     if (!solver->topology->any_breaks)
         fields &= ~(unsigned)(FRAME_BROKEN | FRAME_DRAWN_BROKEN);
-    if (fields & (FRAME_ENERGY | FRAME_FORCES))
-        read_energy(solver, fields & FRAME_FORCES, frame);
+    if (fields & FRAME_ENERGY || want_forces)
+        read_energy(solver, want_forces, frame);
     if (frame->volumes && fields & (FRAME_ENERGY | FRAME_FORCES | FRAME_VOLUMES))
         for (size_t b = 0; b < frame->shape.body_count; b++)
             frame->volumes[b] = solver_body_volume(solver, b);

@@ -88,6 +88,11 @@ bool solver_reads_parts(const taut_solver *solver);
 void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        void *to);
 
+// Where ranks hold only their parts: the nodes of this rank; and, on all ranks together, everything that
+// a frame has of the nodes to which springs at these nodes reach, := that of their owners.
+struct range solver_part_nodes(const taut_solver *solver);
+void solver_exchange_around(const taut_solver *solver, struct range nodes);
+
 // The hash of the state where ranks hold only their parts, on rank 0; each adds its own nodes.
 uint64_t solver_hash_parts(const taut_solver *solver);
 

@@ -28,6 +28,8 @@ struct solver_ranks {
     struct shares *shares; // of what they share then; NULL: nothing
     bool steps;            // within steps, or what else all ranks do together
     bool collected;        // on rank 0: its arrays have the present state of all nodes
+    solver_answer *answer; // on the others: to solver_begin_call
+    void *answer_context;
 };
 
 // Orders from ORDER_PART on are those of enum part_task.
@@ -37,6 +39,7 @@ enum {
     ORDER_EVALUATE,
     ORDER_COUNT,
     ORDER_READ,
+    ORDER_CALL,
     ORDER_STARTED,
     ORDER_END,
     ORDER_PART
@@ -44,8 +47,8 @@ enum {
 
 struct order {
     uint64_t kind;
-    uint64_t steps; // or whether forces are wanted, the argument of a task, or what is read of
-    uint64_t first, count; // these nodes
+    uint64_t steps;        // or whether forces are wanted, the argument of a task, what is read of
+    uint64_t first, count; // these nodes, or the bytes of a message
 };
 
 // ---- What is refused
@@ -417,8 +420,61 @@ static void do_part(taut_solver *solver, uint64_t task, uint64_t argument)
         (void)solver_hash_parts(solver);
 }
 
-void solver_serve(taut_solver *solver)
+struct range solver_part_nodes(const taut_solver *solver)
 {
+    const uint64_t *cuts = solver->ranks->parts->cuts + ranks_number();
+    return (struct range){(size_t)cuts[0], (size_t)cuts[1]};
+}
+
+uint64_t solver_rank_nodes(const taut_solver *solver, int rank)
+{
+    const uint64_t *cuts = solver->ranks->parts->cuts + rank;
+    return cuts[1] - cuts[0];
+}
+
+void solver_exchange_around(const taut_solver *solver, struct range nodes)
+{
+    solver->functions->exchange_around(solver->system, solver->ranks->exchange, nodes);
+}
+
+void solver_begin_call(const taut_solver *solver, const void *message, size_t bytes)
+{
+    struct order order = {.kind = ORDER_CALL, .steps = bytes};
+    if (!solver->ranks)
+        return;
+    ranks_broadcast(&order, sizeof order);
+    void *copy = malloc(bytes + 1);
+    if (!copy)
+        ranks_abort(1, "out of memory for a message to all ranks");
+    memcpy(copy, message, bytes);
+    ranks_broadcast(copy, bytes);
+    free(copy);
+    solver->ranks->steps = true;
+}
+
+void solver_end_call(const taut_solver *solver)
+{
+    if (solver->ranks)
+        solver->ranks->steps = false;
+}
+
+static void answer_call(struct solver_ranks *ranks, size_t bytes)
+{
+    void *message = malloc(bytes + 1);
+    if (!message)
+        ranks_abort(1, "out of memory for a message to all ranks");
+    ranks_broadcast(message, bytes);
+    ranks->steps = true;
+    if (ranks->answer)
+        ranks->answer(ranks->answer_context, message);
+    ranks->steps = false;
+    free(message);
+}
+
+void solver_serve(taut_solver *solver, solver_answer *answer, void *context)
+{
+    solver->ranks->answer = answer;
+    solver->ranks->answer_context = context;
     serve_until(solver, ORDER_END);
 }
 
@@ -441,6 +497,8 @@ static void serve_until(taut_solver *solver, uint64_t last)
             pass_parts(solver, (unsigned)order.steps, order.first, order.count, NULL);
         else if (order.kind == ORDER_COUNT)
             (void)solver_surface_counts(solver);
+        else if (order.kind == ORDER_CALL)
+            answer_call(solver->ranks, (size_t)order.steps);
     } while (order.kind != last && order.kind != ORDER_END);
 }
 

@@ -92,8 +92,18 @@ taut_status solver_share(taut_solver *solver, const taut_scene *scene,
 bool solver_has_part(const taut_solver *solver);
 
 // On ranks other than 0, where solver_share has succeeded: takes part in what rank 0 does with its
-// solver, until it destroys it.
-void solver_serve(taut_solver *solver);
+// solver, until it destroys it. `answer` (may be NULL) is called with what rank 0 gives
+// solver_begin_call.
+typedef void solver_answer(void *context, const void *message);
+void solver_serve(taut_solver *solver, solver_answer *answer, void *context);
+
+// On rank 0 of several: has the others call their answer with a copy of the message. Until the end of the
+// call all do something together with the nodes that they have, and nothing is collected.
+void solver_begin_call(const taut_solver *solver, const void *message, size_t bytes);
+void solver_end_call(const taut_solver *solver);
+
+// Where ranks hold only their parts: how many nodes the part of a rank has.
+uint64_t solver_rank_nodes(const taut_solver *solver, int rank);
 
 // The parts that `count` ranks would have, one element each; no processes are started.
 taut_status solver_count_parts(const taut_solver *solver, int count,
@@ -209,6 +219,15 @@ struct surface_relaxed solver_surface_relaxed(const taut_solver *solver);
 // the bodies are always included; lists are filled here, once.
 taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,
                               taut_error *error);
+
+// Where ranks hold only their parts (solver_has_part): the piece of this rank (state/frame.h), of a frame
+// with the bodies `whole`, which must live as long. `with_lines`: of each body, whether its springs are
+// lines. TAUT_ERROR_MEMORY. solver_read_piece fills it, on all ranks together; forces must have been
+// evaluated.
+taut_status solver_make_piece(const taut_solver *solver, const struct frame_body *whole,
+                              const bool *with_lines, unsigned fields, struct frame *frame,
+                              taut_error *error);
+void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame *frame);
 
 // Fills the scalars of a frame, and those of `fields` that it has arrays for, from the present
 // state, with the solver's own threads. For energies and forces the state is evaluated, which does

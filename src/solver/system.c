@@ -348,6 +348,20 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
         }
 }
 
+static void read_strains(const struct system *system, uint64_t first, uint64_t count,
+                         double *strains)
+{
+    for (uint64_t spring = first; spring < first + count;) {
+        const struct spring_run run = topology_run(system->topology, spring, first + count);
+        for (uint64_t i = 0; i < run.count; i++) {
+            const vec3 d = vec3_subtract(node_position(system->state, run.a + i),
+                                         node_position(system->state, run.b + i));
+            *strains++ = strain(vec3_length(d), (double)(real)run.rest_length);
+        }
+        spring += run.count;
+    }
+}
+
 // The box of those of all ranks.
 static void combine_boxes(double least[3], double most[3])
 {
@@ -502,6 +516,12 @@ static void exchange_collect(struct system *system, struct exchange *exchange)
     REAL_NAME(surface_friction_share)(system);
 }
 
+static void exchange_around(const struct system *system, const struct exchange *exchange,
+                            struct range nodes)
+{
+    REAL_NAME(exchange_around)(system, exchange, nodes);
+}
+
 // ---- Interaction between two steps
 
 static void set_sphere(struct system *system, size_t collider, vec3 centre, vec3 velocity,
@@ -612,12 +632,14 @@ const struct system_functions REAL_NAME(system_functions) = {
     .exchange_pause = REAL_NAME(exchange_pause),
     .exchange_resume = REAL_NAME(exchange_resume),
     .exchange_collect = exchange_collect,
+    .exchange_around = exchange_around,
     .shares_make = REAL_NAME(shares_make),
     .shares_free = REAL_NAME(shares_free),
     .shares_use = shares_use,
     .evaluate = evaluate,
     .read_nodes = read_nodes,
     .read_springs = read_springs,
+    .read_strains = read_strains,
     .volume = volume,
     .broken_count = REAL_NAME(springs_broken_count),
     .hash = hash,

@@ -76,6 +76,8 @@ struct system_functions {
     bool (*exchange_pause)(struct system *system, const struct worker *worker);
     void (*exchange_resume)(struct system *system, bool paused, const struct worker *worker);
     void (*exchange_collect)(struct system *system, struct exchange *exchange); // on rank 0
+    void (*exchange_around)(const struct system *system, const struct exchange *exchange,
+                            struct range nodes);
     // springs/shares.h: of several ranks that compute the same steps. shares_use as exchange_use.
     struct shares *(*shares_make)(const struct system *system);
     void (*shares_free)(struct shares *shares);
@@ -91,6 +93,9 @@ struct system_functions {
     // Strains and broken flags of all springs, over all bodies in builder order; `broken` may be
     // NULL.
     void (*read_springs)(const struct system *system, double *strains, uint8_t *broken);
+    // The same of springs of grids that neither break nor yield.
+    void (*read_strains)(const struct system *system, uint64_t first, uint64_t count,
+                         double *strains);
     double (*volume)(const struct system *system, size_t body);
     uint64_t (*broken_count)(const struct system *system);
     uint64_t (*hash)(const struct system *system);

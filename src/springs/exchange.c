@@ -323,30 +323,43 @@ static bool want_reach(const struct system *system, const struct exchange *it, s
     return true;
 }
 
+// Gets these fields of the nodes around `nodes`, which include this rank's.
+static void get_around(const struct system *system, const struct exchange *it, struct range nodes,
+                       const struct node_fields *fields)
+{
+    struct node_lists reach = {0};
+    bool found = REAL_NAME(node_lists_begin)(&reach);
+    if (found && nodes.first < nodes.end)
+        found = want_reach(system, it, nodes, &reach);
+    if (!found || !REAL_NAME(node_lists_swap)(&reach) ||
+        !REAL_NAME(node_lists_connect)(&reach, NULL, fields->count, TAG_REACH,
+                                       RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING))
+        ranks_abort(1, "out of memory for the nodes around the part of a rank");
+    send_and_receive(&reach, fields);
+    REAL_NAME(node_lists_free)(&reach);
+}
+
 void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker)
 {
-    const struct exchange *it = system->exchange;
     const struct state *s = system->state;
     worker_barrier(worker);
     if (worker->index == 0) {
         const struct range chunks = REAL_NAME(exchange_chunks)(system);
         const struct range nodes = {chunks.first * SUM_CHUNK,
                                     (size_t)min_u64((uint64_t)chunks.end * SUM_CHUNK, s->nodes)};
-        struct node_lists reach = {0};
         struct node_fields positions = {.count = 0};
         add_fields(&positions, s->x, s->y, s->z);
         add_fields(&positions, s->x_low, s->y_low, s->z_low);
-        bool found = REAL_NAME(node_lists_begin)(&reach);
-        if (found && chunks.first < chunks.end)
-            found = want_reach(system, it, nodes, &reach);
-        if (!found || !REAL_NAME(node_lists_swap)(&reach) ||
-            !REAL_NAME(node_lists_connect)(&reach, NULL, positions.count, TAG_REACH,
-                                           RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING))
-            ranks_abort(1, "out of memory for the nodes around the part of a rank");
-        send_and_receive(&reach, &positions);
-        REAL_NAME(node_lists_free)(&reach);
+        get_around(system, system->exchange, nodes, &positions);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+void REAL_NAME(exchange_around)(const struct system *system, const struct exchange *exchange,
+                                struct range nodes)
+{
+    const struct node_fields fields = fields_of(system, true);
+    get_around(system, exchange, nodes, &fields);
 }
 
 // The nodes of a rank, array after array; into `all` or out of it.

@@ -59,6 +59,11 @@ void REAL_NAME(exchange_ends)(struct system *system, const struct worker *worker
 // this rank's chunks reach, := those of their owners. Rare; ends all ranks without memory.
 void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker);
 
+// Outside of steps, where ranks hold only their parts: positions, velocities and forces of the nodes to
+// which springs at these nodes reach, := those of their owners. Rare; ends all ranks without memory.
+void REAL_NAME(exchange_around)(const struct system *system, const struct exchange *exchange,
+                                struct range nodes);
+
 // Positions and velocities of all nodes, on all ranks, for contact of surfaces: instead of the halo.
 // Nothing without other ranks, or if they are known since nodes moved. exchange_all_known, by worker 0:
 // what moves nodes within a step says that they are not known, unless all ranks have moved all alike.

@@ -1,6 +1,7 @@
 // Creates, copies and frees frames.
 #include "state/frame.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -23,8 +24,21 @@ taut_status frame_make(const struct frame_shape *shape, unsigned fields, struct 
     return TAUT_OK;
 }
 
+static void free_piece(struct frame_piece *piece)
+{
+    if (!piece)
+        return;
+    memory_release(NULL, piece->nodes, (size_t)piece->node_count, sizeof *piece->nodes);
+    memory_release(NULL, piece->lines, (size_t)piece->line_count, sizeof *piece->lines);
+    memory_release(NULL, piece->faces, (size_t)piece->face_count, sizeof *piece->faces);
+    free(piece->runs);
+    free(piece->bodies);
+    free(piece);
+}
+
 void frame_free(struct frame *frame)
 {
+    free_piece(frame->piece);
     const struct frame_shape *shape = &frame->shape;
 #define RELEASE(type, name, length, condition)                                                     \
     memory_release(NULL, frame->name, (size_t)(length), sizeof(type));
@@ -64,6 +78,7 @@ void frame_copy(const struct frame *from, struct frame *to)
     copy.allocated = to->allocated;
     copy.reader = to->reader;
     copy.reader_context = to->reader_context;
+    copy.piece = to->piece;
     copy.fields = (from->fields & to->allocated & ~constant) | (to->fields & constant);
 #define COPY(type, name, length, condition)                                                        \
     copy.name = to->name;                                                                          \

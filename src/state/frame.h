@@ -53,6 +53,39 @@ struct frame_body {
 
 typedef uint32_t frame_spring[2]; // the nodes of a spring, numbered within its body
 
+// An end of a spring of a piece that is no node of the piece.
+#define FRAME_OUTSIDE UINT32_MAX
+
+// Of a frame that is a piece of another one, the whole, which one of several ranks has: its bodies have
+// only some of their nodes, in the order of the whole. Of each body these are first its own nodes, which
+// no other piece has as its own, then copies of others, to which its cells reach. A spring or face
+// belongs to the piece with its lowest node. The frame also has the other springs at all its nodes.
+struct frame_piece {
+    const struct frame_body *whole; // the bodies of the whole
+    size_t body_count;
+    // Numbers in the whole, over all bodies, of each node, and of each run of springs the first.
+    uint64_t *nodes;
+    uint64_t node_count;
+    struct frame_run {
+        uint64_t first, count;
+    } * runs;
+    size_t run_count, run_capacity;
+    // Of each body, and of one more: the first of its lines and of its faces; and its own nodes.
+    struct frame_piece_body {
+        uint64_t first_line, first_face, own_nodes;
+    } * bodies;
+    // Its springs among the springs of the frame, of bodies of which it lists them (solver_make_piece),
+    // each with its number among the springs of its body in the whole.
+    struct frame_line_number {
+        uint64_t spring, number;
+    } * lines;
+    uint64_t line_count;
+    uint64_t *faces; // of each face, its number among the faces of its body in the whole
+    uint64_t face_count;
+    uint64_t first_own, end_own; // of the nodes of the whole
+    uint64_t end;                // and the end of those that it has
+};
+
 struct frame_collider {
     float centre[3], radius; // m; radius 0: it is not a sphere
     double translate[3];     // m, of a mesh, which may have been moved since the scene was read
@@ -127,6 +160,7 @@ struct frame {
     bool has_mouse_spring;
     struct frame_line mouse_spring; // from the grabbed node to the pointer
     uint64_t generation;            // of the subject with which it is drawn (play/setting.h)
+    struct frame_piece *piece;      // NULL: it is a whole frame
     // For nodes of which a frame has no arrays, at the time at which they are asked for; or NULL.
     frame_reader *reader;
     void *reader_context;

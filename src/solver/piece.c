@@ -1,0 +1,330 @@
+// Pieces of frames (state/frame.h, struct frame_piece): of ranks that hold only their parts each lists
+// the nodes, springs and faces of its piece once, and reads their state for each frame. All bodies are on
+// grids then, with the builder's numbers of nodes and springs, and no spring breaks or yields
+// (solver_may_hold_part).
+#include "solver/private.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+
+// What is being listed of one body; nodes are numbered over all bodies.
+struct listing {
+    const struct topology *topology;
+    const struct topology_body *body;
+    struct frame_piece *piece;
+    bool with_lines;     // its springs are lines
+    uint64_t first, end; // own nodes
+    uint8_t *reached;    // whether cells reach node end + i
+    size_t reached_count, reached_capacity;
+    uint32_t *copies; // how many nodes before end + i are reached
+    size_t first_run; // of the piece's runs, which do not go beyond a body
+};
+
+static uint64_t end_of(const struct listing *it)
+{
+    return it->end + it->reached_count;
+}
+
+static bool owns(const struct listing *it, uint64_t node)
+{
+    return node >= it->first && node < it->end;
+}
+
+static bool reach(struct listing *it, uint64_t node)
+{
+    if (node < it->end)
+        return true;
+    const size_t number = (size_t)(node - it->end);
+    if (!array_reserve((void **)&it->reached, &it->reached_capacity, number + 1, 1))
+        return false;
+    while (it->reached_count <= number)
+        it->reached[it->reached_count++] = 0;
+    it->reached[number] = 1;
+    return true;
+}
+
+// The springs [*from, *to) of a run that have a node of [first, end) as the end `at` of their first one.
+static void springs_at(const struct spring_run *run, uint64_t at, uint64_t first, uint64_t end,
+                       uint64_t *from, uint64_t *to)
+{
+    *from = first > at ? min_u64(first - at, run->count) : 0;
+    *to = end > at ? min_u64(end - at, run->count) : 0;
+}
+
+static bool add_run(const struct listing *it, uint64_t first, uint64_t count)
+{
+    struct frame_piece *piece = it->piece;
+    if (count == 0)
+        return true;
+    struct frame_run *last =
+        piece->run_count > it->first_run ? &piece->runs[piece->run_count - 1] : NULL;
+    if (last && last->first + last->count == first) {
+        last->count += count;
+        return true;
+    }
+    if (!array_reserve((void **)&piece->runs, &piece->run_capacity, piece->run_count + 1,
+                       sizeof *piece->runs))
+        return false;
+    piece->runs[piece->run_count++] = (struct frame_run){first, count};
+    return true;
+}
+
+// Marks the nodes of others that the body's cells reach.
+static bool reach_cells(struct listing *it)
+{
+    const struct topology_body *body = it->body;
+    const uint64_t end = body->first_spring + body->spring_count;
+    bool reached = true;
+    for (uint64_t spring = body->first_spring; it->with_lines && spring < end && reached;) {
+        const struct spring_run run = topology_run(it->topology, spring, end);
+        const uint64_t lower = min_u64(run.a, run.b), upper = max_u64(run.a, run.b);
+        uint64_t from, to;
+        springs_at(&run, lower, it->first, it->end, &from, &to);
+        for (uint64_t i = from; i < to && reached; i++)
+            reached = reach(it, upper + i);
+        spring += run.count;
+    }
+    for (uint64_t i = 0; body->face_arity == 3 && i < body->face_count && reached; i++) {
+        const struct face face = topology_body_face(it->topology, body, i);
+        const uint64_t lowest = min_u64(face.nodes[0], min_u64(face.nodes[1], face.nodes[2]));
+        for (int corner = 0; owns(it, lowest) && corner < 3 && reached; corner++)
+            reached = reach(it, face.nodes[corner]);
+    }
+    return reached;
+}
+
+// Lists the runs of springs that have nodes between the first and the last of the piece, and counts
+// lines, faces and nodes. *springs: those of all runs.
+static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *lines)
+{
+    const struct topology_body *body = it->body;
+    const uint64_t end = body->first_spring + body->spring_count, last = end_of(it);
+    *lines = 0;
+    it->first_run = it->piece->run_count;
+    for (uint64_t spring = body->first_spring; it->first < it->end && spring < end;) {
+        const struct spring_run run = topology_run(it->topology, spring, end);
+        const uint64_t lower = min_u64(run.a, run.b), upper = max_u64(run.a, run.b);
+        uint64_t from, to, from_upper, to_upper;
+        springs_at(&run, lower, it->first, it->end, &from, &to);
+        *lines += it->with_lines ? to - from : 0;
+        springs_at(&run, lower, it->first, last, &from, &to);
+        springs_at(&run, upper, it->first, last, &from_upper, &to_upper);
+        // Those at the upper end come first.
+        if (to_upper > from_upper && to > from && to_upper >= from) {
+            from = from_upper;
+        } else {
+            if (!add_run(it, spring + from_upper, to_upper - from_upper))
+                return false;
+            counts->spring_count += to_upper - from_upper;
+        }
+        if (to > from && !add_run(it, spring + from, to - from))
+            return false;
+        counts->spring_count += to > from ? to - from : 0;
+        spring += run.count;
+    }
+    for (uint64_t i = 0; body->face_arity == 3 && i < body->face_count; i++) {
+        const struct face face = topology_body_face(it->topology, body, i);
+        counts->face_count +=
+            owns(it, min_u64(face.nodes[0], min_u64(face.nodes[1], face.nodes[2])));
+    }
+    counts->node_count = it->end - it->first;
+    for (size_t i = 0; i < it->reached_count; i++)
+        counts->node_count += it->reached[i];
+    return true;
+}
+
+// The number of a node in the piece, within its body.
+static uint32_t number_of(const struct listing *it, uint64_t node)
+{
+    if (owns(it, node))
+        return (uint32_t)(node - it->first);
+    if (node < it->first || node >= end_of(it) || !it->reached[node - it->end])
+        return FRAME_OUTSIDE;
+    return (uint32_t)(it->end - it->first) + it->copies[node - it->end];
+}
+
+// Fills the lists of the body, for which there is memory now. *run: the first of its runs, and then
+// of those of the next body.
+static void fill_body(const struct listing *it, struct frame *frame, size_t number, size_t *run)
+{
+    struct frame_piece *piece = it->piece;
+    const struct frame_body *to = &frame->bodies[number];
+    const struct topology_body *body = it->body;
+    uint64_t node = to->first_node, spring = to->first_spring;
+    uint64_t line = piece->bodies[number].first_line, face = piece->bodies[number].first_face;
+    for (uint64_t i = it->first; i < it->end; i++)
+        piece->nodes[node++] = i;
+    for (size_t i = 0; i < it->reached_count; i++)
+        if (it->reached[i])
+            piece->nodes[node++] = it->end + i;
+
+    const uint64_t end_spring = body->first_spring + body->spring_count;
+    for (; *run < piece->run_count && piece->runs[*run].first < end_spring; ++*run) {
+        const uint64_t end = piece->runs[*run].first + piece->runs[*run].count;
+        for (uint64_t s = piece->runs[*run].first; s < end;) {
+            const struct spring_run these = topology_run(it->topology, s, end);
+            for (uint64_t i = 0; i < these.count; i++, spring++) {
+                const uint64_t a = these.a + i, b = these.b + i;
+                frame->springs[spring][0] = number_of(it, a);
+                frame->springs[spring][1] = number_of(it, b);
+                if (it->with_lines && owns(it, min_u64(a, b)))
+                    piece->lines[line++] =
+                        (struct frame_line_number){spring, s + i - body->first_spring};
+            }
+            s += these.count;
+        }
+    }
+
+    for (uint64_t i = 0; body->face_arity == 3 && i < body->face_count; i++) {
+        const struct face at = topology_body_face(it->topology, body, i);
+        if (!owns(it, min_u64(at.nodes[0], min_u64(at.nodes[1], at.nodes[2]))))
+            continue;
+        for (int corner = 0; corner < 3; corner++)
+            frame->faces[3 * face + (uint64_t)corner] = number_of(it, at.nodes[corner]);
+        piece->faces[face++] = i;
+    }
+}
+
+// Counts what the piece has of all bodies: their nodes, springs and faces in `bodies`, and its shape.
+static bool count_all(struct listing *listings, struct frame_body *bodies,
+                      struct frame_piece *piece, struct frame_shape *shape)
+{
+    for (size_t b = 0; b < piece->body_count; b++) {
+        struct listing *it = &listings[b];
+        uint64_t lines;
+        bodies[b].first_node = shape->node_count;
+        bodies[b].first_spring = shape->spring_count;
+        piece->bodies[b] =
+            (struct frame_piece_body){piece->line_count, piece->face_count, it->end - it->first};
+        if ((it->first < it->end && !reach_cells(it)) || !count_body(it, &bodies[b], &lines))
+            return false;
+        it->copies = calloc(it->reached_count + 1, sizeof *it->copies);
+        if (!it->copies)
+            return false;
+        for (size_t i = 0; i < it->reached_count; i++)
+            it->copies[i + 1] = it->copies[i] + it->reached[i];
+        shape->node_count += bodies[b].node_count;
+        shape->spring_count += bodies[b].spring_count;
+        shape->face_count += bodies[b].face_count;
+        piece->line_count += lines;
+        piece->face_count += bodies[b].face_count;
+        piece->end = max_u64(piece->end, it->first < it->end ? end_of(it) : 0);
+    }
+    piece->bodies[piece->body_count] =
+        (struct frame_piece_body){piece->line_count, piece->face_count, 0};
+    piece->node_count = shape->node_count;
+    return true;
+}
+
+static taut_status allocate(struct frame_piece *piece, struct frame_shape *shape, unsigned fields,
+                            struct frame *frame, taut_error *error)
+{
+    taut_status status = frame_make(shape, fields | FRAME_BODIES | FRAME_LISTS, frame, error);
+    frame->piece = piece; // which the frame frees from now on
+    if (status != TAUT_OK) {
+        frame_free(frame);
+        return status;
+    }
+    piece->nodes = memory_allocate(NULL, (size_t)piece->node_count, sizeof *piece->nodes);
+    piece->lines = memory_allocate(NULL, (size_t)piece->line_count, sizeof *piece->lines);
+    piece->faces = memory_allocate(NULL, (size_t)piece->face_count, sizeof *piece->faces);
+    if (piece->nodes && piece->lines && piece->faces)
+        return TAUT_OK;
+    frame_free(frame);
+    return fail_memory(error, "the piece of a frame");
+}
+
+static void begin_listings(const taut_solver *solver, const bool *with_lines,
+                           struct frame_piece *piece, struct listing *listings)
+{
+    for (size_t b = 0; b < piece->body_count; b++) {
+        const struct topology_body *body = &solver->topology->bodies[b];
+        const uint64_t end = body->first_node + body->node_count;
+        struct listing *it = &listings[b];
+        *it = (struct listing){.topology = solver->topology,
+                               .body = body,
+                               .piece = piece,
+                               .with_lines = with_lines[b],
+                               .first = max_u64(body->first_node, piece->first_own),
+                               .end = min_u64(end, piece->end_own)};
+        it->end = max_u64(it->first, it->end);
+    }
+}
+
+taut_status solver_make_piece(const taut_solver *solver, const struct frame_body *whole,
+                              const bool *with_lines, unsigned fields, struct frame *frame,
+                              taut_error *error)
+{
+    const size_t count = solver->topology->body_count;
+    struct frame_piece *piece = calloc(1, sizeof *piece);
+    struct frame_body *bodies = calloc(count + 1, sizeof *bodies);
+    struct listing *listings = calloc(count + 1, sizeof *listings);
+    struct frame_shape shape = {.body_count = count};
+    taut_status status = TAUT_OK;
+    bool counted = false;
+    *frame = (struct frame){0};
+    if (piece && bodies && listings) {
+        const struct range own = solver_part_nodes(solver);
+        piece->whole = whole;
+        piece->body_count = count;
+        piece->first_own = own.first;
+        piece->end_own = piece->end = own.end;
+        piece->bodies = calloc(count + 1, sizeof *piece->bodies);
+        begin_listings(solver, with_lines, piece, listings);
+        counted = piece->bodies && count_all(listings, bodies, piece, &shape);
+    }
+    status = counted ? allocate(piece, &shape, fields, frame, error)
+                     : fail_memory(error, "the piece of a frame");
+    size_t run = 0;
+    for (size_t b = 0; status == TAUT_OK && b < count; b++) {
+        bodies[b].name = whole[b].name;
+        bodies[b].sheet[0] = whole[b].sheet[0];
+        bodies[b].sheet[1] = whole[b].sheet[1];
+        bodies[b].face_arity = whole[b].face_arity;
+        bodies[b].springs = (const uint32_t(*)[2])frame->springs + bodies[b].first_spring;
+        bodies[b].faces = frame->faces + 3 * piece->bodies[b].first_face;
+        frame->bodies[b] = bodies[b];
+        fill_body(&listings[b], frame, b, &run);
+    }
+    for (size_t b = 0; listings && b < count; b++) {
+        free(listings[b].reached);
+        free(listings[b].copies);
+    }
+    if (!counted && piece) {
+        free(piece->runs);
+        free(piece->bodies);
+        free(piece);
+    }
+    free(listings);
+    free(bodies);
+    return status;
+}
+
+void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame *frame)
+{
+    const struct frame_piece *piece = frame->piece;
+    const struct system_functions *call = solver->functions;
+    solver_exchange_around(solver, (struct range){(size_t)piece->first_own, (size_t)piece->end});
+    for (uint64_t node = 0; node < piece->node_count;) {
+        uint64_t end = node + 1;
+        while (end < piece->node_count && piece->nodes[end] == piece->nodes[end - 1] + 1)
+            end++;
+        call->read_nodes(solver->system, piece->nodes[node], end - node,
+                         fields & FRAME_POSITIONS ? frame->positions + 3 * node : NULL,
+                         fields & FRAME_VELOCITIES ? frame->velocities + 3 * node : NULL,
+                         fields & FRAME_FORCES ? frame->forces + 3 * node : NULL);
+        node = end;
+    }
+    double *strains = frame->strains;
+    for (size_t r = 0; fields & FRAME_STRAINS && r < piece->run_count; r++) {
+        call->read_strains(solver->system, piece->runs[r].first, piece->runs[r].count, strains);
+        strains += piece->runs[r].count;
+    }
+    frame->step = taut_solver_step_count(solver);
+    frame->time = taut_solver_time(solver);
+    frame->single = solver->precision == PRECISION_SINGLE;
+    frame->fields =
+        frame->allocated & (fields | FRAME_BODIES | FRAME_LISTS) & ~(unsigned)FRAME_BROKEN;
+}
