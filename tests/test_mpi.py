@@ -1270,7 +1270,8 @@ def case_interrupted_run_is_continued_on_several_ranks():
         one = start(0, "run", path, "--output", "whole", "--quiet", "--threads", "1")
         expect(one.returncode == 0, one.stderr)
         whole = files_of("whole")
-        for ranks, how, again in ((0, signal.SIGKILL, 3), (2, signal.SIGTERM, 4), (3, signal.SIGTERM, 0)):
+        for ranks, how, again in ((0, signal.SIGKILL, 3), (2, signal.SIGTERM, 4),
+                                  (3, signal.SIGTERM, 0), (2, signal.SIGKILL, 2)):
             interrupt(path, "cut", ranks, how)
             found = start(again, "resume", "cut", "--quiet", "--threads", "1")
             expect(found.returncode == 0, found.stderr)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -157,6 +158,19 @@ taut_status manifest_fail_busy(const char *folder, taut_error *error)
 static bool lock(const struct file *log)
 {
     return flock(log->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+// The same after 2 s at most: a run on several ranks lives on for a moment after mpirun has been killed.
+static bool lock_soon(const struct file *log)
+{
+    enum { TRIES = 40 };
+    const struct timespec pause = {.tv_nsec = 50000000};
+    for (int i = 0; !lock(log); i++) {
+        if (i == TRIES)
+            return false;
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
 }
 
 taut_status manifest_begin(const char *folder, const char *kind, const char *name,
@@ -857,7 +871,7 @@ taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_
                      : fail_read(path, errno, error);
     if (status == TAUT_OK)
         status = file_extend(&manifest->log, path, error);
-    if (status == TAUT_OK && !lock(&manifest->log))
+    if (status == TAUT_OK && !lock_soon(&manifest->log))
         status = fail(error, TAUT_ERROR_IO, "'%s' is being written by another taut", folder);
 
     // A run that has just ended has replaced the file since.
