@@ -155,7 +155,8 @@ struct scale solver_scale(const taut_solver *solver)
 
 double solver_greatest_coordinate(const taut_solver *solver)
 {
-    solver_collect(solver);
+    if (!solver->only_part)
+        solver_collect(solver);
     return solver_scale(solver).reach;
 }
 
