@@ -560,7 +560,7 @@ static void add_powers(struct system *system, double (*powers)[POWER_COLUMNS], d
                             group_of_tiles(system), tiles);
         rest = parts->loose;
     }
-    ranks_add(powers[0] + rest * POWER_COLUMNS, (parts->count - rest) * POWER_COLUMNS);
+    ranks_add((double *)(powers + rest), (parts->count - rest) * POWER_COLUMNS);
 }
 
 static void move_powers(struct system *system, double (*to)[POWER_COLUMNS], struct range parts)
