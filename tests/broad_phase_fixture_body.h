@@ -7,6 +7,7 @@
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
 #include "contact/candidates.h"
+#include "contact/separation.h"
 
 struct team_work {
     struct broad_phase *broad;
@@ -15,6 +16,7 @@ struct team_work {
     int workers;
     bool found[64];         // by each worker
     block_reals *positions; // by block
+    const struct kernels *kernels;
 };
 
 static void work(void *context, const struct worker *worker)
@@ -22,7 +24,7 @@ static void work(void *context, const struct worker *worker)
     struct team_work *team = context;
     if (worker->index == 0)
         team->workers = worker->count;
-    REAL_NAME(broad_phase_refit)(team->broad, team->state, worker);
+    REAL_NAME(broad_phase_refit)(team->broad, team->state, NULL, worker);
     team->found[worker->index] = REAL_NAME(broad_phase_find)(team->broad, team->rules, worker);
 }
 
@@ -219,6 +221,55 @@ static bool is_parallel(const struct team_work *team, const struct pair_candidat
     return !(parallel >= EDGES_PARALLEL);
 }
 
+static struct separations separations_of(const struct team_work *team, uint32_t a, uint32_t b)
+{
+    const uint32_t numbers[2] = {a, b};
+    struct placed_block blocks[2];
+    struct block_frame frames[2];
+    real boxes[2][6];
+    for (int side = 0; side < 2; side++) {
+        const real(*x)[SURFACE_NODES] =
+            (const real(*)[SURFACE_NODES])team->positions[numbers[side]];
+        team->kernels->surface_box(x, boxes[side]);
+        blocks[side] = (struct placed_block){x, boxes[side], REAL_NAME(block_span_of)(x)};
+        frames[side] = REAL_NAME(block_frame_of)(&blocks[side]);
+    }
+    return (struct separations){
+        REAL_NAME(block_separation)(&blocks[0], &blocks[1], HUGE_VAL),
+        REAL_NAME(frame_separation)(&frames[0], &frames[1]),
+    };
+}
+
+struct separations REAL_NAME(separations)(double distance)
+{
+    block_reals positions[2] = {{{0}}};
+    const struct team_work team = {.positions = positions,
+                                   .kernels = REAL_NAME(kernels_for)(ISA_BASE)};
+    const double part = sqrt(0.5), cell = 0.007; // m; turned by 45 degrees about z
+    for (int block = 0; block < 2; block++)
+        for (int i = 0; i < SURFACE_NODES; i++) {
+            const int node = i < 25 ? i : 0;
+            const double u = (node % 5 + 3 * block) * cell, v = node / 5 * cell,
+                         w = block * distance;
+            positions[block][0][i] = (real)(part * (u - w));
+            positions[block][1][i] = (real)(part * (u + w));
+            positions[block][2][i] = (real)v;
+        }
+    return separations_of(&team, 0, 1);
+}
+
+// No direction separates blocks by more than the distance of their candidates.
+static void check_separations(const struct team_work *team, const struct pair_candidates *pair,
+                              double distance)
+{
+    if (pair->a == pair->b)
+        return;
+    const struct separations found = separations_of(team, pair->a, pair->b);
+    if (found.by_nodes > distance || found.by_frames > distance)
+        fail_msg("blocks that are %g and %g apart, with a distance of %g", found.by_nodes,
+                 found.by_frames, distance);
+}
+
 // The candidates of a pair nearer than about the mean of their distances, in their order, and the
 // least distance of all, as the kernel of forces finds them and as the list has it.
 static void check_nearer(const struct team_work *team, const struct pair_candidates *pair,
@@ -260,6 +311,7 @@ static void check_nearer(const struct team_work *team, const struct pair_candida
         fail_msg("least distance %g instead of %g", pair->least, sqrt(least));
     if (pair->box * pair->box > least + rounded)
         fail_msg("blocks that are %g apart, with a distance of %g", pair->box, sqrt(least));
+    check_separations(team, pair, sqrt(least + rounded));
     choice->pairs++;
     choice->rough += pair->least < 0.9 * sqrt(least);
     const uint16_t *kept = near;
@@ -370,11 +422,11 @@ struct search_result REAL_NAME(search)(const struct search *search)
                                             .enabled = search->enabled,
                                             .apart = search->apart,
                                             .built = search->built};
-    struct team_work team = {.rules = &rules};
+    struct team_work team = {.rules = &rules, .kernels = REAL_NAME(kernels_for)(search->isa)};
     struct search_result result = {.found = false};
     taut_error error = {0};
-    if (REAL_NAME(broad_phase_make)(search->surfaces, REAL_NAME(kernels_for)(search->isa),
-                                    search->allocator, &team.broad, &error) != TAUT_OK) {
+    if (REAL_NAME(broad_phase_make)(search->surfaces, team.kernels, search->allocator, &team.broad,
+                                    &error) != TAUT_OK) {
         assert_int_equal(error.code, TAUT_ERROR_MEMORY);
         return result;
     }

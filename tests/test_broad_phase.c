@@ -509,6 +509,20 @@ static void test_degenerate_shapes(void **state)
     scene_end(&scene);
 }
 
+// Blocks of layers whose boxes overlap are as far apart as the layers.
+static void test_layers_at_an_angle_are_apart(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const double distance = i ? 1e-4 : 0.003;
+        const struct separations found[2] = {separations_f32(distance), separations_f64(distance)};
+        for (int k = 0; k < 2; k++) {
+            assert_true(found[k].by_nodes <= distance && found[k].by_nodes > 0.99 * distance);
+            assert_true(found[k].by_frames <= distance && found[k].by_frames > 0.9 * distance);
+        }
+    }
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -574,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_far_from_the_origin),
         cmocka_unit_test(test_pairs_near_as_built),
         cmocka_unit_test(test_degenerate_shapes),
+        cmocka_unit_test(test_layers_at_an_angle_are_apart),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_every_allocation_may_fail),
     };

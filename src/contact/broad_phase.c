@@ -137,7 +137,7 @@ static void copy_positions(const real *x, const real *low, const uint32_t *nodes
 }
 
 void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state *state,
-                                  const struct worker *worker)
+                                  block_reals *positions, const struct worker *worker)
 {
     const struct surfaces *surfaces = broad->surfaces;
     const real *const x[3] = {state->x, state->y, state->z};
@@ -145,11 +145,12 @@ void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state 
     const struct range share = block_share(broad, worker);
     for (size_t b = share.first; b < share.end; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
-        block_reals positions;
+        block_reals unkept;
+        real(*const to)[SURFACE_NODES] = positions ? positions[b] : unkept;
         for (int axis = 0; axis < 3; axis++)
             copy_positions(x[axis], low[axis], surfaces->nodes + block->first_node, block->nodes,
-                           positions[axis]);
-        broad->kernels->surface_box((const real(*)[SURFACE_NODES])positions, broad->boxes[b]);
+                           to[axis]);
+        broad->kernels->surface_box((const real(*)[SURFACE_NODES])to, broad->boxes[b]);
     }
     worker_barrier(worker);
 }

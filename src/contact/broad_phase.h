@@ -82,10 +82,10 @@ void REAL_NAME(broad_phase_free)(struct broad_phase *broad);
 // Bytes allocated, lists included.
 uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad);
 
-// Finds the boxes of the blocks. Called by all workers together, as is broad_phase_find; both have a
-// barrier at the end.
+// Finds the boxes of the blocks, and puts the positions of their nodes in `positions`, by block, unless it
+// is NULL. Called by all workers together, as is broad_phase_find; both have a barrier at the end.
 void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state *state,
-                                  const struct worker *worker);
+                                  block_reals *positions, const struct worker *worker);
 
 // Makes the lists for the boxes of the last refit; false, on all workers, if memory ran out. Then the
 // lists are useless until it succeeds.

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/memory.h"
 #include "state/reading.h"
 
@@ -116,13 +117,13 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
     const size_t blocks = it->surfaces.block_count, lists = it->broad->list_count;
     const size_t entries = it->surfaces.node_entries;
     if (!ALLOCATE(it->listed, blocks) || !ALLOCATE(it->block_tiles, blocks) ||
-        !ALLOCATE(it->start, blocks) || !ALLOCATE(it->steps, blocks) ||
-        !ALLOCATE(it->own, blocks) || !ALLOCATE(it->touched, blocks) ||
-        !ALLOCATE(it->receives, blocks) || !ALLOCATE(it->changed, blocks) ||
-        !ALLOCATE(it->incoming_start, blocks + 1) || !ALLOCATE(it->lists, lists) ||
-        !ALLOCATE(it->passed, lists) || !ALLOCATE(it->energies, lists) ||
-        !ALLOCATE(it->owner, entries) || !ALLOCATE(it->entry_blocks, entries) ||
-        !ALLOCATE(it->halo_start, entries + 1))
+        !ALLOCATE(it->spans, blocks) || !ALLOCATE(it->start, blocks) ||
+        !ALLOCATE(it->steps, blocks) || !ALLOCATE(it->own, blocks) ||
+        !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
+        !ALLOCATE(it->changed, blocks) || !ALLOCATE(it->incoming_start, blocks + 1) ||
+        !ALLOCATE(it->lists, lists) || !ALLOCATE(it->passed, lists) ||
+        !ALLOCATE(it->energies, lists) || !ALLOCATE(it->owner, entries) ||
+        !ALLOCATE(it->entry_blocks, entries) || !ALLOCATE(it->halo_start, entries + 1))
         return false;
     if (stages)
         return ALLOCATE(it->now, blocks);
@@ -185,8 +186,8 @@ static void release_lists(struct surface_contact *it, const taut_allocator *allo
         free(it->lists[i].passing);
     }
     for (size_t i = 0; i < it->broad->list_count && it->passed; i++) {
-        free(it->passed[i].forces);
         free(it->passed[i].blocks);
+        free(it->passed[i].forces);
     }
     RELEASE(it->lists, it->broad->list_count);
     RELEASE(it->passed, it->broad->list_count);
@@ -223,6 +224,8 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     REAL_NAME(surface_lists_free)(system);
     RELEASE(it->listed, blocks);
     RELEASE(it->block_tiles, blocks);
+    RELEASE(it->spans, blocks);
+    RELEASE(it->frames, blocks);
     if (it->now != it->start)
         RELEASE(it->now, blocks);
     RELEASE(it->start, blocks);
@@ -257,14 +260,16 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
              REAL_NAME(surface_rows_bytes)(it, nodes) + REAL_NAME(mesh_colliders_bytes)(it) +
              REAL_NAME(shape_contact_bytes)(system);
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
-                       sizeof *it->block_tiles + sizeof(size_t) + 4);
+                       sizeof *it->block_tiles + sizeof *it->spans + sizeof(size_t) + 4);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
     for (size_t i = 0; i < it->broad->list_count; i++)
         bytes += sizeof *it->lists + it->lists[i].pair_capacity * sizeof *it->lists[i].pairs +
                  it->lists[i].code_capacity * sizeof *it->lists[i].codes +
                  it->lists[i].passing_capacity * sizeof *it->lists[i].passing +
-                 it->passed[i].capacity * (sizeof(block_reals) + sizeof(uint32_t));
+                 it->passed[i].capacity * sizeof *it->passed[i].blocks +
+                 it->passed[i].force_capacity * sizeof *it->passed[i].forces;
     bytes += REAL_NAME(surface_friction_bytes)(system) + REAL_NAME(surface_shares_bytes)(it);
+    bytes += it->frames ? blocks * sizeof *it->frames : 0;
     return bytes + it->incoming_capacity * sizeof *it->incoming;
 }
 
@@ -337,23 +342,28 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
 
 // ---- What touches
 
-// The forces on the second block of a pair, to be added later; false without memory.
+// The forces on the second block of a pair, to be added later; false without memory. Those that are 0 would
+// change no sum, none of which is -0.
 static bool pass_forces(struct passed_forces *passed, uint32_t block, const block_reals forces)
 {
-    if (passed->count == passed->capacity) {
-        const size_t capacity = passed->capacity + passed->capacity / 4 + 16;
-        block_reals *more = realloc(passed->forces, capacity * sizeof *more);
-        if (!more)
-            return false;
-        passed->forces = more;
-        uint32_t *blocks = realloc(passed->blocks, capacity * sizeof *blocks);
-        if (!blocks)
-            return false;
-        passed->blocks = blocks;
-        passed->capacity = capacity;
+    if (!reserve_closely((void **)&passed->blocks, &passed->capacity, passed->count + 1,
+                         sizeof *passed->blocks) ||
+        !reserve_closely((void **)&passed->forces, &passed->force_capacity,
+                         passed->force_count + 3 * SURFACE_NODES, sizeof *passed->forces))
+        return false;
+    struct passed_block *to = &passed->blocks[passed->count++];
+    *to = (struct passed_block){passed->force_count, block, 0};
+    for (int node = 0; node < SURFACE_NODES; node++)
+        to->nodes |=
+            (uint32_t)(forces[0][node] != 0 || forces[1][node] != 0 || forces[2][node] != 0)
+            << node;
+    real *at = passed->forces + to->first;
+    for (uint32_t left = to->nodes; left; left &= left - 1, at += 3) {
+        const int node = lowest_bit(left);
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = forces[axis][node];
     }
-    memcpy(passed->forces[passed->count], forces, sizeof(block_reals));
-    passed->blocks[passed->count++] = block;
+    passed->force_count = (size_t)(at - passed->forces);
     return true;
 }
 
@@ -370,7 +380,7 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
     if (it->friction)
         friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
-    passed->count = 0;
+    passed->count = passed->force_count = 0;
     if (it->friction)
         it->friction->powers[index] = 0;
     if (list->sleeps)
@@ -427,7 +437,7 @@ static bool sort_passed(struct surface_contact *it)
     memset(it->incoming_start, 0, (blocks + 1) * sizeof *it->incoming_start);
     for (size_t i = 0; i < it->broad->list_count; i++) {
         for (size_t p = 0; p < it->passed[i].count; p++)
-            it->incoming_start[it->passed[i].blocks[p] + 1]++;
+            it->incoming_start[it->passed[i].blocks[p].block + 1]++;
         total += it->passed[i].count;
     }
     if (total > it->incoming_capacity) {
@@ -442,7 +452,7 @@ static bool sort_passed(struct surface_contact *it)
         it->incoming_start[b + 1] += it->incoming_start[b];
     for (size_t i = 0; i < it->broad->list_count; i++)
         for (size_t p = 0; p < it->passed[i].count; p++)
-            it->incoming[it->incoming_start[it->passed[i].blocks[p]]++] = i << 32 | p;
+            it->incoming[it->incoming_start[it->passed[i].blocks[p].block]++] = i << 32 | p;
     for (size_t b = blocks; b > 0; b--)
         it->incoming_start[b] = it->incoming_start[b - 1];
     it->incoming_start[0] = 0;
@@ -459,10 +469,13 @@ static void add_passed(struct surface_contact *it, size_t block)
     it->touched[block] = 1;
     for (size_t i = first; i < end; i++) {
         const struct passed_forces *passed = &it->passed[it->incoming[i] >> 32];
-        const real *forces = passed->forces[it->incoming[i] & UINT32_MAX][0];
-        real *sums = it->own[block][0];
-        for (int k = 0; k < 3 * SURFACE_NODES; k++)
-            sums[k] += forces[k];
+        const struct passed_block *from = &passed->blocks[it->incoming[i] & UINT32_MAX];
+        const real *forces = passed->forces + from->first;
+        for (uint32_t left = from->nodes; left; left &= left - 1, forces += 3) {
+            const int node = lowest_bit(left);
+            for (int axis = 0; axis < 3; axis++)
+                it->own[block][axis][node] += forces[axis];
+        }
     }
 }
 

@@ -858,6 +858,31 @@ static bool compact_codes(struct surface_list *list)
     return true;
 }
 
+// A pair has no candidates any more.
+static void drop_codes(struct surface_list *list, struct surface_pair *pair)
+{
+    list->used -= code_total(pair->counts);
+    memset(pair->counts, 0, sizeof pair->counts);
+}
+
+// How far apart the blocks of a pair are at least in the positions of the start, m, or 0; no better bound
+// than `enough` is wanted.
+static double separation_of(const struct surface_contact *it, const struct block_pair *pair,
+                            double enough)
+{
+    const uint32_t numbers[2] = {pair->a, pair->b};
+    real boxes[2][6];
+    struct placed_block blocks[2];
+    if (pair->a == pair->b)
+        return 0;
+    for (int side = 0; side < 2; side++) {
+        const real(*x)[SURFACE_NODES] = (const real(*)[SURFACE_NODES])it->start[numbers[side]];
+        it->broad->kernels->surface_box(x, boxes[side]);
+        blocks[side] = (struct placed_block){x, boxes[side], it->spans[numbers[side]]};
+    }
+    return REAL_NAME(block_separation)(&blocks[0], &blocks[1], enough);
+}
+
 // As for the lists of pairs: finding candidates costs as much as evaluating 400, and 4 for each that is
 // found; the number of candidates grows as (1 + s)^3 with the skin s, and with it what has been
 // evaluated, and both last for steps in proportion to s.
@@ -881,12 +906,19 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
     const struct surface_block *blocks = it->surfaces.blocks;
     if ((double)pair->others >= distance)
         return true;
+    const double apart = separation_of(it, &pair->pair, distance);
+    if (apart > distance) { // as if they had never been listed
+        drop_codes(to, pair);
+        pair->skin = 0;
+        pair->others = (float)apart;
+        pair->pair.least = fmaxf(pair->pair.least, pair->others);
+        return true;
+    }
     if (pair->skin > 0)
         adapt_pair_skin(pair);
     else
         pair->skin = 0.5F;
-    to->used -= code_total(pair->counts);
-    memset(pair->counts, 0, sizeof pair->counts);
+    drop_codes(to, pair);
     if (!compact_codes(to))
         return false;
     const double reach =
@@ -913,20 +945,43 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
 
 // ---- Lists
 
+// How many pairs a block has at least, on average, where frames of blocks pay: blocks of one sheet have some
+// ten, and where layers lie on each other at an angle to the axes most of forty are of layers that are
+// too far away.
+enum { PAIRS_FOR_FRAMES = 16 };
+
+// Without memory for them pairs stay in the lists.
+static void want_frames(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t blocks = it->surfaces.block_count;
+    it->frames_wanted = it->all_pairs > PAIRS_FOR_FRAMES * blocks;
+    if (it->frames_wanted && !it->frames)
+        it->frames = memory_allocate(system->allocator, blocks, sizeof *it->frames);
+    it->frames_wanted &= it->frames != NULL;
+}
+
+// The span of a block, once, and its frame, for the positions of the start.
+static void place_block(struct surface_contact *it, size_t b)
+{
+    const real(*x)[SURFACE_NODES] = (const real(*)[SURFACE_NODES])it->start[b];
+    if (!it->spans_known)
+        it->spans[b] = REAL_NAME(block_span_of)(x);
+    if (it->frames_wanted)
+        it->frames[b] =
+            REAL_NAME(block_frame_of)(&(struct placed_block){x, it->broad->boxes[b], it->spans[b]});
+}
+
 // The pairs of a list of the broad phase, with what is known of those that were in the list before.
-// Distances of new ones are those of the present state; `moves`: and so is the start. `pairs` is spare memory,
-// as big as that of another list.
+// Distances of new ones are those of the present state; `moves`: and so is the start, and pairs are left out
+// that are farther apart than boxes show. `pairs` is scratch.
 static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
                        struct surface_pair **pairs, size_t *capacity)
 {
     const struct pair_list *found = &it->broad->lists[index];
+    const struct surface_block *blocks = it->surfaces.blocks;
     struct surface_list *list = &it->lists[index];
-    size_t old = 0;
-    if (*capacity > found->pair_count + found->pair_count / 4 + 16) {
-        free(*pairs);
-        *pairs = NULL;
-        *capacity = 0;
-    }
+    size_t old = 0, count = 0;
     if (!reserve_closely((void **)pairs, capacity, found->pair_count, sizeof **pairs))
         return false;
     if (!it->start_known)
@@ -934,7 +989,7 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
     list->used = 0;
     for (size_t p = 0; p < found->pair_count; p++) {
         const struct block_pair *pair = &found->pairs[p];
-        struct surface_pair *to = &(*pairs)[p];
+        struct surface_pair *to = &(*pairs)[count];
         while (old < list->pair_count &&
                (list->pairs[old].pair.a < pair->a ||
                 (list->pairs[old].pair.a == pair->a && list->pairs[old].pair.b < pair->b)))
@@ -946,19 +1001,36 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
             *to = list->pairs[old];
         else if (!moves)
             *to = pair_moved(it, *to);
+        if (moves) {
+            const double reach = 1.0001 * (1.5 + it->skin_listed) *
+                                 thickness_between(it, blocks[pair->a].body, blocks[pair->b].body);
+            if (it->frames_wanted && pair->a != pair->b && code_total(to->counts) == 0) {
+                const float apart =
+                    (float)REAL_NAME(frame_separation)(&it->frames[pair->a], &it->frames[pair->b]);
+                to->pair.least = fmaxf(to->pair.least, apart);
+                to->others = fmaxf(to->others, apart);
+            }
+            if ((double)to->pair.least > reach)
+                continue;
+        }
+        count++;
         list->used += code_total(to->counts);
         atomic_store_explicit(&it->listed[pair->a], 1, memory_order_relaxed);
         atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
     }
-    struct surface_pair *const before = list->pairs;
-    const size_t capacity_before = list->pair_capacity;
-    list->pairs = *pairs;
-    list->pair_capacity = *capacity;
-    list->pair_count = found->pair_count;
+    if (list->pair_capacity > count + count / 4 + 16) {
+        free(list->pairs);
+        list->pairs = NULL;
+        list->pair_count = list->pair_capacity = 0;
+    }
+    if (!reserve_closely((void **)&list->pairs, &list->pair_capacity, count, sizeof **pairs))
+        return false;
+    if (count > 0)
+        memcpy(list->pairs, *pairs, count * sizeof **pairs);
+    list->pair_count = count;
+    list->found = found->pair_count;
     list->sleeps = false;
     list->measured = 0;
-    *pairs = before;
-    *capacity = capacity_before;
     REAL_NAME(broad_phase_forget)(it->broad, index);
     return compact_codes(list);
 }
@@ -1107,8 +1179,8 @@ static void count_pairs(struct surface_contact *it)
 {
     it->pairs = it->all_pairs = it->measured = 0;
     for (size_t i = 0; i < it->broad->list_count; i++) {
-        it->all_pairs += it->lists[i].pair_count;
-        it->pairs += it->lists[i].sleeps ? 0 : it->lists[i].pair_count;
+        it->all_pairs += it->lists[i].found;
+        it->pairs += it->lists[i].sleeps ? 0 : it->lists[i].found;
         it->measured += it->lists[i].measured;
     }
 }
@@ -1151,6 +1223,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         adapt_skin(it);
         it->skin_listed = it->skin_asleep = fmax(it->skin, it->skin_least);
         find_tightness(it);
+        want_frames(system);
         for (size_t b = 0; b < it->body_count; b++)
             it->radius[b] = (1.5 + it->skin_listed) * it->half_thickness[b];
     }
@@ -1163,11 +1236,10 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     memcpy(it->list_y + share.first, s->y + share.first, (share.end - share.first) * sizeof(real));
     memcpy(it->list_z + share.first, s->z + share.first, (share.end - share.first) * sizeof(real));
     worker_barrier(worker);
-    REAL_NAME(broad_phase_refit)(it->broad, s, worker);
-    const bool complete = REAL_NAME(broad_phase_find)(it->broad, &it->rules, worker);
-
     // Implicit steps go on from a start that is known.
     const bool moves = !it->start_known || !it->rows;
+    REAL_NAME(broad_phase_refit)(it->broad, s, moves ? it->start : NULL, worker);
+    const bool complete = REAL_NAME(broad_phase_find)(it->broad, &it->rules, worker);
     const bool sleep = !it->rows && !it->overshot && !it->relaxes;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
@@ -1175,14 +1247,18 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     size_t spare_capacity = 0;
     for (size_t b = blocks.first; b < blocks.end; b++)
         atomic_store_explicit(&it->listed[b], it->rows != NULL, memory_order_relaxed);
+    for (size_t b = blocks.first; b < blocks.end && moves; b++)
+        place_block(it, b);
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end && complete; i++)
         if (!take_pairs(it, i, moves, &spare, &spare_capacity))
             atomic_store(&it->failed, true);
     free(spare);
     worker_barrier(worker);
-    if (moves)
-        copy_start(system, worker);
+    if (moves) // has been copied beside the boxes
+        memset(it->steps + blocks.first, 0, (blocks.end - blocks.first) * sizeof *it->steps);
+    if (moves && it->rows)
+        REAL_NAME(surface_positions_keep)(system, worker);
     worker_barrier(worker);
     if (sleep && complete) {
         let_lists_sleep(system, worker);
@@ -1193,7 +1269,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
             let_lists_sleep(system, worker);
     }
     if (worker->index == 0) {
-        it->start_known = true;
+        it->start_known = it->spans_known = true;
         count_pairs(it);
         if (atomic_exchange(&it->failed, false) || !complete)
             REAL_NAME(surface_memory_has_run_out)(system);

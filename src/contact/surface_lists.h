@@ -10,17 +10,26 @@
 
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
+#include "contact/separation.h"
 #include "contact/surface_contact.h"
 #include "contact/shapes.h"
 #include "contact/surface_friction.h"
 #include "contact/surfaces.h"
 #include "springs/springs.h"
 
-// Forces on the second block of pairs that touch, in the order of the pairs of a list.
+// Forces on the second block of a pair that touches: of the nodes that have any, whose bits are set, x, y
+// and z in the order of the nodes, from `first` on.
+struct passed_block {
+    size_t first;
+    uint32_t block, nodes;
+};
+
+// Those of a list, in the order of its pairs.
 struct passed_forces {
-    block_reals *forces;
-    uint32_t *blocks;
+    struct passed_block *blocks;
     size_t count, capacity;
+    real *forces;
+    size_t force_count, force_capacity;
 };
 
 // A box of displacements, least and most by axis, m.
@@ -41,11 +50,12 @@ struct surface_pair {
 
 enum { EVALUATED_UNIT = 16 };
 
-// The pairs of a list of the broad phase, in its order, and the codes of their candidates; some of
-// these are not in use any more.
+// The pairs of a list of the broad phase, in its order, but for those that are farther apart than lists have
+// to reach, as is known; and the codes of their candidates, of which some are not in use any more.
 struct surface_list {
     struct surface_pair *pairs;
     size_t pair_count, pair_capacity;
+    size_t found;    // pairs of the broad phase
     bool sleeps;     // none of them may come within reach before lists are made again
     size_t measured; // candidates, to find that out
     uint16_t *codes;
@@ -104,7 +114,11 @@ struct surface_contact {
     struct motion_boxes motion;      // of the parts, in the present step
     struct node_box *part_speeds;    // m/s, the same
     struct block_tiles *block_tiles; // by block
-    struct displacements *moved;     // by tile, since then
+    struct block_span *spans;        // by block, of the first positions for which lists were made
+    struct block_frame
+        *frames; // in the positions of lists, where blocks have many pairs; NULL: not yet
+    bool spans_known, frames_wanted;
+    struct displacements *moved; // by tile, since then
     // Boxes that contain these, as follows from velocities; whether they are known, or what moves nodes has
     // done so in another way; whether they do not suffice in this step. The greatest coordinate, m, whose
     // rounding they allow for. With implicit steps, displacements until the start of the step.
@@ -116,7 +130,9 @@ struct surface_contact {
     size_t tile_stride;
     real *moved_least[3], *moved_most[3], *tightness;
 
-    size_t all_pairs, pairs;    // of blocks, in all lists, and in those that do not sleep
+    // Pairs of blocks that the broad phase has found, in all lists, and in those that do not sleep: the same
+    // on all ranks.
+    size_t all_pairs, pairs;
     size_t measured;            // candidates, of all lists
     atomic_uchar *listed;       // by block: whether it is in a list that does not sleep
     struct surface_list *lists; // as those of the broad phase

@@ -202,6 +202,25 @@ static void free_parcel(struct parcel *parcel)
     free(parcel->data);
 }
 
+// The place of a pair of blocks in its list, or SIZE_MAX.
+static size_t find_pair(const struct surface_list *list, uint32_t a, uint32_t b)
+{
+    size_t first = 0, end = list->pair_count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        const struct block_pair *pair = &list->pairs[middle].pair;
+        if (pair->a == a && pair->b == b)
+            return middle;
+        if (pair->a < a || (pair->a == a && pair->b < b))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return SIZE_MAX;
+}
+
+// Pairs by their blocks: ranks leave out of their lists what they know to be far apart, and none of them
+// a pair that passes.
 void REAL_NAME(surface_shares_passing)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
@@ -216,18 +235,22 @@ void REAL_NAME(surface_shares_passing)(struct system *system)
                    total = all.cuts[ranks_count()] / sizeof count;
     uint64_t *items = (uint64_t *)(void *)all.data, *at = items + first;
     for (size_t i = 0; i < shares->list_count; i++)
-        for (size_t p = 0; p < it->lists[i].passing_count; p++)
-            *at++ = (uint64_t)i << 32 | it->lists[i].passing[p];
+        for (size_t p = 0; p < it->lists[i].passing_count; p++) {
+            const struct block_pair *pair = &it->lists[i].pairs[it->lists[i].passing[p]].pair;
+            *at++ = (uint64_t)pair->a << 32 | pair->b;
+        }
     if (total > 0)
         ranks_collect(all.data, 1, all.cuts, true);
     for (uint64_t i = 0; i < total; i++) {
-        struct surface_list *list = &it->lists[items[i] >> 32];
-        if (i >= first && i < first + count)
+        const uint32_t a = (uint32_t)(items[i] >> 32), b = (uint32_t)items[i];
+        struct surface_list *list = &it->lists[a / PAIR_CHUNK];
+        const size_t found = find_pair(list, a, b);
+        if ((i >= first && i < first + count) || found == SIZE_MAX)
             continue;
         if (!array_reserve((void **)&list->passing, &list->passing_capacity,
                            list->passing_count + 1, sizeof *list->passing))
             ranks_abort(1, "out of memory for contact");
-        list->passing[list->passing_count++] = (uint32_t)items[i];
+        list->passing[list->passing_count++] = (uint32_t)found;
     }
     if (total > 0)
         atomic_store(&it->passes, true);
