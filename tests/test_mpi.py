@@ -416,6 +416,10 @@ def case_parts_have_the_same_rows():
             rows = same_files(path, "--precision", precision, ranks=ranks)["energy.csv"]
             expect(rows.count(b"\n") == 5, rows.decode())
         assert_one_hash(path, all_ranks=(2, 4))
+    for arguments in (("--set", "output.pc2=true"),
+                      ("--set", "output.pc2=true", "--precision", "mixed", "--set", "output.vtp=true")):
+        files = same_files(parts("parts.yaml"), *arguments)
+        expect({"net.obj", "net.pc2", "rope.obj"} <= files.keys(), str(files.keys()))
     windy_parts = parts("parts.yaml", wind=", wind: {velocity: [0, 2, 1], coefficient: 0.3}")
     same_files(windy_parts, ranks=4)
 
@@ -711,7 +715,9 @@ bodies:
 output: {{every_steps: 2}}
 """
     few, many = write("few.yaml", text.format(layers=12)), write("many.yaml", text.format(layers=288))
-    for arguments in (["--no-output"], ["--output", "rows", "--force"], ["--no-output", "--json"]):
+    for arguments in (["--no-output"], ["--output", "rows", "--force"], ["--no-output", "--json"],
+                      ["--output", "rows", "--force", "--set", "output.vtp={forces: true}"],
+                      ["--output", "rows", "--force", "--set", "output.pc2=true"]):
         one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
         for ranks in (2, 3):
             base = max(peaks(ranks, "run", few, *arguments))

@@ -56,27 +56,36 @@ static void read_nodes(void *solver, uint64_t first, uint64_t count, double *pos
     solver_read_nodes(solver, first, count, positions, velocities, NULL);
 }
 
-// `in_pieces`: those of .vtp files have arrays of their own (cli/pieces.h).
+static void read_list(void *solver, size_t body, bool triangles, uint64_t first, uint64_t count,
+                      uint32_t *nodes)
+{
+    solver_read_list(solver, body, triangles, first, count, nodes);
+}
+
+// `in_parts`: ranks hold only their parts. Each has arrays of its own for its piece of a .vtp file
+// (cli/pieces.h), and what is written of other nodes is read piece by piece.
 static unsigned fields_of(const struct options *options, const struct scene_output *output,
-                          bool in_pieces)
+                          bool in_parts)
 {
     if (options->no_output)
         return FRAME_ENERGY;
-    unsigned fields = FRAME_ENERGY | (output->pc2 ? FRAME_NODES : 0);
-    if (output->vtp && !in_pieces)
-        fields |= FRAME_NODES | FRAME_SPRINGS;
-    return fields | (output->vtp && output->vtp_forces ? FRAME_FORCES : 0);
+    const unsigned forces = output->vtp && output->vtp_forces ? FRAME_FORCES : 0;
+    if (in_parts)
+        return FRAME_ENERGY | forces;
+    if (output->vtp)
+        return FRAME_NODES | FRAME_SPRINGS | FRAME_ENERGY | forces;
+    return output->pc2 ? FRAME_NODES | FRAME_ENERGY : FRAME_ENERGY;
 }
 
 // All fields that the frame of a run has arrays for. Nodes of probes and of the final state are read one
 // after another.
 static unsigned all_fields_of(const struct options *options, const struct scene_output *output,
-                              bool in_pieces)
+                              bool in_parts)
 {
-    unsigned fields = fields_of(options, output, in_pieces);
-    if (in_pieces)
-        fields &= ~(unsigned)FRAME_FORCES;
-    if (!options->no_output && ((output->vtp && !in_pieces) || output->pc2))
+    unsigned fields = fields_of(options, output, in_parts);
+    if (in_parts)
+        return fields & ~(unsigned)FRAME_FORCES;
+    if (!options->no_output && (output->vtp || output->pc2))
         fields |= FRAME_LISTS;
     return fields;
 }
@@ -277,10 +286,10 @@ static taut_status output_probe(struct run *run)
 // These functions return run->status, and set it and the error if it was TAUT_OK.
 static taut_status open_output(struct run *run)
 {
-    run->in_pieces =
-        !run->options->no_output && run->scene->output.vtp && solver_has_part(run->solver);
-    run->frame_fields = fields_of(run->options, &run->scene->output, run->in_pieces);
-    unsigned ever = all_fields_of(run->options, &run->scene->output, run->in_pieces);
+    const bool in_parts = solver_has_part(run->solver);
+    run->in_pieces = !run->options->no_output && run->scene->output.vtp && in_parts;
+    run->frame_fields = fields_of(run->options, &run->scene->output, in_parts);
+    unsigned ever = all_fields_of(run->options, &run->scene->output, in_parts);
     run->status = solver_make_frame(run->solver, ever, &run->frame, &run->error);
     if (run->status == TAUT_OK && run->in_pieces)
         run->status = pieces_make(&run->pieces, &run->error);
@@ -288,6 +297,7 @@ static taut_status open_output(struct run *run)
         return run->status;
     if (!run->frame.positions) {
         run->frame.reader = read_nodes;
+        run->frame.list_reader = in_parts ? read_list : NULL;
         run->frame.reader_context = run->solver;
     }
     read_frame(run, run->options->no_output ? FRAME_ENERGY : run->frame_fields);

@@ -69,20 +69,54 @@ taut_status pc2_resume(struct pc2 *cache, const char *path, uint64_t node_count,
     return file_end_record(&cache->file, error);
 }
 
-taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error)
+static taut_status check_room(const struct pc2 *cache, taut_error *error)
 {
-    if (cache->sample_count == INT32_MAX)
-        return fail(error, TAUT_ERROR_UNSUPPORTED,
-                    "cannot write '%s': a point cache has at most 2147483647 samples",
-                    cache->file.path);
-    for (uint64_t i = 0; i < 3 * cache->node_count; i++)
-        file_put_f32(&cache->file, positions[i]);
+    if (cache->sample_count < INT32_MAX)
+        return TAUT_OK;
+    return fail(error, TAUT_ERROR_UNSUPPORTED,
+                "cannot write '%s': a point cache has at most 2147483647 samples",
+                cache->file.path);
+}
+
+static taut_status end_sample(struct pc2 *cache, taut_error *error)
+{
     const uint32_t count = cache->sample_count + 1;
     patch_count(cache, count);
     taut_status status = file_end_record(&cache->file, error);
     if (status == TAUT_OK)
         cache->sample_count = count;
     return status;
+}
+
+taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error)
+{
+    taut_status status = check_room(cache, error);
+    if (status != TAUT_OK)
+        return status;
+    for (uint64_t i = 0; i < 3 * cache->node_count; i++)
+        file_put_f32(&cache->file, positions[i]);
+    return end_sample(cache, error);
+}
+
+taut_status pc2_add_nodes(struct pc2 *cache, const struct frame *now, uint64_t first,
+                          taut_error *error)
+{
+    enum { NODES_AT_ONCE = 16384 };
+    taut_status status = check_room(cache, error);
+    if (status != TAUT_OK)
+        return status;
+    double *positions = malloc(3 * NODES_AT_ONCE * sizeof *positions);
+    if (!positions)
+        return fail_memory(error, "a point cache");
+    for (uint64_t node = 0; node < cache->node_count; node += NODES_AT_ONCE) {
+        const uint64_t left = cache->node_count - node;
+        const uint64_t count = left < NODES_AT_ONCE ? left : NODES_AT_ONCE;
+        frame_read_nodes(now, first + node, count, positions, NULL);
+        for (uint64_t i = 0; i < 3 * count; i++)
+            file_put_f32(&cache->file, positions[i]);
+    }
+    free(positions);
+    return end_sample(cache, error);
 }
 
 taut_status pc2_close(struct pc2 *cache, taut_error *error)

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "output/file.h"
 #include "output/scan.h"
+#include "state/frame.h"
 
 struct pc2 {
     struct file file;
@@ -36,6 +37,10 @@ taut_status pc2_resume(struct pc2 *cache, const char *path, uint64_t node_count,
 // Adds a sample, 3 doubles per node, and then counts it in the header, so that the file always has
 // the samples that its header states.
 taut_status pc2_add(struct pc2 *cache, const double *positions, taut_error *error);
+
+// The same of the nodes of a frame from this one on, which are read piece by piece.
+taut_status pc2_add_nodes(struct pc2 *cache, const struct frame *now, uint64_t first,
+                          taut_error *error);
 
 taut_status pc2_close(struct pc2 *cache, taut_error *error);
 

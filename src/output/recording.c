@@ -994,8 +994,7 @@ taut_status recording_frame(struct recording *recording, const struct frame *now
     if (status == TAUT_OK)
         recording->frame_count++;
     for (size_t b = 0; b < recording->cache_count && status == TAUT_OK; b++)
-        status =
-            pc2_add(&recording->caches[b], now->positions + 3 * now->bodies[b].first_node, error);
+        status = pc2_add_nodes(&recording->caches[b], now, now->bodies[b].first_node, error);
     if (status == TAUT_OK)
         status = energy_csv_add(&recording->energy, now, error);
     if (status != TAUT_OK)

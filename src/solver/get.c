@@ -240,6 +240,28 @@ void solver_read_nodes(const taut_solver *solver, uint64_t first, uint64_t count
     solver->functions->read_nodes(solver->system, first, count, positions, velocities, forces);
 }
 
+void solver_read_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
+                      uint64_t count, uint32_t *nodes)
+{
+    const struct topology *topology = solver->topology;
+    const struct topology_body *it = &topology->bodies[body];
+    const uint32_t base = (uint32_t)it->first_node;
+    for (uint64_t i = first; triangles && i < first + count; i++) {
+        const struct face face = topology_body_face(topology, it, i);
+        for (int corner = 0; corner < 3; corner++)
+            *nodes++ = face.nodes[corner] - base;
+    }
+    const uint64_t end = triangles ? 0 : it->first_spring + first + count;
+    for (uint64_t spring = it->first_spring + first; spring < end;) {
+        const struct spring_run run = topology_run(topology, spring, end);
+        for (uint32_t i = 0; i < run.count; i++) {
+            *nodes++ = run.a + i - base;
+            *nodes++ = run.b + i - base;
+        }
+        spring += run.count;
+    }
+}
+
 void solver_read_springs(const taut_solver *solver, double *strains, uint8_t *broken)
 {
     solver_collect(solver);

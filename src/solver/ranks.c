@@ -370,7 +370,7 @@ static void read_own(const taut_solver *solver, unsigned numbers, uint64_t first
 static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        unsigned char *to)
 {
-    enum { NODES_AT_ONCE = 4096, BYTES_MOST = 3 * sizeof(double) };
+    enum { NODES_AT_ONCE = 16384, BYTES_MOST = 3 * sizeof(double) };
     double space[NODES_AT_ONCE * BYTES_MOST / sizeof(double)];
     const uint64_t *cuts = solver->ranks->parts->cuts;
     const size_t bytes = bytes_of_node(solver, numbers);

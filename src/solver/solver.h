@@ -187,6 +187,11 @@ double solver_spring_updates(const taut_solver *solver);
 void solver_read_nodes(const taut_solver *solver, uint64_t first, uint64_t count, double *positions,
                        double *velocities, double *forces);
 
+// The nodes, numbered within the body, of springs of a body (2 each), or of its triangles (3 each). Where
+// nodes are not renumbered.
+void solver_read_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
+                      uint64_t count, uint32_t *nodes);
+
 // Strains and broken flags of all springs, over all bodies; `broken` may be NULL.
 void solver_read_springs(const taut_solver *solver, double *strains, uint8_t *broken);
 

@@ -65,8 +65,22 @@ void frame_read_nodes(const struct frame *frame, uint64_t first, uint64_t count,
         return;
     }
     const size_t bytes = 3 * (size_t)count * sizeof *positions;
-    memcpy(positions, frame->positions + 3 * first, bytes);
-    memcpy(velocities, frame->velocities + 3 * first, bytes);
+    if (positions)
+        memcpy(positions, frame->positions + 3 * first, bytes);
+    if (velocities)
+        memcpy(velocities, frame->velocities + 3 * first, bytes);
+}
+
+void frame_read_list(const struct frame *frame, size_t body, bool triangles, uint64_t first,
+                     uint64_t count, uint32_t *nodes)
+{
+    const struct frame_body *it = &frame->bodies[body];
+    const uint32_t *list = triangles ? it->faces : (const uint32_t *)it->springs;
+    const uint64_t corners = triangles ? 3 : 2;
+    if (frame->list_reader)
+        frame->list_reader(frame->reader_context, body, triangles, first, count, nodes);
+    else
+        memcpy(nodes, list + corners * first, (size_t)(corners * count) * sizeof *nodes);
 }
 
 void frame_copy(const struct frame *from, struct frame *to)
@@ -77,6 +91,7 @@ void frame_copy(const struct frame *from, struct frame *to)
     copy.shape = to->shape;
     copy.allocated = to->allocated;
     copy.reader = to->reader;
+    copy.list_reader = to->list_reader;
     copy.reader_context = to->reader_context;
     copy.piece = to->piece;
     copy.fields = (from->fields & to->allocated & ~constant) | (to->fields & constant);

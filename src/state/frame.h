@@ -142,6 +142,11 @@ struct frame_shape {
 typedef void frame_reader(void *context, uint64_t first, uint64_t count, double *positions,
                           double *velocities);
 
+// Reads the nodes, numbered within the body, of `count` springs of a body, 2 each, or of its triangles, 3
+// each.
+typedef void frame_list_reader(void *context, size_t body, bool triangles, uint64_t first,
+                               uint64_t count, uint32_t *nodes);
+
 struct frame {
     struct frame_shape shape;
     unsigned allocated; // the fields for which there are arrays
@@ -161,8 +166,9 @@ struct frame {
     struct frame_line mouse_spring; // from the grabbed node to the pointer
     uint64_t generation;            // of the subject with which it is drawn (play/setting.h)
     struct frame_piece *piece;      // NULL: it is a whole frame
-    // For nodes of which a frame has no arrays, at the time at which they are asked for; or NULL.
+    // For nodes and lists of which a frame has no arrays, at the time at which they are asked for; or NULL.
     frame_reader *reader;
+    frame_list_reader *list_reader;
     void *reader_context;
 #define DECLARE(type, name, length, condition) type *name;
     FRAME_ARRAYS(DECLARE)
@@ -178,9 +184,14 @@ void frame_free(struct frame *frame);
 // Bytes of the arrays of a frame.
 uint64_t frame_bytes(const struct frame_shape *shape, unsigned fields);
 
-// Positions and velocities of `count` nodes: copies of the frame's arrays, or those of its reader.
+// Positions and velocities of `count` nodes: copies of the frame's arrays, or those of its reader; each
+// may be NULL.
 void frame_read_nodes(const struct frame *frame, uint64_t first, uint64_t count, double *positions,
                       double *velocities);
+
+// The same of springs or triangles of a body (frame_list_reader).
+void frame_read_list(const struct frame *frame, size_t body, bool triangles, uint64_t first,
+                     uint64_t count, uint32_t *nodes);
 
 // Copies the scalars, and those valid fields of `from` that `to` has arrays for. Both frames must
 // have the same shape. Bodies and lists, which point into their own frame, are not copied.
