@@ -552,6 +552,21 @@ def case_run_with_frames_in_pieces_is_continued():
     expect(found.returncode == 0 and not piece_names("cut"), f"{found.stderr} {os.listdir(there)}")
 
 
+def case_estimate_of_memory_counts_the_part_of_a_rank():
+    path = write("large.yaml", """simulation: {dt: 5.0e-5, steps: 2}
+bodies:
+  - {name: jelly, type: lattice, nodes: [80, 80, 120], spacing: 0.01, mass: 1,
+     springs: {k1: {stiffness: 10}, k2: {stiffness: 5}}}
+output: {every_steps: 2, vtp: true, pc2: true}
+""")
+    limit = {"TAUT_MEMORY_LIMIT": "120M"}
+    arguments = ("run", path, "--output", "large", "--force", "--quiet", "--threads", "1")
+    one = start(0, *arguments, environment=limit)
+    expect(one.returncode != 0 and "TAUT_MEMORY_LIMIT" in one.stderr, one.stderr)
+    four = start(4, *arguments, environment=limit)
+    expect(four.returncode == 0, four.stderr)
+
+
 def case_piece_that_cannot_be_written_is_one_message():
     """A limit for files as if the disk of one rank was full; afterwards nothing has the name of a frame
     that is not whole."""

@@ -24,6 +24,7 @@
 #include "cli/terminal.h"
 #include "output/file.h"
 #include "output/folder.h"
+#include "ranks/ranks.h"
 #include "scene/reader.h"
 #include "solver/solver.h"
 
@@ -98,8 +99,12 @@ static double output_memory(const struct options *options, const taut_scene *sce
     double lists = !options->no_output && scene->output.vtp
                        ? 12 * estimate.nodes // vtp.c: strains of each node
                        : 0;
-    const double beside =
+    double beside =
         memory_of_frame(&estimate, all_fields_of(options, &scene->output, false)) + lists;
+    // Of parts the largest has the share of most memory. A piece of a frame has numbers of nodes, too.
+    if (estimate.in_parts && !options->checkpoint && !options->no_output)
+        beside =
+            fmin(1, 1.5 / ranks_count()) * (scene->output.vtp ? beside + 8 * estimate.nodes : 0);
     // Without memory for it the run is possible, and its checkpoints perhaps not.
     const bool copies =
         !options->no_output && options->checkpoint_every != 0 &&

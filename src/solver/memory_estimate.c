@@ -8,6 +8,7 @@
 
 #include "parallel/machine.h"
 #include "parallel/quota.h"
+#include "ranks/ranks.h"
 #include "scene/direction.h"
 #include "stability/hessenberg.h"
 
@@ -581,6 +582,20 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
     return totals;
 }
 
+// As solver_may_hold_part (solver/ranks.c) finds it of the solver.
+static bool is_held_in_parts(const struct totals *totals)
+{
+    const taut_scene *scene = totals->scene;
+    const enum integrator integrator = scene->simulation.integrator;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].response != RESPONSE_PENALTY)
+            return false;
+    return ranks_count() > 1 && !integrator_is_implicit(integrator) &&
+           integrator != INTEGRATOR_XPBD && totals->off_grid == 0 && totals->blocked_faces == 0 &&
+           totals->elements == 0 && !totals->gas && !totals->breaks && !totals->yields &&
+           !scene->contact.present && !scene->simulation.dt_auto;
+}
+
 void memory_estimate_make(const taut_scene *scene, const struct solver_options *options,
                           struct memory_estimate *estimate)
 {
@@ -640,6 +655,7 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     if (scene->simulation.integrator == INTEGRATOR_XPBD)
         allocate(&memory_use, constraints_bytes_of(&totals));
 
+    estimate->in_parts = is_held_in_parts(&totals);
     estimate->nodes = totals.nodes;
     estimate->springs = totals.springs;
     estimate->faces = totals.faces;

@@ -283,7 +283,8 @@ struct dt_exceeded solver_dt_at_start(const taut_solver *solver);
 struct memory_estimate {
     double nodes, springs, faces;          // total over all bodies
     double collider_nodes, collider_faces; // of mesh colliders
-    bool exact; // false: some counts are guessed from files (scene/bodies.h)
+    bool exact;    // false: some counts are guessed from files (scene/bodies.h)
+    bool in_parts; // several ranks hold only their parts of the scene (solver_has_part)
     // Bytes, in addition to the scene as read:
     double building; // the maximum while the bodies are built
     double making;   // the maximum until a solver has been made of them, including them
