@@ -1,12 +1,14 @@
 // Candidates for contact (contact/broad_phase.h): all pairs within the reach, compared with brute
 // force in double over scenes of all body types, crumpled, crossing and degenerate; pairs that are
 // left out; the same lists on any number of threads and every instruction set; failing allocations.
+// Sheets that are flat are as far from themselves as contact/flat_sheets.h says, however deformed.
 #include "surface_samples.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "broad_phase_fixture.h"
+#include "flat_sheets_fixture.h"
 #include "solver/internals.h"
 
 #define S "{stiffness: 10}"
@@ -549,6 +551,136 @@ static void test_nothing(void **state)
     scene_end(&scene);
 }
 
+// ---- Flat sheets
+
+// The least distance of two parts without a common node.
+static double least_distance(const struct scene *scene)
+{
+    const struct surfaces *surfaces = &scene->surfaces;
+    const double(*x)[3] = (const double(*)[3])scene->positions;
+    struct part *edges = parts_of(surfaces, false), *triangles = parts_of(surfaces, true);
+    struct part *nodes = nodes_of(surfaces);
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < surfaces->own_node_count; i++)
+        for (size_t j = 0; j < surfaces->triangle_count; j++)
+            if (!share_node(&nodes[i], &triangles[j]))
+                least = fmin(least, part_distance(x, &nodes[i], &triangles[j]));
+    for (size_t i = 0; i < surfaces->edge_count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (!share_node(&edges[i], &edges[j]))
+                least = fmin(least, part_distance(x, &edges[i], &edges[j]));
+    free(nodes);
+    free(triangles);
+    free(edges);
+    return least;
+}
+
+// A direction and two at right angles to it.
+static void random_axes(uint64_t *seed, vec3 axes[3])
+{
+    vec3 other;
+    axes[0] = vec3_make(next_random(seed), next_random(seed), next_random(seed));
+    other = vec3_make(next_random(seed), next_random(seed), next_random(seed));
+    axes[0] = vec3_scale(1 / vec3_length(axes[0]), axes[0]);
+    axes[1] = vec3_cross(axes[0], other);
+    axes[1] = vec3_scale(1 / vec3_length(axes[1]), axes[1]);
+    axes[2] = vec3_cross(axes[0], axes[1]);
+}
+
+// Puts the sheet, x along u and z along v, bent to a cylinder or folded along a line, sheared, stretched,
+// rough and turned; all of that is stronger with `strength`.
+static void deform_sheet(struct scene *scene, bool folded, double strength, uint64_t *seed)
+{
+    const double angle = PI * next_random(seed), along[2] = {cos(angle), sin(angle)};
+    const double curvature = folded ? 0 : 2 * strength * next_random(seed);
+    const double fold = folded ? PI * strength * next_random(seed) : 0;
+    const double shear = 0.5 * strength * next_random(seed),
+                 stretch = 1 + 0.5 * strength * next_random(seed),
+                 rough = 0.004 * strength * next_random(seed);
+    vec3 axes[3];
+    random_axes(seed, axes);
+    for (uint64_t i = 0; i < scene->topology->node_count; i++) {
+        const double u = scene->built[i][0] - 0.5, v = scene->built[i][2] - 0.05;
+        const double x = u + shear * v, z = stretch * v;
+        double p = along[0] * x + along[1] * z, q = -along[1] * x + along[0] * z, h = 0;
+        if (folded && p > 0) {
+            h = p * sin(fold);
+            p *= cos(fold);
+        } else if (fabs(curvature) > 1e-9) {
+            h = (1 - cos(curvature * p)) / curvature;
+            p = sin(curvature * p) / curvature;
+        }
+        const double at[3] = {p + rough * next_random(seed), q + rough * next_random(seed),
+                              h + rough * next_random(seed)};
+        vec3 sum = {0, 0, 0};
+        for (int axis = 0; axis < 3; axis++)
+            sum = vec3_add(sum, vec3_scale(at[axis], axes[axis]));
+        put(scene->solver, topology_builder_node(scene->topology, i), sum);
+        scene->positions[i][0] = sum.x;
+        scene->positions[i][1] = sum.y;
+        scene->positions[i][2] = sum.z;
+    }
+}
+
+static void check_flat_sheet(const char *nodes, double thickness, uint64_t *seed)
+{
+    taut_solver *solver = solver_of(
+        HEADER("symplectic_euler",
+               "1e-6") "contact: {thickness: " NUM
+                       "}\nbodies: [{name: s, type: cloth, origin: [0, 0, 0],\n"
+                       "u: [1, 0, 0], v: [0, 0, 0.1], nodes: %s, mass: 1, spring: " S "}]\n",
+        thickness, nodes);
+    struct scene scene = {.solver = solver, .topology = solver_topology_for_tests(solver)};
+    scene.built = built_positions(scene.solver, scene.topology);
+    scene_start(&scene);
+    assert_int_equal(flat_windows_choose(solver), 1);
+    int within = 0, near = 0, beyond = 0;
+    for (int i = 0; i < 150; i++) {
+        deform_sheet(&scene, i % 2, 0.01 * (i + 1), seed);
+        const double use = flat_windows_use(solver);
+        beyond += use > 1;
+        if (use > 1)
+            continue;
+        const double least = least_distance(&scene);
+        if (least <= 1.5 * thickness)
+            fail_msg("%s: %.9g m apart, with %g of the limit", nodes, least, use);
+        within++;
+        near += use > 0.5;
+    }
+    assert_true(within > 10 && near > 5 && beyond > 20);
+    scene_end(&scene);
+}
+
+// As long as the window of a sheet holds, no two parts of it are within reach.
+static void test_flat_sheets_are_out_of_reach(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    check_flat_sheet("[21, 5]", 0.002, &seed);
+    check_flat_sheet("[21, 5]", 0.012, &seed);
+    check_flat_sheet("[50, 6]", 0.004, &seed); // two tiles
+}
+
+// Surfaces that cannot be flat, or are so thick that they touch themselves at the least deformation.
+static void test_sheets_without_windows(void **state)
+{
+    (void)state;
+    taut_solver *thick = solver_of(
+        HEADER("symplectic_euler",
+               "1e-6") "contact: {thickness: 0.03}\n"
+                       "bodies: [{name: s, type: cloth, origin: [0, 0, 0], u: [1, 0, 0],\n"
+                       "v: [0, 0, 1], nodes: [21, 21], mass: 1, spring: " S "}]\n");
+    assert_int_equal(flat_windows_choose(thick), 0);
+    taut_solver_destroy(thick);
+    taut_solver *round = solver_of(
+        HEADER("symplectic_euler",
+               "1e-6") "contact: {thickness: 0.003}\n"
+                       "bodies: [{name: s, type: sphere, center: [0, 0, 0], radius: 0.5,\n"
+                       "subdivisions: 2, mass: 1, spring: " S "}]\n");
+    assert_int_equal(flat_windows_choose(round), 0);
+    taut_solver_destroy(round);
+}
+
 // ---- Failing allocations
 
 // Whichever allocation fails, the search says so on all workers, and nothing is left behind. The
@@ -590,6 +722,8 @@ int main(void)
         cmocka_unit_test(test_degenerate_shapes),
         cmocka_unit_test(test_layers_at_an_angle_are_apart),
         cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_flat_sheets_are_out_of_reach),
+        cmocka_unit_test(test_sheets_without_windows),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 // contribute, so that the bits depend neither on the number of threads nor on when the lists were
 // made.
 #include "contact/candidates.h"
+#include "contact/flat_sheets.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
@@ -226,6 +227,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->block_tiles, blocks);
     RELEASE(it->spans, blocks);
     RELEASE(it->frames, blocks);
+    REAL_NAME(flat_sheets_free)(system);
     if (it->now != it->start)
         RELEASE(it->now, blocks);
     RELEASE(it->start, blocks);
@@ -269,7 +271,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
                  it->passed[i].capacity * sizeof *it->passed[i].blocks +
                  it->passed[i].force_capacity * sizeof *it->passed[i].forces;
     bytes += REAL_NAME(surface_friction_bytes)(system) + REAL_NAME(surface_shares_bytes)(it);
-    bytes += it->frames ? blocks * sizeof *it->frames : 0;
+    bytes += (it->frames ? blocks * sizeof *it->frames : 0) + REAL_NAME(flat_sheets_bytes)(it);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
 }
 

@@ -16,6 +16,7 @@
 // with a skin of its own; those that are not listed then are at least so far apart, and the same pair
 // is not searched again before they may be within reach (the dual pair lists of GROMACS: Pall et al.
 // 2020). Pairs keep this when the lists of pairs are made again.
+#include "contact/flat_sheets.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
 
@@ -170,16 +171,27 @@ static bool allocate_pairs(struct surface_contact *it, const taut_allocator *all
     return done && ALLOCATE(it->tightness, it->tile_capacity * it->tile_stride);
 }
 
+static bool velocities_move_nodes(const struct settings *settings)
+{
+    return settings->integrator == INTEGRATOR_SYMPLECTIC_EULER ||
+           settings->integrator == INTEGRATOR_VELOCITY_VERLET;
+}
+
+// The time by which they do.
+static double moving_step(const struct settings *settings)
+{
+    return settings->integrator == INTEGRATOR_SYMPLECTIC_EULER ? settings->position_step
+                                                               : settings->dt;
+}
+
 // Whether a step of this system moves each node by its velocity, and nothing else moves any.
 static bool velocities_bound_motion(const struct system *system)
 {
     const struct settings *settings = &system->settings;
-    return (settings->integrator == INTEGRATOR_SYMPLECTIC_EULER ||
-            settings->integrator == INTEGRATOR_VELOCITY_VERLET) &&
-           !plan_is_reference(system->plan) && system->topology->motion_count == 0 &&
-           !settings->projects && !system->mouse_spring.pulls &&
-           system->kinematic_targets.count == 0 && !system->surface_contact->colliders_move &&
-           !system->surface_contact->relaxes;
+    return velocities_move_nodes(settings) && !plan_is_reference(system->plan) &&
+           system->topology->motion_count == 0 && !settings->projects &&
+           !system->mouse_spring.pulls && system->kinematic_targets.count == 0 &&
+           !system->surface_contact->colliders_move && !system->surface_contact->relaxes;
 }
 
 bool REAL_NAME(surface_lists_make)(struct system *system)
@@ -214,6 +226,8 @@ bool REAL_NAME(surface_lists_make)(struct system *system)
             add_whole_tile(it, b, all);
     }
     set_block_tiles(it, topology);
+    if (velocities_move_nodes(&system->settings) && !REAL_NAME(flat_sheets_make)(system))
+        return false;
     it->motion.parts = it->tile_parts;
     it->motion.part_count = it->tile_part_count;
     if (velocities_bound_motion(system))
@@ -369,13 +383,18 @@ static bool are_lasting(double most, double step)
     return most + STEPS_AHEAD * step <= 0.96;
 }
 
+// Whether lists rely on sheets that are flat.
+static bool holds_flat(const struct surface_contact *it)
+{
+    return it->flat && it->flat->any;
+}
+
 // Adds what the nodes of each tile may have moved in this step to the bounds of their displacements: dt by
 // the box of their velocities, and twice the rounding of a coordinate.
 static void extend_bounds(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
-    const bool symplectic = system->settings.integrator == INTEGRATOR_SYMPLECTIC_EULER;
-    const double dt = symplectic ? system->settings.position_step : system->settings.dt;
+    const double dt = moving_step(&system->settings);
     for (size_t t = 0; t < it->tile_count; t++)
         it->moved[t] = no_displacements();
     for (size_t i = 0; i < it->tile_part_count; i++) {
@@ -395,6 +414,8 @@ static void extend_bounds(struct system *system)
             bound->most[axis] = (real)(most + dt * (double)speeds->most[axis] + slack);
         }
     }
+    if (holds_flat(it))
+        REAL_NAME(flat_sheets_extend)(it, it->moved, dt);
 }
 
 // Whether the velocities of this step show that lists last, without the positions of the nodes. What they
@@ -410,10 +431,14 @@ static bool bounds_suffice(struct system *system, double *step)
         return false;
     extend_bounds(system);
     const double most = greatest_use(it, it->bounds);
+    const double flat = holds_flat(it) ? REAL_NAME(flat_sheets_use)(it) : 0;
+    const double flat_step = holds_flat(it) ? fmax(flat - it->flat->used, 0) : 0;
     *step = fmax(most - it->skin_used, 0);
-    if (!are_lasting(most, *step))
+    if (!are_lasting(most, *step) || !are_lasting(flat, flat_step))
         return false;
     it->skin_used = most;
+    if (holds_flat(it))
+        it->flat->used = flat;
     it->lists_due_next = it->overshot = false;
     it->steps_listed++;
     return true;
@@ -450,12 +475,28 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         if (!it->measures)
             return false;
     }
+    // Whether sheets were flat on the whole way of the step, and then how flat they are.
+    double way = 0;
+    if (holds_flat(it)) {
+        REAL_NAME(flat_sheets_measure)(system, moving_step(&system->settings), worker);
+        worker_barrier(worker);
+        if (worker->index == 0)
+            way = REAL_NAME(flat_sheets_use)(it);
+        worker_barrier(worker);
+        REAL_NAME(flat_sheets_measure)(system, 0, worker);
+    }
     find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0) {
-        const double most = greatest_use(it, it->moved);
-        const double step = fmax(most - it->skin_used, bound);
+        double most = greatest_use(it, it->moved);
+        double step = fmax(most - it->skin_used, bound);
         it->skin_used = most;
         it->lists_due_next = it->lists_due || !are_lasting(most, step);
+        if (holds_flat(it)) {
+            const double flat = REAL_NAME(flat_sheets_use)(it);
+            it->lists_due_next |= !are_lasting(flat, fmax(way - it->flat->used, 0));
+            it->flat->used = flat;
+            most = fmax(most, way);
+        }
         it->overshot = most > 1 && isfinite(most);
         it->motion.wanted = it->bounds_known = velocities_bound_motion(system) && system->motion;
         if (it->bounds_known)
@@ -607,6 +648,22 @@ static void prepare_for_kept(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
+// The positions before this step, from which each node has moved by its velocity.
+static void keep_positions_before(struct system *system, struct range nodes)
+{
+    struct surface_contact *it = system->surface_contact;
+    const double dt = moving_step(&system->settings);
+    for (size_t i = nodes.first; i < nodes.end; i++) {
+        const struct point now = state_point(system->state, i);
+        const vec3 velocity = i < (size_t)system->topology->node_count
+                                  ? step_velocity(system->state, i)
+                                  : vec3_make(0, 0, 0);
+        it->old_x[i] = (real)((double)now.x - dt * velocity.x);
+        it->old_y[i] = (real)((double)now.y - dt * velocity.y);
+        it->old_z[i] = (real)((double)now.z - dt * velocity.z);
+    }
+}
+
 void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -615,6 +672,15 @@ void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *
     memcpy(it->old_x + share.first, it->list_x + share.first, bytes);
     memcpy(it->old_y + share.first, it->list_y + share.first, bytes);
     memcpy(it->old_z + share.first, it->list_z + share.first, bytes);
+    if (holds_flat(it) && it->steps_listed > 1) {
+        // Flat sheets may have turned by any angle since then: planes are those of the start of this step.
+        keep_positions_before(system, share);
+        worker_barrier(worker);
+        find_boxes(system, BOXES_SINCE_START, worker);
+        if (worker->index == 0)
+            it->skin_least = fmin(SKIN_MAX, 2.3 * greatest_displacement(it));
+    }
+    worker_barrier(worker);
     if (worker->index == 0) {
         it->lists_due = true;
         it->start_known = false;
@@ -1084,6 +1150,8 @@ static void limit_tiles(struct surface_contact *it, const struct block_pair *pai
     const real tightness = (real)(1.00001 / (room * room));
     for (int i = 0; i < a->count; i++)
         for (int k = 0; k < b->count; k++) {
+            if (holds_flat(it) && it->flat->free[a->tiles[i] * it->flat->tile_count + b->tiles[k]])
+                continue;
             real *one = &it->tightness[a->tiles[i] * it->tile_stride + b->tiles[k]];
             real *other = &it->tightness[b->tiles[k] * it->tile_stride + a->tiles[i]];
             *one = *other = tightness > *one ? tightness : *one;
@@ -1116,6 +1184,17 @@ static void measure_least(struct surface_contact *it, size_t index, size_t p)
     list->measured += 2 * code_total(of.counts); // nodes are read first
 }
 
+// Whether the tiles of a pair of blocks may move as they like: the sheet is flat there.
+static bool is_free(const struct surface_contact *it, const struct block_pair *pair)
+{
+    const struct block_tiles *a = &it->block_tiles[pair->a], *b = &it->block_tiles[pair->b];
+    bool free = holds_flat(it) && a->count > 0 && b->count > 0;
+    for (int i = 0; i < a->count && free; i++)
+        for (int k = 0; k < b->count; k++)
+            free &= it->flat->free[a->tiles[i] * it->flat->tile_count + b->tiles[k]];
+    return free;
+}
+
 // Whether a list may sleep, for the positions of the start. False also without memory.
 static bool may_sleep(struct surface_contact *it, struct pair_finder *finder, size_t index)
 {
@@ -1127,6 +1206,8 @@ static bool may_sleep(struct surface_contact *it, struct pair_finder *finder, si
         const struct surface_pair *pair = &list->pairs[p];
         const double thickness =
             thickness_between(it, blocks[pair->pair.a].body, blocks[pair->pair.b].body);
+        if (is_free(it, &pair->pair))
+            continue;
         const double needed = ROOM_LEAST * it->skin_asleep * thickness;
         if (it->block_tiles[pair->pair.a].count == 0 || it->block_tiles[pair->pair.b].count == 0)
             return false;
@@ -1169,7 +1250,8 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
     for (size_t i = 0; worker->index == 0 && i < it->broad->list_count; i++)
         for (size_t p = 0;
              p < it->lists[i].pair_count && it->lists[i].sleeps && list_is_kept(it, i); p++)
-            limit_tiles(it, &it->lists[i].pairs[p].pair, room_of(it, &it->lists[i].pairs[p]));
+            if (!is_free(it, &it->lists[i].pairs[p].pair))
+                limit_tiles(it, &it->lists[i].pairs[p].pair, room_of(it, &it->lists[i].pairs[p]));
     if (worker->index == 0)
         REAL_NAME(surface_shares_tightness)(system);
     worker_barrier(worker);
@@ -1211,8 +1293,11 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
     worker_barrier(worker); // all have finished with the lists
-    if (!it->lists_due)
+    const bool ends_flat = holds_flat(it) && !velocities_bound_motion(system);
+    if (!it->lists_due && !ends_flat)
         return;
+    if (it->flat)
+        REAL_NAME(flat_sheets_measure)(system, 0, worker);
     find_boxes(system, BOXES_OF_POSITIONS, worker);
     if (worker->index == 0) {
         it->farthest = 0;
@@ -1223,6 +1308,10 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         adapt_skin(it);
         it->skin_listed = it->skin_asleep = fmax(it->skin, it->skin_least);
         find_tightness(it);
+        if (it->flat)
+            it->flat->any = false;
+        if (it->flat && !it->overshot && !it->relaxes && velocities_bound_motion(system))
+            REAL_NAME(flat_sheets_choose)(it);
         want_frames(system);
         for (size_t b = 0; b < it->body_count; b++)
             it->radius[b] = (1.5 + it->skin_listed) * it->half_thickness[b];

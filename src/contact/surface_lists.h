@@ -118,6 +118,7 @@ struct surface_contact {
     struct block_frame
         *frames; // in the positions of lists, where blocks have many pairs; NULL: not yet
     bool spans_known, frames_wanted;
+    struct flat_sheets *flat;    // NULL: none can be (flat_sheets.h)
     struct displacements *moved; // by tile, since then
     // Boxes that contain these, as follows from velocities; whether they are known, or what moves nodes has
     // done so in another way; whether they do not suffice in this step. The greatest coordinate, m, whose
@@ -661,8 +662,8 @@ void REAL_NAME(surface_memory_has_run_out)(struct system *system);
 // to the present positions, with what the cutting of the step needs. Ends with a barrier.
 void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker);
 
-// Makes lists again for where they were made the last time, as wide as the motion since then needs, which
-// they were not complete for; that becomes the start of what is cut. Ends with a barrier.
+// Makes lists again for where they were made the last time, or with flat sheets for the start of the step, as
+// wide as the motion since then needs; that becomes the start of what is cut. Ends with a barrier.
 void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker);
 
 // Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
