@@ -98,9 +98,10 @@ static void share_files(const struct pieces *pieces, const struct recording_piec
                         struct recording_piece *files)
 {
     const int count = ranks_count();
-    uint64_t *sizes = calloc(2 * (size_t)count, sizeof *sizes), *checksums = sizes + count;
+    uint64_t *sizes = calloc(2 * (size_t)count, sizeof *sizes);
     if (!sizes)
         ranks_abort(1, "out of memory for the files of all ranks");
+    uint64_t *const checksums = sizes + count;
     ranks_share(own->size, sizes);
     ranks_share(own->checksum, checksums);
     for (int r = 0; files && r < count; r++)

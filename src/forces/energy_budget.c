@@ -302,7 +302,7 @@ static void collect_powers(struct system *system, const double *tiles, double po
         memcpy(total, tiles, sizeof total);
     else
         add_in_groups(system->powers[parts->tiles], POWER_COLUMNS, tile_parts,
-                   sum_group(system, tile_parts), total);
+                      sum_group(system, tile_parts), total);
     for (size_t part = parts->loose; part < parts->count; part++)
         for (int column = 0; column < POWER_COLUMNS; column++)
             total[column] += system->powers[part][column];

@@ -378,6 +378,7 @@ static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t fir
         const int owner = plan_part_of_node(solver->ranks->parts, node);
         const uint64_t end = min_u64(cuts[owner + 1], first + count);
         const uint64_t some = min_u64(end - node, NODES_AT_ONCE);
+        // cppcheck-suppress legacyUninitvar ; it is read after it has been filled
         void *numbers_of_some = to ? to + (node - first) * bytes : (unsigned char *)space;
         if (owner == ranks_number())
             read_own(solver, numbers, node, some, numbers_of_some);

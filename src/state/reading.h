@@ -59,7 +59,7 @@ static inline size_t sum_group(const struct system *system, size_t count)
 
 // total[column] := the sum of rows[row * width + column], of one group of rows after another.
 static inline void add_in_groups(const double *rows, size_t width, size_t count, size_t group,
-                              double *total)
+                                 double *total)
 {
     memset(total, 0, width * sizeof *total);
     for (size_t first = 0; first < count; first += group)

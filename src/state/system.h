@@ -124,7 +124,7 @@ struct system {
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
     size_t chunk_sums_length;
-    size_t sum_group; // SUM_GROUP; tests have less
+    size_t sum_group;       // SUM_GROUP; tests have less
     double *fragile_losses; // J per chunk of springs that break or yield, running totals
     double *fragile_drives; // J per such chunk, work of drives that the next sample adds
     struct energy_budget work;
