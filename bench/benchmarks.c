@@ -34,9 +34,10 @@ static bool keep_running(struct bench_state *state)
 // velocity Verlet was rated at 0.64 of symplectic Euler on the cloth.)
 static uint64_t steps_of_iteration(const taut_solver *solver)
 {
-    const uint64_t enough = 1000000; // spring updates
+    const uint64_t enough = 1000000, most = 2000; // spring updates, and steps of a few springs
     uint64_t springs = taut_solver_spring_count(solver);
     uint64_t steps = 1 + enough / (springs > 0 ? springs : 1);
+    steps = steps < most ? steps : most;
     enum integrator integrator = solver_integrator(solver);
     bool completes = integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
     return completes && steps < 16 ? 16 : steps;

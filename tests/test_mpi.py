@@ -1463,6 +1463,45 @@ def case_benchmarks_that_cannot_be_are_one_message():
     expect(found.returncode == 2 and found.stderr.count("--suite steps") == 1, found.stderr)
 
 
+def case_ranks_that_run_differently_are_one_message():
+    """As where a file or an option differs between machines: not a run that never ends."""
+    path = scene("differ.yaml", ["cloth"])
+    for options in (["--steps", "7"], ["--duration", "0.0005"], ["--set", "output.work=false"]):
+        command = ["run", path, "--threads", "1", "--quiet", "--no-output"]
+        found = subprocess.run(["mpirun", "-q", "--oversubscribe", "--allow-run-as-root", "-n", "1",
+                                TAUT, *command, ":", "-n", "1", TAUT, *command, *options],
+                               cwd=FOLDER, timeout=LIMIT, text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        lines = complaints(found.stderr)
+        expect(found.returncode != 0 and len(lines) == 1 and "rank 1" in lines[0],
+               f"{options}: {found.returncode}, {found.stderr}")
+
+
+def case_folder_that_ranks_do_not_share_is_one_message():
+    """Rank 1 has a file system of its own there."""
+    path = write("own.yaml",
+                 "simulation: {dt: 2e-5, steps: 32}\nbodies:\n"
+                 "  - {name: a, type: cloth, u: [1, 0, 0], v: [0, 0, 1], nodes: [64, 256], mass: 1, "
+                 "springs: {structural: {stiffness: 40}}}\noutput: {every_steps: 16, vtp: true}\n")
+    shutil.rmtree(os.path.join(FOLDER, "apart"), ignore_errors=True)
+    os.makedirs(os.path.join(FOLDER, "apart"))
+    script = write("apart.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec "$@"\n'
+                               "exec unshare -m sh -c 'mount -t tmpfs none apart && mkdir apart/o && "
+                               'exec "$@"\' sh "$@"\n')
+    os.chmod(os.path.join(FOLDER, script), 0o755)
+    tried = subprocess.run(["unshare", "-m", "true"], check=False, stderr=subprocess.DEVNULL)
+    if tried.returncode != 0:
+        raise Skipped("this machine allows no mounts of a process's own")
+    found = subprocess.run(["mpirun", "-q", "--oversubscribe", "--allow-run-as-root", "-n", "2",
+                            "./" + script, TAUT, "run", path, "--threads", "1", "--quiet",
+                            "--output", "apart/o"], cwd=FOLDER, timeout=LIMIT, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, check=False)
+    lines = [line for line in complaints(found.stderr) if "share" in line]
+    expect(found.returncode == 1 and len(lines) == 1 and "rank 1" in lines[0],
+           f"{found.returncode}: {found.stderr}")
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(FOLDER)

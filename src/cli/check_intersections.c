@@ -551,6 +551,10 @@ static int check_file(struct check *check)
             return EXIT_CODE_WRONG;
     } else {
         status = vtp_frame_open(options->scene, &check->file, &error);
+        if (status == TAUT_OK && check->file.is_piece)
+            status = fail(&error, TAUT_ERROR_IO,
+                          "'%s' is a piece of a frame: check the .pvtp file that lists it",
+                          options->scene);
     }
     const double begin = clock_seconds();
     check->planned = 1;

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -93,6 +95,45 @@ static taut_status write_own(struct pieces *pieces, const char *stem, struct rec
     return manifest_measure(path, &file->size, &file->checksum, error);
 }
 
+// On rank 0: whether the file of another rank is in the folder of this one, which may take a moment over a
+// network.
+static bool is_found(const char *path, uint64_t size)
+{
+    enum { TRIES = 100 };
+    const struct timespec pause = {.tv_nsec = 50000000};
+    struct stat file;
+    for (int i = 0; stat(path, &file) != 0 || (uint64_t)file.st_size != size; i++) {
+        if (i == TRIES)
+            return false;
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+static taut_status find_files(const struct pieces *pieces, const char *stem,
+                              const struct recording_piece *files, taut_error *error)
+{
+    for (int r = 0; r < ranks_count(); r++) {
+        if (!has_piece(pieces, r))
+            continue;
+        char *path = text_format("%s_%04d.vtp", stem, r);
+        if (!path)
+            return fail_memory(error, "the name of a frame");
+        const bool found = is_found(path, files->size);
+        const taut_status status =
+            found ? TAUT_OK
+                  : fail(error, TAUT_ERROR_IO,
+                         "rank %d has written '%s', but rank 0 does not find it there: the folder "
+                         "of the results must be one that all machines share (--output)",
+                         r, path);
+        free(path);
+        if (!found)
+            return status;
+        files++;
+    }
+    return TAUT_OK;
+}
+
 // Sizes and checksums of the pieces of all ranks.
 static void share_files(const struct pieces *pieces, const struct recording_piece *own,
                         struct recording_piece *files)
@@ -118,9 +159,11 @@ static taut_status write_all(struct pieces *pieces, const char *stem, struct rec
     char *written;
     taut_status status = write_own(pieces, stem, &own, &written, error);
     status = agree(status, error);
-    if (status == TAUT_OK)
+    if (status == TAUT_OK) {
         share_files(pieces, &own, files);
-    else if (written)
+        status = agree(files ? find_files(pieces, stem, files, error) : TAUT_OK, error);
+    }
+    if (status != TAUT_OK && written)
         (void)unlink(written);
     free(written);
     return status;

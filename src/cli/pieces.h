@@ -23,7 +23,7 @@ struct pieces pieces_of(taut_solver *solver, const struct vtp_options *options);
 taut_status pieces_make(struct pieces *pieces, taut_error *error);
 
 // On the other ranks: what they do when rank 0 makes pieces or writes a frame (solver_serve).
-void pieces_answer(void *pieces, const void *message);
+void pieces_answer(void *context, const void *message);
 
 void pieces_free(struct pieces *pieces);
 

@@ -26,9 +26,11 @@ int ranks_launched(void)
 int ranks_launched_number(void)
 {
     static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (getenv(launcher_counts[i]) && getenv(numbers[i]))
-            return atoi(getenv(numbers[i]));
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const char *number = getenv(numbers[i]);
+        if (getenv(launcher_counts[i]) && number)
+            return (int)strtol(number, NULL, 10);
+    }
     return 0;
 }
 
@@ -590,12 +592,12 @@ void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
     (void)all;
 }
 
-void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t group)
+void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t items)
 {
     (void)data;
     (void)size;
     (void)cuts;
-    (void)group;
+    (void)items;
 }
 
 void ranks_pass(void *data, size_t bytes, int from, int to)

@@ -70,8 +70,8 @@ bool ranks_any(bool mine);
 // has all of them, or every rank if `all`.
 void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all);
 
-// Of such data: the rank with the first item of each `group` consecutive ones gets the rest of them.
-void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t group);
+// Of such data: the rank with the first of each `items` consecutive ones gets the rest of them.
+void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t items);
 
 // Copies bytes of rank `from` to rank `to`; nothing if they are the same.
 void ranks_pass(void *data, size_t bytes, int from, int to);

@@ -94,8 +94,9 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
 }
 
 // Whether all ranks have made the same of the scene. Collective; the same result on all.
-static taut_status check_same(const taut_solver *solver, taut_error *error)
+static taut_status check_same(const taut_solver *solver, const taut_scene *scene, taut_error *error)
 {
+    const struct scene_simulation *simulation = &scene->simulation;
     const int count = ranks_count();
     uint64_t *keys = calloc((size_t)count, sizeof *keys);
     if (!keys)
@@ -107,10 +108,15 @@ static taut_status check_same(const taut_solver *solver, taut_error *error)
                                 solver->topology->spring_count,
                                 solver->steps_planned,
                                 plan_counts(solver->topology, solver->plan).grid_tiles,
-                                plan_counts(solver->topology, solver->plan).packed_tiles};
+                                plan_counts(solver->topology, solver->plan).packed_tiles,
+                                simulation->dt_auto,
+                                simulation->has_duration ? 0 : simulation->steps,
+                                solver_energy_budget(solver) != NULL};
+    const double times[] = {solver->dt, simulation->dt_auto ? 0 : simulation->dt,
+                            simulation->has_duration ? simulation->duration : 0};
     hash_add(&hash, TAUT_VERSION_STRING, strlen(TAUT_VERSION_STRING));
     hash_add(&hash, numbers, sizeof numbers);
-    hash_add(&hash, &solver->dt, sizeof solver->dt);
+    hash_add(&hash, times, sizeof times);
     ranks_share(hash_end(&hash), keys);
     int other = 1;
     while (other < count && keys[other] == keys[0])
@@ -120,7 +126,7 @@ static taut_status check_same(const taut_solver *solver, taut_error *error)
         return TAUT_OK;
     return fail(error, TAUT_ERROR_UNSUPPORTED,
                 "rank %d has made another model of the scene than rank 0: all ranks must run the "
-                "same build of taut on the same files",
+                "same build of taut on the same files, with the same options",
                 other);
 }
 
@@ -205,7 +211,7 @@ taut_status solver_share(taut_solver *solver, const taut_scene *scene,
 {
     if (ranks_count() == 1)
         return TAUT_OK;
-    taut_status status = check_same(solver, error);
+    taut_status status = check_same(solver, scene, error);
     if (status == TAUT_OK)
         status = check_scene(solver, error);
     if (status != TAUT_OK)
