@@ -2,16 +2,13 @@
 // ends their part in it, and they wait for the next.
 #include "bench/group.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/status.h"
 #include "bench/options.h"
 #include "ranks/ranks.h"
 
-enum { EXIT_FAILED = 1, TEXT_MOST = 2000 };
+enum { TEXT_MOST = 8000 };
 
 bool group_begin(void)
 {
@@ -29,50 +26,24 @@ void group_end(void)
     ranks_end();
 }
 
-// The lowest rank with another code than 0, whose code this becomes; the number of ranks if there is none.
-static int first_failed(uint64_t *code)
-{
-    const int count = ranks_count();
-    uint64_t *const codes = calloc((size_t)count, sizeof *codes);
-    if (!codes)
-        ranks_abort(EXIT_FAILED, "out of memory for the results of all ranks");
-    ranks_share(*code, codes);
-    int first = 0;
-    while (first < count && codes[first] == 0)
-        first++;
-    *code = first < count ? codes[first] : 0;
-    free(codes);
-    return first;
-}
-
 int group_agree(int exit_code)
 {
-    if (ranks_count() == 1)
-        return exit_code;
-    uint64_t code = (uint64_t)exit_code;
-    const int first = first_failed(&code);
+    uint64_t agreed = (uint64_t)exit_code;
+    const int first = ranks_first_failed(&agreed);
     if (first == ranks_count() || first == 0)
-        return (int)code; // rank 0 has printed its message
-    char text[TEXT_MOST] = "";
-    if (ranks_number() == first)
-        ranks_kept_text(text, sizeof text);
-    ranks_forward(first, text, sizeof text);
-    static const char prefix[] = "taut-bench: ";
-    const bool named = strncmp(text, prefix, sizeof prefix - 1) == 0;
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        text[--length] = '\0';
+        return (int)agreed; // rank 0 has printed its message
+    char text[TEXT_MOST];
+    const char *const message = ranks_message_of(first, "taut-bench: ", text, sizeof text);
     if (ranks_number() == 0)
-        complain("rank %d of %d: %s", first, ranks_count(),
-                 length > 0 ? text + (named ? sizeof prefix - 1 : 0) : "it failed");
-    return (int)code;
+        complain("rank %d of %d: %s", first, ranks_count(), message);
+    return (int)agreed;
 }
 
 // The same on all ranks: the error of the lowest that has one, with its text on rank 0.
 static taut_status agree(taut_status status, taut_error *error)
 {
     uint64_t code = (uint64_t)status;
-    const int first = first_failed(&code);
+    const int first = ranks_first_failed(&code);
     if (first == ranks_count() || first == 0)
         return (taut_status)code;
     char text[TEXT_MOST] = "";

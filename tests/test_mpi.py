@@ -24,11 +24,16 @@ QUICK = bool(os.environ.get("TAUT_TEST_QUICK"))  # under sanitizers: fewer ranks
 LIMIT = 1200 if QUICK else 120  # s, of one command
 
 
+def launcher(ranks, *options):
+    """The words before a program that start it on so many ranks."""
+    return ["mpirun", *options, "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)]
+
+
 def start(ranks, *arguments, limit=LIMIT, environment=None):
     """The finished process of `taut ARGUMENTS` on so many ranks; 0: without mpirun."""
     command = [TAUT, *arguments]
     if ranks:
-        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] + command
+        command = launcher(ranks) + command
     return subprocess.run(command, cwd=FOLDER, timeout=limit, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env={**os.environ, **(environment or {})}, check=False)
@@ -78,7 +83,7 @@ def case_failure_of_one_rank_is_one_message():
     script = write("lame.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && export TAUT_ISA=none\n'
                               f'exec "{TAUT}" "$@"\n')
     os.chmod(os.path.join(FOLDER, script), 0o755)
-    found = subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3",
+    found = subprocess.run([*launcher(3),
                             os.path.join(FOLDER, script), "info", "x.yaml"], cwd=FOLDER, text=True,
                            timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, check=False)
@@ -89,7 +94,7 @@ def case_failure_of_one_rank_is_one_message():
 
 
 def case_different_commands_are_one_message():
-    found = subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "1", TAUT, "run",
+    found = subprocess.run([*launcher(1), TAUT, "run",
                             "x.yaml", ":", "-n", "1", TAUT, "check", "x.yaml"], cwd=FOLDER, text=True,
                            timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, check=False)
@@ -292,7 +297,7 @@ def sums_of(ranks, group, path, steps):
     """What rank_sums prints, whose sums are in two levels from 24 x group chunks on."""
     command = [os.path.join(os.path.dirname(TAUT), "tests", "rank_sums"), str(group), str(steps), path]
     if ranks:
-        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] + command
+        command = launcher(ranks) + command
     found = subprocess.run(command, cwd=FOLDER, timeout=LIMIT, text=True, stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     expect(found.returncode == 0, found.stderr)
@@ -517,7 +522,7 @@ def case_run_with_frames_in_pieces_is_continued():
     for again in (2, 0):
         there = os.path.join(FOLDER, "cut")
         shutil.rmtree(there, ignore_errors=True)
-        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3", TAUT, "run", long,
+        command = [*launcher(3), TAUT, "run", long,
                    "--output", "cut", *extra]
         with subprocess.Popen(command, cwd=FOLDER, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as process:
@@ -578,7 +583,7 @@ def case_piece_that_cannot_be_written_is_one_message():
                                   f'exec "{TAUT}" "$@"\n')
         os.chmod(os.path.join(FOLDER, script), 0o755)
         found = subprocess.run(
-            ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3", os.path.join(FOLDER, script),
+            [*launcher(3), os.path.join(FOLDER, script),
              "run", path, "--set", "output.vtp=true", "--output", "full", "--quiet", "--threads", "1"],
             cwd=FOLDER, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, check=False)
@@ -707,7 +712,7 @@ sys.exit(code)
 def peaks(ranks, *arguments):
     """The peak of the memory of each rank, MiB."""
     write("peak.py", PEAK)
-    command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] if ranks > 1 else []
+    command = launcher(ranks) if ranks > 1 else []
     command += [sys.executable, "peak.py", "peak-", TAUT, *arguments, "--threads", "1"]
     found = subprocess.run(command, cwd=FOLDER, timeout=LIMIT, stdin=subprocess.DEVNULL, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -1271,7 +1276,7 @@ def interrupt(path, folder, ranks, how):
     shutil.rmtree(there, ignore_errors=True)
     command = [TAUT, "run", path, "--output", folder, "--quiet", "--threads", "1"]
     if ranks:
-        command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] + command
+        command = launcher(ranks) + command
     with subprocess.Popen(command, cwd=FOLDER, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + LIMIT
@@ -1358,7 +1363,7 @@ def case_info_shows_parts_without_processes():
 
 def case_killed_rank_ends_all():
     path = scene("killed.yaml", ["cloth"], steps=100000000)
-    with subprocess.Popen(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3", TAUT, "run",
+    with subprocess.Popen([*launcher(3), TAUT, "run",
                            path, "--no-output", "--quiet"], cwd=FOLDER, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:
@@ -1426,7 +1431,7 @@ def bench(ranks, *arguments):
     program = os.path.join(os.path.dirname(TAUT), "taut-bench")
     if not os.path.exists(program):
         raise Skipped("taut-bench is not built: Google Benchmark is missing")
-    found = subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks),
+    found = subprocess.run([*launcher(ranks),
                             program, *arguments], cwd=FOLDER, timeout=LIMIT, text=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, check=False)
@@ -1470,7 +1475,7 @@ def case_ranks_that_run_differently_are_one_message():
     path = scene("differ.yaml", ["cloth"])
     for options in (["--steps", "7"], ["--duration", "0.0005"], ["--set", "output.work=false"]):
         command = ["run", path, "--threads", "1", "--quiet", "--no-output"]
-        found = subprocess.run(["mpirun", "-q", "--oversubscribe", "--allow-run-as-root", "-n", "1",
+        found = subprocess.run([*launcher(1, "-q"),
                                 TAUT, *command, ":", "-n", "1", TAUT, *command, *options],
                                cwd=FOLDER, timeout=LIMIT, text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -1494,7 +1499,7 @@ def case_folder_that_ranks_do_not_share_is_one_message():
     tried = subprocess.run(["unshare", "-m", "true"], check=False, stderr=subprocess.DEVNULL)
     if tried.returncode != 0:
         raise Skipped("this machine allows no mounts of a process's own")
-    found = subprocess.run(["mpirun", "-q", "--oversubscribe", "--allow-run-as-root", "-n", "2",
+    found = subprocess.run([*launcher(2, "-q"),
                             "./" + script, TAUT, "run", path, "--threads", "1", "--quiet",
                             "--output", "apart/o"], cwd=FOLDER, timeout=LIMIT, text=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -66,34 +66,15 @@ int group_begin(const struct command *command)
 int group_agree(int code)
 {
     enum { TEXT_MOST = 8000 };
-    const int count = ranks_count();
-    if (count == 1)
-        return code;
-    uint64_t *codes = calloc((size_t)count, sizeof *codes);
-    if (!codes)
-        ranks_abort(EXIT_CODE_FAILED, "out of memory for the exit codes of all ranks");
-    ranks_share((uint64_t)code, codes);
-    int first = 0;
-    while (first < count && codes[first] == EXIT_CODE_DONE)
-        first++;
-    code = first < count ? (int)codes[first] : EXIT_CODE_DONE;
-    free(codes);
-    if (code == EXIT_CODE_DONE || first == 0)
-        return code; // rank 0 has printed its message
-
-    char text[TEXT_MOST] = "";
-    if (ranks_number() == first)
-        ranks_kept_text(text, sizeof text);
-    ranks_forward(first, text, sizeof text);
-    if (!group_leads())
-        return code;
-    const char *const prefix = "taut: ";
-    const size_t skipped = strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        text[--length] = '\0';
-    complain("rank %d of %d: %s", first, count, length > skipped ? text + skipped : "it failed");
-    return code;
+    uint64_t agreed = (uint64_t)code;
+    const int first = ranks_first_failed(&agreed);
+    if (first == ranks_count() || first == 0)
+        return (int)agreed; // rank 0 has printed its message
+    char text[TEXT_MOST];
+    const char *const message = ranks_message_of(first, "taut: ", text, sizeof text);
+    if (group_leads())
+        complain("rank %d of %d: %s", first, ranks_count(), message);
+    return (int)agreed;
 }
 
 bool group_leads(void)

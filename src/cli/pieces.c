@@ -35,16 +35,9 @@ static unsigned fields_of(const struct pieces *pieces)
 // The first failure of any rank, on all of them; rank 0 gets its message.
 static taut_status agree(taut_status status, taut_error *error)
 {
-    const int count = ranks_count();
-    uint64_t *all = calloc((size_t)count, sizeof *all);
-    if (!all)
-        ranks_abort(1, "out of memory for the failures of all ranks");
-    ranks_share((uint64_t)status, all);
-    int first = 0;
-    while (first < count && all[first] == TAUT_OK)
-        first++;
-    status = first < count ? (taut_status)all[first] : TAUT_OK;
-    free(all);
+    uint64_t code = (uint64_t)status;
+    const int first = ranks_first_failed(&code);
+    status = (taut_status)code;
     if (status == TAUT_OK)
         return TAUT_OK;
     ranks_forward(first, error->text, sizeof error->text);
@@ -75,6 +68,13 @@ static taut_status make(struct pieces *pieces, taut_error *error)
     return status == TAUT_OK ? vtp_writer_make(&pieces->options, &pieces->writer, error) : status;
 }
 
+static char *piece_path(const char *stem, int rank)
+{
+    char ending[VTP_PIECE_ENDING];
+    vtp_piece_ending(rank, ending);
+    return text_format("%s%s", stem, ending);
+}
+
 // This rank's piece of a frame. *written: it has been, and is listed; or it has none.
 static taut_status write_own(struct pieces *pieces, const char *stem, struct recording_piece *file,
                              char **written, taut_error *error)
@@ -83,7 +83,7 @@ static taut_status write_own(struct pieces *pieces, const char *stem, struct rec
     solver_read_piece(pieces->solver, fields_of(pieces), &pieces->frame);
     if (!has_piece(pieces, ranks_number()))
         return TAUT_OK;
-    char *path = text_format("%s_%04d.vtp", stem, ranks_number());
+    char *path = piece_path(stem, ranks_number());
     if (!path)
         return fail_memory(error, "the name of a frame");
     taut_status status = vtp_writer_frame(pieces->writer, path, &pieces->frame, error);
@@ -116,7 +116,7 @@ static taut_status find_files(const struct pieces *pieces, const char *stem,
     for (int r = 0; r < ranks_count(); r++) {
         if (!has_piece(pieces, r))
             continue;
-        char *path = text_format("%s_%04d.vtp", stem, r);
+        char *path = piece_path(stem, r);
         if (!path)
             return fail_memory(error, "the name of a frame");
         const bool found = is_found(path, files->size);

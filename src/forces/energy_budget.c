@@ -741,10 +741,11 @@ static void sample(struct system *system, struct energy_budget *to, struct evalu
                    const struct worker *worker)
 {
     double power[SUM_WIDTH] = {0};
-    if (system->exchange)
+    if (system->exchange) {
         worker_barrier(worker); // all have read what is recorded
-    if (system->exchange && worker->index == 0)
-        REAL_NAME(work_catch_up)(system);
+        if (worker->index == 0)
+            REAL_NAME(work_catch_up)(system);
+    }
     const bool paused = REAL_NAME(exchange_pause)(system, worker);
     measure_powers(system, evaluation.time, power, worker);
     const bool closes = system->work.closes && evaluation.time > system->work.sampled_time;

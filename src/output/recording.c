@@ -942,8 +942,8 @@ static taut_status add_pieces(struct recording *recording, const char *stem, tau
     const char *path;
     taut_status status = TAUT_OK;
     for (size_t i = 0; i < pieces->count && status == TAUT_OK; i++) {
-        char ending[32];
-        snprintf(ending, sizeof ending, "_%04d.vtp", pieces->ranks[i]);
+        char ending[VTP_PIECE_ENDING];
+        vtp_piece_ending(pieces->ranks[i], ending);
         status = add_path(recording, stem, ending, &path, error);
     }
     if (status == TAUT_OK)

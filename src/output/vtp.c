@@ -1014,6 +1014,11 @@ static void write_piece_arrays(struct file *file, const struct content *content)
     file_print(file, "    </P%s>\n", section);
 }
 
+void vtp_piece_ending(int rank, char ending[VTP_PIECE_ENDING])
+{
+    snprintf(ending, VTP_PIECE_ENDING, "_%04d.vtp", rank);
+}
+
 taut_status vtp_write_pieces(const char *path, const struct frame *piece,
                              const struct vtp_options *options, const char *const *names,
                              size_t names_count, taut_error *error)

@@ -63,6 +63,10 @@ taut_status vtp_write(const char *path, const struct frame *now, const struct vt
     "byte_order=\"LittleEndian\" header_type=\"UInt64\" "                                          \
     "compressor=\"vtkZLibDataCompressor\">\n  <PPolyData GhostLevel=\"0\">\n"
 
+// How the name of the piece of a rank ends, after that of the frame.
+enum { VTP_PIECE_ENDING = 32 };
+void vtp_piece_ending(int rank, char ending[VTP_PIECE_ENDING]);
+
 // Writes the list of pieces to a file that must not exist, completely or not at all. `piece`: any of
 // them; `names`: of the files, in the same folder.
 taut_status vtp_write_pieces(const char *path, const struct frame *piece,

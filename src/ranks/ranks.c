@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sort.h"
+
 // What launchers set for each process: Open MPI; MPICH, Intel MPI and others of its family; Slurm,
 // whose variable for the whole job is also set where one process was started.
 static const char *const launcher_counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
@@ -271,11 +273,6 @@ static int rank_of_item(const uint64_t *cuts, uint64_t item)
     return first;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 // A rank sends at most one message, of the items before its first whole group, and receives those that
 // complete its last one.
 void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t items)
@@ -285,7 +282,7 @@ void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t
         return;
     char *const bytes = data;
     const uint64_t last = (end - 1) / items * items; // where its last group begins
-    const uint64_t last_end = least(last + items, cuts[group.count]);
+    const uint64_t last_end = min_u64(last + items, cuts[group.count]);
     MPI_Request *const requests = calloc((size_t)group.count, sizeof *requests);
     if (!requests || items > INT32_MAX / size)
         ranks_abort(1, "out of memory for sums in groups");
@@ -293,10 +290,10 @@ void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t
     for (int r = group.number + 1; last >= first && r < group.count && cuts[r] < last_end; r++)
         if (cuts[r] < cuts[r + 1])
             MPI_Irecv(bytes + cuts[r] * size,
-                      (int)((least(cuts[r + 1], last_end) - cuts[r]) * size), MPI_BYTE, r,
+                      (int)((min_u64(cuts[r + 1], last_end) - cuts[r]) * size), MPI_BYTE, r,
                       TAG_GROUPS, MPI_COMM_WORLD, &requests[under_way++]);
     if (first % items > 0) {
-        const uint64_t begin = first / items * items, sent_end = least(end, begin + items);
+        const uint64_t begin = first / items * items, sent_end = min_u64(end, begin + items);
         MPI_Send(bytes + first * size, (int)((sent_end - first) * size), MPI_BYTE,
                  rank_of_item(cuts, begin), TAG_GROUPS, MPI_COMM_WORLD);
     }
@@ -693,4 +690,36 @@ bool ranks_any(bool mine)
     double found = mine ? 1 : 0;
     ranks_add(&found, 1);
     return found > 0;
+}
+
+// ---- Failures
+
+int ranks_first_failed(uint64_t *code)
+{
+    const int count = ranks_count();
+    if (count == 1)
+        return *code == 0;
+    uint64_t *const codes = calloc((size_t)count, sizeof *codes);
+    if (!codes)
+        ranks_abort(1, "out of memory for the results of all ranks");
+    ranks_share(*code, codes);
+    int first = 0;
+    while (first < count && codes[first] == 0)
+        first++;
+    *code = first < count ? codes[first] : 0;
+    free(codes);
+    return first;
+}
+
+const char *ranks_message_of(int rank, const char *prefix, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (ranks_number() == rank)
+        ranks_kept_text(text, size);
+    ranks_forward(rank, text, size);
+    const size_t skipped = strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    return length > skipped ? text + skipped : "it failed";
 }

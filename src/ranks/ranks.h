@@ -79,6 +79,14 @@ void ranks_pass(void *data, size_t bytes, int from, int to);
 // Copies a text of rank `from` to rank 0, at most `size` - 1 characters and a NUL.
 void ranks_forward(int from, char *text, size_t size);
 
+// Every rank gives a code, 0 for success. The lowest rank with another one, whose code this becomes on all;
+// the number of ranks if there is none.
+int ranks_first_failed(uint64_t *code);
+
+// On rank 0, what `rank`, another one, has kept instead of printing it (ranks_silence): without this prefix
+// and without the ends of lines after it. It may lie in `text`, of `size` bytes on all ranks.
+const char *ranks_message_of(int rank, const char *prefix, char *text, size_t size);
+
 // ---- Messages between neighbours
 
 // Sends lists[r] with counts[r] numbers to each rank r, and receives theirs: received[r], which the
