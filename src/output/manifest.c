@@ -857,11 +857,39 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
     return result;
 }
 
+static bool is_named(const struct file *file, const char *path)
+{
+    struct stat named, opened;
+    return lstat(path, &named) == 0 && fstat(file->descriptor, &opened) == 0 &&
+           S_ISREG(opened.st_mode) && named.st_ino == opened.st_ino &&
+           named.st_dev == opened.st_dev;
+}
+
+// Opens and locks the file that has this name once it is locked: a run that has ended meanwhile has
+// replaced it.
+static taut_status open_present(struct manifest *manifest, const char *path, taut_error *error)
+{
+    enum { TRIES = 3 };
+    for (int i = 0; i < TRIES; i++) {
+        const taut_status status = file_extend(&manifest->log, path, error);
+        if (status != TAUT_OK)
+            return status;
+        if (!lock_soon(&manifest->log))
+            return fail(error, TAUT_ERROR_IO, "'%s' is being written by another taut",
+                        manifest->folder);
+        if (is_named(&manifest->log, path))
+            return TAUT_OK;
+        if (i + 1 < TRIES)
+            (void)file_close(&manifest->log, NULL);
+    }
+    return fail(error, TAUT_ERROR_IO, "'%s' has just been replaced: try again", path);
+}
+
 taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_error *error)
 {
     *manifest = (struct manifest){.folder = text_format("%s", folder)};
     char *path = manifest->folder ? path_of(manifest) : NULL;
-    struct stat named, opened;
+    struct stat named;
     taut_status status = path ? TAUT_OK : fail_memory(error, "the manifest");
     if (status == TAUT_OK && lstat(path, &named) != 0)
         status = errno == ENOENT || errno == ENOTDIR
@@ -870,16 +898,7 @@ taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_
                             folder)
                      : fail_read(path, errno, error);
     if (status == TAUT_OK)
-        status = file_extend(&manifest->log, path, error);
-    if (status == TAUT_OK && !lock_soon(&manifest->log))
-        status = fail(error, TAUT_ERROR_IO, "'%s' is being written by another taut", folder);
-
-    // A run that has just ended has replaced the file since.
-    if (status == TAUT_OK &&
-        (lstat(path, &named) != 0 || fstat(manifest->log.descriptor, &opened) != 0 ||
-         !S_ISREG(opened.st_mode) || named.st_ino != opened.st_ino ||
-         named.st_dev != opened.st_dev))
-        status = fail(error, TAUT_ERROR_IO, "'%s' has just been replaced: try again", path);
+        status = open_present(manifest, path, error);
 
     int copy = status == TAUT_OK ? dup(manifest->log.descriptor) : -1;
     FILE *file = copy >= 0 ? fdopen(copy, "rb") : NULL;
