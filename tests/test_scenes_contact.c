@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 // Advances to the end in steps of 0.05 s, after each of which no surfaces cross.
 static void run_without_crossings(taut_solver *solver, double end)
@@ -37,6 +38,118 @@ static void test_sheets_lie_on_a_ball_in_their_order(void **context)
     taut_solver_destroy(solver);
 }
 
+// ---- Ropes, which have no triangles that could cross
+
+// The segments between neighbouring nodes of all bodies, ropes: segments connect no two of them.
+struct segments {
+    vec3 *ends; // 2 each
+    size_t *bodies;
+    size_t count;
+};
+
+static struct segments segments_of(const taut_solver *solver)
+{
+    const size_t nodes = taut_solver_node_count(solver), bodies = taut_solver_body_count(solver);
+    struct segments all = {.ends = calloc(2 * nodes, sizeof *all.ends),
+                           .bodies = calloc(nodes, sizeof *all.bodies)};
+    double *values = calloc(3 * nodes, sizeof *values);
+    assert_true(all.ends && all.bodies && values);
+    for (size_t b = 0; b < bodies; b++) {
+        taut_solver_get_positions(solver, b, values);
+        for (size_t i = 0; i + 1 < taut_solver_body_node_count(solver, b); i++) {
+            const double *from = values + 3 * i;
+            all.ends[2 * all.count] = vec3_make(from[0], from[1], from[2]);
+            all.ends[2 * all.count + 1] = vec3_make(from[3], from[4], from[5]);
+            all.bodies[all.count++] = b;
+        }
+    }
+    free(values);
+    return all;
+}
+
+static vec3 unit(vec3 a)
+{
+    const double length = vec3_length(a);
+    return length > 0 ? vec3_scale(1 / length, a) : a;
+}
+
+// The Gauss integral of two segments: by what part of all directions, with the sign of the crossing, one
+// is seen to cross the other (Klenin and Langowski, "Computation of writhe in modeling of supercoiled
+// DNA", 2000). -1/2 to 1/2; it jumps by 1 where one passes through the other, and nowhere else.
+static double gauss_integral(const vec3 a[2], const vec3 b[2])
+{
+    const vec3 along_a = vec3_subtract(a[1], a[0]), along_b = vec3_subtract(b[1], b[0]);
+    const vec3 way[4] = {vec3_subtract(b[0], a[0]), vec3_subtract(b[1], a[0]),
+                         vec3_subtract(b[1], a[1]), vec3_subtract(b[0], a[1])};
+    vec3 normals[4];
+    double angle = 0;
+    for (int i = 0; i < 4; i++)
+        normals[i] = unit(vec3_cross(way[i], way[(i + 1) % 4]));
+    for (int i = 0; i < 4; i++)
+        angle += asin(fmax(-1, fmin(1, vec3_dot(normals[i], normals[(i + 1) % 4]))));
+    return copysign(angle / (4 * PI), vec3_dot(vec3_cross(along_b, along_a), way[0]));
+}
+
+// Of each segment, the sum over all other ones but its neighbours. It changes continuously unless a rope
+// passes through one. (The sum of all, the linking of two ropes and half the writhe of each, would not tell
+// of a symmetric knot, whose crossings have opposite signs.)
+static void find_windings(const taut_solver *solver, double *windings)
+{
+    const struct segments all = segments_of(solver);
+    for (size_t i = 0; i < all.count; i++)
+        windings[i] = 0;
+    for (size_t i = 0; i < all.count; i++)
+        for (size_t j = i + 1; j < all.count; j++) {
+            if (j == i + 1 && all.bodies[i] == all.bodies[j])
+                continue;
+            const double integral = gauss_integral(all.ends + 2 * i, all.ends + 2 * j);
+            windings[i] += integral;
+            windings[j] += integral;
+        }
+    free(all.ends);
+    free(all.bodies);
+}
+
+// Advances to the end; the greatest change of the windings within 0.5 ms, near 1 where ropes pass through
+// each other, has to lie between these.
+static void expect_jump(taut_solver *solver, double end, double least, double most)
+{
+    enum { SEGMENTS_MAX = 120 };
+    double windings[2][SEGMENTS_MAX] = {{0}}, greatest = 0;
+    assert_true(taut_solver_node_count(solver) <= SEGMENTS_MAX + taut_solver_body_count(solver));
+    find_windings(solver, windings[0]);
+    for (int i = 1; 0.0005 * i <= end + 1e-9; i++) {
+        advance_to(solver, 0.0005 * i);
+        find_windings(solver, windings[i % 2]);
+        for (int s = 0; s < SEGMENTS_MAX; s++)
+            greatest = fmax(greatest, fabs(windings[1][s] - windings[0][s]));
+    }
+    if (!(greatest > least && greatest < most))
+        fail_msg("the windings of ropes change by %g at once", greatest);
+}
+
+// Two segments at right angles, one passing through the other, and two in one plane.
+static void test_windings_of_segments(void **context)
+{
+    (void)context;
+    const vec3 a[2] = {{-1, 0, 0}, {1, 0, 0}};
+    double last = 0;
+    for (int i = -4; i <= 4; i++) {
+        const double z = 0.001 * i;
+        const vec3 b[2] = {{0, -1, z}, {0, 1, z}}, apart[2] = {{2, -1, z}, {2, 1, z}};
+        if (i != 0)
+            assert_near(fabs(gauss_integral(a, b)), 0.5, 0.002);
+        if (i == 1)
+            assert_near(fabs(gauss_integral(a, b) - last), 1, 0.002);
+        last = i != 0 ? gauss_integral(a, b) : last;
+        assert_near(gauss_integral(a, apart), 0, 0.001);
+    }
+    const vec3 up[2] = {{0, 0, -1}, {0, 0, 1}}, low[2] = {{-0.5, 1, 0}, {0.5, 1, 0}};
+    const vec3 corner[2] = {{0.3, 0.4, 0.9}, {0.1, 0.7, 0.2}};
+    assert_near(gauss_integral(a, up), gauss_integral(up, a), 1e-12);
+    assert_near(gauss_integral(low, corner), gauss_integral(corner, low), 1e-12);
+}
+
 // Each of the ropes goes around the other one, and is stretched in the end.
 static void test_a_knot_holds(void **context)
 {
@@ -45,13 +158,25 @@ static void test_a_knot_holds(void **context)
     const vec3 left = position_in_body(solver, "left", 30),
                right = position_in_body(solver, "right", 30);
     assert_true(left.x - right.x > 0.1);
-    advance_to(solver, 1.5);
+    expect_jump(solver, quick() ? 0.2 : 1.5, 1e-6, 0.25);
     const vec3 left_now = position_in_body(solver, "left", 30),
                right_now = position_in_body(solver, "right", 30);
     assert_true(left_now.x - right_now.x > 0.012);
-    assert_true(left_now.x - right_now.x < 0.05);
-    assert_true(energy_of(solver).elastic > 0.1);
-    assert_true(energy_of(solver).contact > 0.01);
+    if (!quick()) {
+        assert_true(left_now.x - right_now.x < 0.05);
+        assert_true(energy_of(solver).elastic > 0.1);
+        assert_true(energy_of(solver).contact > 0.01);
+    }
+    taut_solver_destroy(solver);
+}
+
+// Without contact between them they slip through each other: what the test above would see.
+static void test_a_knot_without_contact_is_lost(void **context)
+{
+    (void)context;
+    taut_solver *solver = scene_open(
+        "knot", (const char *[]){"contact.between=false", "contact.self=false", NULL}, NULL);
+    expect_jump(solver, 1, 0.7, 10);
     taut_solver_destroy(solver);
 }
 
@@ -59,14 +184,18 @@ static void test_a_rope_lies_in_windings(void **context)
 {
     (void)context;
     taut_solver *solver = scene_open("rope-coils", NULL, NULL);
-    advance_to(solver, 1.5);
-    const struct extent rope = body_extent(solver, "rope");
-    assert_true(rope.min.y > -0.005);
-    assert_true(rope.max.y < 0.25);
-    assert_true(rope.max.y > 0.012); // a winding on another one
-    assert_true(rope.max.x - rope.min.x < 0.8 && rope.max.z - rope.min.z < 0.8);
+    expect_jump(solver, quick() ? 0.2 : 1.5, 1e-6, 0.25);
+    if (!quick()) {
+        const struct extent rope = body_extent(solver, "rope");
+        assert_true(rope.min.y > -0.005);
+        assert_true(rope.max.y < 0.25);
+        assert_true(rope.max.y > 0.012); // a winding on another one
+        assert_true(rope.max.x - rope.min.x < 0.8 && rope.max.z - rope.min.z < 0.8);
+    }
     taut_solver_destroy(solver);
 }
+
+// ---- Cloths
 
 // The balls carry the cloth, whose cells they would fit through, and its corners hang down.
 static void test_small_balls_carry_a_cloth(void **context)
@@ -283,7 +412,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_large_cloth_drops_over_a_ball),
         cmocka_unit_test(test_sheets_lie_on_a_ball_in_their_order),
+        cmocka_unit_test(test_windings_of_segments),
         cmocka_unit_test(test_a_knot_holds),
+        cmocka_unit_test(test_a_knot_without_contact_is_lost),
         cmocka_unit_test(test_a_rope_lies_in_windings),
         cmocka_unit_test(test_small_balls_carry_a_cloth),
         cmocka_unit_test(test_a_tablecloth_hangs_over_a_round_table),
