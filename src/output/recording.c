@@ -533,6 +533,8 @@ static taut_status visit_frame(struct recording *recording, uint64_t number,
     taut_status status = stem && path ? is_in_pieces(recording, number, &in_pieces, error)
                                       : fail_memory(error, "the name of a frame");
     if (status == TAUT_OK && in_pieces)
+        status = manifest_check(&recording->manifest, path, whole, 0, error);
+    if (status == TAUT_OK && in_pieces)
         status = vtp_piece_names_read(path, &names, error);
     for (size_t i = 0; i < names.count && status == TAUT_OK; i++)
         status = each(recording, names.items[i], "", error);

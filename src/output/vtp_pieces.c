@@ -126,19 +126,20 @@ static bool has_same_bodies(const struct vtp_frame *a, const struct vtp_frame *b
 static taut_status check_pieces(const struct vtp_frame *frame, taut_error *error)
 {
     const struct vtp_frame *first = &frame->pieces[0];
-    uint64_t verts = 0, lines = 0, polys = 0;
+    uint64_t points = 0, verts = 0, lines = 0, polys = 0;
     for (size_t i = 0; i < frame->piece_count; i++) {
         const struct vtp_frame *piece = &frame->pieces[i];
         if (!piece->is_piece || piece->time != first->time || piece->single != first->single ||
             memcmp(piece->whole_counts, first->whole_counts, sizeof piece->whole_counts) != 0 ||
             !has_same_bodies(piece, first))
             return refuse(piece->path, "is not a piece of the same frame as the others", error);
+        points += piece->points; // copies too
         verts += piece->verts;
         lines += piece->lines;
         polys += piece->polys;
     }
-    if (frame->piece_count == 0 || verts != frame->verts || lines != frame->lines ||
-        polys != frame->polys)
+    if (frame->piece_count == 0 || points < frame->points || verts != frame->verts ||
+        lines != frame->lines || polys != frame->polys)
         return refuse(frame->path, "has pieces that do not make up a frame", error);
     return TAUT_OK;
 }
@@ -233,6 +234,41 @@ static void spread(const struct values *values, void *to)
                (const char *)values->items + i * values->bytes, values->bytes);
 }
 
+// Which points or cells of the whole some piece has had.
+struct coverage {
+    uint8_t *seen;
+    uint64_t count, missing;
+};
+
+static bool coverage_make(struct coverage *coverage, uint64_t count)
+{
+    *coverage = (struct coverage){
+        .seen = memory_allocate(NULL, (size_t)count, 1), .count = count, .missing = count};
+    return coverage->seen;
+}
+
+static void coverage_free(struct coverage *coverage)
+{
+    memory_release(NULL, coverage->seen, (size_t)coverage->count, 1);
+}
+
+static void cover(struct coverage *coverage, const struct values *values)
+{
+    for (uint64_t i = 0; i < values->count; i++) {
+        coverage->missing -= !coverage->seen[values->numbers[i]];
+        coverage->seen[values->numbers[i]] = 1;
+    }
+}
+
+static taut_status check_coverage(const struct vtp_frame *frame, const struct coverage *coverage,
+                                  const char *what, taut_error *error)
+{
+    return coverage->missing == 0
+               ? TAUT_OK
+               : fail(error, TAUT_ERROR_IO, "'%s' has pieces that lack %s of the frame",
+                      frame->path, what);
+}
+
 enum kind { ROUNDED, EXACT, BODIES };
 
 static taut_status read_points(struct vtp_frame *piece, enum kind kind, struct values *values,
@@ -250,9 +286,10 @@ static taut_status read_all_points(struct vtp_frame *frame, enum kind kind, void
 {
     static const size_t bytes[] = {
         [ROUNDED] = sizeof(float[3]), [EXACT] = sizeof(double[3]), [BODIES] = sizeof(uint32_t)};
-    uint8_t *seen = memory_allocate(NULL, (size_t)frame->points, 1);
-    uint64_t missing = frame->points;
-    taut_status status = seen ? TAUT_OK : fail_memory(error, "the pieces of a frame");
+    struct coverage coverage;
+    taut_status status = coverage_make(&coverage, frame->points)
+                             ? TAUT_OK
+                             : fail_memory(error, "the pieces of a frame");
     for (size_t i = 0; i < frame->piece_count && status == TAUT_OK; i++) {
         struct vtp_frame *piece = &frame->pieces[i];
         struct values values;
@@ -262,18 +299,16 @@ static taut_status read_all_points(struct vtp_frame *frame, enum kind kind, void
                      : fail_memory(error, "the pieces of a frame");
         if (status == TAUT_OK)
             status = read_points(piece, kind, &values, error);
-        if (status == TAUT_OK)
+        if (status == TAUT_OK) {
             spread(&values, to);
-        for (uint64_t p = 0; p < piece->points && status == TAUT_OK; p++) {
-            missing -= !seen[values.numbers[p]];
-            seen[values.numbers[p]] = 1;
+            cover(&coverage, &values);
         }
         values_free(&values);
     }
-    memory_release(NULL, seen, (size_t)frame->points, 1);
-    return status == TAUT_OK && missing > 0
-               ? refuse(frame->path, "has pieces that lack points of the frame", error)
-               : status;
+    if (status == TAUT_OK)
+        status = check_coverage(frame, &coverage, "points", error);
+    coverage_free(&coverage);
+    return status;
 }
 
 taut_status vtp_pieces_positions(struct vtp_frame *frame, float *rounded, double *exact,
@@ -304,10 +339,14 @@ static taut_status read_cell_numbers(struct vtp_frame *piece, uint64_t first, ui
     return status;
 }
 
+// The pieces have as many cells as the whole (check_pieces): none is in two of them if none is missing.
 taut_status vtp_pieces_springs(struct vtp_frame *frame, float *strains, uint8_t *broken,
                                taut_error *error)
 {
-    taut_status status = TAUT_OK;
+    struct coverage coverage;
+    taut_status status = coverage_make(&coverage, frame->lines)
+                             ? TAUT_OK
+                             : fail_memory(error, "the pieces of a frame");
     for (size_t i = 0; i < frame->piece_count && status == TAUT_OK; i++) {
         struct vtp_frame *piece = &frame->pieces[i];
         struct values values;
@@ -318,13 +357,18 @@ taut_status vtp_pieces_springs(struct vtp_frame *frame, float *strains, uint8_t 
                      : fail_memory(error, "the pieces of a frame");
         if (status == TAUT_OK)
             status = vtp_frame_springs(piece, values.items, flags, error);
-        if (status == TAUT_OK)
-            spread(&values, strains);
         for (uint64_t s = 0; s < piece->lines && status == TAUT_OK; s++)
             broken[values.numbers[s]] = flags[s];
+        if (status == TAUT_OK) {
+            spread(&values, strains);
+            cover(&coverage, &values);
+        }
         values_free(&values);
         memory_release(NULL, flags, (size_t)piece->lines, 1);
     }
+    if (status == TAUT_OK)
+        status = check_coverage(frame, &coverage, "springs", error);
+    coverage_free(&coverage);
     return status;
 }
 
@@ -332,7 +376,10 @@ taut_status vtp_pieces_triangles(struct vtp_frame *frame, uint32_t (*triangles)[
                                  uint32_t *bodies, taut_error *error)
 {
     const uint64_t before = frame->verts + frame->lines;
-    taut_status status = TAUT_OK;
+    struct coverage coverage;
+    taut_status status = coverage_make(&coverage, frame->polys)
+                             ? TAUT_OK
+                             : fail_memory(error, "the pieces of a frame");
     for (size_t i = 0; i < frame->piece_count && status == TAUT_OK; i++) {
         struct vtp_frame *piece = &frame->pieces[i];
         struct values values;
@@ -353,11 +400,16 @@ taut_status vtp_pieces_triangles(struct vtp_frame *frame, uint32_t (*triangles)[
                 corners[t][corner] = (uint32_t)points[corners[t][corner]];
             bodies[values.numbers[t]] = owners[t];
         }
-        if (status == TAUT_OK)
+        if (status == TAUT_OK) {
             spread(&values, triangles);
+            cover(&coverage, &values);
+        }
         values_free(&values);
         memory_release(NULL, points, (size_t)piece->points, sizeof *points);
         memory_release(NULL, owners, (size_t)piece->polys, sizeof *owners);
     }
+    if (status == TAUT_OK)
+        status = check_coverage(frame, &coverage, "triangles", error);
+    coverage_free(&coverage);
     return status;
 }
