@@ -557,6 +557,75 @@ def case_run_with_frames_in_pieces_is_continued():
     expect(found.returncode == 0 and not piece_names("cut"), f"{found.stderr} {os.listdir(there)}")
 
 
+LATTICE = """simulation: {{dt: 5.0e-5, steps: 2{more}}}
+bodies:
+  - {{name: jelly, type: lattice, nodes: [100, 100, {layers}], spacing: 0.01, mass: 1,
+     springs: {{k1: {{stiffness: 10}}, k2: {{stiffness: 5}}}}}}
+output: {{every_steps: 2}}
+"""
+
+
+def lattice(layers, more=""):
+    return write(f"lattice-{layers}.yaml", LATTICE.format(layers=layers, more=more))
+
+
+def estimate_of(path):
+    """What one process is estimated to need before a run, bytes."""
+    found = start(0, "run", path, "--no-output", "--threads", "1", environment={"TAUT_MEMORY_LIMIT": "17M"})
+    return float(re.search(r"needs about (\S+) GiB", found.stderr).group(1)) * 2 ** 30
+
+
+def case_memory_is_that_of_the_part_of_a_rank():
+    """The estimate of each rank, the check against the limit, and `bytes` of the results."""
+    path = lattice(120)
+    limit = {"TAUT_MEMORY_LIMIT": "24M"}
+    arguments = ("run", path, "--no-output", "--quiet", "--threads", "1", "--json")
+    for ranks in (0, 2):
+        found = start(ranks, *arguments, environment=limit)
+        expect(found.returncode == 1 and len(complaints(found.stderr)) == 1 and
+               "TAUT_MEMORY_LIMIT" in found.stderr, found.stderr)
+    four = start(4, *arguments, environment=limit)
+    expect(four.returncode == 0, four.stderr)
+    found = json.loads(start(0, "info", path, "--ranks", "4", "--threads", "1", "--json").stdout)
+    estimates = [part["memory_bytes"] for part in found["ranks"]]
+    largest, whole = max(estimates), found["bytes"]
+    expect(whole / 4 < largest < 0.4 * whole, f"{estimates} of {whole}")
+    bytes_of_rank = json.loads(four.stdout)["bytes"]
+    expect(0.6 * largest < bytes_of_rank < 0.35 * whole, f"{bytes_of_rank} of {largest}, {whole}")
+    # With implicit integrators every rank has the whole scene.
+    found = json.loads(start(0, "info", lattice(8, ", integrator: implicit_euler"), "--ranks", "3", "--threads",
+                             "1", "--json").stdout)
+    each = {part["memory_bytes"] for part in found["ranks"]}
+    expect(len(each) == 1 and min(each) > 0.8 * found["bytes"], str(found["ranks"]))
+    if QUICK:
+        return  # sanitizers take memory of their own
+    base = max(peaks(4, "run", lattice(5), "--no-output"))
+    most = (max(peaks(4, "run", path, "--no-output")) - base) * 2 ** 20
+    expect(0.82 * most < largest < 1.2 * most, f"{estimates}, measured {most}")
+
+
+def case_ranks_of_a_machine_share_its_memory():
+    """A machine on which one of them would find enough."""
+    path = lattice(80, ", integrator: xpbd")
+    left = int(1.5 * estimate_of(path) / 1024)
+    write("meminfo", f"MemTotal: {2 * left} kB\nMemFree: {left} kB\nMemAvailable: {left} kB\nSwapFree: 0 kB\n")
+    if subprocess.run(["unshare", "-m", "mount", "--bind", "meminfo", "/proc/meminfo"], cwd=FOLDER,
+                      check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        raise Skipped("this machine allows no mounts of a process's own")
+    limited = ["unshare", "-m", "sh", "-c", 'mount --bind meminfo /proc/meminfo && exec "$@"', "sh"]
+    for ranks in (1, 2):
+        found = subprocess.run([*limited, *launcher(ranks, "-q"), TAUT, "run", path, "--no-output", "--quiet",
+                                "--threads", "1"], cwd=FOLDER, timeout=LIMIT, text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               check=False)
+        if ranks == 1:
+            expect(found.returncode == 0, found.stderr)
+        else:
+            lines = complaints(found.stderr)
+            expect(found.returncode == 1 and len(lines) == 1 and "the 2 ranks of this machine may take" in
+                   lines[0], f"{found.returncode}: {found.stderr}")
+
+
 def case_estimate_of_memory_counts_the_part_of_a_rank():
     path = write("large.yaml", """simulation: {dt: 5.0e-5, steps: 2}
 bodies:

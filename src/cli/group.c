@@ -9,6 +9,7 @@
 
 #include "cli/terminal.h"
 #include "ranks/ranks.h"
+#include "solver/solver.h"
 
 static bool prints_only(const struct command *command)
 {
@@ -55,6 +56,8 @@ int group_begin(const struct command *command)
         return exit_code_of(status);
     if (ranks_count() > 1 && !commands_agree(command))
         return EXIT_CODE_WRONG;
+    if (ranks_count() > 1)
+        memory_note_shared();
     if (ranks_count() == 1 || prints_only(command) || command->kind == COMMAND_SIMULATES ||
         command->kind == COMMAND_RESUMES)
         return EXIT_CODE_DONE;

@@ -524,6 +524,16 @@ static uint64_t received_bytes(const struct info *info, const struct plan_part_c
     return (6 * part->halo_nodes + 3 * part->contribution_nodes) * of_real;
 }
 
+// What a rank needs without output, as it is estimated before a run.
+static double rank_bytes(const struct info *info, int rank)
+{
+    const struct solver_options wanted = {
+        .config = {.threads = info->options->threads, .kernel = info->options->kernel}};
+    struct memory_estimate estimate;
+    memory_estimate_of_rank(info->scene, &wanted, info->ranks, rank, &estimate);
+    return estimate.making > estimate.solver ? estimate.making : estimate.solver;
+}
+
 static void print_ranks(const struct info *info)
 {
     if (info->ranks == 0)
@@ -532,15 +542,16 @@ static void print_ranks(const struct info *info)
         "\n  ranks      %d, the largest part %.3g times the mean; received in each evaluation of "
         "forces:\n",
         info->ranks, imbalance(info));
-    printf("    %6s  %13s  %13s  %10s  %13s  %5s  %10s\n", "rank", "nodes", "springs", "halo",
-           "contributions", "peers", "bytes");
+    printf("    %6s  %13s  %13s  %10s  %13s  %5s  %10s  %10s\n", "rank", "nodes", "springs", "halo",
+           "contributions", "peers", "bytes", "memory");
     for (int r = 0; r < info->ranks; r++) {
         const struct plan_part_counts *part = &info->parts[r];
         printf("    %6d  %13s  %13s", r, human_count(part->nodes).text,
                human_count(part->springs).text);
         printf("  %10s  %13s", human_count(part->halo_nodes).text,
                human_count(part->contribution_nodes).text);
-        printf("  %5d  %10s\n", part->peers, human_count(received_bytes(info, part)).text);
+        printf("  %5d  %10s", part->peers, human_count(received_bytes(info, part)).text);
+        printf("  %10s\n", human_bytes(rank_bytes(info, r)).text);
     }
 }
 
@@ -558,6 +569,7 @@ static void write_ranks(struct json *json, const struct info *info)
         json_count(json, "contribution_nodes", part->contribution_nodes);
         json_count(json, "peers", (uint64_t)part->peers);
         json_count(json, "received_bytes", received_bytes(info, part));
+        json_count(json, "memory_bytes", (uint64_t)rank_bytes(info, r));
         json_close_object(json);
     }
     json_close_array(json);

@@ -95,21 +95,22 @@ static unsigned all_fields_of(const struct options *options, const struct scene_
 static double output_memory(const struct options *options, const taut_scene *scene)
 {
     struct memory_estimate estimate;
-    memory_estimate_make(scene, NULL, &estimate);
+    const int ranks = options->checkpoint ? 1 : ranks_count();
+    memory_estimate_of_rank(scene, NULL, ranks, ranks > 1 ? ranks_number() : 0, &estimate);
     double lists = !options->no_output && scene->output.vtp
                        ? 12 * estimate.nodes // vtp.c: strains of each node
                        : 0;
     double beside =
         memory_of_frame(&estimate, all_fields_of(options, &scene->output, false)) + lists;
-    // Of parts the largest has the share of most memory. A piece of a frame has numbers of nodes, too.
-    if (estimate.in_parts && !options->checkpoint && !options->no_output)
-        beside =
-            fmin(1, 1.5 / ranks_count()) * (scene->output.vtp ? beside + 8 * estimate.nodes : 0);
+    // A piece of a frame has numbers of nodes, too. Its checkpoints are not copied.
+    if (estimate.in_parts)
+        return scene->output.vtp && !options->no_output
+                   ? estimate.share * (beside + 8 * estimate.nodes)
+                   : 0;
     // Without memory for it the run is possible, and its checkpoints perhaps not.
-    const bool copies =
-        !options->no_output && options->checkpoint_every != 0 &&
-        memory_check(fmax(estimate.making, estimate.solver + beside + estimate.copy), "it", NULL) ==
-            TAUT_OK;
+    const double all = ranks_on_host() * fmax(estimate.making, estimate.solver);
+    const bool copies = !options->no_output && options->checkpoint_every != 0 &&
+                        memory_check(all + beside + estimate.copy, "it", NULL) == TAUT_OK;
     return beside + (copies ? estimate.copy : 0);
 }
 

@@ -284,22 +284,39 @@ static void tighten(struct memory_left *left, double bytes, enum memory_source s
         *left = (struct memory_left){bytes, source};
 }
 
-struct memory_left memory_left_to_this_process(void)
+// Whether TAUT_MEMORY_LIMIT replaces all other sources, and by what.
+static bool is_requested(struct memory_left *left)
 {
-    struct memory_left left = {INFINITY, MEMORY_UNKNOWN};
-    char membership[TEXT_CAPACITY];
     double requested;
     const char *setting = getenv("TAUT_MEMORY_LIMIT");
+    *left = (struct memory_left){INFINITY, MEMORY_UNKNOWN};
     if (setting && strcmp(setting, "none") == 0)
-        return left;
-    if (setting && memory_size_read(setting, &requested)) {
-        tighten(&left, requested, MEMORY_REQUESTED);
-        return left;
-    }
-    enum { STATM_DATA = 5 };
+        return true;
+    if (!setting || !memory_size_read(setting, &requested))
+        return false;
+    tighten(left, requested, MEMORY_REQUESTED);
+    return true;
+}
+
+struct memory_left memory_left_on_this_machine(void)
+{
+    struct memory_left left;
+    char membership[TEXT_CAPACITY];
+    if (is_requested(&left))
+        return (struct memory_left){INFINITY, MEMORY_UNKNOWN};
     tighten(&left, machine_left(), MEMORY_MACHINE);
     if (read_text("/proc/self/cgroup", membership, sizeof membership))
         tighten(&left, quota_memory(membership, "/sys/fs/cgroup"), MEMORY_GROUP);
+    return left;
+}
+
+struct memory_left memory_left_to_this_process(void)
+{
+    struct memory_left left;
+    if (is_requested(&left))
+        return left;
+    enum { STATM_DATA = 5 };
+    left = memory_left_on_this_machine();
     tighten(&left, addresses_left_to_this_process(), MEMORY_ADDRESSES);
     tighten(&left, limit_left(RLIMIT_DATA, STATM_DATA), MEMORY_DATA);
     return left;

@@ -84,8 +84,9 @@ enum { BLOCK_BYTES = 1 << 26 }; // of one message of a large transfer
 
 static struct {
     bool begun;
-    int number, count, hosts;
-} group = {.count = 1, .hosts = 1};
+    int number, count, hosts, on_host;
+    uint64_t *host; // of each rank: the lowest rank on its machine
+} group = {.count = 1, .hosts = 1, .on_host = 1};
 
 // The library's text is a paragraph: its first words, up to a comma or the end of the line.
 const char *ranks_library(void)
@@ -121,15 +122,31 @@ int ranks_hosts(void)
     return group.hosts;
 }
 
-static void count_hosts(void)
+int ranks_on_host(void)
+{
+    return group.on_host;
+}
+
+bool ranks_share_host(int rank)
+{
+    return rank == group.number || (group.host && group.host[rank] == group.host[group.number]);
+}
+
+static void find_hosts(void)
 {
     MPI_Comm host;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    int inside = 0;
-    MPI_Comm_rank(host, &inside);
+    uint64_t lowest = (uint64_t)group.number;
+    MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_UINT64_T, MPI_MIN, host);
+    MPI_Comm_size(host, &group.on_host);
     MPI_Comm_free(&host);
-    const int first = inside == 0;
-    MPI_Allreduce(&first, &group.hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    group.host = calloc((size_t)group.count, sizeof *group.host);
+    if (!group.host)
+        ranks_abort(1, "out of memory for the machines of ranks");
+    ranks_share(lowest, group.host);
+    group.hosts = 0;
+    for (int r = 0; r < group.count; r++)
+        group.hosts += group.host[r] == (uint64_t)r;
 }
 
 taut_status ranks_begin(taut_error *error)
@@ -142,7 +159,7 @@ taut_status ranks_begin(taut_error *error)
     group.begun = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &group.number);
     MPI_Comm_size(MPI_COMM_WORLD, &group.count);
-    count_hosts();
+    find_hosts();
     if (group.count != ranks_launched())
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "the launcher has started %d processes, but this program's MPI (%s) sees %d of "
@@ -160,6 +177,8 @@ void ranks_end(void)
     if (!group.begun)
         return;
     MPI_Finalize();
+    free(group.host);
+    group.host = NULL;
     group.begun = false;
 }
 
@@ -550,6 +569,17 @@ int ranks_count(void)
 int ranks_hosts(void)
 {
     return 1;
+}
+
+int ranks_on_host(void)
+{
+    return 1;
+}
+
+bool ranks_share_host(int rank)
+{
+    (void)rank;
+    return true;
 }
 
 void ranks_abort(int code, const char *text)

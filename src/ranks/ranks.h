@@ -38,6 +38,10 @@ int ranks_number(void);
 int ranks_count(void);
 int ranks_hosts(void);
 
+// The number of ranks on this machine, and whether a rank is one of them.
+int ranks_on_host(void);
+bool ranks_share_host(int rank);
+
 // From now on this process prints nothing on standard output, and what it prints on standard error
 // is kept.
 void ranks_silence(void);

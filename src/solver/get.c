@@ -270,8 +270,10 @@ void solver_read_springs(const taut_solver *solver, double *strains, uint8_t *br
 
 uint64_t solver_bytes(const taut_solver *solver)
 {
+    struct held_part part;
+    const bool held = solver_find_held(solver, &part);
     return sizeof *solver + topology_bytes(solver->topology) + plan_bytes(solver->plan) +
-           solver->functions->bytes(solver->system);
+           solver->functions->bytes(solver->system, held ? &part : NULL);
 }
 
 uint64_t solver_first_step(const taut_solver *solver)

@@ -5,11 +5,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "parallel/machine.h"
 #include "parallel/quota.h"
 #include "ranks/ranks.h"
 #include "scene/direction.h"
+#include "springs/plan_parts.h"
 #include "stability/hessenberg.h"
 
 // ---- What is allocated now, and the maximum
@@ -44,6 +46,7 @@ struct totals {
     bool spring_grids, coloured; // as in struct plan_options
     double real;                 // bytes per number
     double nodes, springs, faces;
+    double held; // nodes for which arrays have memory: all, or of a rank its own and its halo
     double collider_nodes, collider_faces; // of mesh colliders
     double listed, listed_faces;           // in the topology's lists
     double massed;                         // nodes of bodies that list masses
@@ -140,8 +143,8 @@ static bool has_sheet_elements(const struct scene_body *body)
     return it->bending_u != 0 || it->bending_v != 0 || it->twist != 0 || it->area != 0;
 }
 
-// springs/grid/sweep.c: reactions exchanged between tiles.
-static double halo_of(const struct scene_body *body, const struct body_size *size)
+// The grid of a body as the plan will have it, as far as its tiles depend on it.
+static struct plan_grid grid_of(const struct scene_body *body, const struct body_size *size)
 {
     int x = (int)size->reach[0], y = (int)size->reach[1], z = (int)size->reach[2];
     struct plan_grid grid = {
@@ -154,8 +157,15 @@ static double halo_of(const struct scene_body *body, const struct body_size *siz
     };
     if (size->type == BODY_CLOTH || size->type == BODY_ROPE)
         grid.directions[2].dx = x;
-    struct plan_tiling tiling;
-    tiling_make(&grid, &tiling);
+    tiling_make(&grid, &grid.tiling);
+    return grid;
+}
+
+// springs/grid/sweep.c: reactions exchanged between tiles.
+static double halo_of(const struct scene_body *body, const struct body_size *size)
+{
+    const struct plan_grid grid = grid_of(body, size);
+    const struct plan_tiling tiling = grid.tiling;
     double tiles = (double)tiling_tile_count(&tiling);
     double rows = ceil((double)tiling.ny / (double)tiling.tiles_y);
     double layers = ceil((double)tiling.nz / (double)tiling.tiles_z);
@@ -403,7 +413,7 @@ static double constants_bytes_of(const struct totals *totals)
     bool same = (totals->packs || totals->reference) && totals->planned == totals->listed;
     bool rests = !same || !totals->packs || totals->fragile > 0;
     return totals->real *
-               (totals->nodes + totals->collider_nodes + (totals->massed > 0 ? totals->nodes : 0)) +
+               (totals->held + totals->collider_nodes + (totals->massed > 0 ? totals->held : 0)) +
            (same ? 0 : 12 * totals->planned) + (rests ? totals->real * totals->planned : 0) +
            (totals->packs ? totals->real * PACKED_LANES * totals->columns : 0) +
            16 * totals->blocked_faces;
@@ -414,7 +424,7 @@ static double state_bytes_of(const struct totals *totals, const struct system_fu
 {
     const taut_scene *scene = totals->scene;
     struct topology topology = {
-        .node_count = (uint64_t)totals->nodes,
+        .node_count = (uint64_t)totals->held,
         .collider_node_count = (uint64_t)totals->collider_nodes,
         .spring_count = (uint64_t)totals->springs,
         .body_count = scene->body_count,
@@ -582,22 +592,64 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
     return totals;
 }
 
-// As solver_may_hold_part (solver/ranks.c) finds it of the solver.
-static bool is_held_in_parts(const struct totals *totals)
+// Smaller blocks take memory as a whole (base/memory.c, LARGE).
+static const double SPARSE_BYTES = 4 << 20;
+
+// What rank `number` of `count` will hold of a scene on grids: false without memory to find it.
+static bool hold_part(struct totals *totals, int count, int number)
 {
     const taut_scene *scene = totals->scene;
-    const enum integrator integrator = scene->simulation.integrator;
-    for (size_t c = 0; c < scene->collider_count; c++)
-        if (scene->colliders[c].response != RESPONSE_PENALTY)
-            return false;
-    return ranks_count() > 1 && !integrator_is_implicit(integrator) &&
-           integrator != INTEGRATOR_XPBD && totals->off_grid == 0 && totals->blocked_faces == 0 &&
-           totals->elements == 0 && !totals->gas && !totals->breaks && !totals->yields &&
-           !scene->contact.present && !scene->simulation.dt_auto;
+    const size_t bodies = scene->body_count;
+    struct topology topology = {.node_count = (uint64_t)totals->nodes,
+                                .bodies = calloc(bodies + 1, sizeof *topology.bodies),
+                                .body_count = bodies,
+                                .collider_count = scene->collider_count};
+    struct expected_grids expected = {
+        .grids = calloc(bodies + 1, sizeof *expected.grids),
+        .face_grids = calloc(bodies + 1, sizeof *expected.face_grids),
+        .grid_count = bodies,
+    };
+    struct plan_part_counts counts;
+    bool found = topology.bodies && expected.grids && expected.face_grids;
+    uint64_t node = 0, tile = 0;
+    for (size_t b = 0; found && b < bodies; b++) {
+        struct body_size size;
+        body_size_find(scene, b, &size);
+        topology.bodies[b].first_node = node;
+        topology.bodies[b].node_count = (uint64_t)size.nodes;
+        topology.bodies[b].spring_count = (uint64_t)size.springs;
+        struct plan_grid *grid = &expected.grids[b];
+        *grid = grid_of(&scene->bodies[b], &size);
+        grid->body = b;
+        grid->first_node = node;
+        grid->tiling.first_tile = tile;
+        if (scene->environment.wind.present && size.is_sheet)
+            expected.face_grids[expected.face_grid_count++] =
+                (struct plan_face_grid){b, node, size.grid[0], size.grid[1]};
+        node += (uint64_t)size.nodes;
+        tile += tiling_tile_count(&grid->tiling);
+    }
+    found =
+        found && plan_part_expect(&topology, &expected, count, number, &counts, NULL) == TAUT_OK;
+    if (found) {
+        if (totals->real * totals->nodes >= SPARSE_BYTES)
+            totals->held = (double)(counts.nodes + counts.halo_nodes);
+        totals->halo = (double)(counts.own_contribution_nodes + counts.contribution_nodes);
+    }
+    free(topology.bodies);
+    free(expected.grids);
+    free(expected.face_grids);
+    return found;
 }
 
 void memory_estimate_make(const taut_scene *scene, const struct solver_options *options,
                           struct memory_estimate *estimate)
+{
+    memory_estimate_of_rank(scene, options, 1, 0, estimate);
+}
+
+void memory_estimate_of_rank(const taut_scene *scene, const struct solver_options *options,
+                             int count, int number, struct memory_estimate *estimate)
 {
     struct totals totals = totals_begin(scene, options);
     struct memory_use memory_use = {0, 0};
@@ -636,6 +688,17 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     allocate_briefly(&memory_use, renumbering);
     bodies = memory_use.now;
 
+    totals.held = totals.nodes;
+    const struct part_conditions conditions = {
+        .off_grid = totals.off_grid > 0 || totals.blocked_faces > 0,
+        .gas = totals.gas,
+        .elements = totals.elements > 0,
+        .fragile = totals.breaks || totals.yields,
+    };
+    estimate->in_parts =
+        count > 1 && ranks_may_hold_parts(scene, &conditions) && hold_part(&totals, count, number);
+    estimate->share = totals.nodes > 0 ? totals.held / totals.nodes : 1;
+
     const struct system_functions *call =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
     allocate(&memory_use, topology_bytes_of(&totals) + collider_bytes_of(&totals));
@@ -655,7 +718,6 @@ void memory_estimate_make(const taut_scene *scene, const struct solver_options *
     if (scene->simulation.integrator == INTEGRATOR_XPBD)
         allocate(&memory_use, constraints_bytes_of(&totals));
 
-    estimate->in_parts = is_held_in_parts(&totals);
     estimate->nodes = totals.nodes;
     estimate->springs = totals.springs;
     estimate->faces = totals.faces;
@@ -698,6 +760,15 @@ static const char *remedy(enum memory_source source)
                                         "TAUT_MEMORY_LIMIT=none builds it anyway";
 }
 
+static taut_status refuse(double bytes, const char *what, const char *takers,
+                          struct memory_left left, taut_error *error)
+{
+    return fail(error, TAUT_ERROR_MEMORY,
+                "%s needs about %.3g GiB of memory, and %s may take %.3g GiB (%s). %s", what,
+                bytes / GIBIBYTE, takers, left.bytes / GIBIBYTE, memory_source_text(left.source),
+                remedy(left.source));
+}
+
 taut_status memory_check(double bytes, const char *what, taut_error *error)
 {
     if (bytes < BYTES_CHECKED)
@@ -705,19 +776,62 @@ taut_status memory_check(double bytes, const char *what, taut_error *error)
     struct memory_left left = memory_left_to_this_process();
     if (bytes <= left.bytes)
         return TAUT_OK;
-    return fail(error, TAUT_ERROR_MEMORY,
-                "%s needs about %.3g GiB of memory, and this process may take %.3g GiB (%s). %s",
-                what, bytes / GIBIBYTE, left.bytes / GIBIBYTE, memory_source_text(left.source),
-                remedy(left.source));
+    return refuse(bytes, what, "this process", left, error);
+}
+
+// What this machine had for all its ranks before any of them built anything.
+static struct {
+    bool known;
+    struct memory_left left;
+} shared;
+
+void memory_note_shared(void)
+{
+    shared.left = memory_left_on_this_machine();
+    shared.known = true;
+    (void)ranks_any(false); // now all ranks have read it
+}
+
+static void describe(const taut_scene *scene, const struct memory_estimate *estimate, char *what,
+                     size_t size)
+{
+    snprintf(what, size, "a scene of %.6g nodes and %.6g springs (most of them in body '%.99s')",
+             estimate->nodes, estimate->springs, scene->bodies[estimate->largest].name);
+}
+
+static double bytes_of_rank(const struct memory_estimate *estimate,
+                            const struct solver_options *options, int rank)
+{
+    const double extra = options && (rank == 0 || estimate->in_parts) ? options->extra_bytes : 0;
+    return fmax(estimate->making, estimate->solver + extra);
+}
+
+// Ranks on one machine share its memory, and take it at about the same time.
+static taut_status check_machine(const taut_scene *scene, const struct solver_options *options,
+                                 taut_error *error)
+{
+    const struct memory_left left = shared.known ? shared.left : memory_left_on_this_machine();
+    struct memory_estimate estimate = {.nodes = 0};
+    double bytes = 0;
+    char what[200], takers[40];
+    for (int r = 0; r < ranks_count(); r++) {
+        if (!ranks_share_host(r))
+            continue;
+        memory_estimate_of_rank(scene, options, ranks_count(), r, &estimate);
+        bytes += bytes_of_rank(&estimate, options, r);
+    }
+    if (bytes < BYTES_CHECKED || bytes <= left.bytes)
+        return TAUT_OK;
+    describe(scene, &estimate, what, sizeof what);
+    snprintf(takers, sizeof takers, "the %d ranks of this machine", ranks_on_host());
+    return refuse(bytes, what, takers, left, error);
 }
 
 static taut_status check(const taut_scene *scene, const struct memory_estimate *estimate,
                          double bytes, taut_error *error)
 {
     char what[200];
-    snprintf(what, sizeof what,
-             "a scene of %.6g nodes and %.6g springs (most of them in body '%s')", estimate->nodes,
-             estimate->springs, scene->bodies[estimate->largest].name);
+    describe(scene, estimate, what, sizeof what);
     return memory_check(bytes, what, error);
 }
 
@@ -725,10 +839,13 @@ taut_status memory_check_scene(const taut_scene *scene, const struct solver_opti
                                taut_error *error)
 {
     struct memory_estimate estimate;
-    memory_estimate_make(scene, options, &estimate);
-    double extra_bytes = options ? options->extra_bytes : 0;
-    taut_status status =
-        check(scene, &estimate, fmax(estimate.making, estimate.solver + extra_bytes), error);
+    const bool shares = options && options->shares && !options->planned && ranks_count() > 1;
+    memory_estimate_of_rank(scene, options, shares ? ranks_count() : 1, shares ? ranks_number() : 0,
+                            &estimate);
+    taut_status status = check(
+        scene, &estimate, bytes_of_rank(&estimate, options, shares ? ranks_number() : 0), error);
+    if (status == TAUT_OK && shares && ranks_on_host() > 1)
+        status = check_machine(scene, options, error);
     if (status == TAUT_OK && estimate.exact && estimate.nodes >= (double)UINT32_MAX)
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "%.0f nodes in one scene; at most %lu can be numbered", estimate.nodes,

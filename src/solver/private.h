@@ -64,9 +64,19 @@ void solver_ranks_free(taut_solver *solver);
 // The nodes of this rank, one of several; before there is a system. TAUT_ERROR_MEMORY.
 taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error);
 
-// Whether ranks may hold only their parts of a scene that is compiled and planned: nothing in its steps
-// needs all nodes.
+// What follows from bodies and their plan, or is expected of them.
+struct part_conditions {
+    bool off_grid; // some springs, or faces that act, are on no grid
+    bool gas, elements, fragile;
+};
+
+// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. Also for a
+// scene that is compiled and planned, on these ranks.
+bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions *conditions);
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
+
+// What this rank has of a solver of which ranks hold only their parts; false: it has all nodes.
+bool solver_find_held(const taut_solver *solver, struct held_part *held);
 
 // What all ranks do together outside of steps, where they hold only their parts.
 enum part_task { PART_START, PART_STEP_UP_TO, PART_EVALUATE, PART_SCALE, PART_HASH };

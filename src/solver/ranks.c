@@ -62,9 +62,14 @@ static taut_status refuse(taut_error *error, const char *key, const char *what)
 
 // Whether every rank computes the steps of the whole scene, as one process does, and shares only what
 // takes most of the time (springs/shares.h): with integrators that solve systems of equations.
+static bool computes_whole(enum integrator integrator)
+{
+    return integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD;
+}
+
 static bool is_whole(const taut_solver *solver)
 {
-    return integrator_is_implicit(solver->integrator) || solver->integrator == INTEGRATOR_XPBD;
+    return computes_whole(solver->integrator);
 }
 
 // Whether ranks share the linear systems of implicit integrators. All must then come to the same sums,
@@ -144,16 +149,27 @@ static bool is_on_grids(const taut_solver *solver)
 }
 
 // Not with what sums over elements or projects nodes in loops over the whole scene.
+bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions *conditions)
+{
+    const enum integrator integrator = scene->simulation.integrator;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].response != RESPONSE_PENALTY)
+            return false;
+    return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
+           !conditions->elements && !conditions->fragile && !scene->contact.present &&
+           !scene->simulation.dt_auto;
+}
+
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
 {
     const struct topology *topology = solver->topology;
-    for (size_t c = 0; c < topology->collider_count; c++)
-        if (topology->colliders[c].response != RESPONSE_PENALTY)
-            return false;
-    return ranks_count() > 1 && !is_whole(solver) && is_on_grids(solver) &&
-           topology->renumbered_count == 0 && !topology->has_contact &&
-           !topology_has_elements(topology) && !topology_has_gas(topology) &&
-           !topology->any_breaks && !topology->any_yields && !scene->simulation.dt_auto;
+    const struct part_conditions conditions = {
+        .off_grid = !is_on_grids(solver) || topology->renumbered_count > 0,
+        .gas = topology_has_gas(topology),
+        .elements = topology_has_elements(topology),
+        .fragile = topology->any_breaks || topology->any_yields,
+    };
+    return ranks_count() > 1 && ranks_may_hold_parts(scene, &conditions);
 }
 
 bool solver_waits(const taut_solver *solver)
@@ -164,6 +180,22 @@ bool solver_waits(const taut_solver *solver)
 bool solver_has_part(const taut_solver *solver)
 {
     return solver->only_part;
+}
+
+bool solver_find_held(const taut_solver *solver, struct held_part *held)
+{
+    struct plan_part part;
+    if (!solver->only_part || !solver->ranks || !solver->ranks->parts ||
+        plan_part_make(solver->topology, solver->plan, solver->ranks->parts, ranks_number(), &part,
+                       NULL) != TAUT_OK)
+        return false;
+    const struct plan_part_counts counts =
+        plan_part_counts(solver->topology, solver->plan, solver->ranks->parts, &part);
+    const double tiles = (double)plan_counts(solver->topology, solver->plan).grid_tiles;
+    *held = (struct held_part){.nodes = counts.nodes + counts.halo_nodes,
+                               .tiles = (double)(part.end_tile - part.first_tile) / tiles};
+    plan_part_free(&part);
+    return true;
 }
 
 // ---- Making

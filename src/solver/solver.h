@@ -41,7 +41,8 @@ struct solver_options {
     void *planned_context;
     double continued_dt;
     // Bytes that the caller is going to allocate besides the solver. They are included when the
-    // estimate is compared with the available memory, before anything is built.
+    // estimate is compared with the available memory, before anything is built. Of several ranks that all
+    // have the whole scene only rank 0 allocates them.
     double extra_bytes;
     enum budget_choice budget;
     bool tolerant; // only non-finite values end a run: the caller checks the energies itself
@@ -285,6 +286,7 @@ struct memory_estimate {
     double collider_nodes, collider_faces; // of mesh colliders
     bool exact;    // false: some counts are guessed from files (scene/bodies.h)
     bool in_parts; // several ranks hold only their parts of the scene (solver_has_part)
+    double share;  // of the nodes, that a rank then has with its halo; otherwise 1
     // Bytes, in addition to the scene as read:
     double building; // the maximum while the bodies are built
     double making;   // the maximum until a solver has been made of them, including them
@@ -299,6 +301,10 @@ struct memory_estimate {
 void memory_estimate_make(const taut_scene *scene, const struct solver_options *options,
                           struct memory_estimate *estimate);
 
+// The same of rank `number` of `count`, which share a solver of the scene (solver_share).
+void memory_estimate_of_rank(const taut_scene *scene, const struct solver_options *options,
+                             int count, int number, struct memory_estimate *estimate);
+
 // Bytes of a frame (solver_make_frame) with `fields`.
 double memory_of_frame(const struct memory_estimate *estimate, unsigned fields);
 
@@ -307,9 +313,13 @@ double memory_of_frame(const struct memory_estimate *estimate, unsigned fields);
 // "`what` needs about ...".
 taut_status memory_check(double bytes, const char *what, taut_error *error);
 
-// The same check before a solver is made of a scene (options->beside included); the message names
-// the body that needs most memory. TAUT_ERROR_UNSUPPORTED if there are more nodes than can be
-// numbered.
+// Notes how much memory this machine has now, with which memory_check_scene compares what all ranks on it
+// need: they read it before any of them builds anything. Collective.
+void memory_note_shared(void);
+
+// The same check before a solver is made of a scene (options->extra_bytes included); the message names
+// the body that needs most memory. Of several ranks that share the solver it is made for this one, and for
+// all on the same machine together. TAUT_ERROR_UNSUPPORTED if there are more nodes than can be numbered.
 taut_status memory_check_scene(const taut_scene *scene, const struct solver_options *options,
                                taut_error *error);
 

@@ -429,14 +429,23 @@ static void add_to_hash(const struct system *system, struct hash *hash)
     REAL_NAME(state_hash_add)(system->state, system->topology, system->own_nodes, hash);
 }
 
-static uint64_t bytes(const struct system *system)
+static uint64_t bytes(const struct system *system, const struct held_part *part)
 {
+    struct state state = *system->state;
+    struct constants constants = *system->constants;
+    uint64_t sweeps = REAL_NAME(sweeps_bytes)(system->sweeps);
+    if (part) {
+        state.frictions = state.nodes > 0 ? state.frictions / state.nodes * part->nodes : 0;
+        state.nodes = constants.nodes = part->nodes;
+        constants.all_nodes = part->nodes + state.collider_nodes;
+        constants.massed = constants.massed > 0 ? part->nodes : 0;
+        sweeps = (uint64_t)((double)sweeps * part->tiles);
+    }
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
-           REAL_NAME(state_bytes)(system->state) + REAL_NAME(constants_bytes)(system->constants) +
-           REAL_NAME(elements_bytes)(system) + REAL_NAME(sweeps_bytes)(system->sweeps) +
-           REAL_NAME(implicit_bytes)(system) + REAL_NAME(constraints_bytes)(system) +
-           REAL_NAME(critical_step_bytes)(system) + REAL_NAME(work_bytes)(system) +
-           REAL_NAME(surface_contact_bytes)(system);
+           REAL_NAME(state_bytes)(&state) + REAL_NAME(constants_bytes)(&constants) +
+           REAL_NAME(elements_bytes)(system) + sweeps + REAL_NAME(implicit_bytes)(system) +
+           REAL_NAME(constraints_bytes)(system) + REAL_NAME(critical_step_bytes)(system) +
+           REAL_NAME(work_bytes)(system) + REAL_NAME(surface_contact_bytes)(system);
 }
 
 static uint64_t steps(const struct system *system)

@@ -29,6 +29,12 @@ struct system_options {
     bool tolerant; // only non-finite values count as a divergence
 };
 
+// What one of several ranks that hold only their parts has memory for.
+struct held_part {
+    uint64_t nodes; // its own and its halo
+    double tiles;   // the share of tiles of grids that are its own
+};
+
 // m, the greatest coordinate, counted from the state's origin; m/s, the speed that nodes may reach:
 // that of wind and drives, or what the energy at the start and a fall through the size of the scene
 // give to all of them together.
@@ -101,7 +107,8 @@ struct system_functions {
     uint64_t (*hash)(const struct system *system);
     // Adds the nodes that this process steps (state_hash_add).
     void (*hash_add)(const struct system *system, struct hash *hash);
-    uint64_t (*bytes)(const struct system *system);
+    // Those that have memory: of several ranks that hold only their parts for this one; NULL: for all nodes.
+    uint64_t (*bytes)(const struct system *system, const struct held_part *part);
     uint64_t (*steps)(const struct system *system);
     int (*evaluations)(const struct system *system); // force evaluations per step
     const char *(*kernel_name)(const struct system *system);

@@ -642,5 +642,31 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
         counts.contribution_nodes += plan_box_nodes(plan, part->boxes[i]);
     for (int p = 0; p < parts->count; p++)
         counts.peers += sends_to(plan, parts, p, part);
+    for (uint64_t t = part->first_tile; t < part->end_tile; t++)
+        for (uint64_t which = 0; which < HALO_BOXES; which++)
+            counts.own_contribution_nodes += plan_box_nodes(plan, (struct plan_box){t, which});
     return counts;
+}
+
+taut_status plan_part_expect(const struct topology *topology, const struct expected_grids *expected,
+                             int count, int number, struct plan_part_counts *counts,
+                             taut_error *error)
+{
+    const struct plan plan = {.grids = expected->grids,
+                              .grid_count = expected->grid_count,
+                              .face_grids = expected->face_grids,
+                              .face_grid_count = expected->face_grid_count};
+    struct plan_parts *parts;
+    struct plan_part part;
+    *counts = (struct plan_part_counts){0};
+    taut_status status = plan_parts_make(topology, &plan, count, &parts, error);
+    if (status != TAUT_OK)
+        return status;
+    status = plan_part_make(topology, &plan, parts, number, &part, error);
+    if (status == TAUT_OK) {
+        *counts = plan_part_counts(topology, &plan, parts, &part);
+        plan_part_free(&part);
+    }
+    plan_parts_free(parts);
+    return status;
 }

@@ -120,11 +120,26 @@ uint64_t plan_box_nodes(const struct plan *plan, struct plan_box box);
 struct plan_part_counts {
     uint64_t nodes, springs; // springs by their first node
     uint64_t halo_nodes, contribution_nodes;
-    int peers; // parts that it receives from
+    uint64_t own_contribution_nodes; // of its own tiles, to any others
+    int peers;                       // parts that it receives from
 };
 
 struct plan_part_counts plan_part_counts(const struct topology *topology, const struct plan *plan,
                                          const struct plan_parts *parts,
                                          const struct plan_part *part);
+
+// The same of part `number` of `count`, without springs, before there is a plan, of a scene whose springs
+// will all be on grids: of bodies only the numbers of their first nodes, nodes and springs are read, and of
+// grids only body, first node and tiling. TAUT_ERROR_MEMORY.
+struct expected_grids {
+    struct plan_grid *grids;
+    size_t grid_count;
+    struct plan_face_grid *face_grids;
+    size_t face_grid_count;
+};
+
+taut_status plan_part_expect(const struct topology *topology, const struct expected_grids *expected,
+                             int count, int number, struct plan_part_counts *counts,
+                             taut_error *error);
 
 #endif
