@@ -489,8 +489,8 @@ def case_vtk_reads_frames_in_pieces():
 
 
 def case_run_with_frames_in_pieces_is_continued():
-    """Frames that were written before stay in pieces; those that follow are whole, since a run that is
-    continued has all nodes on every rank."""
+    """Frames that were written before stay as they are; those that follow have a piece of each of the ranks
+    that continue the run."""
     path = parts("pieces.yaml").replace(".yaml", "")
     extra = ("--set", "output.vtp={forces: true}", "--set", "output.pc2=true",
              "--set", "output.checkpoint.every=6.4e-4")
@@ -505,8 +505,8 @@ def case_run_with_frames_in_pieces_is_continued():
             found = start(ranks, *command, "--quiet")
             expect(found.returncode == 0, found.stderr)
         names = os.listdir(os.path.join(FOLDER, "kept"))
-        expect(sum(name.endswith(".pvtp") for name in names) == 4, str(names))
-        expect(len(piece_names("kept")) == 4 * first, str(names))
+        expect(sum(name.endswith(".pvtp") for name in names) == 4 + (then > 1) + (last > 1), str(names))
+        expect(len(piece_names("kept")) == 4 * first + then + last, str(names))
         # The scene and the last checkpoint are those of the run that was prolonged.
         for name in ("scene.yaml", *(name for name in names if name.startswith("checkpoint"))):
             os.remove(os.path.join(FOLDER, "kept", name))
@@ -544,8 +544,10 @@ def case_run_with_frames_in_pieces_is_continued():
         found = start(again, "resume", "cut", "--quiet")
         expect(found.returncode == 0, found.stderr)
         left = sorted(name for name in os.listdir(there) if name.endswith(".pvtp"))
-        expect(0 < len(left) <= len(whole) and left == whole[:len(left)], f"{left} of {whole}")
-        expect(len(piece_names("cut")) == 3 * len(left), str(piece_names("cut")))
+        before = sum(name.endswith("_0002.vtp") for name in piece_names("cut"))
+        expect(0 < before <= len(whole) and left[:before] == whole[:before], f"{left} of {whole}")
+        expect(len(left) == (31 if again else before), f"{left} of {whole}")
+        expect(len(piece_names("cut")) == 3 * before + again * (len(left) - before), str(piece_names("cut")))
         with open(os.path.join(there, "manifest.json"), encoding="utf-8") as file:
             listed = {item["name"] for item in json.load(file)["files"]}
         expect(listed | {"manifest.json"} == set(os.listdir(there)), str(listed))
@@ -1339,8 +1341,8 @@ def case_checkpoint_of_ranks_is_continued_by_one_process():
         expect(again.stdout.strip() == hash_of(0, path, "--steps", "128"), again.stdout)
 
 
-def interrupt(path, folder, ranks, how):
-    """Ends a run by a signal as soon as it has written a checkpoint."""
+def interrupt(path, folder, ranks, how, checkpoints=1):
+    """Ends a run by a signal as soon as it has written so many checkpoints."""
     there = os.path.join(FOLDER, folder)
     shutil.rmtree(there, ignore_errors=True)
     command = [TAUT, "run", path, "--output", folder, "--quiet", "--threads", "1"]
@@ -1350,7 +1352,8 @@ def interrupt(path, folder, ranks, how):
                           stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + LIMIT
         while process.poll() is None and time.monotonic() < until:
-            if os.path.isdir(there) and any(name.startswith("checkpoint") for name in os.listdir(there)):
+            if os.path.isdir(there) and sum(
+                    name.startswith("checkpoint") for name in os.listdir(there)) >= checkpoints:
                 process.send_signal(how)
                 break
             time.sleep(0.005)
@@ -1378,6 +1381,124 @@ def case_interrupted_run_is_continued_on_several_ranks():
             for name, content in whole.items():
                 expect(files[name] == content, f"{path}: {ranks}, {again}: {name} differs")
         shutil.rmtree(os.path.join(FOLDER, "whole"))
+
+
+def same_folders(one, other, what):
+    first, second = files_of(one), files_of(other)
+    expect(first.keys() == second.keys(), f"{what}: {first.keys()} {second.keys()}")
+    for name, content in first.items():
+        expect(second[name] == content, f"{what}: {name} differs")
+
+
+def long_parts(name, integrator, friction, steps=800):
+    """A scene of which ranks hold only their parts, with checkpoints."""
+    path = parts(name, integrator)
+    with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+        text = file.read()
+    text = re.sub(r"steps: \d+", f"steps: {steps}", text).replace(
+        "output: {", "output: {checkpoint: {every: 0.00128}, ")
+    if not friction:
+        text = text.replace(", friction_coefficient: 0.3", "")
+    return write(name, text)
+
+
+def case_ranks_continue_with_their_parts():
+    """Of runs that are killed, on any number of ranks before and after."""
+    for integrator, friction, precision, all_ranks in (
+            ("symplectic_euler", False, "single", ((0, signal.SIGKILL, 3), (4, signal.SIGTERM, 2))),
+            ("verlet", True, "mixed", ((2, signal.SIGKILL, 0), (0, signal.SIGTERM, 2))),
+            ("velocity_verlet", False, "double", ((3, signal.SIGKILL, 2),))):
+        path = long_parts("long-parts.yaml", integrator, friction, steps=224)
+        with open(os.path.join(FOLDER, path), "a", encoding="utf-8") as file:
+            file.write(f"precision: {precision}\n")
+        shutil.rmtree(os.path.join(FOLDER, "whole"), ignore_errors=True)
+        one = start(0, "run", path, "--output", "whole", "--quiet", "--threads", "1")
+        expect(one.returncode == 0, one.stderr)
+        for ranks, how, again in all_ranks:
+            interrupt(path, "cut", ranks, how)
+            found = start(again, "resume", "cut", "--quiet", "--threads", "1")
+            expect(found.returncode == 0, found.stderr)
+            same_folders("whole", "cut", f"{integrator}, {ranks}, {again}")
+
+
+def spoil(path, how):
+    with open(path, "r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        if how == "cut off":
+            file.truncate(size * 2 // 3)
+            return
+        file.seek(size * 2 // 3)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 4]))
+
+
+def case_ranks_take_the_older_checkpoint_together():
+    path = long_parts("spoiled.yaml", "symplectic_euler", False, steps=256)
+    shutil.rmtree(os.path.join(FOLDER, "whole"), ignore_errors=True)
+    one = start(0, "run", path, "--output", "whole", "--quiet", "--threads", "1")
+    expect(one.returncode == 0, one.stderr)
+    for how in ("cut off", "altered"):
+        interrupt(path, "cut", 3, signal.SIGKILL, 2)
+        time.sleep(1)  # the ranks end after mpirun
+        kept = sorted(name for name in files_of("cut") if name.startswith("checkpoint"))
+        expect(len(kept) == 2, str(kept))
+        spoil(os.path.join(FOLDER, "cut", kept[1]), how)
+        said = []
+        for ranks in (0, 3):
+            shutil.rmtree(os.path.join(FOLDER, "copy"), ignore_errors=True)
+            shutil.copytree(os.path.join(FOLDER, "cut"), os.path.join(FOLDER, "copy"))
+            found = start(ranks, "resume", "copy", "--quiet", "--threads", "1")
+            expect(found.returncode == 0, found.stderr)
+            same_folders("whole", "copy", f"{how}, {ranks}")
+            said.append(complaints(found.stderr))
+        expect(said[0] == said[1] and len(said[0]) == 1 and how in said[0][0], str(said))
+        # Neither of them.
+        spoil(os.path.join(FOLDER, "cut", kept[0]), how)
+        one, three = start(0, "resume", "cut"), start(3, "resume", "cut")
+        expect(three.returncode == one.returncode != 0, three.stderr)
+        expect(complaints(three.stderr) == complaints(one.stderr), three.stderr)
+
+
+def case_checkpoint_that_one_rank_cannot_read_is_one_message():
+    """Rank 1 has another file there, of which a chunk of its own nodes is altered, and then none."""
+    path = long_parts("spoiled.yaml", "symplectic_euler", False, steps=128)
+    shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+    found = start(2, "run", path, "--output", "kept", "--quiet", "--threads", "1")
+    expect(found.returncode == 0, found.stderr)
+    script = write("other.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec "$@"\n'
+                               "exec unshare -m sh -c 'mount --bind other kept && exec \"$@\"' sh \"$@\"\n")
+    os.chmod(os.path.join(FOLDER, script), 0o755)
+    tried = subprocess.run(["unshare", "-m", "true"], check=False, stderr=subprocess.DEVNULL)
+    if tried.returncode != 0:
+        raise Skipped("this machine allows no mounts of a process's own")
+    name = sorted(name for name in files_of("kept") if name.startswith("checkpoint"))[-1]
+    for message in ("has been altered", "cannot read"):
+        shutil.rmtree(os.path.join(FOLDER, "other"), ignore_errors=True)
+        shutil.copytree(os.path.join(FOLDER, "kept"), os.path.join(FOLDER, "other"))
+        if message == "cannot read":
+            os.remove(os.path.join(FOLDER, "other", name))
+        else:
+            spoil(os.path.join(FOLDER, "other", name), "altered")
+        found = subprocess.run([*launcher(2, "-q"), "./" + script, TAUT, "resume", "kept", "--threads", "1",
+                                "--quiet", "--steps", "160"], cwd=FOLDER, timeout=LIMIT, text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               check=False)
+        lines = complaints(found.stderr)
+        expect(found.returncode == 1 and len(lines) == 1 and "rank 1 of 2" in lines[0] and
+               message in lines[0], f"{found.returncode}: {found.stderr}")
+
+
+def case_a_resumed_rank_has_memory_for_its_part():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    path = lattice(288)
+    extra = ("--set", "output.checkpoint.every=5.0e-5")
+    for ranks in (1, 2, 3):
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        run = max(peaks(ranks, "run", path, "--output", "kept", "--quiet", *extra))
+        again = max(peaks(ranks, "resume", "kept", "--quiet", "--steps", "4"))
+        expect(again < 1.1 * run, f"{ranks} ranks: {again:.1f} MiB, a run {run:.1f} MiB")
 
 
 def case_finished_run_is_prolonged_on_several_ranks():

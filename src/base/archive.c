@@ -200,6 +200,12 @@ size_t archive_file_source(void *context, void *bytes, size_t count, int *failur
 {
     FILE *file = context;
     errno = 0;
+    if (!bytes) {
+        if (fseek(file, (long)count, SEEK_CUR) == 0)
+            return count;
+        *failure = errno ? errno : EIO;
+        return 0;
+    }
     const size_t got = fread(bytes, 1, count, file);
     if (got < count && ferror(file))
         *failure = errno ? errno : EIO;
@@ -394,10 +400,16 @@ taut_status archive_next(struct archive_reader *reader, struct archive_chunk *ch
     char what[ARCHIVE_NAME + 80];
     snprintf(what, sizeof what, "array '%s', elements %" PRIu64 " to %" PRIu64, chunk->name,
              chunk->first, chunk->first + chunk->count - 1);
-    status = read_payload(reader, bytes, what, error);
+    const bool skipped = reader->skips && reader->skips(reader->skips_context, chunk);
+    if (skipped) {
+        const size_t stored = get_u32(bytes, 76);
+        status = fetch(reader, NULL, (stored + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, what, error);
+    } else {
+        status = read_payload(reader, bytes, what, error);
+    }
     reader->chunks++;
     reader->last = *chunk;
-    chunk->numbers = reader->numbers;
+    chunk->numbers = skipped ? NULL : reader->numbers;
     return status;
 }
 

@@ -82,14 +82,14 @@ taut_status archive_write_end(struct archive_writer *writer, taut_error *error);
 // ---- Reading
 
 // Gives up to `count` bytes, as many as there are; fewer: the end, or a failure, which is kept in
-// *failure (errno).
+// *failure (errno). Where the reader skips chunks, `bytes` may be NULL: the source passes over them.
 typedef size_t archive_source(void *context, void *bytes, size_t count, int *failure);
 
 struct archive_chunk {
     char name[ARCHIVE_NAME];
     enum archive_type type;
     uint64_t total, first, count; // elements: of the array, before this chunk, of it
-    const void *numbers;          // until the next chunk is read
+    const void *numbers;          // until the next chunk is read; NULL: it was skipped
 };
 
 struct archive_reader {
@@ -101,6 +101,9 @@ struct archive_reader {
     int failure;
     unsigned char *packed, *numbers;
     struct archive_chunk last; // what is known of the array that is being read
+    // Whether the numbers of a chunk, which has no ->numbers yet, are neither read nor checked. NULL: all are.
+    bool (*skips)(void *context, const struct archive_chunk *chunk);
+    void *skips_context;
 };
 
 // Reads and checks the header. `path` stays the caller's. archive_close may follow a failure.

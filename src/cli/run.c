@@ -95,8 +95,7 @@ static unsigned all_fields_of(const struct options *options, const struct scene_
 static double output_memory(const struct options *options, const taut_scene *scene)
 {
     struct memory_estimate estimate;
-    const int ranks = options->checkpoint ? 1 : ranks_count();
-    memory_estimate_of_rank(scene, NULL, ranks, ranks > 1 ? ranks_number() : 0, &estimate);
+    memory_estimate_of_rank(scene, NULL, ranks_count(), ranks_number(), &estimate);
     double lists = !options->no_output && scene->output.vtp
                        ? 12 * estimate.nodes // vtp.c: strains of each node
                        : 0;
@@ -677,12 +676,11 @@ int run_or_resume(const struct options *options, struct resumption *resumption)
 {
     struct session session;
     bool shared = false;
-    int code = session_open_shared(options, output_memory, &session);
-    if (code == EXIT_CODE_DONE && resumption)
-        code = check_end(options, session.solver);
-    code = group_agree(code);
+    int code = group_agree(session_open_shared(options, output_memory, &session));
     if (code == EXIT_CODE_DONE)
         code = group_agree(session_share(options, &session, &shared));
+    if (code == EXIT_CODE_DONE && resumption)
+        code = check_end(options, session.solver);
     if (shared && !group_leads()) {
         const struct vtp_options frames = vtp_options_of(session.scene, session.solver);
         struct pieces pieces = pieces_of(session.solver, &frames);

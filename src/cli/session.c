@@ -133,7 +133,10 @@ static taut_status create_solver(const struct options *options, const struct sol
         return fail(error, TAUT_ERROR_IO, "cannot read '%.400s': %s", path, reason);
     taut_status status = solver_create_from_checkpoint(session->scene, wanted, archive_file_source,
                                                        file, path, &session->solver, error);
-    fclose(file);
+    if (status == TAUT_OK && solver_waits(session->solver))
+        session->checkpoint = file; // the rest is read when the ranks start together
+    else
+        fclose(file);
     return status;
 }
 
@@ -213,7 +216,7 @@ int session_share(const struct options *options, struct session *session, bool *
     const bool waits = solver_waits(session->solver);
     taut_error error = {0};
     taut_status status = solver_share(session->solver, session->scene, &session->wanted, &error);
-    *shared = status == TAUT_OK;
+    *shared = solver_is_shared(session->solver);
     session->seconds += clock_seconds() - begin;
     if (!waits && status != TAUT_OK)
         complain("%s: %s", options->scene, error.text);
@@ -227,6 +230,8 @@ int session_share(const struct options *options, struct session *session, bool *
 void session_close(struct session *session)
 {
     taut_solver_destroy(session->solver);
+    if (session->checkpoint)
+        fclose(session->checkpoint);
     scene_free(session->scene);
     diagnostics_free(&session->findings);
     *session = (struct session){0};

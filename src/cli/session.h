@@ -2,6 +2,8 @@
 #ifndef TAUT_CLI_SESSION_H
 #define TAUT_CLI_SESSION_H
 
+#include <stdio.h>
+
 #include "cli/command.h"
 #include "solver/solver.h"
 
@@ -11,6 +13,7 @@ struct session {
     struct diagnostics findings;
     double seconds; // wall time for reading and creating
     struct solver_options wanted;
+    FILE *checkpoint; // from which a solver that waits for the other ranks continues
 };
 
 // Bytes that a command needs in addition to the solver of a scene.
@@ -24,7 +27,7 @@ int session_open(const struct options *options, extra_memory_function extra,
 // The same for a command that divides the solver among ranks, and calls session_share next: on all ranks,
 // if all have opened it. Of ranks that hold only their parts of the scene, rank 0 alone has then what was
 // found at the start, and its exit code may be another one than those of the others. *shared: whether
-// the solver was divided, so that ranks other than 0 must serve it.
+// the solver was divided, so that ranks other than 0 must serve it, also where something has failed.
 int session_open_shared(const struct options *options, extra_memory_function extra,
                         struct session *session);
 int session_share(const struct options *options, struct session *session, bool *shared);

@@ -5,11 +5,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 #include "integrate/mouse_spring.h"
 #include "integrate/implicit.h"
 #include "integrate/integrate.h"
 #include "stability/critical_step.h"
 #include "stability/divergence.h"
+#include "springs/exchange.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -45,7 +48,8 @@ static void save_velocities(const struct system *system, double *to)
 static void restore_positions_and_velocities(struct system *system,
                                              const struct checkpoint *checkpoint)
 {
-    for (uint64_t node = 0; node < system->state->nodes; node++) {
+    const bool has_nodes = checkpoint->frame.positions; // otherwise they have been put there
+    for (uint64_t node = 0; has_nodes && node < system->state->nodes; node++) {
         const uint64_t inside = topology_internal_node(system->topology, node);
         const double *x = checkpoint->frame.positions + 3 * node;
         const double *v = checkpoint->frame.velocities + 3 * node;
@@ -336,11 +340,14 @@ static void restore_targets(struct system *system, struct checkpoint *checkpoint
         uint64_t node = topology_internal_node(system->topology, checkpoint->target_nodes[i]);
         if (system->constants->inverse_mass[node] != 0)
             continue;
+        const vec3 velocity = node_velocity(system->state, node);
         if (!REAL_NAME(kinematic_set_target)(system, (uint32_t)node,
                                              checkpoint->target_velocities[i])) {
             checkpoint->no_memory = true;
             return;
         }
+        if (checkpoint->exact)
+            state_put_velocity(system->state, node, velocity);
         targets->items[targets->count - 1].position = checkpoint->target_positions[i];
     }
 }
@@ -487,6 +494,15 @@ static void save_friction(const struct system *system, struct checkpoint *checkp
     }
 }
 
+// Of several ranks that hold only their parts each computes the contacts of some nodes.
+static bool is_touched(const struct system *system, uint64_t node)
+{
+    if (!REAL_NAME(exchange_has_part)(system))
+        return true;
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    return node >= part->first_touched && node < part->end_touched;
+}
+
 // For colliders that are new or have another shape, what friction_start has found stays.
 static void restore_friction(struct system *system, const struct checkpoint *checkpoint)
 {
@@ -498,6 +514,8 @@ static void restore_friction(struct system *system, const struct checkpoint *che
             from->response != to->response)
             continue;
         for (uint64_t i = 0; i < collider_friction_slots(to) * s->nodes; i++) {
+            if (!is_touched(system, i % s->nodes))
+                continue;
             const uint64_t saved = from->coulomb.first_slot * s->nodes + i;
             const uint64_t at = to->coulomb.first_slot * s->nodes + i - i % s->nodes +
                                 topology_internal_node(topology, i % s->nodes);
@@ -634,6 +652,52 @@ void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, u
         gather_triples(topology, FIELD(s, x, y, z), first, count, to);
     else
         gather_triples(topology, FIELD(s, vx, vy, vz), first, count, to);
+}
+
+static void scatter_triples(const struct topology *topology, const real *from, struct range nodes,
+                            real *const to[3])
+{
+    for (uint64_t node = nodes.first; node < nodes.end; node++, from += 3) {
+        const uint64_t inside = topology_internal_node(topology, node);
+        for (int axis = 0; axis < 3; axis++)
+            to[axis][inside] = from[axis];
+    }
+}
+
+static void scatter_sums(struct system *system, unsigned field, const double *from,
+                         struct range nodes)
+{
+    for (uint64_t node = nodes.first; node < nodes.end; node++, from += 3) {
+        const uint64_t inside = topology_internal_node(system->topology, node);
+        const vec3 sum = vec3_make(from[0], from[1], from[2]);
+        if (field == CHECKPOINT_positions)
+            state_put(system->state, inside, sum);
+        else
+            state_put_velocity(system->state, inside, sum);
+    }
+}
+
+void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct range own,
+                                   uint64_t first, uint64_t count, const void *from)
+{
+    const struct topology *topology = system->topology;
+    const struct state *s = system->state;
+    const struct range nodes = {max_u64(own.first, first), min_u64(own.end, first + count)};
+    if (nodes.first >= nodes.end)
+        return;
+    const uint64_t skipped = checkpoint_field_width(field) * (nodes.first - first);
+    const real *numbers = (const real *)from + skipped;
+    if (field > CHECKPOINT_bound_weights) {
+        real *to = state_array(s, field);
+        for (uint64_t node = nodes.first; node < nodes.end; node++)
+            to[topology_internal_node(topology, node)] = *numbers++;
+    } else if (s->x_low) {
+        scatter_sums(system, field, (const double *)from + skipped, nodes);
+    } else if (field == CHECKPOINT_positions) {
+        scatter_triples(topology, numbers, nodes, FIELD(s, x, y, z));
+    } else {
+        scatter_triples(topology, numbers, nodes, FIELD(s, vx, vy, vz));
+    }
 }
 
 // Of any solver of these nodes.
@@ -791,6 +855,7 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
         REAL_NAME(mesh_colliders_place)(system);
         REAL_NAME(surface_contact_moved)(system);
     }
+    REAL_NAME(exchange_rest)(system, worker);
     worker_barrier(worker);
     REAL_NAME(colliders_start)(system, step_time(system, system->state->step), worker);
     REAL_NAME(friction_start)(system, step_time(system, system->state->step), worker);

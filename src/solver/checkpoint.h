@@ -43,7 +43,8 @@ struct system;
 
 // The arrays of a checkpoint that may have numbers of every node: those of STATE_ARRAYS whose length
 // is `nodes`, and these. They are by far the largest. A checkpoint that is only written (`gathers`)
-// does not have them: they are read from the state, piece by piece.
+// does not have them: they are read from the state, piece by piece; and one that is read where all of it
+// is restored as it is (`exact`) puts them there in the same way.
 enum checkpoint_field {
     CHECKPOINT_positions, // 3 numbers a node
     CHECKPOINT_velocities,
@@ -140,8 +141,8 @@ struct checkpoint {
 #undef DECLARE
 };
 
-// For a solver of that topology, plan and integrator, with ->compares, ->gathers and ->weights set;
-// false without memory. checkpoint_free takes what there is.
+// For a solver of that topology, plan and integrator, with ->compares, ->exact, ->gathers and ->weights
+// set; false without memory. checkpoint_free takes what there is.
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
                      const struct plan *plan, enum precision precision, enum integrator integrator,
                      uint64_t springs);
@@ -158,6 +159,10 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
 // has them. Any worker.
 void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                                   uint64_t count, void *to);
+
+// The inverse, of finite numbers, with those of the nodes in `own` alone. By one worker.
+void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct range own,
+                                   uint64_t first, uint64_t count, const void *from);
 
 // Restores into a system that has been started with its own scene. The check of divergence starts
 // again with the present energies and positions of colliders.

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "ranks/ranks.h"
 #include "scene/moduli.h"
 #include "solver/checkpoint.h"
 
@@ -29,7 +30,7 @@ struct item {
     const char *name;
     enum item_kind kind;
     unsigned field;           // enum checkpoint_field, or NO_FIELD
-    void *data;               // NULL: the field is gathered
+    void *data;               // NULL: the field is gathered, or scattered
     uint64_t count, capacity; // of what there is, and may be
     uint64_t received;        // so far, from a stream
     // Of an array made by array_reserve, of as many elements as a stream has; NULL: any other.
@@ -715,7 +716,9 @@ taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, voi
 struct reading {
     struct archive_reader archive;
     struct archive_chunk chunk; // the last one read
+    struct solver_options options;
     const taut_solver *solver;
+    struct range own; // nodes whose numbers are needed
     size_t real_bytes;
     struct saved_constants constants;
     struct item items[ITEMS_MAX];
@@ -757,10 +760,18 @@ static uint64_t find_impossible(const struct item *item, const struct archive_ch
     return i;
 }
 
-// Copies a chunk to where it belongs.
-static void read_numbers(const struct item *item, const struct archive_chunk *chunk)
+// Puts a chunk where it belongs.
+static void read_numbers(const struct reading *it, const struct item *item,
+                         const struct archive_chunk *chunk)
 {
     const size_t size = archive_type_bytes(chunk->type);
+    if (!item->data) {
+        const unsigned width = checkpoint_field_width(item->field);
+        it->solver->functions->checkpoint_scatter(it->solver->system, item->field, it->own,
+                                                  chunk->first / width, chunk->count / width,
+                                                  chunk->numbers);
+        return;
+    }
     if (item->kind == ITEM_REAL && chunk->type == ARCHIVE_F32) {
         const float *numbers = chunk->numbers;
         double *to = (double *)item->data + chunk->first;
@@ -783,15 +794,39 @@ static size_t item_bytes(const struct item *item)
     return archive_type_bytes(type_of(item->kind, sizeof(double)));
 }
 
+static bool has_whole_nodes(const struct item *item, const struct archive_chunk *chunk)
+{
+    const unsigned width = checkpoint_field_width(item->field);
+    return chunk->first % width == 0 && chunk->count % width == 0;
+}
+
+static struct item *find_item(struct reading *it, const char *name)
+{
+    for (size_t i = 0; i < it->count; i++)
+        if (strcmp(it->items[i].name, name) == 0)
+            return &it->items[i];
+    return NULL;
+}
+
+// Of several ranks that hold only their parts: numbers of nodes of others alone. Rank 0 has checked the whole
+// stream before any rank reads it.
+static bool is_of_others(void *context, const struct archive_chunk *chunk)
+{
+    struct reading *it = context;
+    const struct item *item = find_item(it, chunk->name);
+    if (!item || item->data || item->field == NO_FIELD)
+        return false;
+    const unsigned width = checkpoint_field_width(item->field);
+    return (chunk->first + chunk->count) / width <= it->own.first ||
+           chunk->first / width >= it->own.end;
+}
+
 static taut_status read_chunk(struct reading *it, taut_error *error)
 {
     const struct archive_chunk *chunk = &it->chunk;
-    struct item *item = NULL;
     if (begins_with(chunk->name, ARCHIVE_OUTPUT))
         return TAUT_OK;
-    for (size_t i = 0; i < it->count && !item; i++)
-        if (strcmp(it->items[i].name, chunk->name) == 0)
-            item = &it->items[i];
+    struct item *const item = find_item(it, chunk->name);
     if (!item)
         return fail_content(it, chunk->name, "is not expected", error);
     if (chunk->type != type_of(item->kind, it->real_bytes))
@@ -805,12 +840,12 @@ static taut_status read_chunk(struct reading *it, taut_error *error)
                            item_bytes(item)))
             return fail_memory(error, "a checkpoint");
         item->data = *item->array;
-    } else if (!item->data) { // all others have room
+    } else if (!item->data && item->field == NO_FIELD) { // all others have room
         if (!constants_add_listed(&it->constants))
             return fail_memory(error, "a checkpoint");
         item->data = it->constants.listed_rest;
     }
-    const uint64_t impossible = find_impossible(item, chunk);
+    const uint64_t impossible = chunk->numbers ? find_impossible(item, chunk) : chunk->count;
     if (impossible < chunk->count) {
         char what[96];
         snprintf(what, sizeof what, "has %s at index %" PRIu64,
@@ -819,7 +854,10 @@ static taut_status read_chunk(struct reading *it, taut_error *error)
                  chunk->first + impossible);
         return fail_content(it, chunk->name, what, error);
     }
-    read_numbers(item, chunk);
+    if (!item->data && !has_whole_nodes(item, chunk))
+        return fail_content(it, chunk->name, "is divided within a node", error);
+    if (chunk->numbers)
+        read_numbers(it, item, chunk);
     item->received += chunk->count;
     return TAUT_OK;
 }
@@ -889,7 +927,7 @@ static taut_status read_items(struct reading *it, const char *start, struct chec
         return status;
     for (size_t i = 0; i < it->count; i++) {
         const struct item *item = &it->items[i];
-        uint64_t wanted = item->data ? item->capacity : 0;
+        uint64_t wanted = item->data || item->field != NO_FIELD ? item->capacity : 0;
         if (strcmp(item->name, "target_nodes") == 0)
             wanted = checkpoint->target_count = item->received;
         else if (begins_with(item->name, "target_"))
@@ -998,7 +1036,6 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     solver->dt_rule.changes = dt->changes;
     solver->dt_rule.automatic = dt->automatic;
     solver->dt_rule.built = dt->built > 0 ? dt->built : NAN;
-    checkpoint->exact = true;
     checkpoint->topology = solver->topology;
     checkpoint_apply(solver, checkpoint, false);
     dt_plan_steps(solver);
@@ -1039,20 +1076,50 @@ static taut_status read_constants(void *context, taut_solver *solver, taut_error
     return TAUT_OK;
 }
 
-static taut_status read_state(struct reading *it, taut_solver *solver, taut_error *error)
+static taut_status read_state(struct reading *it, taut_solver *solver,
+                              struct checkpoint *checkpoint, taut_error *error)
 {
-    struct checkpoint checkpoint = {.weights = solver->dt_rule.automatic};
-    taut_status status = TAUT_OK;
-    if (!checkpoint_make(&checkpoint, solver->topology, solver->plan, solver->precision,
+    *checkpoint = (struct checkpoint){.weights = solver->dt_rule.automatic, .exact = true};
+    if (!checkpoint_make(checkpoint, solver->topology, solver->plan, solver->precision,
                          solver->integrator, solver->topology->spring_count))
-        status = fail_memory(error, "a checkpoint");
-    if (status == TAUT_OK)
-        status = read_arrays(it, &checkpoint, error);
-    if (status == TAUT_OK)
-        status = check_budget(solver, &checkpoint, it->archive.path, error);
-    if (status == TAUT_OK)
-        status = continue_from(solver, &checkpoint, error);
+        return fail_memory(error, "a checkpoint");
+    taut_status status = read_arrays(it, checkpoint, error);
+    return status == TAUT_OK ? check_budget(solver, checkpoint, it->archive.path, error) : status;
+}
+
+void reading_free(struct reading *reading)
+{
+    if (!reading)
+        return;
+    archive_close(&reading->archive);
+    constants_free(&reading->constants);
+    memory_release(NULL, reading, 1, sizeof *reading);
+}
+
+const struct solver_options *reading_options(const struct reading *reading)
+{
+    return &reading->options;
+}
+
+taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error)
+{
+    struct checkpoint checkpoint = {.nodes = 0};
+    taut_status status = TAUT_OK;
+    solver->reading->own = solver_part_nodes(solver);
+    solver->reading->archive.skips = is_of_others;
+    solver->reading->archive.skips_context = solver->reading;
+    if (!ranks_any(!ready)) {
+        status = read_state(solver->reading, solver, &checkpoint, error);
+        ready = status == TAUT_OK;
+        if (!ranks_any(!ready)) {
+            solver_begin_together(solver);
+            status = continue_from(solver, &checkpoint, error);
+            solver_end_part(solver);
+        }
+    }
     checkpoint_free(&checkpoint);
+    reading_free(solver->reading);
+    solver->reading = NULL;
     return status;
 }
 
@@ -1066,19 +1133,27 @@ taut_status solver_create_from_checkpoint(const taut_scene *scene,
     if (!reading)
         return fail_memory(error, "a checkpoint");
     taut_status status = archive_open(&reading->archive, source, context, path, error);
-    struct solver_options continuing = *options;
-    continuing.planned = read_constants;
-    continuing.planned_context = reading;
-    continuing.continued_dt = reading->archive.header.dt;
-    if (status == TAUT_OK && !all_positive(continuing.continued_dt, 1))
+    reading->options = *options;
+    reading->options.planned = read_constants;
+    reading->options.planned_context = reading;
+    reading->options.continued_dt = reading->archive.header.dt;
+    if (status == TAUT_OK && !all_positive(reading->options.continued_dt, 1))
         status = fail_content(reading, "dt", "has a step that cannot be", error);
     if (status == TAUT_OK)
-        status = solver_create(scene, &continuing, solver, error);
+        status = solver_create(scene, &reading->options, solver, error);
+    if (status == TAUT_OK && solver_waits(*solver)) {
+        (*solver)->reading = reading;
+        return TAUT_OK;
+    }
+    struct checkpoint checkpoint = {.nodes = 0};
+    if (status == TAUT_OK) {
+        reading->own = (struct range){0, (size_t)(*solver)->topology->node_count};
+        status = read_state(reading, *solver, &checkpoint, error);
+    }
     if (status == TAUT_OK)
-        status = read_state(reading, *solver, error);
-    archive_close(&reading->archive);
-    constants_free(&reading->constants);
-    memory_release(NULL, reading, 1, sizeof *reading);
+        status = continue_from(*solver, &checkpoint, error);
+    checkpoint_free(&checkpoint);
+    reading_free(reading);
     if (status != TAUT_OK) {
         taut_solver_destroy(*solver);
         *solver = NULL;

@@ -292,8 +292,7 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     }
     if (status == TAUT_OK && ranks_count() > 1)
         status = solver_own_nodes(solver, &options.share.own, error);
-    if (status == TAUT_OK && wanted->shares && !wanted->planned &&
-        solver_may_hold_part(solver, scene)) {
+    if (status == TAUT_OK && wanted->shares && solver_may_hold_part(solver, scene)) {
         options.share.known = options.share.own;
         solver->only_part = true;
     }
@@ -388,6 +387,7 @@ void taut_solver_destroy(taut_solver *solver)
     if (!solver)
         return;
     solver_ranks_free(solver);
+    reading_free(solver->reading);
     if (solver->change)
         solver->functions->change_free(solver->system, solver->change);
     if (solver->system)

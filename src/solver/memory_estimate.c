@@ -839,7 +839,7 @@ taut_status memory_check_scene(const taut_scene *scene, const struct solver_opti
                                taut_error *error)
 {
     struct memory_estimate estimate;
-    const bool shares = options && options->shares && !options->planned && ranks_count() > 1;
+    const bool shares = options && options->shares && ranks_count() > 1;
     memory_estimate_of_rank(scene, options, shares ? ranks_count() : 1, shares ? ranks_number() : 0,
                             &estimate);
     taut_status status = check(

@@ -36,8 +36,10 @@ struct taut_solver {
     uint64_t steps_planned;
     uint64_t steps_restored; // done before the checkpoint that it continues
     double setup_seconds;
-    double step_seconds;        // wall time spent in steps
-    bool only_part;             // it has the state of the nodes of this rank, one of several, only
+    double step_seconds; // wall time spent in steps
+    bool only_part;      // it has the state of the nodes of this rank, one of several, only
+    struct reading
+        *reading; // of the checkpoint from which it continues when the ranks start; NULL: none
     struct solver_ranks *ranks; // NULL: this process computes the whole scene
 };
 
@@ -85,6 +87,9 @@ enum part_task { PART_START, PART_STEP_UP_TO, PART_EVALUATE, PART_SCALE, PART_HA
 // then what follows exchanges nodes, until solver_end_part.
 bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t argument);
 void solver_end_part(const taut_solver *solver);
+
+// The same where all ranks come here without being told.
+void solver_begin_together(const taut_solver *solver);
 
 // What is known of nodes: three doubles each, or the numbers of a field of a checkpoint's stream, which
 // the field follows.
@@ -171,6 +176,13 @@ double checkpoint_fixed_bytes(const taut_solver *solver);
 
 // Bytes that a checkpoint's stream has for a node in a field (enum checkpoint_field).
 size_t checkpoint_stream_bytes(const taut_solver *solver, unsigned field);
+
+// Of a solver of which ranks hold only their parts and that continues from a checkpoint: the options with
+// which it starts, and then the state. `ready`: this rank has started it. Each reads what it needs; if one
+// fails, it alone returns that, and none takes the state over. Collective.
+const struct solver_options *reading_options(const struct reading *reading);
+taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error);
+void reading_free(struct reading *reading); // may be NULL
 
 // Bytes that a copy has for each node, with numbers of that many bytes.
 double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_bytes);

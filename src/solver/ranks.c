@@ -226,16 +226,26 @@ static void serve_until(taut_solver *solver, uint64_t last);
 static taut_status start_parts(taut_solver *solver, const taut_scene *scene,
                                const struct solver_options *options, taut_error *error)
 {
+    taut_status status;
+    if (solver->reading)
+        options = reading_options(solver->reading);
     if (ranks_number() == 0) {
-        const taut_status status = solver_begin_run(solver, scene, options, error);
+        status = solver_begin_run(solver, scene, options, error);
         give_order(ORDER_STARTED, 0);
-        return status;
+    } else {
+        struct solver_options silent = *options;
+        silent.diagnostics = NULL;
+        status = dt_choose(solver, scene, &silent, error);
+        serve_until(solver, ORDER_STARTED);
     }
-    struct solver_options silent = *options;
-    silent.diagnostics = NULL;
-    const taut_status status = dt_choose(solver, scene, &silent, error);
-    serve_until(solver, ORDER_STARTED);
-    return status;
+    if (!solver->reading)
+        return status;
+    taut_error failure = {0};
+    const taut_status read = reading_continue(solver, status == TAUT_OK, &failure);
+    if (status != TAUT_OK || read == TAUT_OK)
+        return status;
+    *error = failure;
+    return read;
 }
 
 taut_status solver_share(taut_solver *solver, const taut_scene *scene,
@@ -266,13 +276,18 @@ taut_status solver_share(taut_solver *solver, const taut_scene *scene,
                                                   : status;
 }
 
+// Where exchange could not be made, the others are not waiting for orders.
+bool solver_is_shared(const taut_solver *solver)
+{
+    return solver->ranks && (solver->ranks->exchange || solver->ranks->whole);
+}
+
 void solver_ranks_free(taut_solver *solver)
 {
     struct solver_ranks *ranks = solver->ranks;
     if (!ranks)
         return;
-    // Where exchange could not be made, the others are not waiting for orders.
-    if ((ranks->exchange || ranks->whole) && ranks_number() == 0)
+    if (solver_is_shared(solver) && ranks_number() == 0)
         give_order(ORDER_END, 0);
     solver->functions->exchange_free(ranks->exchange);
     solver->functions->shares_free(ranks->shares);
@@ -349,9 +364,14 @@ bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t 
         return false;
     if (ranks_number() == 0)
         give_order(ORDER_PART + (uint64_t)task, argument);
-    ranks->steps = true;
-    solver->functions->exchange_use(solver->system, ranks->exchange);
+    solver_begin_together(solver);
     return true;
+}
+
+void solver_begin_together(const taut_solver *solver)
+{
+    solver->ranks->steps = true;
+    solver->functions->exchange_use(solver->system, solver->ranks->exchange);
 }
 
 // Forces may be those of the present state now, of each part on its own rank: what rank 0 has collected

@@ -62,7 +62,8 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
     checkpoint->loss_chunks =
         chunk_count((size_t)(fragile > topology->spring_count ? fragile : topology->spring_count));
     const struct frame_shape shape = {.node_count = topology->node_count};
-    const unsigned has_nodes = checkpoint->gathers ? 0 : FRAME_NODES;
+    const bool has_fields = !checkpoint->gathers && !checkpoint->exact;
+    const unsigned has_nodes = has_fields ? FRAME_NODES : 0;
     if (frame_make(&shape, has_nodes, &checkpoint->frame, NULL) != TAUT_OK)
         return false;
     checkpoint->fields[CHECKPOINT_positions] = checkpoint->fields[CHECKPOINT_velocities] = true;
@@ -79,7 +80,7 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
             return false;                                                                          \
     }
 #define ALLOCATE_SAVED(type, name, length, condition, kept)                                        \
-    ALLOCATE(SAVED_##type, name, length, (kept) && !(IS_FIELD_##length && checkpoint->gathers))
+    ALLOCATE(SAVED_##type, name, length, (kept) && (has_fields || !IS_FIELD_##length))
     STATE_ARRAYS(ALLOCATE_SAVED)
     CHECKPOINT_ARRAYS(ALLOCATE)
 #undef ALLOCATE_SAVED

@@ -92,7 +92,10 @@ taut_status solver_share(taut_solver *solver, const taut_scene *scene,
 // should read them piece by piece.
 bool solver_has_part(const taut_solver *solver);
 
-// On ranks other than 0, where solver_share has succeeded: takes part in what rank 0 does with its
+// Whether solver_share has divided it, also where the start has failed then: the others have to serve.
+bool solver_is_shared(const taut_solver *solver);
+
+// On ranks other than 0, where solver_is_shared: takes part in what rank 0 does with its
 // solver, until it destroys it. `answer` (may be NULL) is called with what rank 0 gives
 // solver_begin_call.
 typedef void solver_answer(void *context, const void *message);
@@ -393,7 +396,8 @@ void solver_copy_free(struct solver_copy *copy); // may be NULL
 // A solver of a scene that continues where the stream was written. `path` is for messages.
 // TAUT_ERROR_IO where the stream is cut off, altered or none; TAUT_ERROR_UNSUPPORTED where its
 // format is newer; TAUT_ERROR_ARGUMENT where it is of another scene; and what solver_create fails
-// with.
+// with. Where solver_waits then, solver_share reads the state, of the nodes of this rank: until then source,
+// context and path have to stay as they are.
 taut_status solver_create_from_checkpoint(const taut_scene *scene,
                                           const struct solver_options *options,
                                           archive_source *source, void *context, const char *path,

@@ -703,5 +703,6 @@ const struct system_functions REAL_NAME(system_functions) = {
     .change_free = REAL_NAME(change_free),
     .checkpoint_save = REAL_NAME(checkpoint_save),
     .checkpoint_gather = REAL_NAME(checkpoint_gather),
+    .checkpoint_scatter = REAL_NAME(checkpoint_scatter),
     .checkpoint_restore = REAL_NAME(checkpoint_restore),
 };

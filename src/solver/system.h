@@ -183,6 +183,8 @@ struct system_functions {
     // worker.
     void (*checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                               uint64_t count, void *to);
+    void (*checkpoint_scatter)(struct system *system, unsigned field, struct range own,
+                               uint64_t first, uint64_t count, const void *from);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                const struct worker *worker);
 };
