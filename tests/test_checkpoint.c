@@ -806,7 +806,7 @@ static taut_status write_run(const taut_scene *scene, const struct run_position 
     assert_int_equal(solver_copy_make(solver, &copy, &error), TAUT_OK);
     advance(solver, 5); // the copy is of the state before
     taut_solver_destroy(solver);
-    taut_status status = run_checkpoint_write(run_path, copy, position, NULL, NULL, &error);
+    taut_status status = run_checkpoint_write(run_path, copy, position, NULL, NULL, NULL, &error);
     solver_copy_free(copy);
     return status;
 }

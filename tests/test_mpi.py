@@ -1489,6 +1489,41 @@ def case_checkpoint_that_one_rank_cannot_read_is_one_message():
                message in lines[0], f"{found.returncode}: {found.stderr}")
 
 
+def case_checkpoint_that_one_rank_cannot_write_is_one_message():
+    """A limit for files as if the disk of one rank was full, and a file system of its own of rank 1."""
+    path = long_parts("unwritten.yaml", "symplectic_euler", False, steps=96)
+    with open(os.path.join(FOLDER, path), "a", encoding="utf-8") as file:
+        file.write("precision: mixed\n")  # of positions rank 1 has a chunk, too
+    script = write("small.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = "$LIMITED" ] && ulimit -f 900\n'
+                               'exec "$@"\n')
+    os.chmod(os.path.join(FOLDER, script), 0o755)
+    for rank in (0, 1):
+        shutil.rmtree(os.path.join(FOLDER, "full"), ignore_errors=True)
+        found = subprocess.run([*launcher(2, "-q", "-x", f"LIMITED={rank}"), "./" + script, TAUT, "run", path,
+                                "--output", "full", "--quiet", "--threads", "1"], cwd=FOLDER, text=True,
+                               timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, check=False)
+        said = [line for line in complaints(found.stderr) if "no checkpoint at step 64" in line]
+        expect(len(said) == 1 and "File too large" in said[0], found.stderr)
+        names = os.listdir(os.path.join(FOLDER, "full"))
+        expect(not any(name.startswith("checkpoint") or name.startswith(".taut") for name in names), str(names))
+
+    shutil.rmtree(os.path.join(FOLDER, "apart"), ignore_errors=True)
+    os.makedirs(os.path.join(FOLDER, "apart"))
+    script = write("apart.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec "$@"\n'
+                               "exec unshare -m sh -c 'mount -t tmpfs none apart && mkdir apart/o && "
+                               'exec "$@"\' sh "$@"\n')
+    os.chmod(os.path.join(FOLDER, script), 0o755)
+    if subprocess.run(["unshare", "-m", "true"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        raise Skipped("this machine allows no mounts of a process's own")
+    found = subprocess.run([*launcher(2, "-q"), "./" + script, TAUT, "run", path, "--threads", "1", "--quiet",
+                            "--output", "apart/o"], cwd=FOLDER, timeout=LIMIT, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, check=False)
+    said = [line for line in complaints(found.stderr) if "no checkpoint at step 64" in line]
+    expect(len(said) == 1 and "rank 1 does not find" in said[0] and "share" in said[0], found.stderr)
+
+
 def case_a_resumed_rank_has_memory_for_its_part():
     if QUICK:
         raise Skipped("sanitizers take memory of their own")

@@ -94,8 +94,8 @@ static void emit(struct archive_writer *writer, const void *bytes, size_t count)
     writer->bytes += count;
 }
 
-taut_status archive_write_header(struct archive_writer *writer, const struct archive_header *header,
-                                 archive_sink *sink, void *context, taut_error *error)
+taut_status archive_write_part(struct archive_writer *writer, archive_sink *sink, void *context,
+                               taut_error *error)
 {
     *writer = (struct archive_writer){.sink = sink, .context = context};
     if (!is_little_endian())
@@ -103,11 +103,25 @@ taut_status archive_write_header(struct archive_writer *writer, const struct arc
                     "checkpoints are written on machines with little-endian numbers only");
     writer->compressor = ZSTD_createCCtx();
     writer->packed = memory_allocate(NULL, ARCHIVE_CHUNK, 1);
-    if (!writer->compressor || !writer->packed) {
-        writer->refused = true;
-        (void)archive_write_end(writer, NULL);
-        return fail_memory(error, "a checkpoint");
-    }
+    if (writer->compressor && writer->packed)
+        return TAUT_OK;
+    archive_end_part(writer);
+    return fail_memory(error, "a checkpoint");
+}
+
+void archive_end_part(struct archive_writer *writer)
+{
+    ZSTD_freeCCtx(writer->compressor);
+    memory_release(NULL, writer->packed, ARCHIVE_CHUNK, 1);
+    writer->compressor = writer->packed = NULL;
+}
+
+taut_status archive_write_header(struct archive_writer *writer, const struct archive_header *header,
+                                 archive_sink *sink, void *context, taut_error *error)
+{
+    const taut_status status = archive_write_part(writer, sink, context, error);
+    if (status != TAUT_OK)
+        return status;
     unsigned char bytes[HEADER_BYTES] = {0};
     put(bytes, 0, archive_magic, sizeof archive_magic);
     put_u32(bytes, 8, ARCHIVE_FORMAT);
@@ -141,6 +155,19 @@ static size_t compress(struct archive_writer *writer, const void *numbers, size_
     return ZSTD_isError(stored) ? 0 : stored;
 }
 
+static size_t padding_of(size_t stored)
+{
+    return (ALIGNMENT - stored % ALIGNMENT) % ALIGNMENT;
+}
+
+uint64_t archive_chunk_bytes(struct archive_writer *writer, enum archive_type type,
+                             const void *numbers, uint64_t count)
+{
+    const size_t raw = (size_t)count * archive_type_bytes(type);
+    const size_t packed = compress(writer, numbers, raw), stored = packed > 0 ? packed : raw;
+    return CHUNK_BYTES + stored + padding_of(stored);
+}
+
 static void write_chunk(struct archive_writer *writer, const char *name, enum archive_type type,
                         uint64_t total, uint64_t first, const void *numbers, uint64_t count)
 {
@@ -162,7 +189,7 @@ static void write_chunk(struct archive_writer *writer, const char *name, enum ar
     put_u64(bytes, 88, hash_of(bytes, 88));
     emit(writer, bytes, sizeof bytes);
     emit(writer, payload, stored);
-    emit(writer, zeros, (ALIGNMENT - stored % ALIGNMENT) % ALIGNMENT);
+    emit(writer, zeros, padding_of(stored));
     writer->chunks++;
 }
 
@@ -188,9 +215,7 @@ taut_status archive_write_end(struct archive_writer *writer, taut_error *error)
     put_u64(bytes, 16, writer->bytes + sizeof bytes);
     put_u64(bytes, 24, hash_of(bytes, 24));
     emit(writer, bytes, sizeof bytes);
-    ZSTD_freeCCtx(writer->compressor);
-    memory_release(NULL, writer->packed, ARCHIVE_CHUNK, 1);
-    writer->compressor = writer->packed = NULL;
+    archive_end_part(writer);
     return writer->refused ? fail_memory(error, "a checkpoint") : TAUT_OK;
 }
 

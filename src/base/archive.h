@@ -64,6 +64,16 @@ taut_status archive_write_header(struct archive_writer *writer, const struct arc
 void archive_write(struct archive_writer *writer, const char *name, enum archive_type type,
                    uint64_t total, uint64_t first, const void *numbers, uint64_t count);
 
+// Without a header: a part of a stream that several processes write, whose chunks are those of one. Its
+// ->bytes and ->chunks belong to the writer of the header. TAUT_ERROR_MEMORY.
+taut_status archive_write_part(struct archive_writer *writer, archive_sink *sink, void *context,
+                               taut_error *error);
+void archive_end_part(struct archive_writer *writer);
+
+// The bytes that archive_write emits for the elements of one chunk, at most ARCHIVE_CHUNK bytes.
+uint64_t archive_chunk_bytes(struct archive_writer *writer, enum archive_type type,
+                             const void *numbers, uint64_t count);
+
 // Arrays whose names begin with this are of the program that runs the solver (the position of
 // its output); restoring a solver passes over them.
 #define ARCHIVE_OUTPUT "output."

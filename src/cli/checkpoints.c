@@ -4,12 +4,14 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/os.h"
 #include "base/text.h"
 #include "cli/run.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "ranks/ranks.h"
 
 static const double DEFAULT_SECONDS = 60;
 
@@ -75,13 +77,42 @@ static bool is_stopped(void *context)
     return signals_count() > atomic_load(&it->signals_max);
 }
 
+// The first byte of what rank 0 gives the others: everything else is the name of a frame (pieces.h).
+enum { CALL_CHECKPOINT = 1 };
+
+static void begin_group(void *context, const char *text, size_t bytes)
+{
+    char *const message = malloc(bytes + 1);
+    if (!message)
+        ranks_abort(EXIT_CODE_FAILED, "out of memory for the name of a checkpoint");
+    message[0] = CALL_CHECKPOINT;
+    memcpy(message + 1, text, bytes);
+    solver_begin_call(context, message, bytes + 1);
+    free(message);
+}
+
+static void end_group(void *context)
+{
+    solver_end_call(context);
+}
+
+bool checkpoints_answer(const taut_solver *solver, const void *message)
+{
+    const char *const text = message;
+    if (text[0] != CALL_CHECKPOINT)
+        return false;
+    run_checkpoint_join(solver, text + 1);
+    return true;
+}
+
 static void *write_copy(void *context)
 {
     struct checkpoints *it = context;
+    const struct run_checkpoint_group group = {begin_group, end_group, it->solver};
     it->status = recording_synchronise(it->recording, &it->error);
     if (it->status == TAUT_OK)
-        it->status =
-            run_checkpoint_write(it->path, it->copy, &it->position, is_stopped, it, &it->error);
+        it->status = run_checkpoint_write(it->path, it->copy, &it->position, is_stopped, it,
+                                          it->has_thread ? NULL : &group, &it->error);
     if (it->status == TAUT_OK)
         it->status = recording_synchronise(it->recording, &it->error);
     atomic_store(&it->done, true);
@@ -134,6 +165,7 @@ void checkpoints_write(struct run *run)
     it->step = step;
     it->time = taut_solver_time(run->solver);
     it->recording = run->recording;
+    it->solver = run->solver;
     it->error = (taut_error){0};
     taut_status status = find_position(run, &it->position, &it->error);
     // Without memory for a copy the run waits until the checkpoint is written. Ranks with parts of the
@@ -153,11 +185,12 @@ void checkpoints_write(struct run *run)
         it->copy = NULL;
         return;
     }
-    it->writing = true;
+    it->writing = it->has_thread = true;
     atomic_store(&it->done, false);
-    it->has_thread = copies && pthread_create(&it->thread, NULL, write_copy, it) == 0;
-    if (!it->has_thread)
-        (void)write_copy(it);
+    if (copies && pthread_create(&it->thread, NULL, write_copy, it) == 0)
+        return;
+    it->has_thread = false;
+    (void)write_copy(it);
 }
 
 void checkpoints_update(struct run *run)

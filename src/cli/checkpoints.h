@@ -24,6 +24,7 @@ struct checkpoints {
     pthread_t thread;
     atomic_bool done;
     const struct recording *recording;
+    taut_solver *solver;
     char *path;
     struct solver_copy *copy;
     struct run_position position;
@@ -43,6 +44,9 @@ void checkpoints_write(struct run *run);
 
 // Ends the one that is being written.
 void checkpoints_finish(struct run *run);
+
+// On ranks other than 0: takes part in a checkpoint, if that is what rank 0 says (solver_serve).
+bool checkpoints_answer(const taut_solver *solver, const void *message);
 
 // The same before the run leaves: a further signal stops it.
 void checkpoints_write_last(struct run *run);

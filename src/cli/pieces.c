@@ -32,19 +32,6 @@ static unsigned fields_of(const struct pieces *pieces)
     return FRAME_NODES | FRAME_STRAINS | (pieces->options.forces ? FRAME_FORCES : 0);
 }
 
-// The first failure of any rank, on all of them; rank 0 gets its message.
-static taut_status agree(taut_status status, taut_error *error)
-{
-    uint64_t code = (uint64_t)status;
-    const int first = ranks_first_failed(&code);
-    status = (taut_status)code;
-    if (status == TAUT_OK)
-        return TAUT_OK;
-    ranks_forward(first, error->text, sizeof error->text);
-    error->code = status;
-    return status;
-}
-
 // Whether the part of a rank has nodes: a rank without any has no piece.
 static bool has_piece(const struct pieces *pieces, int rank)
 {
@@ -158,10 +145,10 @@ static taut_status write_all(struct pieces *pieces, const char *stem, struct rec
     struct recording_piece own = {0};
     char *written;
     taut_status status = write_own(pieces, stem, &own, &written, error);
-    status = agree(status, error);
+    status = ranks_agree(status, error);
     if (status == TAUT_OK) {
         share_files(pieces, &own, files);
-        status = agree(files ? find_files(pieces, stem, files, error) : TAUT_OK, error);
+        status = ranks_agree(files ? find_files(pieces, stem, files, error) : TAUT_OK, error);
     }
     if (status != TAUT_OK && written)
         (void)unlink(written);
@@ -177,7 +164,7 @@ void pieces_answer(void *context, const void *message)
     if (stem[0])
         (void)write_all(pieces, stem, NULL, &error);
     else
-        (void)agree(make(pieces, &error), &error);
+        (void)ranks_agree(make(pieces, &error), &error);
 }
 
 static taut_status write_frame(void *owner, const char *stem, struct recording_piece *files,
@@ -197,7 +184,7 @@ taut_status pieces_make(struct pieces *pieces, taut_error *error)
 {
     taut_error failure = {0};
     solver_begin_call(pieces->solver, "", 1);
-    taut_status status = agree(make(pieces, &failure), &failure);
+    taut_status status = ranks_agree(make(pieces, &failure), &failure);
     solver_end_call(pieces->solver);
     if (status != TAUT_OK) {
         *error = failure;

@@ -672,6 +672,14 @@ static void take_position(struct run *run)
     run->due = position->due;
 }
 
+// On ranks other than 0: what rank 0 asks for while it writes.
+static void answer(void *context, const void *message)
+{
+    struct pieces *pieces = context;
+    if (!checkpoints_answer(pieces->solver, message))
+        pieces_answer(pieces, message);
+}
+
 int run_or_resume(const struct options *options, struct resumption *resumption)
 {
     struct session session;
@@ -685,7 +693,7 @@ int run_or_resume(const struct options *options, struct resumption *resumption)
         const struct vtp_options frames = vtp_options_of(session.scene, session.solver);
         struct pieces pieces = pieces_of(session.solver, &frames);
         signals_watch(); // rank 0 decides what follows from them
-        solver_serve(session.solver, pieces_answer, &pieces);
+        solver_serve(session.solver, answer, &pieces);
         pieces_free(&pieces);
     }
     if (code != EXIT_CODE_DONE || !group_leads()) {

@@ -515,6 +515,53 @@ static void name_file(struct file *file)
         file->failure = errno;
 }
 
+taut_status file_name_now(struct file *file, taut_error *error)
+{
+    for (int i = 0; !file->temporary && i < 16; i++) {
+        file->temporary = temporary_name(file->target);
+        if (!file->temporary)
+            return fail_write(file, ENOMEM, error);
+        if (link_as(file->descriptor, file->temporary))
+            return TAUT_OK;
+        const int reason = errno;
+        free(file->temporary);
+        file->temporary = NULL;
+        if (reason != EEXIST)
+            return fail_write(file, reason, error);
+    }
+    return file->temporary ? TAUT_OK : fail_write(file, EEXIST, error);
+}
+
+taut_status file_join(struct file *file, const char *temporary, const char *path, taut_error *error)
+{
+    taut_status status = prepare(file, path, error);
+    if (status != TAUT_OK)
+        return status;
+    file->kind = FILE_NEW;
+    file->descriptor = open(temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file->descriptor < 0)
+        return open_failed(file, errno, error);
+    file->open = true;
+    return TAUT_OK;
+}
+
+void file_pass(struct file *file, uint64_t count)
+{
+    write_buffer(file);
+    file->flushed += count;
+    if (!file->failure && lseek(file->descriptor, (off_t)count, SEEK_CUR) < 0)
+        file->failure = errno;
+}
+
+taut_status file_leave(struct file *file, taut_error *error)
+{
+    synchronise(file);
+    close_descriptor(file);
+    const taut_status status = file->failure ? fail_write(file, file->failure, error) : TAUT_OK;
+    release(file);
+    return status;
+}
+
 taut_status file_commit(struct file *file, taut_error *error)
 {
     assert(file->open && file->kind != FILE_GROWING);
@@ -614,6 +661,11 @@ void file_patch(struct file *file, uint64_t offset, const void *bytes, size_t co
 {
     assert(offset + count <= file_length(file));
     write_buffer(file);
+    file_put(file, offset, bytes, count);
+}
+
+void file_put(struct file *file, uint64_t offset, const void *bytes, size_t count)
+{
     const unsigned char *rest = bytes;
     while (count > 0 && !file->failure) {
         ssize_t written = pwrite(file->descriptor, rest, count, (off_t)offset);

@@ -70,6 +70,22 @@ taut_status file_replace(struct file *file, const char *path, taut_error *error)
 // the file that was at the path is unchanged.
 taut_status file_commit(struct file *file, taut_error *error);
 
+// Gives a whole file a temporary name in its folder now, so that others can open it: file->temporary.
+taut_status file_name_now(struct file *file, taut_error *error);
+
+// Opens such a file of another process, `path` being its name in messages: for file_put alone.
+taut_status file_join(struct file *file, const char *temporary, const char *path,
+                      taut_error *error);
+
+// Puts bytes at an offset, which need not be within the file.
+void file_put(struct file *file, uint64_t offset, const void *bytes, size_t count);
+
+// What is written next follows after `count` bytes that others put there.
+void file_pass(struct file *file, uint64_t count);
+
+// Ends the use of a joined file: synchronises it to the disk.
+taut_status file_leave(struct file *file, taut_error *error);
+
 // Synchronises a folder to the disk: the names of the files in it.
 taut_status file_synchronise_folder(const char *path, taut_error *error);
 

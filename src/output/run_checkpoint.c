@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/os.h"
+#include "base/text.h"
 #include "output/file.h"
+#include "ranks/ranks.h"
 
 enum { ARRAYS = 13 };
 
@@ -65,9 +69,89 @@ static bool write_bytes(void *context, const void *bytes, size_t count)
     return !writing->file.failure && !(writing->stop && writing->stop(writing->context));
 }
 
+// ---- All ranks together
+
+static bool put_bytes(void *context, uint64_t offset, const void *bytes, size_t count)
+{
+    struct writing *writing = context;
+    file_put(&writing->file, offset, bytes, count);
+    return !writing->file.failure;
+}
+
+static void pass_bytes(void *context, uint64_t count)
+{
+    struct writing *writing = context;
+    file_pass(&writing->file, count);
+}
+
+// The text of rank 0: the file's temporary name, and the one that it will have.
+void run_checkpoint_join(const taut_solver *solver, const char *text)
+{
+    enum { TRIES = 100 };
+    const struct timespec pause = {.tv_nsec = 50000000};
+    const char *const path = text + strlen(text) + 1;
+    struct writing writing = {.stop = NULL};
+    taut_error error = {0};
+    // Over a network the file may be seen a moment later.
+    for (int i = 0; access(text, F_OK) != 0 && i < TRIES; i++)
+        (void)nanosleep(&pause, NULL);
+    taut_status status = file_join(&writing.file, text, path, &error);
+    if (status != TAUT_OK && access(text, F_OK) != 0)
+        status =
+            fail(&error, TAUT_ERROR_IO,
+                 "rank %d does not find the file that rank 0 has begun for '%.400s': the folder "
+                 "of the results must be one that all machines share (--output)",
+                 ranks_number(), path);
+    const bool joined = status == TAUT_OK;
+    if (ranks_agree(status, &error) == TAUT_OK) {
+        const struct checkpoint_places places = {put_bytes, pass_bytes, &writing};
+        status = solver_join_checkpoint(solver, &places, &error);
+        const taut_status left = file_leave(&writing.file, status == TAUT_OK ? &error : NULL);
+        (void)ranks_agree(status == TAUT_OK ? left : status, &error);
+    } else if (joined) {
+        (void)file_leave(&writing.file, NULL);
+    }
+}
+
+static taut_status write_copy(struct writing *writing, struct solver_copy *copy,
+                              const struct archive_array *arrays, size_t count,
+                              const struct run_checkpoint_group *group, taut_error *error)
+{
+    if (!group || !solver_copy_has_parts(copy))
+        return solver_copy_write(copy, arrays, count, write_bytes, writing, error);
+    const struct checkpoint_places places = {put_bytes, pass_bytes, writing};
+    taut_error failure = {0};
+    taut_status status = file_name_now(&writing->file, error);
+    char *text = status == TAUT_OK
+                     ? text_format("%s%c%s", writing->file.temporary, '\n', writing->file.path)
+                     : NULL;
+    if (status == TAUT_OK && !text)
+        status = fail_memory(error, "a checkpoint");
+    if (status != TAUT_OK)
+        return status;
+    const size_t bytes = strlen(text) + 1;
+    text[strlen(writing->file.temporary)] = '\0';
+    group->begin(group->context, text, bytes);
+    free(text);
+    status = ranks_agree(TAUT_OK, &failure);
+    if (status == TAUT_OK) {
+        solver_copy_share(copy, &places);
+        status = solver_copy_write(copy, arrays, count, write_bytes, writing, &failure);
+        solver_copy_share(copy, NULL);
+        if (writing->file.failure)
+            status = TAUT_OK; // committing reports it
+        status = ranks_agree(status, &failure);
+    }
+    group->end(group->context);
+    if (status != TAUT_OK && error)
+        *error = failure;
+    return status;
+}
+
 taut_status run_checkpoint_write(const char *path, struct solver_copy *copy,
                                  const struct run_position *position, run_checkpoint_stop *stop,
-                                 void *context, taut_error *error)
+                                 void *context, const struct run_checkpoint_group *group,
+                                 taut_error *error)
 {
     struct writing writing = {.stop = stop, .context = context};
     struct archive_array arrays[ARRAYS];
@@ -75,7 +159,7 @@ taut_status run_checkpoint_write(const char *path, struct solver_copy *copy,
     taut_status status = file_replace(&writing.file, path, error);
     if (status != TAUT_OK)
         return status;
-    status = solver_copy_write(copy, arrays, count, write_bytes, &writing, error);
+    status = write_copy(&writing, copy, arrays, count, group, error);
     if (status == TAUT_OK || writing.file.failure)
         return file_commit(&writing.file, error); // reports the failure
     file_abandon(&writing.file);

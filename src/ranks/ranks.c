@@ -741,6 +741,18 @@ int ranks_first_failed(uint64_t *code)
     return first;
 }
 
+taut_status ranks_agree(taut_status status, taut_error *error)
+{
+    uint64_t code = (uint64_t)status;
+    const int first = ranks_first_failed(&code);
+    status = (taut_status)code;
+    if (status == TAUT_OK)
+        return TAUT_OK;
+    ranks_forward(first, error->text, sizeof error->text);
+    error->code = status;
+    return status;
+}
+
 const char *ranks_message_of(int rank, const char *prefix, char *text, size_t size)
 {
     text[0] = '\0';

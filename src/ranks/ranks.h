@@ -87,6 +87,9 @@ void ranks_forward(int from, char *text, size_t size);
 // the number of ranks if there is none.
 int ranks_first_failed(uint64_t *code);
 
+// The first failure of any rank, on all of them; rank 0 gets its message. `error`: of this rank, not NULL.
+taut_status ranks_agree(taut_status status, taut_error *error);
+
 // On rank 0, what `rank`, another one, has kept instead of printing it (ranks_silence): without this prefix
 // and without the ends of lines after it. It may lie in `text`, of `size` bytes on all ranks.
 const char *ranks_message_of(int rank, const char *prefix, char *text, size_t size);

@@ -13,6 +13,7 @@
 #include "ranks/ranks.h"
 #include "scene/moduli.h"
 #include "solver/checkpoint.h"
+#include "solver/checkpoint_parts.h"
 
 // How a number lies in memory and in the stream.
 enum item_kind {
@@ -452,6 +453,8 @@ struct solver_copy {
     struct archive_header header;
     size_t real_bytes;
     taut_solver *solver; // that waits; NULL: the fields are copied
+    const struct checkpoint_places
+        *places; // where all ranks put them; NULL: this process writes them
     void *fields[CHECKPOINT_FIELDS];
     struct item items[ITEMS_MAX];
     size_t item_count;
@@ -467,12 +470,6 @@ static void list_written(void *context, struct item item)
 static size_t bytes_of(const struct solver_copy *copy, const struct item *item)
 {
     return archive_type_bytes(type_of(item->kind, copy->real_bytes));
-}
-
-size_t checkpoint_stream_bytes(const taut_solver *solver, unsigned field)
-{
-    const bool both = solver->precision == PRECISION_MIXED && field <= CHECKPOINT_velocities;
-    return checkpoint_field_width(field) * (both ? sizeof(double) : solver->functions->real_bytes);
 }
 
 double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_bytes)
@@ -629,7 +626,8 @@ void solver_copy_free(struct solver_copy *copy)
 struct writing {
     struct archive_writer writer;
     const struct solver_copy *copy;
-    void *space; // for the numbers of a chunk
+    struct checkpoint_part *part; // of fields that all ranks write; NULL: this process does
+    void *space;                  // for the numbers of a chunk
 };
 
 // Elements of a chunk: whole nodes.
@@ -649,12 +647,8 @@ static const void *numbers_of(const struct writing *it, const struct item *item,
     const size_t bytes = bytes_of(copy, item);
     if (item->field != NO_FIELD && solver) {
         const unsigned width = checkpoint_field_width(item->field);
-        if (solver_reads_parts(solver))
-            solver_read_parts(solver, NODES_FIELD + item->field, first / width, count / width,
-                              it->space);
-        else
-            solver->functions->checkpoint_gather(solver->system, item->field, first / width,
-                                                 count / width, it->space);
+        solver->functions->checkpoint_gather(solver->system, item->field, first / width,
+                                             count / width, it->space);
         return it->space;
     }
     if (item->field != NO_FIELD)
@@ -669,8 +663,30 @@ static const void *numbers_of(const struct writing *it, const struct item *item,
     return singles;
 }
 
+static void write_together(struct writing *it, const struct item *item)
+{
+    const size_t bytes = bytes_of(it->copy, item);
+    struct checkpoint_field_chunks field = {
+        .field = item->field,
+        .width = checkpoint_field_width(item->field),
+        .type = type_of(item->kind, it->copy->real_bytes),
+        .total = item->count,
+        .most = chunk_most(item, bytes),
+    };
+    strncpy(field.name, item->name, sizeof field.name - 1);
+    const uint64_t written = checkpoint_part_write(it->part, &field, it->writer.bytes);
+    it->copy->places->pass(it->copy->places->context, written);
+    it->writer.bytes += written;
+    it->writer.chunks += (field.total + field.most - 1) / field.most;
+}
+
 static void write_item(struct writing *it, const struct item *item)
 {
+    if (it->part && item->field != NO_FIELD) {
+        if (!it->writer.refused)
+            write_together(it, item);
+        return;
+    }
     const uint64_t most = chunk_most(item, bytes_of(it->copy, item));
     for (uint64_t first = 0; first < item->count && !it->writer.refused; first += most) {
         const uint64_t left = item->count - first, count = left < most ? left : most;
@@ -679,14 +695,28 @@ static void write_item(struct writing *it, const struct item *item)
     }
 }
 
+bool solver_copy_has_parts(const struct solver_copy *copy)
+{
+    return copy->solver && solver_reads_parts(copy->solver);
+}
+
+void solver_copy_share(struct solver_copy *copy, const struct checkpoint_places *places)
+{
+    copy->places = places;
+}
+
 taut_status solver_copy_write(struct solver_copy *copy, const struct archive_array *arrays,
                               size_t array_count, archive_sink *sink, void *context,
                               taut_error *error)
 {
     struct writing writing = {.copy = copy, .space = memory_allocate(NULL, ARCHIVE_CHUNK, 1)};
-    if (!writing.space)
-        return fail_memory(error, "a checkpoint");
-    taut_status status = archive_write_header(&writing.writer, &copy->header, sink, context, error);
+    taut_status status = TAUT_OK;
+    if (copy->places) // together with the other ranks, whatever fails here
+        status = checkpoint_part_make(copy->solver, copy->places, &writing.part, error);
+    if (status == TAUT_OK && !writing.space)
+        status = fail_memory(error, "a checkpoint");
+    if (status == TAUT_OK)
+        status = archive_write_header(&writing.writer, &copy->header, sink, context, error);
     if (status == TAUT_OK) {
         for (size_t i = 0; i < copy->item_count; i++)
             write_item(&writing, &copy->items[i]);
@@ -696,6 +726,8 @@ taut_status solver_copy_write(struct solver_copy *copy, const struct archive_arr
                               arrays[i].numbers, arrays[i].count);
         status = archive_write_end(&writing.writer, error);
     }
+    if (writing.part)
+        checkpoint_part_end(writing.part);
     memory_release(NULL, writing.space, ARCHIVE_CHUNK, 1);
     return status;
 }

@@ -91,9 +91,8 @@ void solver_end_part(const taut_solver *solver);
 // The same where all ranks come here without being told.
 void solver_begin_together(const taut_solver *solver);
 
-// What is known of nodes: three doubles each, or the numbers of a field of a checkpoint's stream, which
-// the field follows.
-enum node_numbers { NODES_POSITIONS, NODES_VELOCITIES, NODES_FORCES, NODES_FIELD };
+// What is known of nodes: three doubles each.
+enum node_numbers { NODES_POSITIONS, NODES_VELOCITIES, NODES_FORCES };
 
 // Whether numbers of nodes have to be read of the ranks that step them; otherwise this process has them,
 // if it is rank 0 or the only one, after solver_collect.
@@ -101,11 +100,13 @@ bool solver_reads_parts(const taut_solver *solver);
 
 // On rank 0: numbers of nodes of the ranks that step them, through a buffer of limited size.
 void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
-                       void *to);
+                       double *to);
 
 // Where ranks hold only their parts: the nodes of this rank; and, on all ranks together, everything that
 // a frame has of the nodes to which springs at these nodes reach, := that of their owners.
 struct range solver_part_nodes(const taut_solver *solver);
+struct range solver_nodes_of_rank(const taut_solver *solver, int rank);
+int solver_rank_of_node(const taut_solver *solver, uint64_t node);
 void solver_exchange_around(const taut_solver *solver, struct range nodes);
 
 // The hash of the state where ranks hold only their parts, on rank 0; each adds its own nodes.
@@ -173,9 +174,6 @@ double checkpoint_vectors(const struct checkpoint_conditions *keeps);
 double checkpoint_fixed_bytes(const taut_solver *solver);
 
 // ---- checkpoint_archive.c
-
-// Bytes that a checkpoint's stream has for a node in a field (enum checkpoint_field).
-size_t checkpoint_stream_bytes(const taut_solver *solver, unsigned field);
 
 // Of a solver of which ranks hold only their parts and that continues from a checkpoint: the options with
 // which it starts, and then the state. `ready`: this rank has started it. Each reads what it needs; if one

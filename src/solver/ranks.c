@@ -404,49 +404,37 @@ bool solver_reads_parts(const taut_solver *solver)
            !solver->ranks->steps;
 }
 
-static size_t bytes_of_node(const taut_solver *solver, unsigned numbers)
-{
-    if (numbers < NODES_FIELD)
-        return 3 * sizeof(double);
-    return checkpoint_stream_bytes(solver, numbers - NODES_FIELD);
-}
-
 static void read_own(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
-                     void *to)
+                     double *to)
 {
-    const struct system_functions *call = solver->functions;
-    if (numbers >= NODES_FIELD)
-        call->checkpoint_gather(solver->system, numbers - NODES_FIELD, first, count, to);
-    else
-        call->read_nodes(solver->system, first, count, numbers == NODES_POSITIONS ? to : NULL,
-                         numbers == NODES_VELOCITIES ? to : NULL,
-                         numbers == NODES_FORCES ? to : NULL);
+    solver->functions->read_nodes(
+        solver->system, first, count, numbers == NODES_POSITIONS ? to : NULL,
+        numbers == NODES_VELOCITIES ? to : NULL, numbers == NODES_FORCES ? to : NULL);
 }
 
 // On all ranks; `to` is that of rank 0. Nodes have the same order for ranks as for those who read them
 // (solver_may_hold_part).
 static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
-                       unsigned char *to)
+                       double *to)
 {
-    enum { NODES_AT_ONCE = 16384, BYTES_MOST = 3 * sizeof(double) };
-    double space[NODES_AT_ONCE * BYTES_MOST / sizeof(double)];
+    enum { NODES_AT_ONCE = 16384 };
+    double space[3 * NODES_AT_ONCE];
     const uint64_t *cuts = solver->ranks->parts->cuts;
-    const size_t bytes = bytes_of_node(solver, numbers);
     for (uint64_t node = first; node < first + count;) {
         const int owner = plan_part_of_node(solver->ranks->parts, node);
         const uint64_t end = min_u64(cuts[owner + 1], first + count);
         const uint64_t some = min_u64(end - node, NODES_AT_ONCE);
         // cppcheck-suppress legacyUninitvar ; it is read after it has been filled
-        void *numbers_of_some = to ? to + (node - first) * bytes : (unsigned char *)space;
+        double *numbers_of_some = to ? to + 3 * (node - first) : space;
         if (owner == ranks_number())
             read_own(solver, numbers, node, some, numbers_of_some);
-        ranks_pass(numbers_of_some, (size_t)some * bytes, owner, 0);
+        ranks_pass(numbers_of_some, 3 * (size_t)some * sizeof *space, owner, 0);
         node += some;
     }
 }
 
 void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
-                       void *to)
+                       double *to)
 {
     struct order order = {ORDER_READ, numbers, first, count};
     ranks_broadcast(&order, sizeof order);
@@ -479,16 +467,26 @@ static void do_part(taut_solver *solver, uint64_t task, uint64_t argument)
         (void)solver_hash_parts(solver);
 }
 
+struct range solver_nodes_of_rank(const taut_solver *solver, int rank)
+{
+    const uint64_t *cuts = solver->ranks->parts->cuts + rank;
+    return (struct range){(size_t)cuts[0], (size_t)cuts[1]};
+}
+
 struct range solver_part_nodes(const taut_solver *solver)
 {
-    const uint64_t *cuts = solver->ranks->parts->cuts + ranks_number();
-    return (struct range){(size_t)cuts[0], (size_t)cuts[1]};
+    return solver_nodes_of_rank(solver, ranks_number());
 }
 
 uint64_t solver_rank_nodes(const taut_solver *solver, int rank)
 {
-    const uint64_t *cuts = solver->ranks->parts->cuts + rank;
-    return cuts[1] - cuts[0];
+    const struct range nodes = solver_nodes_of_rank(solver, rank);
+    return nodes.end - nodes.first;
+}
+
+int solver_rank_of_node(const taut_solver *solver, uint64_t node)
+{
+    return plan_part_of_node(solver->ranks->parts, node);
 }
 
 void solver_exchange_around(const taut_solver *solver, struct range nodes)

@@ -391,6 +391,24 @@ taut_status solver_copy_write(struct solver_copy *copy, const struct archive_arr
                               size_t array_count, archive_sink *sink, void *context,
                               taut_error *error);
 
+// Where ranks hold only their parts, all may write the numbers of nodes of a checkpoint together, each its
+// own, into one file.
+struct checkpoint_places {
+    // Puts bytes at an offset of the file; false: it cannot, which the caller notices.
+    bool (*put)(void *context, uint64_t offset, const void *bytes, size_t count);
+    // On rank 0: the ranks have put so many bytes after those of the sink, which goes on behind them.
+    void (*pass)(void *context, uint64_t count);
+    void *context;
+};
+
+// On rank 0: whether the numbers of nodes of a copy are with other ranks. Then solver_copy_write can write them
+// together with those, which call solver_join_checkpoint in a call (solver_begin_call); `places` must live as
+// long. The bytes are those of one process.
+bool solver_copy_has_parts(const struct solver_copy *copy);
+void solver_copy_share(struct solver_copy *copy, const struct checkpoint_places *places);
+taut_status solver_join_checkpoint(const taut_solver *solver,
+                                   const struct checkpoint_places *places, taut_error *error);
+
 void solver_copy_free(struct solver_copy *copy); // may be NULL
 
 // A solver of a scene that continues where the stream was written. `path` is for messages.

@@ -1,0 +1,187 @@
+// The fields of a checkpoint (checkpoint.h) of ranks that hold only their parts of the nodes. Each makes the
+// chunks that begin at its nodes, and puts them where one process would have written them; rank 0, which
+// writes everything else (checkpoint_archive.c), says which field is next, and where it begins.
+//
+// A chunk is stored as it is or compressed, so where the next one begins is known only when all before it
+// have been tried: each rank first finds the sizes of its chunks, which takes little where zstd gives up, and
+// then writes them. So no rank keeps more than a chunk.
+#include "solver/checkpoint_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "ranks/ranks.h"
+#include "solver/checkpoint.h"
+#include "solver/private.h"
+
+struct checkpoint_part {
+    const taut_solver *solver;
+    const struct checkpoint_places *places;
+    struct archive_writer writer;
+    uint64_t at;            // where the writer is
+    unsigned char *numbers; // of a chunk
+    unsigned char *rest;    // those of other ranks in the last chunk
+    uint64_t *bytes;        // of a field, by rank
+};
+
+// What rank 0 tells the others: a field, or that there are no more.
+struct order {
+    struct checkpoint_field_chunks field;
+    uint64_t at;
+    bool ends;
+};
+
+static bool put(void *context, const void *bytes, size_t count)
+{
+    struct checkpoint_part *it = context;
+    const bool has_put = it->places->put(it->places->context, it->at, bytes, count);
+    it->at += count;
+    return has_put;
+}
+
+void checkpoint_part_free(struct checkpoint_part *part)
+{
+    if (!part)
+        return;
+    archive_end_part(&part->writer);
+    memory_release(NULL, part->numbers, ARCHIVE_CHUNK, 1);
+    memory_release(NULL, part->rest, ARCHIVE_CHUNK, 1);
+    free(part->bytes);
+    free(part);
+}
+
+taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpoint_places *places,
+                                 struct checkpoint_part **result, taut_error *error)
+{
+    struct checkpoint_part *part = *result = calloc(1, sizeof *part);
+    taut_error failure = {0};
+    taut_status status = TAUT_OK;
+    if (part) {
+        part->solver = solver;
+        part->places = places;
+        part->numbers = memory_allocate(NULL, ARCHIVE_CHUNK, 1);
+        part->rest = memory_allocate(NULL, ARCHIVE_CHUNK, 1);
+        part->bytes = calloc((size_t)ranks_count(), sizeof *part->bytes);
+        status = archive_write_part(&part->writer, put, part, &failure);
+    }
+    if (!part || !part->numbers || !part->rest || !part->bytes)
+        status = fail_memory(&failure, "a checkpoint");
+    status = ranks_agree(status, &failure);
+    if (status == TAUT_OK)
+        return TAUT_OK;
+    checkpoint_part_free(part);
+    *result = NULL;
+    if (error)
+        *error = failure;
+    return status;
+}
+
+// The chunks [first, end) of a field that begin at the nodes of a rank, of `nodes` nodes each.
+struct chunks {
+    uint64_t first, end, nodes, all;
+};
+
+static struct chunks chunks_of(const struct checkpoint_part *it,
+                               const struct checkpoint_field_chunks *field, struct range own)
+{
+    const uint64_t nodes = field->most / field->width;
+    return (struct chunks){(own.first + nodes - 1) / nodes, (own.end + nodes - 1) / nodes, nodes,
+                           it->solver->topology->node_count};
+}
+
+// Nodes after its own that the last chunk of this rank has come from the ranks after it; those before its
+// first chunk go to the rank that has the chunk. A rank may have to wait for all after it, each with one small
+// message.
+static void complete_chunks(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
+                            struct range own, const struct chunks *chunks)
+{
+    const size_t bytes = field->width * archive_type_bytes(field->type);
+    const uint64_t end = min_u64(chunks->end * chunks->nodes, chunks->all);
+    const int rank = ranks_number();
+    for (uint64_t node = own.end; chunks->first < chunks->end && node < end;) {
+        const int owner = solver_rank_of_node(it->solver, node);
+        const uint64_t some = min_u64(solver_nodes_of_rank(it->solver, owner).end, end) - node;
+        ranks_pass(it->rest + (node - own.end) * bytes, some * bytes, owner, rank);
+        node += some;
+    }
+    const uint64_t before = min_u64(own.end, chunks->first * chunks->nodes) - own.first;
+    if (before == 0)
+        return;
+    it->solver->functions->checkpoint_gather(it->solver->system, field->field, own.first, before,
+                                             it->numbers);
+    ranks_pass(it->numbers, before * bytes, rank,
+               solver_rank_of_node(it->solver, (chunks->first - 1) * chunks->nodes));
+}
+
+// The numbers of a chunk in it->numbers; returns how many.
+static uint64_t gather_chunk(struct checkpoint_part *it,
+                             const struct checkpoint_field_chunks *field, struct range own,
+                             const struct chunks *chunks, uint64_t chunk)
+{
+    const size_t bytes = field->width * archive_type_bytes(field->type);
+    const uint64_t first = chunk * chunks->nodes;
+    const uint64_t end = min_u64(first + chunks->nodes, chunks->all);
+    const uint64_t mine = min_u64(end, own.end) - first;
+    it->solver->functions->checkpoint_gather(it->solver->system, field->field, first, mine,
+                                             it->numbers);
+    memcpy(it->numbers + mine * bytes, it->rest, (end - first - mine) * bytes);
+    return (end - first) * field->width;
+}
+
+// Returns the bytes of the field in the file.
+static uint64_t write_field(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
+                            uint64_t at)
+{
+    const struct range own = solver_part_nodes(it->solver);
+    const struct chunks chunks = chunks_of(it, field, own);
+    uint64_t bytes = 0, all = 0;
+    complete_chunks(it, field, own, &chunks);
+    for (uint64_t c = chunks.first; c < chunks.end; c++) {
+        const uint64_t count = gather_chunk(it, field, own, &chunks, c);
+        bytes += archive_chunk_bytes(&it->writer, field->type, it->numbers, count);
+    }
+    ranks_share(bytes, it->bytes);
+    it->at = at;
+    for (int r = 0; r < ranks_count(); r++) {
+        it->at += r < ranks_number() ? it->bytes[r] : 0;
+        all += it->bytes[r];
+    }
+    for (uint64_t c = chunks.first; c < chunks.end; c++) {
+        const uint64_t count = gather_chunk(it, field, own, &chunks, c);
+        archive_write(&it->writer, field->name, field->type, field->total,
+                      c * chunks.nodes * field->width, it->numbers, count);
+    }
+    return all;
+}
+
+uint64_t checkpoint_part_write(struct checkpoint_part *part,
+                               const struct checkpoint_field_chunks *field, uint64_t at)
+{
+    struct order order = {.field = *field, .at = at};
+    ranks_broadcast(&order, sizeof order);
+    return write_field(part, field, at);
+}
+
+void checkpoint_part_end(struct checkpoint_part *part)
+{
+    struct order order = {.ends = true};
+    ranks_broadcast(&order, sizeof order);
+    checkpoint_part_free(part);
+}
+
+taut_status solver_join_checkpoint(const taut_solver *solver,
+                                   const struct checkpoint_places *places, taut_error *error)
+{
+    struct checkpoint_part *part;
+    const taut_status status = checkpoint_part_make(solver, places, &part, error);
+    struct order order = {.ends = status != TAUT_OK};
+    while (!order.ends) {
+        ranks_broadcast(&order, sizeof order);
+        if (!order.ends)
+            (void)write_field(part, &order.field, order.at);
+    }
+    checkpoint_part_free(part);
+    return status;
+}
