@@ -429,6 +429,72 @@ def case_parts_have_the_same_rows():
     same_files(windy_parts, ranks=4)
 
 
+# Springs that are slack as built become taut, and dt shrinks; of sheets, a block and a rope.
+TAUTENS = """
+simulation: {{integrator: {integrator}, dt: auto, safety: 0.9, duration: {duration}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: net, type: cloth, nodes: [60, 170], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 2.8], mass: 1, {held},
+     spring: {{law: tension_only, stiffness: 40, damping: 0.001, rest_length: 0.03}}}}
+  - {{name: plain, type: cloth, nodes: [50, 90], origin: [2, 0, 0], u: [1, 0, 0], v: [0, 0, 2], mass: 1,
+     springs: {{structural: {{stiffness: 40}}}}, pins: [left], velocity: [0, 2, 1]}}
+{block}  - {{name: rope, type: rope, from: [0, 1, 0], to: [5, 1, 0], nodes: 3000, mass: 1, pins: [first, last],
+     spring: {{stiffness: 100, damping: 0.01}}}}
+colliders:
+  - {{type: plane, stiffness: 20, friction: 0.01}}
+output: {{every: {every}, work: {work}, pc2: true, vtp: {{springs: true}}, checkpoint: {{every: {every}}}}}
+"""
+
+
+# Not where wind blows, whose force on a lattice takes blocks of faces.
+BLOCK = """  - {name: block, type: lattice, nodes: [9, 10, 70], spacing: 0.02, origin: [4, 0.3, 0], mass: 0.5,
+     springs: {k1: {stiffness: 30, damping: 0.001}, k2: {stiffness: 5}}}
+"""
+
+
+def tautens(name, integrator="symplectic_euler", duration=0.6, held="pins: [corners]", wind="", work="true"):
+    return write(name, TAUTENS.format(integrator=integrator, duration=duration, every=duration / 3, held=held,
+                                      wind=wind, work=work, block="" if wind else BLOCK))
+
+
+def dt_of(*arguments, ranks=0):
+    found = start(ranks, *arguments, "--json")
+    expect(found.returncode == 0, found.stderr)
+    return json.loads(found.stdout)["dt"]
+
+
+def case_parts_follow_the_same_bound():
+    """dt: auto where no rank has all nodes: at the start and later."""
+    driven = "pins: [left], drives: [{nodes: [right], velocity: [[0, [6, 1, 0]], [0.3, [0.1, -1, 0.5]]]}]"
+    windy_air = ", wind: {velocity: [0, 2, 1], law: quadratic, density: 1.2, drag: 1}"
+    for path, ranks, arguments in (
+            (tautens("follow.yaml"), 3, ()),
+            (tautens("follow-driven.yaml", "velocity_verlet", held=driven), 2, ("--precision", "mixed")),
+            (tautens("follow-verlet.yaml", "verlet", held=driven), 2, ("--precision", "double"))):
+        same_files(path, *arguments, ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{path}: frames are whole")
+        first = dt_of("run", path, *arguments, "--no-output", "--steps", "1", ranks=ranks)
+        last = dt_of("run", path, *arguments, "--no-output")
+        expect(last < 0.95 * first, f"{path}: dt stays, {first} and {last}")
+    found = start(3, "resume", "folder-2", "--duration", "0.65", "--quiet", "--hash")  # of the last scene
+    expect(found.returncode == 0, found.stderr)
+    expect(found.stdout.strip() == hash_of(0, path, *arguments, "--set", "simulation.duration=0.65"),
+           f"continued: {found.stdout}")
+    # Steps from the bound of the start alone.
+    for path, arguments in ((tautens("start.yaml", duration=0.01), ("--precision", "mixed")),
+                            (tautens("start-rk4.yaml", "rk4", duration=0.01), ()),
+                            (tautens("start-wind.yaml", duration=0.01, wind=windy_air), ())):
+        assert_one_hash(path, *arguments, all_ranks=(2, 3, 4))
+
+
+def case_parts_refuse_dt_auto_like_one_process():
+    path = tautens("refused.yaml", "explicit_euler")
+    said = [start(ranks, "run", path, "--no-output", "--quiet") for ranks in (0, 3)]
+    expect(said[0].returncode != 0 and said[1].returncode == said[0].returncode, said[1].stderr)
+    lines = [[line for line in found.stderr.splitlines() if "dt: auto" in line] for found in said]
+    expect(lines[0] == lines[1] and lines[0], f"{said[0].stderr}\n{said[1].stderr}")
+
+
 def piece_names(folder):
     return sorted(name for name in os.listdir(os.path.join(FOLDER, folder))
                   if re.search("_[0-9]{6}_[0-9]{4}.vtp$", name))
@@ -799,21 +865,32 @@ def case_a_rank_has_memory_for_its_part():
     """What the nodes of a lattice take, beside what a process takes without them."""
     if QUICK:
         raise Skipped("sanitizers take memory of their own")
-    text = """simulation: {{dt: 5.0e-5, steps: 2}}
+    text = """simulation: {{dt: {dt}, steps: {steps}}}
 bodies:
-  - {{name: jelly, type: lattice, nodes: [100, 100, {layers}], spacing: 0.01, mass: 1,
-     springs: {{k1: {{stiffness: 10}}, k2: {{stiffness: 5}}}}}}
-output: {{every_steps: 2}}
+  - {{name: jelly, type: lattice, nodes: [{wide}, {wide}, {layers}], spacing: 0.01, mass: 1,
+     springs: {{k1: {{stiffness: 10, damping: 1.0e-4}}, k2: {{stiffness: 5}}}}}}
+output: {{every_steps: {steps}}}
 """
-    few, many = write("few.yaml", text.format(layers=12)), write("many.yaml", text.format(layers=288))
-    for arguments in (["--no-output"], ["--output", "rows", "--force"], ["--no-output", "--json"],
-                      ["--output", "rows", "--force", "--set", "output.vtp={forces: true}"],
-                      ["--output", "rows", "--force", "--set", "output.pc2=true"]):
+
+    def compare(few, many, *arguments):
         one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
         for ranks in (2, 3):
             base = max(peaks(ranks, "run", few, *arguments))
             most = max(peaks(ranks, "run", many, *arguments)) - base
-            expect(most < 1.3 * one / ranks, f"{ranks} ranks: {most:.1f} of {one:.1f} MiB, {arguments}")
+            expect(most < 1.3 * one / ranks,
+                   f"{ranks} ranks: {most:.1f} of {one:.1f} MiB, {many} {arguments}")
+
+    def lattices(dt, steps, wide, few, many):
+        return [write(f"lattice-{layers}.yaml", text.format(dt=dt, steps=steps, wide=wide, layers=layers))
+                for layers in (few, many)]
+
+    for arguments in (["--no-output"], ["--output", "rows", "--force"], ["--no-output", "--json"],
+                      ["--output", "rows", "--force", "--set", "output.vtp={forces: true}"],
+                      ["--output", "rows", "--force", "--set", "output.pc2=true"]):
+        compare(*lattices("5.0e-5", 2, 100, 12, 288), *arguments)
+    compare(*lattices("auto", 2, 100, 12, 288), "--output", "rows", "--force")
+    # The bound is found again after 512 steps.
+    compare(*lattices("auto", 514, 64, 12, 288), "--no-output")
 
 
 COLLIDERS = {

@@ -948,11 +948,16 @@ static void measure(void *context, const struct worker *worker)
 static taut_status measure_critical(taut_solver *solver, enum critical_wanted wanted,
                                     struct critical_step *result, taut_error *error)
 {
+    const bool bounds = wanted == CRITICAL_WANT_BOUNDS;
     *result = (struct critical_step){.known = false};
-    taut_status status =
-        solver->functions->prepare_critical(solver->system, wanted != CRITICAL_WANT_BOUNDS, error);
+    const bool together = bounds && solver_begin_part(solver, PART_MEASURE_BOUNDS, 0);
+    taut_status status = solver->functions->prepare_critical(solver->system, !bounds, error);
+    if (together)
+        status = solver_agree(status, "the critical step", error);
     if (status == TAUT_OK)
         solver_work(solver, measure, &(struct measurement){solver, wanted, result});
+    if (together)
+        solver_end_part(solver);
     if (!solver->dt_rule.automatic) // otherwise it will be needed again
         solver->functions->release_critical(solver->system);
     return status;

@@ -81,15 +81,27 @@ bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 bool solver_find_held(const taut_solver *solver, struct held_part *held);
 
 // What all ranks do together outside of steps, where they hold only their parts.
-enum part_task { PART_START, PART_STEP_UP_TO, PART_EVALUATE, PART_SCALE, PART_HASH };
+enum part_task {
+    PART_START,
+    PART_STEP_UP_TO,
+    PART_MEASURE_BOUNDS,
+    PART_EVALUATE,
+    PART_SCALE,
+    PART_HASH
+};
 
-// On rank 0: has the others begin it too, with this argument. On any rank: whether it is done together;
-// then what follows exchanges nodes, until solver_end_part.
+// On rank 0: has the others begin it too, with this argument. On others: waits for that, unless it is
+// done already. On any rank: whether it is done together; then what follows exchanges nodes, until
+// solver_end_part.
 bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t argument);
 void solver_end_part(const taut_solver *solver);
 
 // The same where all ranks come here without being told.
 void solver_begin_together(const taut_solver *solver);
+
+// Within what is done together: the own status, or if only others have failed, that there was not enough
+// memory for `what`.
+taut_status solver_agree(taut_status status, const char *what, taut_error *error);
 
 // What is known of nodes: three doubles each.
 enum node_numbers { NODES_POSITIONS, NODES_VELOCITIES, NODES_FORCES };

@@ -7,7 +7,7 @@
 // made by one rank, and output has the same bytes.
 //
 // Of scenes in which nothing needs all nodes (solver_may_hold_part) a rank has memory only for its own
-// nodes and its halo. The start, energies, hashes, and the bound of the step are then found by all ranks
+// nodes and its halo. The start, energies, hashes, and bounds of the step are then found by all ranks
 // together (enum part_task); what is rare still collects all nodes.
 #include "solver/private.h"
 
@@ -27,6 +27,7 @@ struct solver_ranks {
     bool whole;            // every rank computes the whole scene
     struct shares *shares; // of what they share then; NULL: nothing
     bool steps;            // within steps, or what else all ranks do together
+    bool served;           // on the others: what they do together has been ordered by rank 0
     bool collected;        // on rank 0: its arrays have the present state of all nodes
     solver_answer *answer; // on the others: to solver_begin_call
     void *answer_context;
@@ -156,8 +157,7 @@ bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions 
         if (scene->colliders[c].response != RESPONSE_PENALTY)
             return false;
     return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
-           !conditions->elements && !conditions->fragile && !scene->contact.present &&
-           !scene->simulation.dt_auto;
+           !conditions->elements && !conditions->fragile && !scene->contact.present;
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
@@ -219,10 +219,20 @@ static void give_order(uint64_t kind, uint64_t steps)
     ranks_broadcast(&order, sizeof order);
 }
 
+// On a rank that comes to what is done together by itself, in the same order as rank 0.
+static void await_order(uint64_t kind)
+{
+    struct order order;
+    ranks_broadcast(&order, sizeof order);
+    if (order.kind != kind)
+        ranks_abort(1, "rank 0 does something else than this one");
+}
+
 static void serve_until(taut_solver *solver, uint64_t last);
 
-// The start of a solver whose ranks hold only their parts. All choose the same dt; whether it is stable
-// is looked for by rank 0, which alone has findings.
+// The start of a solver whose ranks hold only their parts. All choose the same dt, with dt: auto from
+// bounds that they measure together; whether a given one is stable is looked for by rank 0, which alone
+// has findings.
 static taut_status start_parts(taut_solver *solver, const taut_scene *scene,
                                const struct solver_options *options, taut_error *error)
 {
@@ -364,6 +374,8 @@ bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t 
         return false;
     if (ranks_number() == 0)
         give_order(ORDER_PART + (uint64_t)task, argument);
+    else if (!ranks->served)
+        await_order(ORDER_PART + (uint64_t)task);
     solver_begin_together(solver);
     return true;
 }
@@ -381,6 +393,12 @@ void solver_end_part(const taut_solver *solver)
     solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
     solver->ranks->collected = false;
+}
+
+taut_status solver_agree(taut_status status, const char *what, taut_error *error)
+{
+    const bool failed = ranks_any(status != TAUT_OK);
+    return failed && status == TAUT_OK ? fail_memory(error, what) : status;
 }
 
 uint64_t solver_hash_parts(const taut_solver *solver)
@@ -454,17 +472,22 @@ static void find_step(taut_solver *solver, uint64_t argument)
 
 static void do_part(taut_solver *solver, uint64_t task, uint64_t argument)
 {
+    struct critical_step critical;
     taut_energy energy;
+    solver->ranks->served = true;
     if (task == PART_START)
         solver_start(solver);
     else if (task == PART_STEP_UP_TO)
         find_step(solver, argument);
+    else if (task == PART_MEASURE_BOUNDS)
+        (void)solver_critical_step(solver, &critical, NULL); // fails on all ranks alike
     else if (task == PART_EVALUATE)
         solver_evaluate(solver, argument != 0, &energy);
     else if (task == PART_SCALE)
         (void)solver_scale(solver);
     else if (task == PART_HASH)
         (void)solver_hash_parts(solver);
+    solver->ranks->served = false;
 }
 
 struct range solver_nodes_of_rank(const taut_solver *solver, int rank)

@@ -24,7 +24,7 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
         call->check(solver->system, worker);
     if (adapts) {
         call->complete(solver->system, worker); // the bound may depend on velocities
-        const bool paused = call->exchange_pause(solver->system, worker);
+        const bool paused = !solver->only_part && call->exchange_pause(solver->system, worker);
         dt_adapt(solver, worker);
         call->exchange_resume(solver->system, paused, worker);
     }

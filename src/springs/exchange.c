@@ -290,7 +290,17 @@ void REAL_NAME(exchange_ends)(struct system *system, const struct worker *worker
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
-// The nodes to which the springs at nodes [first, end) reach, of each body without a list of springs.
+// How far the numbers of the corners of a face are apart at most; it is half a side of a grid's cell.
+static uint64_t widest_face(const struct topology_body *body)
+{
+    if (body->face_count == 0)
+        return 0;
+    const uint64_t columns = body->grid[0], layer = columns * body->grid[1];
+    return body->is_sheet ? columns + 1 : layer + columns;
+}
+
+// The nodes to which the springs and faces at nodes [first, end) reach, of each body without a list of
+// springs.
 static bool want_reach(const struct system *system, const struct exchange *it, struct range nodes,
                        struct node_lists *reach)
 {
@@ -299,12 +309,12 @@ static bool want_reach(const struct system *system, const struct exchange *it, s
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const uint64_t begin = body->first_node, end = begin + body->node_count;
-        uint64_t farthest = 0;
+        if (end <= nodes.first || begin >= nodes.end)
+            continue;
+        uint64_t farthest = widest_face(body);
         for (size_t d = 0; d < body->direction_count; d++)
             farthest =
                 max_u64(farthest, (uint64_t)topology->directions[body->first_direction + d].offset);
-        if (end <= nodes.first || begin >= nodes.end)
-            continue;
         const uint64_t first = max_u64(begin, nodes.first), last = min_u64(end, nodes.end);
         const uint64_t from = first - begin < farthest ? begin : first - farthest;
         const uint64_t to = min_u64(end, last + farthest);
@@ -344,13 +354,12 @@ void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worke
     const struct state *s = system->state;
     worker_barrier(worker);
     if (worker->index == 0) {
-        const struct range chunks = REAL_NAME(exchange_chunks)(system);
-        const struct range nodes = {chunks.first * SUM_CHUNK,
-                                    (size_t)min_u64((uint64_t)chunks.end * SUM_CHUNK, s->nodes)};
-        struct node_fields positions = {.count = 0};
-        add_fields(&positions, s->x, s->y, s->z);
-        add_fields(&positions, s->x_low, s->y_low, s->z_low);
-        get_around(system, system->exchange, nodes, &positions);
+        struct node_fields fields = {.count = 0};
+        add_fields(&fields, s->x, s->y, s->z);
+        add_fields(&fields, s->x_low, s->y_low, s->z_low);
+        if (topology_wind_damps(system->topology))
+            fields = moving_fields(s, true);
+        get_around(system, system->exchange, REAL_NAME(exchange_chunk_nodes)(system), &fields);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -637,20 +646,42 @@ struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int num
     return it->evaluations[number];
 }
 
-struct range REAL_NAME(exchange_chunks)(const struct system *system)
+static struct range own_chunks(const struct exchange *exchange)
 {
-    const struct exchange *exchange = system->exchange;
-    if (!exchange)
-        return (struct range){0, chunk_count((size_t)system->state->nodes)};
     const uint64_t *cuts = exchange->parts->chunk_cuts + ranks_number();
     return (struct range){(size_t)cuts[0], (size_t)cuts[1]};
 }
 
-void REAL_NAME(exchange_chunk_sums)(struct system *system)
+struct range REAL_NAME(exchange_chunk_nodes)(const struct system *system)
 {
-    if (system->exchange)
-        ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0],
-                      system->exchange->parts->chunk_cuts, true);
+    const size_t nodes = (size_t)system->state->nodes;
+    if (!system->exchange)
+        return (struct range){0, nodes};
+    const struct range chunks = own_chunks(system->exchange);
+    return (struct range){(size_t)min_u64((uint64_t)chunks.first * SUM_CHUNK, nodes),
+                          (size_t)min_u64((uint64_t)chunks.end * SUM_CHUNK, nodes)};
+}
+
+// By worker 0 alone.
+static void collect_chunk_sums(struct system *system)
+{
+    ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0],
+                  system->exchange->parts->chunk_cuts, true);
+}
+
+void REAL_NAME(exchange_chunk_sums)(struct system *system, chunk_sum sum, const void *argument,
+                                    const struct worker *worker)
+{
+    const size_t nodes = (size_t)system->state->nodes;
+    if (!system->exchange) {
+        REAL_NAME(sum_all_chunks)(system, nodes, sum, argument, worker);
+        return;
+    }
+    REAL_NAME(sum_chunks)
+    (system, own_chunks(system->exchange), nodes, sum, argument, worker);
+    if (worker->index == 0)
+        collect_chunk_sums(system);
+    worker_barrier(worker);
 }
 
 void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,
@@ -663,14 +694,14 @@ void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void 
     }
     REAL_NAME(exchange_rest)(system, worker);
     REAL_NAME(sum_chunks)
-    (system, REAL_NAME(exchange_chunks)(system), nodes, sum, argument, worker);
+    (system, own_chunks(system->exchange), nodes, sum, argument, worker);
     const size_t chunks = chunk_count(nodes), group = sum_group(system, chunks);
     struct exchange *it = system->exchange;
     if (worker->index == 0 && group < chunks)
         add_groups_of_ranks(it, system->chunk_sums[0], SUM_WIDTH, it->parts->chunk_cuts, group,
                             it->total);
     else if (worker->index == 0)
-        REAL_NAME(exchange_chunk_sums)(system);
+        collect_chunk_sums(system);
     worker_barrier(worker);
     if (group == chunks) {
         REAL_NAME(add_chunk_sums)(system, chunks, total, worker);

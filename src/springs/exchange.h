@@ -55,12 +55,14 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
 // their owners.
 void REAL_NAME(exchange_ends)(struct system *system, const struct worker *worker);
 
-// Where ranks hold only their parts: positions and masses of the nodes to which springs of the nodes of
-// this rank's chunks reach, := those of their owners. Rare; ends all ranks without memory.
+// Where ranks hold only their parts: positions and masses, and where the damping of wind depends on them
+// velocities, of the nodes to which springs and faces of the nodes of this rank's chunks reach, := those
+// of their owners. Rare; ends all ranks without memory.
 void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker);
 
 // Outside of steps, where ranks hold only their parts: positions, velocities and forces of the nodes to
-// which springs at these nodes reach, := those of their owners. Rare; ends all ranks without memory.
+// which springs and faces at these nodes reach, := those of their owners. Rare; ends all ranks without
+// memory.
 void REAL_NAME(exchange_around)(const struct system *system, const struct exchange *exchange,
                                 struct range nodes);
 
@@ -167,10 +169,13 @@ void REAL_NAME(exchange_complete)(struct system *system, const struct worker *wo
 bool REAL_NAME(exchange_pause)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_resume)(struct system *system, bool paused, const struct worker *worker);
 
-// The chunks of nodes of this rank: those that begin at its nodes, or all without other ranks. And, by
-// worker 0 alone, system->chunk_sums of all chunks of nodes, on all ranks.
-struct range REAL_NAME(exchange_chunks)(const struct system *system);
-void REAL_NAME(exchange_chunk_sums)(struct system *system);
+// The nodes of this rank's chunks, those that begin at its nodes; all without other ranks.
+struct range REAL_NAME(exchange_chunk_nodes)(const struct system *system);
+
+// The sums of all chunks of nodes (sum_chunks) in system->chunk_sums, on all ranks: each sums its own
+// chunks, of nodes that it has or that exchange_reach has fetched.
+void REAL_NAME(exchange_chunk_sums)(struct system *system, chunk_sum sum, const void *argument,
+                                    const struct worker *worker);
 
 // The sum over all nodes (sum_over_chunks) of positions, velocities and constants, the same on all
 // ranks, whether the run is distributed or not; also of forces.

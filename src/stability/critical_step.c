@@ -12,6 +12,7 @@
 #include "stability/lanczos.h"
 #include "stability/quadratic.h"
 #include "stability/step_bounds.h"
+#include "springs/exchange.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -490,10 +491,10 @@ static void extend_by_others(const struct system *system, struct ratios *ratios)
     ratios->pressed |= elements.pressed;
 }
 
-static bool any_touches(const struct system *system)
+static bool any_touches(const struct system *system, struct range nodes)
 {
     const double time = REAL_NAME(evaluation_now)(system).time;
-    for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
+    for (size_t i = nodes.first; i < nodes.end; i++) {
         double stiffness[3][3] = {{0}}, damping[3][3] = {{0}};
         if (system->constants->inverse_mass[i] == 0)
             continue;
@@ -504,60 +505,120 @@ static bool any_touches(const struct system *system)
     return false;
 }
 
-// The smallest ratio of damping to stiffness in the present state; `springs` is that of springs.
-static double find_present_ratio(const struct system *system, double springs)
+// What is found chunk by chunk of nodes, of the springs in rows that begin at these.
+enum range_column {
+    RANGE_LOWER, // s: the ratios
+    RANGE_UPPER,
+    RANGE_PRESSED,
+    RANGE_DRAG_LEAST, // 1/s, of free nodes
+    RANGE_DRAG_MOST,
+    RANGE_TOUCHES, // a penalty collider
+    RANGE_COLUMNS
+};
+
+struct row_ratios {
+    const struct system *system;
+    struct ratios *ratios;
+};
+
+static void extend_by_row(void *context, const struct spring_row *row)
 {
-    const struct topology *topology = system->topology;
-    bool collides = false;
-    if (topology_has_gas(topology) || topology->has_contact)
-        return 0;
-    for (size_t c = 0; c < topology->collider_count; c++)
-        collides |= topology->colliders[c].response == RESPONSE_PENALTY;
-    springs = fmin(springs, REAL_NAME(elements_ratios)(system).lower);
-    return !isfinite(springs) || (collides && any_touches(system)) ? 0 : springs;
+    const struct row_ratios *target = context;
+    const struct state *s = target->system->state;
+    if (row->apart < 0) // from the other ends
+        return;
+    for (size_t i = 0; i < row->count; i++) {
+        const size_t node = row->first + i, other = node + (size_t)row->apart;
+        const vec3 d = vec3_subtract(node_position(s, node), node_position(s, other));
+        if (!row->broken || !row->broken[i])
+            extend_by_spring(target->ratios, row->material, vec3_length(d),
+                             (double)(row->rest_length ? row->rest_length[i] : row->built));
+    }
 }
 
-static struct mode_range find_range(const struct system *system, bool *pressed,
-                                    double *present_ratio)
+static void find_range_of_nodes(const struct system *system, const void *unused, struct range nodes,
+                                double found[SUM_WIDTH])
 {
+    _Static_assert((int)RANGE_COLUMNS <= (int)SUM_WIDTH, "the columns of a chunk");
+    (void)unused;
     struct ratios ratios = {INFINITY, 0, false};
-    struct spring_walk walk = springs_walk(system);
-    struct spring_view view;
-    while (springs_next(&walk, &view))
-        for (size_t i = 0; i < (size_t)view.count; i++) {
-            vec3 d = vec3_subtract(node_position(system->state, view.a + i),
-                                   node_position(system->state, view.b + i));
-            if (!view_is_broken(&view, i))
-                extend_by_spring(&ratios, view.material, vec3_length(d),
-                                 (double)view_rest_length(&view, i));
-        }
-    *present_ratio = find_present_ratio(system, ratios.lower);
-    extend_by_others(system, &ratios);
+    REAL_NAME(springs_visit_rows)
+    (system, nodes, extend_by_row, &(struct row_ratios){system, &ratios});
     double least = INFINITY, most = 0;
-    struct node_masses masses = {.end = 0};
-    for (size_t i = 0; i < (size_t)system->state->nodes; i++) {
+    struct node_masses masses = {.end = nodes.first};
+    for (size_t i = nodes.first; i < nodes.end; i++) {
         const double inverse = (double)system->constants->inverse_mass[i];
         if (i == masses.end)
-            masses = topology_masses(system->topology, i, system->state->nodes);
+            masses = topology_masses(system->topology, i, nodes.end);
         if (inverse != 0) {
             const double rate = system->topology->environment.air_drag * inverse + masses.mass_drag;
             least = fmin(least, rate);
             most = fmax(most, rate);
         }
     }
-    *pressed = ratios.pressed;
-    return (struct mode_range){.lower_ratio = isfinite(ratios.lower) ? ratios.lower : 0,
-                               .lower = isfinite(least) ? least : 0,
-                               .upper_ratio = ratios.upper,
-                               .upper = most};
+    found[RANGE_LOWER] = ratios.lower;
+    found[RANGE_UPPER] = ratios.upper;
+    found[RANGE_PRESSED] = ratios.pressed;
+    found[RANGE_DRAG_LEAST] = least;
+    found[RANGE_DRAG_MOST] = most;
+    found[RANGE_TOUCHES] = system->settings.penalises && any_touches(system, nodes);
 }
 
+// Of all springs, and the range of drag; *touches: whether any node touches a penalty collider. From the
+// chunks of all nodes, and one by one of springs in no rows.
+static struct ratios gather_ratios(const struct system *system, struct mode_range *drag,
+                                   bool *touches)
+{
+    struct ratios ratios = {INFINITY, 0, false};
+    double least = INFINITY, most = 0;
+    *touches = false;
+    for (size_t chunk = 0; chunk < chunk_count((size_t)system->state->nodes); chunk++) {
+        const double *found = system->chunk_sums[chunk];
+        ratios.lower = fmin(ratios.lower, found[RANGE_LOWER]);
+        ratios.upper = fmax(ratios.upper, found[RANGE_UPPER]);
+        ratios.pressed |= found[RANGE_PRESSED] != 0;
+        least = fmin(least, found[RANGE_DRAG_LEAST]);
+        most = fmax(most, found[RANGE_DRAG_MOST]);
+        *touches |= found[RANGE_TOUCHES] != 0;
+    }
+    *drag = (struct mode_range){.lower = isfinite(least) ? least : 0, .upper = most};
+    struct spring_walk walk = {system, 0, system->constants->springs};
+    struct spring_view view;
+    while (springs_next(&walk, &view)) {
+        const vec3 d = vec3_subtract(node_position(system->state, view.a),
+                                     node_position(system->state, view.b));
+        if (!view_is_broken(&view, 0))
+            extend_by_spring(&ratios, view.material, vec3_length(d),
+                             (double)view_rest_length(&view, 0));
+    }
+    return ratios;
+}
+
+// The smallest ratio of damping to stiffness in the present state; `springs` is that of springs.
+static double find_present_ratio(const struct system *system, double springs, bool touches)
+{
+    const struct topology *topology = system->topology;
+    if (topology_has_gas(topology) || topology->has_contact)
+        return 0;
+    springs = fmin(springs, REAL_NAME(elements_ratios)(system).lower);
+    return !isfinite(springs) || touches ? 0 : springs;
+}
+
+// All workers together.
 static void update_range(struct system *system, const struct worker *worker)
 {
-    worker_barrier(worker);
-    if (worker->index == 0)
-        system->meter->range =
-            find_range(system, &system->meter->pressed, &system->meter->lower_ratio);
+    struct critical_meter *meter = system->meter;
+    worker_barrier(worker); // all have read the last one
+    REAL_NAME(exchange_chunk_sums)(system, find_range_of_nodes, NULL, worker);
+    if (worker->index == 0) {
+        bool touches;
+        struct ratios ratios = gather_ratios(system, &meter->range, &touches);
+        meter->lower_ratio = find_present_ratio(system, ratios.lower, touches);
+        extend_by_others(system, &ratios);
+        meter->pressed = ratios.pressed;
+        meter->range.lower_ratio = isfinite(ratios.lower) ? ratios.lower : 0;
+        meter->range.upper_ratio = ratios.upper;
+    }
     worker_barrier(worker);
 }
 

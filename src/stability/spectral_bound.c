@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "contact/contact.h"
 #include "contact/friction.h"
 #include "contact/surface_contact.h"
 #include "elements/elements.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
+#include "springs/exchange.h"
 #include "springs/springs.h"
 #include "springs/tangent.h"
 #include "state/reading.h"
@@ -468,14 +470,12 @@ struct surface {
     vec3 at[3], area;
 };
 
-static struct surface surface_of(const struct system *system, const struct topology_body *body,
-                                 uint64_t index)
+static struct surface surface_of(const struct system *system, const struct face *face)
 {
-    struct face face = topology_body_face(system->topology, body, index);
-    struct surface it = {.corners = face.nodes[2] == FACE_EDGE ? 2 : 3};
+    struct surface it = {.corners = face->nodes[2] == FACE_EDGE ? 2 : 3};
     for (int corner = 0; corner < it.corners; corner++) {
-        it.nodes[corner] = face.nodes[corner];
-        it.at[corner] = node_position(system->state, face.nodes[corner]);
+        it.nodes[corner] = face->nodes[corner];
+        it.at[corner] = node_position(system->state, face->nodes[corner]);
     }
     vec3 side = vec3_subtract(it.at[1], it.at[0]);
     if (it.corners == 2)
@@ -547,7 +547,8 @@ static double enclosed(const struct system *system, const struct topology_body *
     vec3 origin = node_position(system->state, (size_t)body->first_node);
     double volume = 0;
     for (uint64_t f = 0; f < body->face_count; f++) {
-        struct surface it = surface_of(system, body, f);
+        const struct face face = topology_body_face(system->topology, body, f);
+        const struct surface it = surface_of(system, &face);
         volume += vec3_dot(it.area, vec3_subtract(it.at[0], origin)) / it.corners;
     }
     return volume;
@@ -577,7 +578,8 @@ static void add_gas(struct face_bound *bound, const struct topology_body *body, 
     double slope = gas->gamma * fabs(inside) / volume;
     double pressure = fmax(fabs(inside - gas->atmosphere), fabs(gas->atmosphere));
     for (uint64_t f = 0; f < body->face_count; f++) {
-        struct surface it = surface_of(system, body, f);
+        const struct face face = topology_body_face(system->topology, body, f);
+        const struct surface it = surface_of(system, &face);
         add_curvature(bound, &it, pressure);
         for (int corner = 0; corner < it.corners; corner++) {
             struct node_part *node = &bound->nodes[it.nodes[corner]];
@@ -608,35 +610,72 @@ static double wind_damping(const struct system *system, const struct surface *it
     return wind->density * wind->drag * speed;
 }
 
-static void add_wind(struct face_bound *bound, const struct topology_body *body)
+static bool lies_in(struct range nodes, uint64_t node)
+{
+    return node >= nodes.first && node < nodes.end;
+}
+
+static bool touches(const struct face *face, struct range nodes)
+{
+    return lies_in(nodes, face->nodes[0]) || lies_in(nodes, face->nodes[1]) ||
+           lies_in(nodes, face->nodes[2]);
+}
+
+// The faces of a body among which are those with a node of `nodes`, some of which are the body's. The faces
+// of a sheet come row of cells by row of cells.
+static struct range faces_around(const struct topology_body *body, struct range nodes)
+{
+    const uint64_t begin = body->first_node, end = begin + body->node_count;
+    if (!body->is_sheet)
+        return (struct range){0, (size_t)body->face_count};
+    const uint64_t columns = body->grid[0], faces = 2 * (columns - 1);
+    const uint64_t first = (max_u64(nodes.first, begin) - begin) / columns;
+    const uint64_t last = (min_u64(nodes.end, end) - 1 - begin) / columns;
+    return (struct range){(size_t)(faces * (first > 0 ? first - 1 : 0)),
+                          (size_t)min_u64(faces * (last + 1), body->face_count)};
+}
+
+// Of the nodes of a range.
+static void add_wind(struct face_bound *bound, const struct topology_body *body, struct range nodes)
 {
     const struct system *system = bound->system;
+    const uint64_t begin = max_u64(body->first_node, nodes.first);
+    const uint64_t end = min_u64(body->first_node + body->node_count, nodes.end);
+    if (begin >= end)
+        return;
     if (system->topology->environment.wind.law == WIND_NODE) {
-        for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
+        for (uint64_t i = begin; i < end; i++)
             bound->nodes[i].damping += system->topology->environment.wind.coefficient;
         return;
     }
-    for (uint64_t f = 0; f < body->face_count; f++) {
-        struct surface it = surface_of(system, body, f);
-        double c = wind_damping(system, &it) * vec3_length(it.area) / it.corners;
+    const struct range faces = faces_around(body, nodes);
+    for (size_t f = faces.first; f < faces.end; f++) {
+        const struct face face = topology_body_face(system->topology, body, f);
+        if (!touches(&face, nodes))
+            continue;
+        const struct surface it = surface_of(system, &face);
+        const double c = wind_damping(system, &it) * vec3_length(it.area) / it.corners;
         for (int corner = 0; corner < it.corners; corner++)
-            bound->nodes[it.nodes[corner]].damping += c;
+            if (lies_in(nodes, it.nodes[corner]))
+                bound->nodes[it.nodes[corner]].damping += c;
     }
 }
 
 // ---- All faces
 
-// Updates to the present state, by one worker.
+// Updates to the present state, by one worker, what is asked for by this rank: its nodes. Gas, whose
+// volume takes all nodes, only where every rank has them.
 static void update_faces(struct face_bound *bound)
 {
     const struct topology *topology = bound->system->topology;
-    memset(bound->nodes, 0, bound->count * sizeof *bound->nodes);
+    const struct range nodes = REAL_NAME(exchange_chunk_nodes)(bound->system);
+    memset(bound->nodes + nodes.first, 0, (nodes.end - nodes.first) * sizeof *bound->nodes);
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         if (body->pressure.present)
             add_gas(bound, body, b);
         if (bound->windy && body->face_count > 0)
-            add_wind(bound, body);
+            add_wind(bound, body, nodes);
     }
 }
 
@@ -936,6 +975,8 @@ uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound)
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker)
 {
     worker_barrier(worker); // all have finished with the last update
+    if (REAL_NAME(exchange_has_part)(bound->system))
+        REAL_NAME(exchange_reach)(bound->system, worker);
     if (worker->index == 0) {
         update_listed(bound->listed);
         if (bound->faces)

@@ -154,13 +154,25 @@ static void try_nodes(const struct spectral_bound *spectral_bound, const struct 
     }
 }
 
-// Copies to a row of the sums' scratch, and back: chunk by chunk, so that all workers get the same
-// result.
-static void put(const struct least *least, int count, double row[SUM_WIDTH])
+struct search {
+    const struct spectral_bound *spectral_bound;
+    const struct step_bounds *bounds;
+};
+
+// Of the nodes of one chunk. Each starts anew, so that the result depends neither on workers nor on ranks.
+static void find_least(const struct system *system, const void *argument, struct range nodes,
+                       double row[SUM_WIDTH])
 {
-    for (int f = 0; f < count; f++)
-        row[f] = least->dt[f];
-    row[SUM_WIDTH - 1] = (double)least->outside; // exact: node numbers have 32 bits
+    _Static_assert((int)STEP_FORMS_MAX < (int)SUM_WIDTH, "a row has the steps and a node");
+    const struct search *search = argument;
+    const struct step_bounds *bounds = search->bounds;
+    struct least least = {.outside = UINT32_MAX};
+    for (int f = 0; f < bounds->count; f++)
+        least.dt[f] = bounds->dt[f];
+    try_nodes(search->spectral_bound, system, bounds, nodes, &least);
+    for (int f = 0; f < bounds->count; f++)
+        row[f] = least.dt[f];
+    row[SUM_WIDTH - 1] = (double)least.outside; // exact: node numbers have 32 bits
 }
 
 static void gather(const struct system *system, size_t chunks, struct step_bounds *bounds)
@@ -181,26 +193,8 @@ static void gather(const struct system *system, size_t chunks, struct step_bound
 void REAL_NAME(step_bounds_find)(const struct spectral_bound *spectral_bound, struct system *system,
                                  struct step_bounds *bounds, const struct worker *worker)
 {
-    _Static_assert((int)STEP_FORMS_MAX < (int)SUM_WIDTH, "a row has the steps and a node");
-    size_t nodes = (size_t)system->state->nodes, chunks = chunk_count(nodes);
-    struct range own = {0, chunks};
-    if (REAL_NAME(exchange_has_part)(system)) {
-        REAL_NAME(exchange_reach)(system, worker);
-        own = REAL_NAME(exchange_chunks)(system);
-    }
-    struct range share = worker_share(worker, own.end - own.first, 1);
-    for (size_t chunk = own.first + share.first; chunk < own.first + share.end; chunk++) {
-        // Each chunk starts anew, so that the result does not depend on the worker.
-        struct least least = {.outside = UINT32_MAX};
-        for (int f = 0; f < bounds->count; f++)
-            least.dt[f] = bounds->dt[f];
-        try_nodes(spectral_bound, system, bounds, chunk_range(chunk, nodes), &least);
-        put(&least, bounds->count, system->chunk_sums[chunk]);
-    }
-    worker_barrier(worker);
-    if (worker->index == 0 && REAL_NAME(exchange_has_part)(system))
-        REAL_NAME(exchange_chunk_sums)(system);
-    worker_barrier(worker);
-    gather(system, chunks, bounds);
+    const struct search search = {spectral_bound, bounds};
+    REAL_NAME(exchange_chunk_sums)(system, find_least, &search, worker);
+    gather(system, chunk_count((size_t)system->state->nodes), bounds);
     worker_barrier(worker); // all have read before the next sum writes
 }

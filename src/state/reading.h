@@ -81,6 +81,10 @@ typedef void (*chunk_sum)(const struct system *system, const void *argument, str
 void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t count, chunk_sum sum,
                            const void *argument, const struct worker *worker);
 
+// Those of all chunks, which ranks that compute the same share among them.
+void REAL_NAME(sum_all_chunks)(struct system *system, size_t count, chunk_sum sum,
+                               const void *argument, const struct worker *worker);
+
 // Adds the sums of chunks 0 .. chunks - 1 in this order (add_in_groups). Every worker receives all totals; ends with a
 // barrier.
 void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],

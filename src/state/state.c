@@ -372,16 +372,8 @@ void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t co
     worker_barrier(worker);
 }
 
-void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],
-                               const struct worker *worker)
-{
-    add_in_groups(system->chunk_sums[0], SUM_WIDTH, chunks, sum_group(system, chunks), total);
-    worker_barrier(worker); // all have read before the next sum writes
-}
-
-void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum sum,
-                                const void *argument, double total[SUM_WIDTH],
-                                const struct worker *worker)
+void REAL_NAME(sum_all_chunks)(struct system *system, size_t count, chunk_sum sum,
+                               const void *argument, const struct worker *worker)
 {
     const size_t chunks = chunk_count(count);
     struct range own = {0, chunks};
@@ -398,5 +390,19 @@ void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum s
     }
     if (shared)
         worker_barrier(worker);
-    REAL_NAME(add_chunk_sums)(system, chunks, total, worker);
+}
+
+void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],
+                               const struct worker *worker)
+{
+    add_in_groups(system->chunk_sums[0], SUM_WIDTH, chunks, sum_group(system, chunks), total);
+    worker_barrier(worker); // all have read before the next sum writes
+}
+
+void REAL_NAME(sum_over_chunks)(struct system *system, size_t count, chunk_sum sum,
+                                const void *argument, double total[SUM_WIDTH],
+                                const struct worker *worker)
+{
+    REAL_NAME(sum_all_chunks)(system, count, sum, argument, worker);
+    REAL_NAME(add_chunk_sums)(system, chunk_count(count), total, worker);
 }
