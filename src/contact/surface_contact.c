@@ -369,6 +369,51 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
     return true;
 }
 
+// Keeps which candidates of a pair are near: all others are at least `distance`, m, apart at the start.
+static void keep_near(struct surface_list *list, const struct surface_pair *pair,
+                      const struct near_codes *near, double distance)
+{
+    const uint16_t *code = list->codes + pair->first_code, *kept = near->codes;
+    uint16_t *bits = words_of_gap(list, pair) + GAP_WORDS;
+    for (int group = 0; group < 3; group++) {
+        const uint16_t *end = kept + near->counts[group];
+        const size_t count = pair->counts[group];
+        memset(bits, 0, bit_words(count) * sizeof *bits);
+        for (size_t i = 0; i < count; i++) {
+            const bool is_near = kept < end && *kept == code[i];
+            bits[i / WORD_BITS] |= (uint16_t)(is_near << i % WORD_BITS);
+            kept += is_near;
+        }
+        bits += bit_words(count);
+        code += count;
+    }
+    put_gap(list, pair, (float)(fmax(0, (double)pair->others - distance) * (1 + 1e-6)));
+}
+
+// Those that are.
+static struct pair_codes near_of(const struct surface_list *list, const struct surface_pair *pair,
+                                 struct near_codes *near)
+{
+    const uint16_t *code = list->codes + pair->first_code;
+    const uint16_t *bits = words_of_gap(list, pair) + GAP_WORDS;
+    uint16_t *to = near->codes;
+    for (int group = 0; group < 3; group++) {
+        const uint16_t *const first = to;
+        const size_t count = pair->counts[group];
+        for (size_t i = 0; i < count; i++) {
+            *to = code[i];
+            to += bits[i / WORD_BITS] >> i % WORD_BITS & 1;
+        }
+        near->counts[group] = (uint16_t)(to - first);
+        bits += bit_words(count);
+        code += count;
+    }
+    return (struct pair_codes){near->codes, near->counts};
+}
+
+// The part of the skin of a pair in which its candidates are near.
+#define NEAR_SKIN 0.125
+
 // `at_start`: the present positions are those of the start, and pairs farther apart than `far`, m, are
 // certainly out of reach.
 static bool add_list(struct system *system, struct pair_finder *finder, size_t index, bool at_start,
@@ -382,6 +427,7 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
     if (it->friction)
         friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
+    struct near_codes near;
     passed->count = passed->force_count = 0;
     if (it->friction)
         it->friction->powers[index] = 0;
@@ -398,10 +444,24 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
             continue;
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-        const struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
+        struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
         if (code_total(of.counts) == 0)
             continue;
-        count_evaluated(known);
+        // Of all that are listed, those are evaluated that were near when all were, as long as no other one
+        // may have come within reach.
+        const double moved = at_start ? 0 : pair_displacement(it, pair);
+        float rest = distance_of_rest(list, known);
+        const bool all = !is_beyond(&barrier, (double)rest - moved);
+        if (all)
+            rest = known->others;
+        else
+            of = near_of(list, known, &near);
+        count_evaluated(known, code_total(of.counts));
+        if (code_total(of.counts) == 0) {
+            if (at_start)
+                know_least(known, REAL_HUGE, rest);
+            continue;
+        }
         if (pair->a != block) {
             block = pair->a;
             memset(it->own[block], 0, sizeof it->own[block]);
@@ -415,11 +475,19 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         if (it->friction &&
             REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, it->own[block], on_b))
             listed.touching = &friction.touching;
+        const double up_to = (1.002 + NEAR_SKIN * (double)known->skin) * (double)barrier.reach;
+        if (all && at_start) {
+            listed.near = near.codes;
+            listed.near_counts = near.counts;
+            listed.square = (real)(1.0001 * up_to * up_to);
+        }
         real least;
         const bool touches =
             it->broad->kernels->barrier_forces(&listed, &barrier, it->own[block], on_b, &least);
         if (at_start)
-            know_least(known, least);
+            know_least(known, least, rest);
+        if (all && at_start)
+            keep_near(list, known, &near, up_to);
         if (!touches)
             continue;
         it->touched[block] = 1;
@@ -824,7 +892,8 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
         if (!list_is_kept(it, i))
             continue;
         (void)list_energy(system, &finder, i, false, &counts.touching);
-        counts.candidates += it->lists[i].used;
+        for (size_t p = 0; p < it->lists[i].pair_count; p++)
+            counts.candidates += code_total(it->lists[i].pairs[p].counts);
     }
     REAL_NAME(surface_shares_count)(system, &counts);
     return counts;

@@ -368,7 +368,7 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
     const struct pair_codes codes = codes_within_reach(it, finder, list, p, &update->law.barrier);
     if (code_total(codes.counts) == 0)
         return;
-    count_evaluated(found);
+    count_evaluated(found, code_total(codes.counts));
     end_pairs_before(update, pair->a, pair->b);
     if (update->assumed) {
         const struct friction_pair *known =
@@ -394,7 +394,7 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
     (void)it->broad->kernels->barrier_forces(&listed, &update->law.barrier, unused[0], unused[1],
                                              &least);
     if (!it->rows) // these positions are those of the start, from which the next step goes on
-        know_least(found, least);
+        know_least(found, least, found->others);
     while (update->at < update->end)
         end_record(update, update->law.stiffness);
     if (made->count > first)

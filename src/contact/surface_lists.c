@@ -21,6 +21,7 @@
 #include "contact/surface_tangent.h"
 
 #include <assert.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -911,7 +912,7 @@ static bool compact_codes(struct surface_list *list)
     size_t at = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         struct surface_pair *pair = &list->pairs[p];
-        const size_t count = code_total(pair->counts);
+        const size_t count = code_room(pair->counts);
         if (count > 0)
             memcpy(codes + at, list->codes + pair->first_code, count * sizeof *codes);
         pair->first_code = (uint32_t)at;
@@ -927,7 +928,7 @@ static bool compact_codes(struct surface_list *list)
 // A pair has no candidates any more.
 static void drop_codes(struct surface_list *list, struct surface_pair *pair)
 {
-    list->used -= code_total(pair->counts);
+    list->used -= code_room(pair->counts);
     memset(pair->counts, 0, sizeof pair->counts);
 }
 
@@ -993,16 +994,18 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
     const double least = REAL_NAME(pair_finder_find)(finder, &pair->pair, it->start[pair->pair.a],
                                                      it->start[pair->pair.b], up_to);
     const struct candidate_codes *found = &finder->found;
-    const size_t count = code_total(found->counts);
-    if (to->code_count + count > UINT32_MAX ||
+    const size_t count = code_total(found->counts), room = code_room(found->counts);
+    if (to->code_count + room > UINT32_MAX ||
         !reserve_closely((void **)&to->codes, &to->code_capacity,
-                         to->code_count + count + CODES_SLACK, sizeof *to->codes))
+                         to->code_count + room + CODES_SLACK, sizeof *to->codes))
         return false;
     memcpy(to->codes + to->code_count, found->codes, count * sizeof *found->codes);
     pair->first_code = (uint32_t)to->code_count;
     memcpy(pair->counts, found->counts, sizeof pair->counts);
-    to->code_count += count;
-    to->used += count;
+    if (count > 0)
+        put_gap(to, pair, FLT_MAX);
+    to->code_count += room;
+    to->used += room;
     pair->others = (float)(up_to * (1 - 1e-6));
     pair->pair.least =
         fmaxf(pair->pair.least, (float)fmin(least * (1 - 1e-6), (double)pair->others));
@@ -1080,7 +1083,7 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
                 continue;
         }
         count++;
-        list->used += code_total(to->counts);
+        list->used += code_room(to->counts);
         atomic_store_explicit(&it->listed[pair->a], 1, memory_order_relaxed);
         atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
     }
@@ -1180,7 +1183,7 @@ static void measure_least(struct surface_contact *it, size_t index, size_t p)
     const struct pair_codes of = listed_codes(list, pair);
     if (code_total(of.counts) == 0)
         return;
-    know_least(pair, least_at_start(it, &pair->pair, of, 0, NULL));
+    know_least(pair, least_at_start(it, &pair->pair, of, 0, NULL), pair->others);
     list->measured += 2 * code_total(of.counts); // nodes are read first
 }
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
@@ -68,6 +69,30 @@ struct surface_list {
 struct pair_codes {
     const uint16_t *codes, *counts;
 };
+
+static inline size_t code_total(const uint16_t counts[3])
+{
+    return (size_t)counts[0] + counts[1] + counts[2];
+}
+
+// Behind the codes of a pair is which of its candidates are near, and how far apart the others are, if that
+// is known: how much farther than these what is not listed is at least, m, and a bit for each candidate, by
+// group from a new word on. The difference does not change with the motion of the blocks.
+enum { GAP_WORDS = sizeof(float) / sizeof(uint16_t), WORD_BITS = 16 };
+
+static inline size_t bit_words(size_t count)
+{
+    return (count + WORD_BITS - 1) / WORD_BITS;
+}
+
+// What a pair takes in the codes of its list.
+static inline size_t code_room(const uint16_t counts[3])
+{
+    const size_t total = code_total(counts);
+    return total == 0 ? 0
+                      : total + GAP_WORDS + bit_words(counts[0]) + bit_words(counts[1]) +
+                            bit_words(counts[2]);
+}
 
 // The tiles of the nodes of a block.
 enum { BLOCK_TILES = 4 };
@@ -441,6 +466,26 @@ static inline struct pair_codes listed_codes(const struct surface_list *list,
     return (struct pair_codes){list->codes + pair->first_code, pair->counts};
 }
 
+static inline uint16_t *words_of_gap(const struct surface_list *list,
+                                     const struct surface_pair *pair)
+{
+    return list->codes + pair->first_code + code_total(pair->counts);
+}
+
+static inline void put_gap(struct surface_list *list, const struct surface_pair *pair, float gap)
+{
+    memcpy(words_of_gap(list, pair), &gap, sizeof gap);
+}
+
+// m, how far apart the candidates of a pair that are not near are at least; not positive: not known.
+static inline float distance_of_rest(const struct surface_list *list,
+                                     const struct surface_pair *pair)
+{
+    float gap;
+    memcpy(&gap, words_of_gap(list, pair), sizeof gap);
+    return (float)(((double)pair->others - (double)gap) * (1 - 1e-6));
+}
+
 static inline struct candidate candidate_of_code(const struct surfaces *surfaces,
                                                  const struct surface_block *const blocks[2],
                                                  int group, int code)
@@ -566,21 +611,18 @@ static inline struct pair_codes codes_within_reach(struct surface_contact *it,
     return listed_codes(&it->lists[list], pair);
 }
 
-static inline size_t code_total(const uint16_t counts[3])
+// The least square of the distances of its listed candidates has been found, at the start of a step; or
+// of some, and the others are at least `rest`, m, apart.
+static inline void know_least(struct surface_pair *pair, real least, float rest)
 {
-    return (size_t)counts[0] + counts[1] + counts[2];
+    const float found = (float)(real_sqrt(least) * (real)(1 - 1e-6));
+    pair->pair.least = fminf(fminf(found, rest), pair->others);
 }
 
-// The least square of the distances of its listed candidates has been found, at the start of a step.
-static inline void know_least(struct surface_pair *pair, real least)
+// So many listed candidates of a pair are evaluated.
+static inline void count_evaluated(struct surface_pair *pair, size_t count)
 {
-    pair->pair.least = fminf((float)(real_sqrt(least) * (real)(1 - 1e-6)), pair->others);
-}
-
-// The listed candidates of a pair are evaluated.
-static inline void count_evaluated(struct surface_pair *pair)
-{
-    const size_t sum = pair->evaluated + code_total(pair->counts) / EVALUATED_UNIT + 1;
+    const size_t sum = pair->evaluated + count / EVALUATED_UNIT + 1;
     pair->evaluated = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
 }
 

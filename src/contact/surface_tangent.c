@@ -293,7 +293,7 @@ static bool find_in_pair(const struct system *system, struct pair_finder *finder
                                       1.001 * ((double)barrier.reach + moved)))
         return false;
     const struct pair_codes of = listed_codes(&it->lists[index], known);
-    count_evaluated(known);
+    count_evaluated(known, code_total(of.counts));
     // Parts that have passed through each other are no farther apart than they have moved.
     const bool may_pass = moved > 0.9999 * least;
     const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
