@@ -166,6 +166,7 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
     const bool stages =
         integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 || implicit;
     it->always_at_start = integrator == INTEGRATOR_XPBD;
+    it->has_stages = stages && !implicit;
     if (!allocate_blocks(it, stages, allocator) || !REAL_NAME(surface_lists_make)(system) ||
         !find_owners(it, nodes, allocator))
         return fail_memory(error, "contact");
@@ -585,6 +586,10 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     const bool at_stage = it->rows && !at_start;
     if (at_stage && it->start_known && !it->paused)
         REAL_NAME(surface_lists_cover)(system, worker);
+    if (it->has_stages && at_start && !it->paused)
+        REAL_NAME(surface_positions_keep)(system, worker);
+    else if (it->has_stages && it->start_known && !it->paused)
+        REAL_NAME(surface_lists_reach)(system, evaluation.time, worker);
     if (it->shapes && !it->paused && at_stage)
         REAL_NAME(shape_stage_begin)(system, evaluation.time, worker);
     else if (it->shapes && !it->paused)

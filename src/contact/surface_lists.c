@@ -499,6 +499,11 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
             most = fmax(most, way);
         }
         it->overshot = most > 1 && isfinite(most);
+        if (it->reached) { // lists for that step alone
+            it->lists_due_next = true;
+            it->skin_least = 0;
+            it->reached = false;
+        }
         it->motion.wanted = it->bounds_known = velocities_bound_motion(system) && system->motion;
         if (it->bounds_known)
             memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
@@ -685,6 +690,29 @@ void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *
     if (worker->index == 0) {
         it->lists_due = true;
         it->start_known = false;
+    }
+    worker_barrier(worker);
+    prepare_for_kept(system, worker);
+}
+
+void REAL_NAME(surface_lists_reach)(struct system *system, double time, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const double elapsed = time - step_time(system, system->state->step);
+    find_boxes(system, BOXES_SINCE_LISTS, worker);
+    if (worker->index == 0) {
+        const double most = greatest_use(it, it->moved);
+        it->lists_due = most > 1 && isfinite(most);
+    }
+    worker_barrier(worker);
+    if (!it->lists_due)
+        return;
+    find_boxes(system, BOXES_SINCE_START, worker);
+    if (worker->index == 0) {
+        const double step = system->settings.dt / elapsed * greatest_displacement(it);
+        it->skin_least = fmin(SKIN_MAX, 2.3 * step); // distance_of_cuts
+        it->start_known = false;
+        it->overshot = it->reached = true; // no list sleeps, and the skin of others stays
     }
     worker_barrier(worker);
     prepare_for_kept(system, worker);

@@ -116,6 +116,7 @@ struct surface_contact {
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool relaxes;                   // surfaces are being separated, and no list sleeps
     bool overshot;         // lists were not complete for this step, and have been made again
+    bool reached;          // the same, for a stage of it
     double skin;           // of a tile, in units of half the thickness of its body
     double skin_least;     // what the present step is expected to need of it
     double skin_listed;    // that of the lists
@@ -194,6 +195,7 @@ struct surface_contact {
     struct shape_contact *shapes; // shape_contact.h; NULL: no plane, sphere or room is part of it
     bool pushes, paused;
     bool always_at_start;           // every evaluation is at the start of what is cut (xpbd)
+    bool has_stages;                // forces are evaluated within an explicit step, too
     struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
     atomic_bool failed;             // memory ran out
     atomic_bool passes;             // in the step that has just been made
@@ -703,6 +705,12 @@ void REAL_NAME(surface_memory_has_run_out)(struct system *system);
 // Makes lists again, for the start of the implicit step, if they are not complete for the motion from there
 // to the present positions, with what the cutting of the step needs. Ends with a barrier.
 void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker);
+
+// The same at a stage of an explicit step, at that time, of which surface_positions_keep has kept the start.
+// Lists would not be complete there, by a step that is much longer than the ones before; and forces would
+// depend on when they were made.
+void REAL_NAME(surface_lists_reach)(struct system *system, double time,
+                                    const struct worker *worker);
 
 // Makes lists again for where they were made the last time, or with flat sheets for the start of the step, as
 // wide as the motion since then needs; that becomes the start of what is cut. Ends with a barrier.
