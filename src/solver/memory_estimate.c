@@ -46,7 +46,8 @@ struct totals {
     bool spring_grids, coloured; // as in struct plan_options
     double real;                 // bytes per number
     double nodes, springs, faces;
-    double held; // nodes for which arrays have memory: all, or of a rank its own and its halo
+    double part; // nodes: all, or of a rank its own and its halo
+    double held; // for which arrays have memory: these, or all where arrays are small
     double collider_nodes, collider_faces; // of mesh colliders
     double listed, listed_faces;           // in the topology's lists
     double massed;                         // nodes of bodies that list masses
@@ -632,8 +633,9 @@ static bool hold_part(struct totals *totals, int count, int number)
     found =
         found && plan_part_expect(&topology, &expected, count, number, &counts, NULL) == TAUT_OK;
     if (found) {
+        totals->part = (double)(counts.nodes + counts.halo_nodes);
         if (totals->real * totals->nodes >= SPARSE_BYTES)
-            totals->held = (double)(counts.nodes + counts.halo_nodes);
+            totals->held = totals->part;
         totals->halo = (double)(counts.own_contribution_nodes + counts.contribution_nodes);
     }
     free(topology.bodies);
@@ -688,7 +690,7 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     allocate_briefly(&memory_use, renumbering);
     bodies = memory_use.now;
 
-    totals.held = totals.nodes;
+    totals.held = totals.part = totals.nodes;
     const struct part_conditions conditions = {
         .off_grid = totals.off_grid > 0 || totals.blocked_faces > 0,
         .gas = totals.gas,
@@ -697,7 +699,7 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     };
     estimate->in_parts =
         count > 1 && ranks_may_hold_parts(scene, &conditions) && hold_part(&totals, count, number);
-    estimate->share = totals.nodes > 0 ? totals.held / totals.nodes : 1;
+    estimate->share = totals.nodes > 0 ? totals.part / totals.nodes : 1;
 
     const struct system_functions *call =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
