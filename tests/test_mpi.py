@@ -20,6 +20,7 @@ import merge_vtp
 TAUT = os.path.abspath(sys.argv[1])
 FOLDER = os.path.abspath(sys.argv[2])
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+os.environ.pop("TAUT_MEMORY_LIMIT", None)  # cases set their own
 QUICK = bool(os.environ.get("TAUT_TEST_QUICK"))  # under sanitizers: fewer ranks and threads
 LIMIT = 1200 if QUICK else 120  # s, of one command
 
