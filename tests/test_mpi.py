@@ -1569,6 +1569,20 @@ def case_checkpoint_that_one_rank_cannot_read_is_one_message():
                message in lines[0], f"{found.returncode}: {found.stderr}")
 
 
+def apart_on_rank_1():
+    """The name of a script that runs its arguments, on rank 1 with a file system of its own in `apart`."""
+    shutil.rmtree(os.path.join(FOLDER, "apart"), ignore_errors=True)
+    os.makedirs(os.path.join(FOLDER, "apart"))
+    script = write("apart.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec "$@"\n'
+                               "exec unshare -m sh -c 'mount -t tmpfs none apart && mkdir apart/o && "
+                               'exec "$@"\' sh "$@"\n')
+    os.chmod(os.path.join(FOLDER, script), 0o755)
+    tried = subprocess.run(["unshare", "-m", "true"], check=False, stderr=subprocess.DEVNULL)
+    if tried.returncode != 0:
+        raise Skipped("this machine allows no mounts of a process's own")
+    return script
+
+
 def case_checkpoint_that_one_rank_cannot_write_is_one_message():
     """A limit for files as if the disk of one rank was full, and a file system of its own of rank 1."""
     path = long_parts("unwritten.yaml", "symplectic_euler", False, steps=96)
@@ -1588,14 +1602,7 @@ def case_checkpoint_that_one_rank_cannot_write_is_one_message():
         names = os.listdir(os.path.join(FOLDER, "full"))
         expect(not any(name.startswith("checkpoint") or name.startswith(".taut") for name in names), str(names))
 
-    shutil.rmtree(os.path.join(FOLDER, "apart"), ignore_errors=True)
-    os.makedirs(os.path.join(FOLDER, "apart"))
-    script = write("apart.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec "$@"\n'
-                               "exec unshare -m sh -c 'mount -t tmpfs none apart && mkdir apart/o && "
-                               'exec "$@"\' sh "$@"\n')
-    os.chmod(os.path.join(FOLDER, script), 0o755)
-    if subprocess.run(["unshare", "-m", "true"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
-        raise Skipped("this machine allows no mounts of a process's own")
+    script = apart_on_rank_1()
     found = subprocess.run([*launcher(2, "-q"), "./" + script, TAUT, "run", path, "--threads", "1", "--quiet",
                             "--output", "apart/o"], cwd=FOLDER, timeout=LIMIT, text=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -1793,15 +1800,7 @@ def case_folder_that_ranks_do_not_share_is_one_message():
                  "simulation: {dt: 2e-5, steps: 32}\nbodies:\n"
                  "  - {name: a, type: cloth, u: [1, 0, 0], v: [0, 0, 1], nodes: [64, 256], mass: 1, "
                  "springs: {structural: {stiffness: 40}}}\noutput: {every_steps: 16, vtp: true}\n")
-    shutil.rmtree(os.path.join(FOLDER, "apart"), ignore_errors=True)
-    os.makedirs(os.path.join(FOLDER, "apart"))
-    script = write("apart.sh", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec "$@"\n'
-                               "exec unshare -m sh -c 'mount -t tmpfs none apart && mkdir apart/o && "
-                               'exec "$@"\' sh "$@"\n')
-    os.chmod(os.path.join(FOLDER, script), 0o755)
-    tried = subprocess.run(["unshare", "-m", "true"], check=False, stderr=subprocess.DEVNULL)
-    if tried.returncode != 0:
-        raise Skipped("this machine allows no mounts of a process's own")
+    script = apart_on_rank_1()
     found = subprocess.run([*launcher(2, "-q"),
                             "./" + script, TAUT, "run", path, "--threads", "1", "--quiet",
                             "--output", "apart/o"], cwd=FOLDER, timeout=LIMIT, text=True,

@@ -206,6 +206,12 @@ static void test_more_points_than_all_pieces_have(void **state)
     expect_unreadable(&cutting, "whole.pvtp", "do not make up a frame");
 }
 
+static void write_and_open(const struct cutting *cutting, struct vtp_frame *frame)
+{
+    write_pieces(cutting, in_order, 2);
+    assert_int_equal(vtp_frame_open(list_path(cutting), frame, NULL), TAUT_OK);
+}
+
 static void test_numbers_that_occur_twice_are_refused(void **state)
 {
     (void)state;
@@ -216,8 +222,7 @@ static void test_numbers_that_occur_twice_are_refused(void **state)
 
     cut_in_two(&cutting);
     cutting.cuts[1].nodes[0] = 0; // node 1 is its own
-    write_pieces(&cutting, in_order, 2);
-    assert_int_equal(vtp_frame_open(list_path(&cutting), frame, &error), TAUT_OK);
+    write_and_open(&cutting, frame);
     // The other piece has a copy.
     assert_int_equal(vtp_frame_exact_positions(frame, values.exact, &error), TAUT_OK);
     vtp_frame_close(frame);
@@ -226,8 +231,7 @@ static void test_numbers_that_occur_twice_are_refused(void **state)
     cutting.cuts[1].nodes[5] = 4; // of node 5 there is no copy
     cutting.cuts[1].lines[0].number = 0;
     cutting.cuts[1].face_numbers[0] = 0;
-    write_pieces(&cutting, in_order, 2);
-    assert_int_equal(vtp_frame_open(list_path(&cutting), frame, &error), TAUT_OK);
+    write_and_open(&cutting, frame);
     assert_int_equal(vtp_frame_exact_positions(frame, values.exact, &error), TAUT_ERROR_IO);
     expect_refusal(&error, "whole.pvtp", "lack points");
     assert_int_equal(vtp_frame_positions(frame, values.rounded, &error), TAUT_ERROR_IO);
@@ -243,8 +247,7 @@ static void test_numbers_that_occur_twice_are_refused(void **state)
     cut_in_two(&cutting);
     cutting.cuts[1].lines[0].number = (uint64_t)-1; // before the first spring
     cutting.cuts[1].face_numbers[0] = 4;            // behind the last triangle
-    write_pieces(&cutting, in_order, 2);
-    assert_int_equal(vtp_frame_open(list_path(&cutting), frame, &error), TAUT_OK);
+    write_and_open(&cutting, frame);
     assert_int_equal(vtp_frame_springs(frame, values.strains, values.broken, &error),
                      TAUT_ERROR_IO);
     expect_refusal(&error, "whole_0001.vtp", "wrong numbers");

@@ -379,7 +379,7 @@ static taut_status read_payload(struct archive_reader *reader, const unsigned ch
 {
     static const unsigned char zeros[ALIGNMENT];
     const size_t raw = get_u32(bytes, 72), stored = get_u32(bytes, 76);
-    const size_t padding = (ALIGNMENT - stored % ALIGNMENT) % ALIGNMENT;
+    const size_t padding = padding_of(stored);
     const bool is_packed = bytes[5] == CODEC_ZSTD;
     unsigned char *payload = is_packed ? reader->packed : reader->numbers, padding_bytes[ALIGNMENT];
     taut_status status = fetch(reader, payload, stored, what, error);
@@ -428,7 +428,7 @@ taut_status archive_next(struct archive_reader *reader, struct archive_chunk *ch
     const bool skipped = reader->skips && reader->skips(reader->skips_context, chunk);
     if (skipped) {
         const size_t stored = get_u32(bytes, 76);
-        status = fetch(reader, NULL, (stored + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, what, error);
+        status = fetch(reader, NULL, stored + padding_of(stored), what, error);
     } else {
         status = read_payload(reader, bytes, what, error);
     }
