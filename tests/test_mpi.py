@@ -1514,7 +1514,7 @@ def spoil(path, how):
 
 
 def case_ranks_take_the_older_checkpoint_together():
-    path = long_parts("spoiled.yaml", "symplectic_euler", False, steps=256)
+    path = long_parts("spoiled.yaml", "symplectic_euler", False, steps=1024)
     shutil.rmtree(os.path.join(FOLDER, "whole"), ignore_errors=True)
     one = start(0, "run", path, "--output", "whole", "--quiet", "--threads", "1")
     expect(one.returncode == 0, one.stderr)
