@@ -30,10 +30,8 @@ enum { ALL_LANES = (1 << WIDE_LANES) - 1 };
 // a / b within [0, 1], 0 where b is not positive, as fraction_of in distance.h.
 WIDE_INLINE wide wide_fraction(wide a, wide b)
 {
-    const wide zero = wide_set(0), one = wide_set(1);
-    const wide part = wide_blend(wide_positive(b), wide_divide(a, b), zero);
-    const wide low = wide_blend(wide_at_most(zero, part), part, zero);
-    return wide_blend(wide_at_most(low, one), low, one);
+    const wide part = wide_masked(wide_positive(b), wide_divide(a, b));
+    return wide_min(wide_set(1), wide_max(wide_set(0), part));
 }
 
 // closest_on_triangle of distance.h.

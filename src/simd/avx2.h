@@ -34,6 +34,7 @@ typedef __m256d wide;
 #endif
 
 #define WIDE_LANE_MASKS
+#define WIDE_BLENDS
 #define WIDE_FIRST_BY_MEMORY
 #include "simd/x86.h"
 

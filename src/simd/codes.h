@@ -169,7 +169,187 @@ static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned 
 
 #else
 
-// Through memory; points as records, of which one load has all coordinates.
+// Points as records, of which one load has all coordinates.
+typedef struct {
+    _Alignas(4 * sizeof(real)) real records[4 * 32];
+} point_table;
+
+#    if TAUT_WIDE_ISA == 3
+
+typedef __m128i wide_index; // 16 bits each, of which the first WIDE_LANES are used
+
+typedef struct {
+    __m128i bytes[4]; // the last two for a table of 64
+    bool large;
+} byte_table;
+
+static inline wide_index wide_index_bytes(const uint8_t *p)
+{
+    return _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)p));
+}
+
+static inline wide_index wide_index_above(const uint16_t *p, int bits)
+{
+    return _mm_srli_epi16(_mm_loadu_si128((const __m128i *)p), bits);
+}
+
+static inline wide_index wide_index_below(const uint16_t *p, int bits)
+{
+    return _mm_and_si128(_mm_loadu_si128((const __m128i *)p),
+                         _mm_set1_epi16((short)((1 << bits) - 1)));
+}
+
+WIDE_INLINE byte_table byte_table_make(const uint8_t *p, int count)
+{
+    byte_table table = {.large = count > 32};
+    for (int i = 0; i < 4; i++)
+        table.bytes[i] = _mm_loadu_si128((const __m128i *)(p + (table.large ? i : i % 2) * 16));
+    return table;
+}
+
+// Looks up the lowest four bits in each sixteenth of the table, and selects by the others, which become the
+// highest bit of their byte.
+WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
+{
+    const __m128i at = _mm_packus_epi16(i, i), bit_4 = _mm_slli_epi16(at, 3);
+    __m128i found = _mm_blendv_epi8(_mm_shuffle_epi8(table->bytes[0], at),
+                                    _mm_shuffle_epi8(table->bytes[1], at), bit_4);
+    if (table->large)
+        found = _mm_blendv_epi8(found,
+                                _mm_blendv_epi8(_mm_shuffle_epi8(table->bytes[2], at),
+                                                _mm_shuffle_epi8(table->bytes[3], at), bit_4),
+                                _mm_slli_epi16(at, 2));
+    return _mm_cvtepu8_epi16(found);
+}
+
+#        if TAUT_REAL_BITS == 32
+WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
+{
+    for (int i = 0; i < 32; i += WIDE_LANES) {
+        const wide at_x = wide_load(x[0] + i), at_y = wide_load(x[1] + i);
+        const wide at_z = wide_load(x[2] + i), zero = wide_set(0);
+        // Of the points 0 and 1, 2 and 3 in both halves.
+        const __m256d xy[2] = {wide_pairs(_mm256_unpacklo_ps(at_x, at_y)),
+                               wide_pairs(_mm256_unpackhi_ps(at_x, at_y))};
+        const __m256d z[2] = {wide_pairs(_mm256_unpacklo_ps(at_z, zero)),
+                              wide_pairs(_mm256_unpackhi_ps(at_z, zero))};
+        for (int pair = 0; pair < 2; pair++) {
+            const wide even = _mm256_castpd_ps(_mm256_unpacklo_pd(xy[pair], z[pair]));
+            const wide odd = _mm256_castpd_ps(_mm256_unpackhi_pd(xy[pair], z[pair]));
+            real *records = table->records + 4 * (i + 2 * pair);
+            wide_store(records, _mm256_permute2f128_ps(even, odd, 0x20));
+            wide_store(records + 16, _mm256_permute2f128_ps(even, odd, 0x31));
+        }
+    }
+}
+#        else
+WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
+{
+    for (int i = 0; i < 32; i += WIDE_LANES) {
+        const wide at_x = wide_load(x[0] + i), at_y = wide_load(x[1] + i);
+        const wide at_z = wide_load(x[2] + i), zero = wide_set(0);
+        const wide xy[2] = {_mm256_unpacklo_pd(at_x, at_y), _mm256_unpackhi_pd(at_x, at_y)};
+        const wide z[2] = {_mm256_unpacklo_pd(at_z, zero), _mm256_unpackhi_pd(at_z, zero)};
+        for (int odd = 0; odd < 2; odd++) {
+            real *records = table->records + 4 * (i + odd);
+            wide_store(records, _mm256_permute2f128_pd(xy[odd], z[odd], 0x20));
+            wide_store(records + 8, _mm256_permute2f128_pd(xy[odd], z[odd], 0x31));
+        }
+    }
+}
+#        endif
+
+WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
+                                   wide *z)
+{
+    uint16_t at[8];
+    _mm_storeu_si128((__m128i *)at, _mm_slli_epi16(i, 2));
+    wide_records_4(table->records, at, x, y, z);
+}
+
+// Where the bytes of those of four codes are whose bits are set, and 0x80 for one that is 0.
+#        define CODE_0 0x0100
+#        define CODE_1 0x0302
+#        define CODE_2 0x0504
+#        define CODE_3 0x0706
+static const uint16_t four_kept[16][4] = {
+    {0x8080, 0x8080, 0x8080, 0x8080}, {CODE_0, 0x8080, 0x8080, 0x8080},
+    {CODE_1, 0x8080, 0x8080, 0x8080}, {CODE_0, CODE_1, 0x8080, 0x8080},
+    {CODE_2, 0x8080, 0x8080, 0x8080}, {CODE_0, CODE_2, 0x8080, 0x8080},
+    {CODE_1, CODE_2, 0x8080, 0x8080}, {CODE_0, CODE_1, CODE_2, 0x8080},
+    {CODE_3, 0x8080, 0x8080, 0x8080}, {CODE_0, CODE_3, 0x8080, 0x8080},
+    {CODE_1, CODE_3, 0x8080, 0x8080}, {CODE_0, CODE_1, CODE_3, 0x8080},
+    {CODE_2, CODE_3, 0x8080, 0x8080}, {CODE_0, CODE_2, CODE_3, 0x8080},
+    {CODE_1, CODE_2, CODE_3, 0x8080}, {CODE_0, CODE_1, CODE_2, CODE_3}};
+#        undef CODE_0
+#        undef CODE_1
+#        undef CODE_2
+#        undef CODE_3
+
+WIDE_INLINE __m128i bytes_of_four(uint64_t bits)
+{
+    return _mm_loadl_epi64((const __m128i *)four_kept[bits & 15]);
+}
+
+// The first four of eight codes, then the last four.
+WIDE_INLINE uint16_t *codes_keep_four(uint16_t *to, __m128i codes, uint64_t bits)
+{
+    _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(codes, bytes_of_four(bits)));
+    return to + __builtin_popcount((unsigned)bits & 15);
+}
+
+WIDE_INLINE uint16_t *codes_keep_eight(uint16_t *to, __m128i codes, uint64_t bits)
+{
+    to = codes_keep_four(to, codes, bits);
+    return codes_keep_four(to, _mm_srli_si128(codes, 8), bits >> 4);
+}
+
+WIDE_INLINE uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
+{
+    const __m128i codes = _mm_loadu_si128((const __m128i *)from);
+    return WIDE_LANES == 4 ? codes_keep_four(to, codes, bits) : codes_keep_eight(to, codes, bits);
+}
+
+WIDE_INLINE uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, unsigned high,
+                                   const uint8_t *numbers)
+{
+    for (int first = 0; first < count; first += 8, bits >>= 8)
+        to = codes_keep_eight(
+            to, _mm_or_si128(wide_index_bytes(numbers + first), _mm_set1_epi16((short)high)), bits);
+    return to;
+}
+
+WIDE_INLINE int bytes_pack(uint8_t *to, const uint8_t *from, uint64_t bits, int count)
+{
+    const uint8_t *start = to;
+    for (int first = 0; first < count; first += 8, bits >>= 8) {
+        uint16_t kept[16];
+        const uint16_t *end = codes_keep_eight(kept, wide_index_bytes(from + first), bits);
+        const __m128i words = _mm_loadu_si128((const __m128i *)kept);
+        _mm_storel_epi64((__m128i *)to, _mm_packus_epi16(words, words));
+        to += end - kept;
+    }
+    return (int)(to - start);
+}
+
+WIDE_INLINE void reals_pack(real *to, const real *from, uint64_t bits, int count)
+{
+    for (int first = 0; first < count; first += 4, bits >>= 4) {
+#        if TAUT_REAL_BITS == 32
+        const __m128i lanes = _mm_srli_epi32(_mm_cvtepu16_epi32(bytes_of_four(bits)), 1);
+        _mm_storeu_ps(to, _mm_permutevar_ps(_mm_loadu_ps(from + first), lanes));
+#        else
+        const __m256i halves = _mm256_cvtepu8_epi32(bytes_of_four(bits));
+        wide_store(to, _mm256_castps_pd(_mm256_permutevar8x32_ps(
+                           _mm256_castpd_ps(wide_load(from + first)), halves)));
+#        endif
+        to += __builtin_popcount((unsigned)bits & 15);
+    }
+}
+
+#    else
+
+// Through memory.
 typedef struct {
     uint16_t at[WIDE_LANES];
 } wide_index;
@@ -177,10 +357,6 @@ typedef struct {
 typedef struct {
     const uint8_t *bytes;
 } byte_table;
-
-typedef struct {
-    _Alignas(4 * sizeof(real)) real records[4 * 32];
-} point_table;
 
 static inline wide_index wide_index_bytes(const uint8_t *p)
 {
@@ -239,22 +415,6 @@ WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide 
     wide_records_4(table->records, at, x, y, z);
 }
 
-static inline uint64_t bytes_equal(const uint8_t *p, int count, uint8_t byte)
-{
-    uint64_t bits = 0;
-#    if defined(__x86_64__)
-    for (int i = 0; i < count; i += 16) {
-        const __m128i equal =
-            _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(p + i)), _mm_set1_epi8((char)byte));
-        bits |= (uint64_t)(unsigned)_mm_movemask_epi8(equal) << i;
-    }
-#    else
-    for (int i = 0; i < count; i++)
-        bits |= (uint64_t)(p[i] == byte) << i;
-#    endif
-    return bits;
-}
-
 static inline void reals_pack(real *to, const real *from, uint64_t bits, int count)
 {
     (void)count; // no further bits are set
@@ -285,6 +445,24 @@ static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned 
     for (; bits; bits &= bits - 1)
         *to++ = from[lowest_bit(bits)];
     return to;
+}
+
+#    endif
+
+static inline uint64_t bytes_equal(const uint8_t *p, int count, uint8_t byte)
+{
+    uint64_t bits = 0;
+#    if defined(__x86_64__)
+    for (int i = 0; i < count; i += 16) {
+        const __m128i equal =
+            _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(p + i)), _mm_set1_epi8((char)byte));
+        bits |= (uint64_t)(unsigned)_mm_movemask_epi8(equal) << i;
+    }
+#    else
+    for (int i = 0; i < count; i++)
+        bits |= (uint64_t)(p[i] == byte) << i;
+#    endif
+    return bits;
 }
 
 #endif

@@ -3,6 +3,7 @@
 //
 //   WIDE_OP(name)                 the intrinsics of a register
 //   WIDE_LANE_MASKS               a mask is a register of all-ones or all-zeros lanes
+//   WIDE_BLENDS                   there is an instruction that selects lanes by such a mask
 //   RECORDS_OP(name), RECORDS_PAIRS   the same registers of floats, and as pairs of floats
 #ifndef TAUT_SIMD_X86_H
 #define TAUT_SIMD_X86_H
@@ -38,7 +39,11 @@ static inline wide wide_masked(wide_mask m, wide a)
 
 static inline wide wide_blend(wide_mask m, wide a, wide b)
 {
+#    ifdef WIDE_BLENDS
+    return WIDE_OP(blendv)(b, a, m);
+#    else
     return WIDE_OP(or)(WIDE_OP(and)(m, a), WIDE_OP(andnot)(m, b));
+#    endif
 }
 
 static inline wide wide_multiply_where(wide_mask m, wide a, wide b)
