@@ -5,6 +5,7 @@
 #include "contact_fixture.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -466,6 +467,13 @@ static taut_contact_point *list_with(int threads, bool lists, uint64_t *count, u
     return points;
 }
 
+// The same bits, but of the padding after `friction`.
+static void assert_same_point(const taut_contact_point *a, const taut_contact_point *b)
+{
+    assert_memory_equal(a, b, offsetof(taut_contact_point, friction) + sizeof a->friction);
+    assert_memory_equal(a->friction_force, b->friction_force, sizeof a->friction_force);
+}
+
 static void test_lists_have_the_same_bits_and_change_nothing(void **state)
 {
     (void)state;
@@ -477,7 +485,8 @@ static void test_lists_have_the_same_bits_and_change_nothing(void **state)
         taut_contact_point *same = list_with(threads, true, &again, &other);
         assert_int_equal(other, hash);
         assert_int_equal(again, count);
-        assert_memory_equal(same, points, (size_t)count * sizeof *points);
+        for (uint64_t i = 0; i < count; i++)
+            assert_same_point(&same[i], &points[i]);
         free(same);
     }
     free(points);
