@@ -217,6 +217,46 @@ def case_energy_budget_with_wind_has_the_same_bytes():
             expect(b"wind" in one["energy.csv"], law)
 
 
+# Springs that are alike and others that are slack, sheets, a rope and a block; `keep` of verlet takes loops
+# in every step.
+LOOPS = """
+simulation: {{integrator: {integrator}, dt: 2.0e-5, steps: 48{more}}}
+precision: {precision}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: net, type: cloth, nodes: [60, 171], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 2.8], mass: 1, pins: [left],
+     spring: {{law: tension_only, stiffness: 40, damping: 0.001, rest_length: 0.0165}}, velocity: [0, 1, 2]}}
+  - {{name: plain, type: cloth, nodes: [53, 190], origin: [2, 0, 0], u: [1, 0, 0], v: [0, 0.5, 4], mass: 1,
+     spring: {{stiffness: 40, damping: 0.002, damping_law: full}}, velocity: [0, 2, 1],
+     drives: [{{nodes: [left], velocity: [[0, [0.2, 1, 0]], [5.0e-4, [0, -1, 0.3]]]}}]}}
+{block}  - {{name: rope, type: rope, from: [0, 1, 0], to: [5, 1, 0], nodes: 9000, mass: 1, pins: [first, last],
+     spring: {{stiffness: 100, damping: 0.01}}}}
+colliders:
+  - {{type: plane, stiffness: 20, friction: 0.01}}
+output: {{every: 3.2e-4}}
+"""
+
+
+def case_energy_budget_of_parts_by_loops_has_the_same_bytes():
+    """Ranks that hold their parts of a scene measure powers together where no kernel does."""
+    def loops(integrator, precision="single", wind="", more=""):
+        block = "" if wind else BLOCK.replace("damping: 0.001", "damping: 0.01")
+        return write("loops.yaml", LOOPS.format(integrator=integrator, precision=precision, more=more,
+                                                wind=wind and f", wind: {{velocity: [3, 1, 2], {wind}}}",
+                                                block=block))
+
+    keep, node = ", keep_velocity: 0.999", "law: node, coefficient: 0.02"
+    for path, ranks in ((loops("verlet"), 2),
+                        (loops("verlet", "mixed", more=keep), 3),
+                        (loops("velocity_verlet", "double", more=keep), 4),
+                        (loops("velocity_verlet", "mixed", "law: quadratic, density: 1.2, drag: 1"), 3),
+                        (loops("verlet", "single", "coefficient: 0.02"), 5),
+                        (loops("verlet", "single", node), 2),
+                        (loops("velocity_verlet", "mixed", node, keep), 4)):
+        rows = same_files(path, ranks=ranks)["energy.csv"]
+        expect(rows.count(b"\n") == 5, rows.decode())
+
+
 def case_energy_budget_beside_another_body_has_the_same_bytes():
     """Over the end of a grid kernels read nodes of the next body, here of another rank; their lengths
     are in the common denominator of powers."""
@@ -661,6 +701,18 @@ def case_memory_is_that_of_the_part_of_a_rank():
     expect(whole / 4 < largest < 0.4 * whole, f"{estimates} of {whole}")
     bytes_of_rank = json.loads(four.stdout)["bytes"]
     expect(0.6 * largest < bytes_of_rank < 0.35 * whole, f"{bytes_of_rank} of {largest}, {whole}")
+    # Of wind, whose damping limits dt, a rank has what acts on its nodes.
+    sheet = """simulation: {dt: 1.0e-5, steps: 2}
+environment: {wind: {velocity: [1, 0, 0], coefficient: 0.1RELATIVE}}
+bodies:
+  - {name: sheet, type: cloth, nodes: [500, 800], u: [1, 0, 0], v: [0, 1.6, 0], mass: 1, spring: {stiffness: 10}}
+"""
+    least = {}
+    for relative in ("true", "false"):
+        found = json.loads(start(0, "info", write("sheet.yaml", sheet.replace("RELATIVE", f", relative: {relative}")),
+                                 "--ranks", "4", "--threads", "1", "--json").stdout)
+        least[relative] = max(part["memory_bytes"] for part in found["ranks"])
+    expect(least["true"] - least["false"] < 0.3 * 128 * 500 * 800, str(least))
     # With implicit integrators every rank has the whole scene.
     found = json.loads(start(0, "info", lattice(8, ", integrator: implicit_euler"), "--ranks", "3", "--threads",
                              "1", "--json").stdout)
@@ -862,12 +914,8 @@ def peaks(ranks, *arguments):
     return every
 
 
-def case_a_rank_has_memory_for_its_part():
-    """What the nodes of a lattice take, beside what a process takes without them."""
-    if QUICK:
-        raise Skipped("sanitizers take memory of their own")
-    # Without gravity rounding alone moves nodes, which looks like a divergence: all nodes are collected then.
-    text = """simulation: {{dt: {dt}, steps: {steps}}}
+# Without gravity rounding alone moves nodes, which looks like a divergence: all nodes are collected then.
+JELLY = """simulation: {{dt: {dt}, steps: {steps}{more}}}
 environment: {{gravity: [0, -9.81, 0]}}
 bodies:
   - {{name: jelly, type: lattice, nodes: [{wide}, {wide}, {layers}], spacing: 0.01, mass: 1, pins: [top],
@@ -875,25 +923,39 @@ bodies:
 output: {{every_steps: {steps}}}
 """
 
-    def compare(few, many, *arguments):
-        one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
-        for ranks in (2, 3):
-            base = max(peaks(ranks, "run", few, *arguments))
-            most = max(peaks(ranks, "run", many, *arguments)) - base
-            expect(most < 1.3 * one / ranks,
-                   f"{ranks} ranks: {most:.1f} of {one:.1f} MiB, {many} {arguments}")
 
-    def lattices(dt, steps, wide, few, many):
-        return [write(f"lattice-{layers}.yaml", text.format(dt=dt, steps=steps, wide=wide, layers=layers))
-                for layers in (few, many)]
+def compare_peaks(dt, steps, wide, arguments, more=""):
+    """What the nodes of a lattice take, beside what a process takes without them."""
+    few, many = (write(f"lattice-{layers}.yaml",
+                       JELLY.format(dt=dt, steps=steps, wide=wide, layers=layers, more=more))
+                 for layers in (12, 288))
+    one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
+    for ranks in (2, 3):
+        base = max(peaks(ranks, "run", few, *arguments))
+        most = max(peaks(ranks, "run", many, *arguments)) - base
+        expect(most < 1.3 * one / ranks,
+               f"{ranks} ranks: {most:.1f} of {one:.1f} MiB, {dt} {more} {arguments}")
 
-    for arguments in (["--no-output"], ["--output", "rows", "--force"], ["--no-output", "--json"],
-                      ["--output", "rows", "--force", "--set", "output.vtp={forces: true}"],
-                      ["--output", "rows", "--force", "--set", "output.pc2=true"]):
-        compare(*lattices("5.0e-5", 2, 100, 12, 288), *arguments)
-    compare(*lattices("auto", 2, 100, 12, 288), "--output", "rows", "--force")
+
+def case_a_rank_has_memory_for_its_part():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    rows = ["--output", "rows", "--force"]
+    for arguments in (["--no-output"], rows, ["--no-output", "--json"],
+                      [*rows, "--set", "output.vtp={forces: true}"], [*rows, "--set", "output.pc2=true"]):
+        compare_peaks("5.0e-5", 2, 100, arguments)
+    compare_peaks("auto", 2, 100, rows)
     # The bound is found again after 512 steps.
-    compare(*lattices("auto", 514, 64, 12, 288), "--no-output")
+    compare_peaks("auto", 514, 64, ["--no-output"])
+
+
+def case_a_rank_measures_powers_with_its_part():
+    """Budgets that take loops, at the start and in every step."""
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], ", integrator: verlet")
+    compare_peaks("5.0e-5", 2, 100, ["--no-output"],
+                  ", integrator: velocity_verlet, keep_velocity: 0.999")
 
 
 COLLIDERS = {

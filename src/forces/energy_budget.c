@@ -19,6 +19,7 @@
 #include "ranks/ranks.h"
 #include "scene/collider_pose.h"
 #include "springs/exchange.h"
+#include "springs/part_sums.h"
 #include "state/reading.h"
 
 // The column of a sum with the kinetic energy of nodes with a prescribed motion (what moves them
@@ -126,7 +127,31 @@ static void sum_wind(const struct system *system, const void *argument, struct r
     struct face_walk walk = faces_walk(system, range);
     struct face face;
     while (faces_next(&walk, &face))
-        sums[WORK_WIND] += face_wind_power(system, &now->wind, face.nodes);
+        sums[0] += face_wind_power(system, &now->wind, face.nodes);
+}
+
+static size_t node_of_face(const struct system *system, const void *unused, size_t number)
+{
+    (void)unused;
+    struct face_walk walk = faces_walk(system, (struct range){number, number + 1});
+    struct face face;
+    return faces_next(&walk, &face) ? face.nodes[0] : 0;
+}
+
+// The power of wind on all faces: 0 where it acts on nodes.
+static double wind_power(struct system *system, const struct surroundings *now,
+                         const struct worker *worker)
+{
+    const size_t faces = (size_t)system->topology->face_count;
+    double total[SUM_WIDTH];
+    if (now->wind.factor == 0 || now->wind.law == WIND_NODE)
+        return 0;
+    if (REAL_NAME(exchange_has_part)(system)) {
+        REAL_NAME(exchange_ends)(system, true, worker);
+        return REAL_NAME(sum_chunks_of_parts)(system, faces, node_of_face, sum_wind, now, worker);
+    }
+    REAL_NAME(sum_over_chunks)(system, faces, sum_wind, now, total, worker);
+    return total[0];
 }
 
 static void add_total(const double total[SUM_WIDTH], double power[SUM_WIDTH])
@@ -275,7 +300,7 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
     if (windy && now.wind.factor != 0) {
         double total[SUM_WIDTH];
         REAL_NAME(sum_over_block_faces)(system, sum_wind, &now, total, worker);
-        add_total(total, power);
+        power[WORK_WIND] += total[0];
     }
     if (system->topology->any_mass_drag)
         add_node_sum(system, sum_mass_drag, NULL, power, worker);
@@ -326,8 +351,7 @@ struct external_power REAL_NAME(external_power)(struct system *system, double ti
     add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system) +
                           REAL_NAME(shape_contact_powers)(system, worker).drives;
-    if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
-        add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
+    power[WORK_WIND] += wind_power(system, &now, worker);
     return (struct external_power){power[WORK_WIND] + power[WORK_DRIVES], power[MOVED_KINETIC]};
 }
 
@@ -344,15 +368,14 @@ double REAL_NAME(dissipated_power)(struct system *system, double time, const str
 static void measure_powers(struct system *system, double time, double power[SUM_WIDTH],
                            const struct worker *worker)
 {
-    struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
-    add_sum(system, (size_t)system->state->nodes, sum_nodes, &now, power, worker);
+    const struct surroundings now = {time, REAL_NAME(wind_at)(system->topology, time)};
+    add_node_sum(system, sum_nodes, &now, power, worker);
     power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker) +
                            REAL_NAME(elements_power)(system, worker);
     power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
     add_shape_powers(system, power, worker);
-    if (now.wind.factor != 0 && now.wind.law != WIND_NODE)
-        add_sum(system, (size_t)system->topology->face_count, sum_wind, &now, power, worker);
+    power[WORK_WIND] += wind_power(system, &now, worker);
 }
 
 // The gas energy added by inflation from one number of increments to another, at the present
@@ -746,7 +769,9 @@ static void sample(struct system *system, struct energy_budget *to, struct evalu
         if (worker->index == 0)
             REAL_NAME(work_catch_up)(system);
     }
-    const bool paused = REAL_NAME(exchange_pause)(system, worker);
+    // With their parts ranks measure together.
+    const bool paused =
+        !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
     measure_powers(system, evaluation.time, power, worker);
     const bool closes = system->work.closes && evaluation.time > system->work.sampled_time;
     const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;

@@ -553,12 +553,16 @@ static double implicit_bytes_of(const struct totals *totals)
            lines + constraints_bytes_of(totals);
 }
 
-// stability/spectral_bound.c, while dt is checked.
+// Smaller blocks take memory as a whole (base/memory.c, LARGE).
+static const double SPARSE_BYTES = 4 << 20;
+
+// stability/spectral_bound.c, while dt is checked: what faces add to nodes of the rank.
 static double bound_bytes_of(const struct totals *totals)
 {
+    const double all = 128 * totals->nodes, own = 128 * totals->part;
     bool faces = totals->gas || (totals->scene->environment.wind.present &&
                                  totals->scene->environment.wind.relative && totals->faces > 0);
-    return 20 * totals->real * totals->off_grid + (faces ? 128 * totals->nodes : 0);
+    return 20 * totals->real * totals->off_grid + (!faces ? 0 : all < SPARSE_BYTES ? all : own);
 }
 
 // The threads of a team: their stacks, and their own arrays.
@@ -592,9 +596,6 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
             totals.projects = true;
     return totals;
 }
-
-// Smaller blocks take memory as a whole (base/memory.c, LARGE).
-static const double SPARSE_BYTES = 4 << 20;
 
 // What rank `number` of `count` will hold of a scene on grids: false without memory to find it.
 static bool hold_part(struct totals *totals, int count, int number)

@@ -65,11 +65,14 @@ static void sum_elastic(const struct system *system, const void *unused, struct 
 
 double REAL_NAME(springs_elastic_energy)(struct system *system, const struct worker *worker)
 {
+    const size_t count = (size_t)springs_count(system);
     double total[SUM_WIDTH];
-    if (REAL_NAME(exchange_has_part)(system))
-        return REAL_NAME(sum_springs_of_parts)(system, sum_elastic, worker);
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)springs_count(system), sum_elastic, NULL, total, worker);
+    if (REAL_NAME(exchange_has_part)(system)) {
+        const uint64_t first = 0;
+        REAL_NAME(exchange_ends)(system, false, worker);
+        return REAL_NAME(sum_springs_of_parts)(system, count, sum_elastic, &first, worker);
+    }
+    REAL_NAME(sum_over_chunks)(system, count, sum_elastic, NULL, total, worker);
     return total[0];
 }
 
@@ -155,21 +158,49 @@ static bool is_special(const struct system *system, const struct plan_grid *grid
     return special;
 }
 
-static double grid_damping(struct system *system, const struct plan_grid *grid,
-                           uint64_t first_spring, const struct worker *worker)
+static size_t node_of_grid(const struct system *system, const void *argument, size_t node)
 {
+    (void)system;
+    return (size_t)((const struct plan_grid *)argument)->first_node + node;
+}
+
+// The rows with the nodes of the chunks that this process sums.
+static struct range rows_summed(const struct system *system, const struct plan_grid *grid)
+{
+    const size_t nx = (size_t)grid->nx, first_node = (size_t)grid->first_node;
+    if (!REAL_NAME(exchange_has_part)(system))
+        return (struct range){0, (size_t)(grid->ny * grid->nz)};
+    const struct range nodes = REAL_NAME(chunk_nodes_of_grid)(system, grid);
+    if (nodes.first == nodes.end)
+        return (struct range){0, 0};
+    return (struct range){(nodes.first - first_node) / nx, (nodes.end - first_node + nx - 1) / nx};
+}
+
+static double special_damping(struct system *system, const struct plan_grid *grid, uint64_t first,
+                              const struct worker *worker)
+{
+    const size_t count = (size_t)system->topology->bodies[grid->body].spring_count;
     double total[SUM_WIDTH];
-    if (is_special(system, grid)) {
-        const struct topology_body *body = &system->topology->bodies[grid->body];
-        REAL_NAME(sum_over_chunks)
-        (system, (size_t)body->spring_count, sum_special_damping, &first_spring, total, worker);
-        return total[0];
-    }
-    struct range rows = worker_share(worker, (size_t)(grid->ny * grid->nz), 1);
-    system->kernels->grid_power(system, grid, rows);
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_springs_of_parts)(system, count, sum_special_damping, &first, worker);
+    REAL_NAME(sum_over_chunks)(system, count, sum_special_damping, &first, total, worker);
+    return total[0];
+}
+
+static double grid_damping(struct system *system, const struct plan_grid *grid,
+                           const struct worker *worker)
+{
+    const size_t count = (size_t)(grid->nx * grid->ny * grid->nz);
+    const struct range rows = rows_summed(system, grid);
+    const struct range share = worker_share(worker, rows.end - rows.first, 1);
+    double total[SUM_WIDTH];
+    system->kernels->grid_power(system, grid,
+                                (struct range){rows.first + share.first, rows.first + share.end});
     worker_barrier(worker);
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)(grid->nx * grid->ny * grid->nz), sum_grid_damping, grid, total, worker);
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_chunks_of_parts)(system, count, node_of_grid, sum_grid_damping, grid,
+                                              worker);
+    REAL_NAME(sum_over_chunks)(system, count, sum_grid_damping, grid, total, worker);
     return total[0];
 }
 
@@ -184,12 +215,15 @@ double REAL_NAME(springs_listed_damping_power)(struct system *system, const stru
 double REAL_NAME(springs_damping_power)(struct system *system, const struct worker *worker)
 {
     const struct constants *constants = system->constants;
+    if (REAL_NAME(exchange_has_part)(system))
+        REAL_NAME(exchange_ends)(system, true, worker);
     double power = REAL_NAME(springs_listed_damping_power)(system, worker);
     uint64_t first = constants->springs;
     for (size_t g = 0; g < system->plan->grid_count; g++) {
         const struct plan_grid *grid = &system->plan->grids[g];
         if (is_damped(system, grid))
-            power += grid_damping(system, grid, first, worker);
+            power += is_special(system, grid) ? special_damping(system, grid, first, worker)
+                                              : grid_damping(system, grid, worker);
         first += system->topology->bodies[grid->body].spring_count;
     }
     return power;

@@ -45,7 +45,7 @@ enum { TAG_HALO = 1, TAG_BOXES, TAG_REST, TAG_ENDS, TAG_REACH };
 // ---- What is known of a node
 
 // Of a list: positions and velocities, with which forces are computed, and for `whole` also what
-// these lack in precision mixed, and forces.
+// these lack in precision mixed, forces, and the normals of wind.
 static void add_fields(struct node_fields *fields, real *x, real *y, real *z)
 {
     if (!x)
@@ -78,8 +78,10 @@ static struct node_fields fields_of(const struct system *system, bool whole)
 {
     const struct state *s = system->state;
     struct node_fields fields = moving_fields(s, whole || measures_halo(system->topology));
-    if (whole)
+    if (whole) {
         add_fields(&fields, s->fx, s->fy, s->fz);
+        add_fields(&fields, s->nx, s->ny, s->nz);
+    }
     return fields;
 }
 
@@ -105,17 +107,26 @@ static bool find_wants(const struct system *system, struct exchange *exchange)
            REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest);
 }
 
-// The masses of the nodes of others with which this rank computes.
-static void fill_masses(const struct system *system, const struct plan_part *part)
+static void fill_masses_of(const struct system *system, uint64_t first, uint64_t count)
 {
+    const struct range nodes = {(size_t)first, (size_t)(first + count)};
+    REAL_NAME(constants_fill_nodes)(system->constants, system->topology, nodes);
+}
+
+// The masses of the nodes of others with which this rank computes, and sums.
+static void fill_masses(const struct system *system, const struct exchange *exchange)
+{
+    const struct plan_part *part = &exchange->part;
+    const struct node_lists *ends = &exchange->ends;
     const struct plan_nodes others[] = {part->rest_before, part->rest};
     for (size_t i = 0; i < part->halo_count + sizeof others / sizeof *others; i++) {
         const struct plan_nodes nodes =
             i < part->halo_count ? part->halo[i] : others[i - part->halo_count];
-        const size_t first = (size_t)nodes.first;
-        REAL_NAME(constants_fill_nodes)
-        (system->constants, system->topology, (struct range){first, first + (size_t)nodes.count});
+        fill_masses_of(system, nodes.first, nodes.count);
     }
+    for (int r = 0; r < ranks_count(); r++)
+        for (size_t i = 0; i < ends->received_counts[r]; i++)
+            fill_masses_of(system, ends->received[r][i][0], ends->received[r][i][1]);
 }
 
 // Whether all ranks have succeeded so far.
@@ -201,7 +212,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     }
     share_power_cuts(exchange);
     if (only_part)
-        fill_masses(system, &exchange->part);
+        fill_masses(system, exchange);
     *result = exchange;
     return TAUT_OK;
 }
@@ -261,25 +272,34 @@ static void send_and_receive(const struct node_lists *lists, const struct node_f
     REAL_NAME(node_lists_receive)(lists, fields);
 }
 
+static void exchange_three(const struct node_lists *lists, real *x, real *y, real *z)
+{
+    struct node_fields fields = {.count = 0};
+    add_fields(&fields, x, y, z);
+    if (x)
+        send_and_receive(lists, &fields);
+}
+
 // Messages have a fixed number of arrays: low parts, which the halo does not have in steps, follow in
 // another round.
-void REAL_NAME(exchange_ends)(struct system *system, const struct worker *worker)
+void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const struct worker *worker)
 {
     const struct exchange *it = system->exchange;
     const struct state *s = system->state;
     worker_barrier(worker); // all nodes have moved
     if (worker->index == 0) {
         const struct node_fields moving = fields_of(system, false);
-        struct node_fields positions = {.count = 0};
-        add_fields(&positions, s->x, s->y, s->z);
         send_and_receive(&it->halo, &moving);
-        send_and_receive(&it->ends, &positions);
+        exchange_three(&it->ends, s->x, s->y, s->z);
+        exchange_three(&it->ends, s->x_low, s->y_low, s->z_low);
+        if (velocities) {
+            exchange_three(&it->ends, s->vx, s->vy, s->vz);
+            exchange_three(&it->ends, s->vx_low, s->vy_low, s->vz_low);
+        }
         if (s->x_low) {
-            struct node_fields low = {.count = 0}, all;
-            add_fields(&low, s->x_low, s->y_low, s->z_low);
-            send_and_receive(&it->ends, &low);
-            all =
-                low; // and others to fill the message, those of velocities or of previous positions
+            struct node_fields all = {.count = 0};
+            add_fields(&all, s->x_low, s->y_low, s->z_low);
+            // And others to fill the message, those of velocities or of previous positions.
             if (s->vx_low)
                 add_fields(&all, s->vx_low, s->vy_low, s->vz_low);
             else

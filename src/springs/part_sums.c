@@ -39,13 +39,14 @@ static size_t node_of_spring(const struct system *system, uint64_t spring)
     return view.a;
 }
 
-static bool want_springs(const struct system *system, struct wanted *wanted)
+// Of chunks of springs [first, end) in the order of springs_walk.
+static bool want_springs(const struct system *system, uint64_t first, uint64_t end,
+                         struct wanted *wanted)
 {
-    const uint64_t count = springs_count(system);
-    for (uint64_t first = 0; first < count; first += SUM_CHUNK) {
+    for (; first < end; first += SUM_CHUNK) {
         if (!plan_part_owns(wanted->part, node_of_spring(system, first)))
             continue;
-        struct spring_walk walk = {system, first, min_u64(count, first + SUM_CHUNK)};
+        struct spring_walk walk = {system, first, min_u64(end, first + SUM_CHUNK)};
         struct spring_view view;
         while (springs_next(&walk, &view))
             if (!want(wanted, view.a, view.count) || !want(wanted, view.b, view.count))
@@ -70,6 +71,66 @@ static bool want_faces(const struct system *system, const struct topology_body *
         for (int corner = 0; owns_face(wanted->part, &face) && corner < 3; corner++)
             if (face.nodes[corner] != FACE_EDGE && !want(wanted, face.nodes[corner], 1))
                 return false;
+    }
+    return true;
+}
+
+// The nodes of a grid's chunks that begin at nodes [own.first, own.end).
+static struct range chunks_within(const struct plan_grid *grid, struct range own)
+{
+    const size_t begin = (size_t)grid->first_node;
+    const size_t count = (size_t)(grid->nx * grid->ny * grid->nz);
+    const size_t from = own.first > begin ? own.first - begin : 0;
+    const size_t to = own.end > begin ? own.end - begin : 0;
+    const size_t first = chunk_count(from) * SUM_CHUNK, end = chunk_count(to) * SUM_CHUNK;
+    return (struct range){begin + (first < count ? first : count),
+                          begin + (end < count ? end : count)};
+}
+
+// Of the power of the damping, which is found grid by grid: by nodes, each with the springs that begin
+// there, or by springs, where these are not alike.
+static bool want_damping(const struct system *system, struct wanted *wanted)
+{
+    uint64_t first = system->constants->springs;
+    for (size_t g = 0; g < system->plan->grid_count; g++) {
+        const struct plan_grid *grid = &system->plan->grids[g];
+        const uint64_t end_node = grid->first_node + grid->nx * grid->ny * grid->nz;
+        const struct range own = {(size_t)wanted->part->first_node, (size_t)wanted->part->end_node};
+        const struct range nodes = chunks_within(grid, own);
+        uint64_t reach = 0;
+        for (int d = 0; d < grid->direction_count; d++)
+            reach = max_u64(reach, (uint64_t)grid->directions[d].offset);
+        const uint64_t end = min_u64(end_node, nodes.end + reach);
+        if (nodes.first < nodes.end && !want(wanted, nodes.first, end - nodes.first))
+            return false;
+        const uint64_t springs = system->topology->bodies[grid->body].spring_count;
+        if (!want_springs(system, first, first + springs, wanted))
+            return false;
+        first += springs;
+    }
+    return true;
+}
+
+// The faces of cloths, one after another: of the chunks whose first one has its first node here.
+static bool want_windy_faces(const struct system *system, struct wanted *wanted)
+{
+    const struct plan *plan = system->plan;
+    uint64_t number = 0;
+    bool own = false;
+    for (size_t g = 0; g < plan->face_grid_count; g++) {
+        const struct topology_body *body = &system->topology->bodies[plan->face_grids[g].body];
+        for (uint64_t f = 0; f < body->face_count;) {
+            const struct face face = topology_body_face(system->topology, body, f);
+            if (number % SUM_CHUNK == 0)
+                own = plan_part_owns(wanted->part, face.nodes[0]);
+            for (int corner = 0; own && corner < 3; corner++)
+                if (!want(wanted, face.nodes[corner], 1))
+                    return false;
+            const uint64_t rest = SUM_CHUNK - number % SUM_CHUNK;
+            const uint64_t next = own ? 1 : min_u64(rest, body->face_count - f);
+            number += next;
+            f += next;
+        }
     }
     return true;
 }
@@ -114,7 +175,10 @@ bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_pa
 {
     const struct topology *topology = system->topology;
     struct wanted wanted = {.part = part};
-    bool found = want_springs(system, &wanted);
+    bool found = want_springs(system, 0, springs_count(system), &wanted);
+    if (system->settings.keep_energy_budget)
+        found = found && want_damping(system, &wanted) &&
+                (!topology->environment.wind.present || want_windy_faces(system, &wanted));
     for (size_t b = 0; found && b < topology->body_count; b++)
         found = want_faces(system, &topology->bodies[b], &wanted);
     if (found && wanted.count > 0)
@@ -152,21 +216,27 @@ static double running_sum_end(const struct running_sum *sum)
     return sum->total + sum->within;
 }
 
+struct range REAL_NAME(chunk_nodes_of_grid)(const struct system *system,
+                                            const struct plan_grid *grid)
+{
+    return chunks_within(grid, system->own_nodes);
+}
+
 // Some chunks at a time, which all ranks get, so that no rank has memory for those of the whole scene.
-double REAL_NAME(sum_springs_of_parts)(struct system *system, chunk_sum sum,
-                                       const struct worker *worker)
+double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t elements, element_node node,
+                                      chunk_sum sum, const void *argument,
+                                      const struct worker *worker)
 {
     enum { CHUNKS_AT_ONCE = 4096 };
-    const size_t springs = (size_t)springs_count(system), chunks = chunk_count(springs);
+    const size_t chunks = chunk_count(elements);
     double *values = system->chunk_sums[0];
     struct running_sum total = {.group = sum_group(system, chunks)};
-    REAL_NAME(exchange_ends)(system, worker);
     for (size_t first = 0; first < chunks; first += CHUNKS_AT_ONCE) {
         const size_t left = chunks - first, count = left < CHUNKS_AT_ONCE ? left : CHUNKS_AT_ONCE;
         for (size_t i = (size_t)worker->index; i < count; i += (size_t)worker->count) {
             double sums[SUM_WIDTH] = {0};
-            if (exchange_owns(system, node_of_spring(system, (first + i) * SUM_CHUNK)))
-                sum(system, NULL, chunk_range(first + i, springs), sums);
+            if (exchange_owns(system, node(system, argument, (first + i) * SUM_CHUNK)))
+                sum(system, argument, chunk_range(first + i, elements), sums);
             values[i] = sums[0];
         }
         worker_barrier(worker);
@@ -178,6 +248,17 @@ double REAL_NAME(sum_springs_of_parts)(struct system *system, chunk_sum sum,
         worker_barrier(worker); // all have read before the next ones are written
     }
     return running_sum_end(&total);
+}
+
+static size_t first_end(const struct system *system, const void *argument, size_t spring)
+{
+    return node_of_spring(system, *(const uint64_t *)argument + spring);
+}
+
+double REAL_NAME(sum_springs_of_parts)(struct system *system, size_t count, chunk_sum sum,
+                                       const uint64_t *first, const struct worker *worker)
+{
+    return REAL_NAME(sum_chunks_of_parts)(system, count, first_end, sum, first, worker);
 }
 
 // By worker 0 alone: the same on all ranks.
@@ -198,7 +279,7 @@ double REAL_NAME(sum_faces_of_parts)(struct system *system, const struct topolog
     double *values = system->chunk_sums[0], chunk = 0;
     struct running_sum total = {.group = sum_group(system, chunk_count((size_t)body->face_count))};
     const size_t most = (size_t)min_u64(FACES_AT_ONCE, SUM_WIDTH * system->chunk_sums_length);
-    REAL_NAME(exchange_ends)(system, worker);
+    REAL_NAME(exchange_ends)(system, false, worker);
     if (worker->index == 0)
         values[0] = share_origin(system, body);
     worker_barrier(worker);

@@ -1,9 +1,10 @@
 // Sums over springs and faces where every rank holds only its part of the scene (exchange.h). A chunk
 // of SUM_CHUNK springs belongs to the rank with the first node of its first spring, which also knows
 // the nodes of others that the rest of the chunk has; the sums of all chunks are added in their order,
-// so that no bit depends on the number of ranks. The faces of a chunk may lie anywhere on a body: each
-// is computed by the rank with the lowest of its nodes, and all ranks add all of them in their order.
-// Numeric.
+// so that no bit depends on the number of ranks. Likewise chunks of a grid's nodes, whose springs reach
+// further, and of the faces of cloths, on which wind acts. The faces of a closed body may lie anywhere on
+// it: each is computed by the rank with the lowest of its nodes, and all ranks add all of them in their
+// order. Numeric.
 #ifndef TAUT_SPRINGS_PART_SUMS_H
 #define TAUT_SPRINGS_PART_SUMS_H
 
@@ -15,10 +16,23 @@
 bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_parts *parts,
                                const struct plan_part *part, struct node_lists *ends);
 
-// The first column of the sum over all springs in the order of springs_walk. Collective: by all workers
-// of all ranks, while these exchange; all get the same value. Ends with a barrier.
-double REAL_NAME(sum_springs_of_parts)(struct system *system, chunk_sum sum,
-                                       const struct worker *worker);
+// The rank with this node sums the chunk that begins with an element.
+typedef size_t (*element_node)(const struct system *system, const void *argument, size_t element);
+
+// The first column of the sum over `count` elements (sum_over_chunks), of the nodes that exchange_ends has
+// refreshed. Collective: by all workers of all ranks, while these exchange; all get the same value. Ends
+// with a barrier.
+double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t count, element_node node,
+                                      chunk_sum sum, const void *argument,
+                                      const struct worker *worker);
+
+// The same over `count` springs in the order of springs_walk, from number *first on: the argument of the sum.
+double REAL_NAME(sum_springs_of_parts)(struct system *system, size_t count, chunk_sum sum,
+                                       const uint64_t *first, const struct worker *worker);
+
+// Of a grid's nodes those of the chunks that this rank sums.
+struct range REAL_NAME(chunk_nodes_of_grid)(const struct system *system,
+                                            const struct plan_grid *grid);
 
 // What a face adds to a sum.
 typedef double (*face_term)(const struct system *system, const struct topology_body *body,
