@@ -1406,17 +1406,34 @@ def case_one_hash_of_systems_of_equations():
 
 
 def case_one_hash_of_linear_systems_with_wind():
-    """Rows read the nodes of faces of others; a stiff cloth has lines, which all ranks solve."""
+    """Rows read the nodes of faces of others."""
     for law in ("face", "quadratic", "node"):
         assert_one_hash(windy(f"implicit-{law}.yaml", law, "implicit_euler"), "--set",
                         "simulation.dt=1.0e-3", "--steps", "3", all_ranks=(3,))
-    assert_one_hash(write("lines.yaml", """
-simulation: {integrator: bdf2, dt: 1.0e-3, steps: 3}
+
+
+def case_one_hash_of_stiff_lines():
+    """Rows and columns of stiff cloths, of which ranks have parts, are lines of the preconditioner."""
+    path = write("lines.yaml", """
+simulation: {integrator: implicit_euler, dt: 1.0e-3, steps: 3}
 environment: {gravity: [0, -9.81, 0]}
 bodies:
-  - {name: stiff, type: cloth, nodes: [123, 150], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 1], mass: 1,
+  - {name: soft, type: cloth, nodes: [41, 83], origin: [0, 2, 0], u: [1, 0, 0], v: [0, 0, 1], mass: 1,
+     spring: {stiffness: 50}, pins: [left]}
+  - {name: both, type: cloth, nodes: [123, 150], origin: [0, 0.001, 0], u: [1, 0, 0], v: [0, 0.3, 1], mass: 1,
      pins: [corners], springs: {structural: {stiffness: 5000, damping: 0.1}, shear: {stiffness: 50}}}
-"""), all_ranks=(2, 4))
+  - {name: rows, type: cloth, nodes: [77, 110], origin: [2, 0.001, 0], u: [1, 0.1, 0], v: [0, 0, 1], mass: 1,
+     springs: {structural: {stiffness: 5000, damping: 0.1}, weft: {stiffness: 60}, shear: {stiffness: 50}}}
+  - {name: columns, type: cloth, nodes: [75, 112], origin: [4, 0.001, 0], u: [1, 0.1, 0], v: [0, 0, 1], mass: 1,
+     springs: {structural: {stiffness: 60}, weft: {stiffness: 5000, damping: 0.1}, shear: {stiffness: 50}}}
+  - {name: rope, type: rope, from: [0, 1, 0], to: [5, 1, 0], nodes: 9001, mass: 1, pins: [first, last],
+     spring: {stiffness: 3000}}
+colliders:
+  - {type: plane, response: project}
+""")
+    assert_one_hash(path, all_ranks=(2, 4, 5))
+    assert_one_hash(path, "--set", "simulation.integrator=bdf2", "--precision", "mixed", all_ranks=(3,))
+    assert_one_hash(path, "--set", "simulation.implicit.newton=3", "--precision", "double", all_ranks=(2,))
 
 
 def case_one_hash_of_linear_systems_with_elements():

@@ -101,8 +101,6 @@ void REAL_NAME(preconditioner_apply)(const struct preconditioner *it, struct nod
     }
     if (by_node)
         worker_barrier(worker);
-    if (it->lines) {
-        REAL_NAME(shares_collect)(it->system, r, worker);
+    if (it->lines)
         REAL_NAME(spring_lines_apply)(it->lines, r, z, worker);
-    }
 }

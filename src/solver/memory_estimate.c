@@ -556,6 +556,16 @@ static double implicit_bytes_of(const struct totals *totals)
 // Smaller blocks take memory as a whole (base/memory.c, LARGE).
 static const double SPARSE_BYTES = 4 << 20;
 
+// What ranks that share lines have of each other (springs/grid/lines.c): the solutions for columns, and
+// messages of a part of the columns at the nodes of the others, twice to and fro.
+static double shared_lines_bytes_of(const struct totals *totals, int count)
+{
+    const double others = (double)(count - 1) / ((double)count * count);
+    const bool shares = count > 1 && integrator_is_implicit(totals->scene->simulation.integrator) &&
+                        totals->line_slots > 0;
+    return shares ? 3 * totals->real * totals->nodes * (1 + 4 * others) : 0;
+}
+
 // stability/spectral_bound.c, while dt is checked: what faces add to nodes of the rank.
 static double bound_bytes_of(const struct totals *totals)
 {
@@ -717,7 +727,8 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
                                  (totals.planned > 0 ? ring_bytes * totals.ringed : 0));
     allocate(&memory_use, contact_bytes_of(&totals) + shapes_bytes_of(&totals));
     allocate_briefly(&memory_use, bound_bytes_of(&totals));
-    allocate(&memory_use, implicit_bytes_of(&totals)); // touched by the first step
+    allocate(&memory_use, implicit_bytes_of(&totals) +
+                              shared_lines_bytes_of(&totals, count)); // touched by the first step
     if (scene->simulation.integrator == INTEGRATOR_XPBD)
         allocate(&memory_use, constraints_bytes_of(&totals));
 

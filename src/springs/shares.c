@@ -15,7 +15,12 @@ struct shares {
     bool any;                // the result of shares_any
 };
 
-enum { TAG_ROWS = 4 };
+enum { TAG_ROWS = 4, TAG_READ = 6, TAG_RETURNED };
+
+struct shared_nodes {
+    const struct plan_parts *parts;
+    struct node_lists read, returned;
+};
 
 // ---- What rows read
 
@@ -166,6 +171,19 @@ void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vector
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
+// A round of messages, after all have written what is sent.
+static void swap_vectors(struct system *system, const struct node_lists *lists,
+                         struct node_vectors vectors, const struct worker *worker)
+{
+    stage_end(&system->clock, STAGE_SOLVE, worker);
+    if (worker->index == 0) {
+        const struct node_fields fields = {{vectors.x, vectors.y, vectors.z}, 3};
+        REAL_NAME(node_lists_send)(lists, &fields);
+        REAL_NAME(node_lists_receive)(lists, &fields);
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
 void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
                                     const struct worker *worker)
 {
@@ -174,14 +192,86 @@ void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors v
         REAL_NAME(shares_collect)(system, vectors, worker);
         return;
     }
-    stage_end(&system->clock, STAGE_SOLVE, worker); // all have written their rows
-    if (worker->index == 0) {
-        const struct node_fields fields = {{vectors.x, vectors.y, vectors.z}, 3};
-        REAL_NAME(node_lists_send)(&shares->halo, &fields);
-        REAL_NAME(node_lists_receive)(&shares->halo, &fields);
-    }
-    stage_end(&system->clock, STAGE_RANKS, worker);
+    swap_vectors(system, &shares->halo, vectors, worker);
 }
+
+// ---- Lines across rows
+
+static _Noreturn void fail_to_list(void)
+{
+    ranks_abort(1, "out of memory for the lines of ranks");
+}
+
+struct shared_nodes *REAL_NAME(shared_nodes_begin)(const struct system *system)
+{
+    struct shared_nodes *lists = calloc(1, sizeof *lists);
+    if (!lists || !REAL_NAME(node_lists_begin)(&lists->read) ||
+        !REAL_NAME(node_lists_begin)(&lists->returned))
+        fail_to_list();
+    lists->parts = &system->shares->parts;
+    return lists;
+}
+
+void REAL_NAME(shared_nodes_add)(struct shared_nodes *lists, struct plan_nodes nodes, bool computed)
+{
+    const uint64_t *own = lists->parts->cuts + ranks_number();
+    const uint64_t end = nodes.first + nodes.count;
+    const uint64_t sides[2][2] = {{nodes.first, min_u64(end, own[0])},
+                                  {max_u64(nodes.first, own[1]), end}};
+    for (int side = 0; side < 2; side++) {
+        const uint64_t first = sides[side][0];
+        if (first >= sides[side][1])
+            continue;
+        const struct plan_nodes others = {first, sides[side][1] - first};
+        if (!REAL_NAME(node_lists_want)(&lists->read, lists->parts, others) ||
+            (computed && !REAL_NAME(node_lists_want)(&lists->returned, lists->parts, others)))
+            fail_to_list();
+    }
+}
+
+// What is returned goes to those of whom it is wanted.
+static void turn_round(struct node_lists *lists)
+{
+    uint64_t(**const pairs)[2] = lists->sent;
+    size_t *const counts = lists->sent_counts;
+    lists->sent = lists->received;
+    lists->sent_counts = lists->received_counts;
+    lists->received = pairs;
+    lists->received_counts = counts;
+}
+
+void REAL_NAME(shared_nodes_connect)(struct shared_nodes *lists)
+{
+    if (!REAL_NAME(node_lists_swap)(&lists->read) || !REAL_NAME(node_lists_swap)(&lists->returned))
+        fail_to_list();
+    turn_round(&lists->returned);
+    if (!REAL_NAME(node_lists_connect)(&lists->read, NULL, 3, TAG_READ, RANKS_BUFFERED) ||
+        !REAL_NAME(node_lists_connect)(&lists->returned, NULL, 3, TAG_RETURNED, RANKS_BUFFERED))
+        fail_to_list();
+}
+
+void REAL_NAME(shared_nodes_free)(struct shared_nodes *lists)
+{
+    if (!lists)
+        return;
+    REAL_NAME(node_lists_free)(&lists->read);
+    REAL_NAME(node_lists_free)(&lists->returned);
+    free(lists);
+}
+
+void REAL_NAME(shared_nodes_read)(struct system *system, const struct shared_nodes *lists,
+                                  struct node_vectors vectors, const struct worker *worker)
+{
+    swap_vectors(system, &lists->read, vectors, worker);
+}
+
+void REAL_NAME(shared_nodes_return)(struct system *system, const struct shared_nodes *lists,
+                                    struct node_vectors vectors, const struct worker *worker)
+{
+    swap_vectors(system, &lists->returned, vectors, worker);
+}
+
+// ---- Decisions
 
 bool REAL_NAME(agree_on_any)(struct system *system, bool *any, bool mine,
                              const struct worker *worker)

@@ -31,6 +31,23 @@ void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vector
 void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
                                     const struct worker *worker);
 
+// Nodes of others that a rank reads beside those of products, or computes for their owners: of lines across
+// the rows of several ranks (grid/lines.c). Lists of them are made by worker 0 of all ranks together:
+// begun, added to, and connected; without memory all ranks end. A node may be added more than once.
+struct shared_nodes;
+struct shared_nodes *REAL_NAME(shared_nodes_begin)(const struct system *system);
+void REAL_NAME(shared_nodes_add)(struct shared_nodes *lists, struct plan_nodes nodes,
+                                 bool computed);
+void REAL_NAME(shared_nodes_connect)(struct shared_nodes *lists);
+void REAL_NAME(shared_nodes_free)(struct shared_nodes *lists);
+
+// The vectors of these nodes := those of the rank that has their rows; and of the nodes of this rank's
+// rows that others compute := theirs. All workers together; both begin and end with a barrier.
+void REAL_NAME(shared_nodes_read)(struct system *system, const struct shared_nodes *lists,
+                                  struct node_vectors vectors, const struct worker *worker);
+void REAL_NAME(shared_nodes_return)(struct system *system, const struct shared_nodes *lists,
+                                    struct node_vectors vectors, const struct worker *worker);
+
 // Whether any rank says so, where ranks decide for themselves; the same on all workers.
 bool REAL_NAME(shares_any)(struct system *system, bool mine, const struct worker *worker);
 

@@ -14,11 +14,18 @@
 // 4.5.1). The lines of a family (rows or columns) are independent, and eight at a time are solved
 // in parallel lanes. If rounding makes an S_p that is not positive definite, the line is split
 // there.
+//
+// Ranks that share the rows of the matrix (springs/shares.h) share the lines. A rank solves the rows of
+// the grid that have nodes of its own, of which there are few others; and a part of the columns, which
+// it returns to the ranks that have their nodes.
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "kernels/kernels.h"
+#include "ranks/ranks.h"
+#include "springs/shares.h"
 #include "springs/tangent.h"
 
 enum { FAMILIES_MAX = 2 };
@@ -37,6 +44,10 @@ struct spring_lines {
     size_t grid_count; // grids that have lines
     struct line_family (*families)[FAMILIES_MAX];
     size_t covered; // nodes on lines
+    // Of ranks that share lines, since the first update: what they read and return, and the solutions for
+    // columns. NULL otherwise.
+    struct shared_nodes *shared;
+    struct node_vectors columns;
 };
 
 static size_t bundles_of(const struct line_family *family)
@@ -162,6 +173,10 @@ void REAL_NAME(spring_lines_free)(struct spring_lines *lines)
         }
     memory_release(system->allocator, lines->families, system->plan->grid_count,
                    sizeof *lines->families);
+    REAL_NAME(shared_nodes_free)(lines->shared);
+    real *const columns[] = {lines->columns.x, lines->columns.y, lines->columns.z};
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        memory_release(system->allocator, columns[c], (size_t)system->state->nodes, sizeof(real));
     memory_release(system->allocator, lines, 1, sizeof *lines);
 }
 
@@ -173,12 +188,100 @@ uint64_t REAL_NAME(spring_lines_bytes)(const struct spring_lines *lines)
             const struct line_family *family = &lines->families[g][f];
             bytes += bundles_of(family) * family->length * sizeof *family->nodes;
         }
+    if (lines && lines->columns.x)
+        bytes += 3 * lines->tangent->system->state->nodes * sizeof(real);
     return bytes;
 }
 
 bool REAL_NAME(spring_lines_cover)(const struct spring_lines *lines)
 {
     return lines->covered == (size_t)lines->tangent->system->state->nodes;
+}
+
+// ---- Ranks
+
+static bool are_columns(const struct line_family *family)
+{
+    return family->step > 1;
+}
+
+static size_t line_start(const struct line_family *family, size_t line)
+{
+    return (size_t)family->grid->first_node + line % family->inner +
+           line / family->inner * family->outer;
+}
+
+// The nodes of a family's grid that are also in a range, counted from its first node.
+static struct range nodes_within(const struct line_family *family, struct range nodes)
+{
+    const size_t first = (size_t)family->grid->first_node, count = family->count * family->length;
+    const size_t from = nodes.first > first ? nodes.first - first : 0;
+    const size_t to = nodes.end > first ? nodes.end - first : 0;
+    const size_t end = to < count ? to : count;
+    return (struct range){from < end ? from : end, end};
+}
+
+// The bundles that this process solves.
+static struct range own_bundles(const struct spring_lines *lines, const struct line_family *family)
+{
+    const struct system *system = lines->tangent->system;
+    const size_t all = bundles_of(family);
+    if (!system->shares || all == 0)
+        return (struct range){0, all};
+    const size_t rank = (size_t)ranks_number(), ranks = (size_t)ranks_count();
+    if (are_columns(family))
+        return (struct range){all * rank / ranks, all * (rank + 1) / ranks};
+    const struct range own = nodes_within(family, REAL_NAME(shares_rows)(system));
+    if (own.first == own.end)
+        return (struct range){0, 0};
+    const size_t first = own.first / family->length, last = (own.end - 1) / family->length;
+    return (struct range){first / LINE_LANES, last / LINE_LANES + 1};
+}
+
+static struct range share_of_bundles(const struct spring_lines *lines,
+                                     const struct line_family *family, const struct worker *worker)
+{
+    const struct range own = own_bundles(lines, family);
+    const struct range share = worker_share(worker, own.end - own.first, 1);
+    return (struct range){own.first + share.first, own.first + share.end};
+}
+
+// Rows are consecutive nodes, and of columns beside each other those of each row.
+static void add_shared(struct spring_lines *lines, const struct line_family *family)
+{
+    const struct range own = own_bundles(lines, family);
+    const size_t first = own.first * LINE_LANES;
+    const size_t end = (size_t)min_u64(own.end * LINE_LANES, family->count);
+    if (first >= end)
+        return;
+    if (!are_columns(family)) {
+        REAL_NAME(shared_nodes_add)
+        (lines->shared,
+         (struct plan_nodes){line_start(family, first), (end - first) * family->length}, false);
+        return;
+    }
+    for (size_t p = 0; p < family->length; p++)
+        REAL_NAME(shared_nodes_add)
+    (lines->shared, (struct plan_nodes){line_start(family, first) + p * family->step, end - first},
+     true);
+}
+
+// By one worker of all ranks, which end without memory.
+static void share_lines(struct spring_lines *lines)
+{
+    struct system *system = lines->tangent->system;
+    real **const columns[] = {&lines->columns.x, &lines->columns.y, &lines->columns.z};
+    lines->shared = REAL_NAME(shared_nodes_begin)(system);
+    for (size_t g = 0; g < lines->grid_count; g++)
+        for (int f = 0; f < FAMILIES_MAX; f++)
+            add_shared(lines, &lines->families[g][f]);
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        *columns[c] =
+            memory_allocate(system->allocator, (size_t)system->state->nodes, sizeof(real));
+        if (!*columns[c])
+            ranks_abort(1, "out of memory for the lines of ranks");
+    }
+    REAL_NAME(shared_nodes_connect)(lines->shared);
 }
 
 // ---- Factors, in double
@@ -273,19 +376,15 @@ static void factor_line(const struct spring_lines *lines, const struct line_fami
     }
 }
 
-static size_t line_start(const struct line_family *family, size_t line)
-{
-    return (size_t)family->grid->first_node + line % family->inner +
-           line / family->inner * family->outer;
-}
-
 void REAL_NAME(spring_lines_update)(struct spring_lines *lines, const struct line_matrix *matrix,
                                     const struct worker *worker)
 {
+    if (lines->tangent->system->shares && !lines->shared && worker->index == 0)
+        share_lines(lines);
     for (size_t g = 0; lines->families && g < lines->grid_count; g++)
         for (int f = 0; f < FAMILIES_MAX; f++) {
             struct line_family *family = &lines->families[g][f];
-            struct range share = worker_share(worker, bundles_of(family), 1);
+            const struct range share = share_of_bundles(lines, family, worker);
             size_t end =
                 share.end * LINE_LANES < family->count ? share.end * LINE_LANES : family->count;
             for (size_t line = share.first * LINE_LANES; line < end; line++)
@@ -310,20 +409,63 @@ static struct line_bundle bundle_of(const struct line_family *family, size_t num
     return bundle;
 }
 
+static void solve_lines(const struct spring_lines *lines, const struct line_family *family,
+                        struct node_vectors r, struct node_vectors z, bool adds,
+                        const struct worker *worker)
+{
+    const struct kernels *kernels = lines->tangent->system->kernels;
+    const struct range share = share_of_bundles(lines, family, worker);
+    for (size_t b = share.first; b < share.end; b++) {
+        const struct line_bundle bundle = bundle_of(family, b);
+        kernels->line_solve(&bundle, (const real *[3]){r.x, r.y, r.z}, (real *[3]){z.x, z.y, z.z},
+                            adds);
+    }
+}
+
+// Sets z at this rank's nodes to the solutions for the columns, or adds them.
+static void take_columns(const struct spring_lines *lines, const struct line_family *family,
+                         struct node_vectors z, bool adds, const struct worker *worker)
+{
+    const struct range rows = REAL_NAME(shares_rows_of)(lines->tangent->system, worker, 16);
+    const struct range nodes = nodes_within(family, rows);
+    const size_t first = (size_t)family->grid->first_node;
+    const struct node_vectors from = lines->columns;
+    for (size_t i = first + nodes.first; i < first + nodes.end; i++) {
+        z.x[i] = (adds ? z.x[i] : 0) + from.x[i];
+        z.y[i] = (adds ? z.y[i] : 0) + from.y[i];
+        z.z[i] = (adds ? z.z[i] : 0) + from.z[i];
+    }
+}
+
+// Of several ranks: rows are complete where this rank has nodes, columns only after their return.
+static void apply_shared(const struct spring_lines *lines, struct node_vectors r,
+                         struct node_vectors z, const struct worker *worker)
+{
+    struct system *system = lines->tangent->system;
+    REAL_NAME(shared_nodes_read)(system, lines->shared, r, worker);
+    for (size_t g = 0; g < lines->grid_count; g++)
+        for (int f = 0; f < FAMILIES_MAX; f++) {
+            const struct line_family *family = &lines->families[g][f];
+            solve_lines(lines, family, r, are_columns(family) ? lines->columns : z, false, worker);
+        }
+    REAL_NAME(shared_nodes_return)(system, lines->shared, lines->columns, worker);
+    for (size_t g = 0; g < lines->grid_count; g++)
+        for (int f = 0; f < FAMILIES_MAX; f++)
+            if (are_columns(&lines->families[g][f]))
+                take_columns(lines, &lines->families[g][f], z, f > 0, worker);
+    worker_barrier(worker);
+}
+
 void REAL_NAME(spring_lines_apply)(const struct spring_lines *lines, struct node_vectors r,
                                    struct node_vectors z, const struct worker *worker)
 {
-    const struct kernels *kernels = lines->tangent->system->kernels;
+    if (lines->tangent->system->shares) {
+        apply_shared(lines, r, z, worker);
+        return;
+    }
     for (int f = 0; f < FAMILIES_MAX; f++) {
-        for (size_t g = 0; g < lines->grid_count; g++) {
-            const struct line_family *family = &lines->families[g][f];
-            struct range share = worker_share(worker, bundles_of(family), 1);
-            for (size_t b = share.first; b < share.end; b++) {
-                struct line_bundle bundle = bundle_of(family, b);
-                kernels->line_solve(&bundle, (const real *[3]){r.x, r.y, r.z},
-                                    (real *[3]){z.x, z.y, z.z}, f > 0);
-            }
-        }
+        for (size_t g = 0; g < lines->grid_count; g++)
+            solve_lines(lines, &lines->families[g][f], r, z, f > 0, worker);
         worker_barrier(worker);
     }
 }
