@@ -37,6 +37,7 @@ struct search_result {
     size_t count;
     uint64_t hash;  // of the lists, with their order
     uint64_t bytes; // of the broad phase
+    size_t between; // pairs with edges that are nearer than the points that are found for them
 };
 
 // Asserts that the lists are in the order that broad_phase.h describes, and that kernels choose the

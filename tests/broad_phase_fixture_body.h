@@ -189,35 +189,97 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
             touches |= add_barrier_force(&nodes, &closest, parallel, &barrier);
         }
     real least_found;
+    uint32_t pushed, nodes = 0;
+    struct listed_pair these = *listed;
+    these.pushed = &pushed;
     assert_int_equal(
-        team->broad->kernels->barrier_forces(listed, &barrier, found[0], found[last], &least_found),
+        team->broad->kernels->barrier_forces(&these, &barrier, found[0], found[last], &least_found),
         touches);
-    assert_true(least_found <= least);
+    assert_true(least_found <= least || (these.marks && !touches));
     for (int block = 0; block <= last; block++)
         for (int axis = 0; axis < 3; axis++)
-            for (int node = 0; node < SURFACE_NODES; node++)
+            for (int node = 0; node < SURFACE_NODES; node++) {
+                nodes |= (uint32_t)(block == last && wanted[block][axis][node] != 0) << node;
                 if (found[block][axis][node] != wanted[block][axis][node])
                     fail_msg("a force of %.9g instead of %.9g", (double)found[block][axis][node],
                              (double)wanted[block][axis][node]);
+            }
+    assert_int_equal(pushed, nodes);
 }
 
 // What kernels have chosen; `extra` is farther than the limit, which may be so where the distance of
-// slivers and of nearly parallel edges, found for one at a time, is too large.
+// slivers, found for one at a time, is too large.
 struct choice {
     size_t kept, extra;
+    size_t between;      // pairs for which check_mark has been called
     size_t pairs, rough; // lists have much less than the least distance of the latter
 };
 
-// Whether the edges of a candidate are nearly parallel: the kernel keeps them in any case.
-static bool is_parallel(const struct team_work *team, const struct pair_candidates *pair, int group,
-                        uint16_t code)
+static double square_from_edge(const double p[3], const double a[3], const double b[3])
+{
+    double along = 0, whole = 0, square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        along += (p[axis] - a[axis]) * (b[axis] - a[axis]);
+        whole += (b[axis] - a[axis]) * (b[axis] - a[axis]);
+    }
+    const double part = whole > 0 ? fmin(1, fmax(0, along / whole)) : 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double d = p[axis] - a[axis] - part * (b[axis] - a[axis]);
+        square += d * d;
+    }
+    return square;
+}
+
+// The square of the distance of edges p0 p1 and p2 p3 in double: at an end of one of them, or between the
+// lines. Lines that are parallel but for rounding have no nearest points.
+static double square_of_edges(const double p[4][3])
+{
+    double dd = 0, ee = 0, de = 0, dr = 0, er = 0, square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double d = p[1][axis] - p[0][axis], e = p[3][axis] - p[2][axis],
+                     r = p[0][axis] - p[2][axis];
+        dd += d * d;
+        ee += e * e;
+        de += d * e;
+        dr += d * r;
+        er += e * r;
+    }
+    const double ends =
+        fmin(fmin(square_from_edge(p[0], p[2], p[3]), square_from_edge(p[1], p[2], p[3])),
+             fmin(square_from_edge(p[2], p[0], p[1]), square_from_edge(p[3], p[0], p[1])));
+    const double whole = dd * ee - de * de, s = (de * er - ee * dr) / whole,
+                 t = (dd * er - de * dr) / whole;
+    if (!(whole > 1e-9 * dd * ee && s > 0 && s < 1 && t > 0 && t < 1))
+        return ends;
+    for (int axis = 0; axis < 3; axis++) {
+        const double apart =
+            p[0][axis] + s * (p[1][axis] - p[0][axis]) - p[2][axis] - t * (p[3][axis] - p[2][axis]);
+        square += apart * apart;
+    }
+    return fmin(ends, square);
+}
+
+// That of nearly parallel edges, and how much it changes along them, m2: they turn by their sine over half of
+// their length. False: others.
+static bool parallel_square(const struct team_work *team, const struct pair_candidates *pair,
+                            int group, uint16_t code, double *square, double *change)
 {
     block_reals *none[2] = {NULL, NULL};
     const struct contact_nodes nodes = nodes_of_code(team, pair, group, code, none);
     const struct point *p = nodes.at;
+    double at[4][3], lengths = 0;
     real parallel = 1;
     if (group == 2)
         (void)closest_on_edges(p[0], p[1], p[2], p[3], false, &parallel);
+    for (int i = 0; i < 4; i++) {
+        at[i][0] = (double)p[i].x;
+        at[i][1] = (double)p[i].y;
+        at[i][2] = (double)p[i].z;
+    }
+    for (int axis = 0; axis < 3; axis++)
+        lengths += pow(at[1][axis] - at[0][axis], 2) + pow(at[3][axis] - at[2][axis], 2);
+    *square = square_of_edges((const double(*)[3])at);
+    *change = (double)EDGES_PARALLEL * lengths / 4;
     return !(parallel >= EDGES_PARALLEL);
 }
 
@@ -270,6 +332,24 @@ static void check_separations(const struct team_work *team, const struct pair_ca
                  found.by_frames, distance);
 }
 
+// Edges that are nearer than the points that are found for them are marked up to their true distance:
+// number i of the candidates, of edges.
+static void check_mark(const struct team_work *team, const struct listed_pair *pair, int i,
+                       double square)
+{
+    struct listed_pair listed = *pair;
+    const struct barrier none = {0, 0, 0};
+    block_reals unused = {{0}};
+    real least;
+    listed.square = (real)square;
+    (void)team->broad->kernels->barrier_forces(&listed, &none, unused, unused, &least);
+    const int k = i - pair->counts[0] - pair->counts[1];
+    const uint16_t *word =
+        listed.near + mark_words(pair->counts[0]) + mark_words(pair->counts[1]) + k / MARK_BITS;
+    if (!(*word >> k % MARK_BITS & 1))
+        fail_msg("edges with a smaller square than %g are not near", square);
+}
+
 // The candidates of a pair nearer than about the mean of their distances, in their order, and the
 // least distance of all, as the kernel of forces finds them and as the list has it.
 static void check_nearer(const struct team_work *team, const struct pair_candidates *pair,
@@ -278,7 +358,9 @@ static void check_nearer(const struct team_work *team, const struct pair_candida
     const uint16_t *codes = pair->codes;
     const int count = pair->counts[0] + pair->counts[1] + pair->counts[2];
     double *squares = calloc((size_t)count + 1, sizeof *squares), least = HUGE_VAL, mean = 0;
-    uint16_t *near = calloc((size_t)count + CODES_SLACK, sizeof *near), near_counts[3];
+    const size_t words =
+        mark_words(pair->counts[0]) + mark_words(pair->counts[1]) + mark_words(pair->counts[2]);
+    uint16_t *near = calloc(words + 1, sizeof *near);
     assert_non_null(squares);
     assert_non_null(near);
     for (int group = 0, i = 0; group < 3; group++)
@@ -297,7 +379,6 @@ static void check_nearer(const struct team_work *team, const struct pair_candida
         .bare = team->broad->surfaces->blocks[pair->a].triangles == 0 &&
                 team->broad->surfaces->blocks[pair->b].triangles == 0,
         .near = near,
-        .near_counts = near_counts,
         .square = (real)mean,
     };
     if (!isfinite(mean)) {
@@ -314,24 +395,39 @@ static void check_nearer(const struct team_work *team, const struct pair_candida
     check_separations(team, pair, sqrt(least + rounded));
     choice->pairs++;
     choice->rough += pair->least < 0.9 * sqrt(least);
-    const uint16_t *kept = near;
+    const uint16_t *word = near;
+    int farthest =
+        -1; // of nearly parallel edges, those for which the points are farthest from the closest
+    double most = 1.001, true_square = 0;
     for (int group = 0, i = 0; group < 3; group++) {
-        const uint16_t *end = kept + near_counts[group];
         for (int k = 0; k < pair->counts[group]; k++, i++) {
-            const bool is_kept = kept < end && *kept == codes[i];
-            kept += is_kept;
-            if (!is_kept && squares[i] < mean - rounded)
+            const bool is_kept = word[k / MARK_BITS] >> k % MARK_BITS & 1;
+            double square, change;
+            const bool parallel = parallel_square(team, pair, group, codes[i], &square, &change);
+            if (parallel && squares[i] > most * square) {
+                most = squares[i] / square;
+                farthest = i;
+                true_square = square;
+            }
+            if (!is_kept && (parallel ? square : squares[i]) < mean - rounded)
                 fail_msg("a candidate of group %d with the square %g, of %g", group, squares[i],
                          mean);
             choice->kept += is_kept;
             choice->extra +=
-                is_kept && squares[i] > mean + rounded && !is_parallel(team, pair, group, codes[i]);
+                is_kept &&
+                squares[i] - (parallel ? 2 * sqrt(change * squares[i]) : 0) > mean + rounded;
         }
-        assert_true(kept == end); // nothing else, and in order
+        word += mark_words(pair->counts[group]);
     }
     hash_add(hash, &pair->least, sizeof pair->least);
-    hash_add(hash, near_counts, sizeof near_counts);
-    hash_add(hash, near, (size_t)(kept - near) * sizeof *kept);
+    hash_add(hash, near, words * sizeof *near);
+    struct listed_pair marked = listed;
+    marked.near = NULL;
+    marked.marks = near;
+    check_forces(team, &marked, pair, mean - rounded);
+    if (farthest >= 0)
+        check_mark(team, &listed, farthest, (squares[farthest] + true_square) / 2);
+    choice->between += farthest >= 0;
     free(near);
     free(squares);
 }
@@ -398,6 +494,7 @@ static void read_lists(const struct team_work *team, struct search_result *resul
     assert_true(choice.rough <= choice.pairs / 2);
 #endif
     result->hash = hash_end(&hash);
+    result->between = choice.between;
     if (result->count > 0)
         qsort(result->items, result->count, sizeof *result->items, compare_candidates);
 }

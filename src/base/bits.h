@@ -17,12 +17,13 @@ static inline int lowest_bit(uint64_t bits)
 #endif
 }
 
+// Of pairs, fours and eights of bits, and of all.
 static inline int bit_count(uint64_t bits)
 {
-    int count = 0;
-    for (; bits != 0; bits &= bits - 1)
-        count++;
-    return count;
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (int)(bits * UINT64_C(0x0101010101010101) >> 56);
 }
 
 #endif

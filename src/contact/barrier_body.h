@@ -3,8 +3,8 @@
 //
 // Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added to
 // nodes candidate by candidate in the order of the list, so that the bits do not depend on the number
-// of lanes. Edges without triangles need more cases: barrier.h computes them, in their turn. Those that
-// touch are handed out where they are wanted.
+// of lanes. Sums are records, so that a node takes one addition. Edges without triangles need more cases:
+// barrier.h computes them, in their turn. Those that touch are handed out where they are wanted.
 #include "contact/barrier.h"
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
@@ -16,13 +16,21 @@ struct wide_contact {
     wide square;
 };
 
+// Forces on the nodes of a block, in records from the first one that is added on.
+struct force_sums {
+    _Alignas(4 * sizeof(real)) real records[4 * SURFACE_NODES];
+    block_reals *on;
+};
+
 // What becomes of the candidates of a pair.
 struct barrier_work {
     const struct listed_pair *pair;
     const struct barrier *barrier;
     wide least;     // square of a distance
-    uint16_t *near; // the end of the codes that are near; NULL: not wanted
+    uint16_t *near; // words of the group; NULL: not wanted
     bool touches;
+    struct force_sums *sums[2]; // of both blocks, or twice those of one
+    bool in_records;
 };
 
 enum { ALL_LANES = (1 << WIDE_LANES) - 1 };
@@ -146,10 +154,34 @@ WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, str
     return found;
 }
 
-// The forces on each of the four nodes of the lanes, by node and axis; and those that turn edges, of the
-// lanes in `turning`.
+// Lanes whose edges may be nearer than the root of `limit`. The points that are found for nearly parallel
+// edges need not be the closest ones. But the square of the distance is convex in (s, t), so it is nowhere
+// in the unit square less than what its tangent plane at these points is at the corners. `rounded` is more
+// than the rounding of that, whose terms are products of the distance and of both edges.
+static inline unsigned edges_near(const struct wide_contact *found, const struct wide_edges *edges,
+                                  wide limit)
+{
+    unsigned near = wide_mask_bits(wide_at_most(found->square, limit));
+    if (!edges->parallel)
+        return near;
+    const wide zero = wide_set(0), *weights = found->weights;
+    const wide by_s = wide_dot(found->apart, edges->d), by_t = wide_dot(found->apart, edges->e);
+    const wide falls_s = wide_max(wide_multiply(by_s, weights[1]),
+                                  wide_subtract(zero, wide_multiply(by_s, weights[0])));
+    const wide falls_t = wide_max(wide_multiply(by_t, weights[3]),
+                                  wide_subtract(zero, wide_multiply(by_t, weights[2])));
+    const wide rounded = wide_multiply(wide_set(32 * REAL_EPSILON),
+                                       wide_add(found->square, wide_add(edges->dd, edges->ee)));
+    const wide least = wide_subtract(wide_subtract(found->square, rounded),
+                                     wide_multiply(wide_set(2), wide_add(falls_s, falls_t)));
+    return near | (edges->parallel & ~wide_mask_bits(wide_at_most(limit, least)));
+}
+
+// The forces of the lanes, as records, their parts on each of the four nodes; and the forces that turn
+// edges, by node and axis, of the lanes in `turning`.
 struct lane_forces {
-    real of[4][3][WIDE_LANES], turns[4][3][WIDE_LANES];
+    _Alignas(4 * sizeof(real)) real forces[4 * WIDE_LANES];
+    real weights[4][WIDE_LANES], turns[4][3][WIDE_LANES];
     unsigned turning;
 };
 
@@ -230,14 +262,10 @@ WIDE_INLINE unsigned forces_of_lanes(const struct wide_contact *found,
     if (edges && (touching & edges->parallel))
         force = wide_multiply(turn_edges(edges, barrier, distance, forces), force);
     const wide scale = wide_divide(force, distance);
-    const wide x = wide_multiply(scale, found->apart.x), y = wide_multiply(scale, found->apart.y),
-               z = wide_multiply(scale, found->apart.z);
-    for (int i = 0; i < 4; i++) {
-        const wide weight = found->weights[i];
-        wide_store(forces->of[i][0], wide_multiply(weight, x));
-        wide_store(forces->of[i][1], wide_multiply(weight, y));
-        wide_store(forces->of[i][2], wide_multiply(weight, z));
-    }
+    wide_records_put(forces->forces, wide_multiply(scale, found->apart.x),
+                     wide_multiply(scale, found->apart.y), wide_multiply(scale, found->apart.z));
+    for (int i = 0; i < 4; i++)
+        wide_store(forces->weights[i], found->weights[i]);
     return touching;
 }
 
@@ -257,45 +285,84 @@ WIDE_INLINE void store_touching(const struct wide_contact *found, wide first, wi
     wide_store(lanes->square, found->square);
 }
 
-static void hand_out_all(struct touching_candidates *touching)
+// Reads the forces on nodes into records, unless they are there.
+static inline void begin_sums(struct barrier_work *work)
 {
+    const int sides = work->sums[0] == work->sums[1] ? 1 : 2;
+    for (int side = 0; side < sides && !work->in_records; side++) {
+        struct force_sums *sums = work->sums[side];
+        for (int i = 0; i < SURFACE_NODES; i += WIDE_LANES)
+            wide_records_put(sums->records + 4 * i, wide_load((*sums->on)[0] + i),
+                             wide_load((*sums->on)[1] + i), wide_load((*sums->on)[2] + i));
+    }
+    work->in_records = true;
+}
+
+// And back.
+static inline void end_sums(struct barrier_work *work)
+{
+    const int sides = work->sums[0] == work->sums[1] ? 1 : 2;
+    for (int side = 0; side < sides && work->in_records; side++) {
+        const struct force_sums *sums = work->sums[side];
+        for (int i = 0; i < SURFACE_NODES; i += WIDE_LANES) {
+            uint16_t at[WIDE_LANES];
+            wide axes[3];
+            for (int lane = 0; lane < WIDE_LANES; lane++)
+                at[lane] = (uint16_t)(4 * (i + lane));
+            wide_records_4(sums->records, at, &axes[0], &axes[1], &axes[2]);
+            for (int axis = 0; axis < 3; axis++)
+                wide_store((*sums->on)[axis] + i, axes[axis]);
+        }
+    }
+    work->in_records = false;
+}
+
+static void hand_out_all(struct barrier_work *work)
+{
+    struct touching_candidates *touching = work->pair->touching;
+    end_sums(work);
     touching->take(touching->context, touching->items, touching->count);
     touching->count = 0;
 }
 
-static inline void hand_out(struct touching_candidates *touching, struct touching_candidate it)
+static inline void hand_out(struct barrier_work *work, struct touching_candidate it)
 {
+    struct touching_candidates *touching = work->pair->touching;
     touching->items[touching->count++] = it;
     if (touching->count == TOUCHING_MOST)
-        hand_out_all(touching);
+        hand_out_all(work);
 }
 
-static inline void hand_out_lane(struct touching_candidates *touching,
-                                 const struct lane_touching *lanes, int lane, uint32_t key,
-                                 real weight)
+static inline void hand_out_lane(struct barrier_work *work, const struct lane_touching *lanes,
+                                 int lane, uint32_t key, real weight)
 {
-    hand_out(touching, (struct touching_candidate){
-                           key,
-                           {lanes->parts[0][lane], lanes->parts[1][lane]},
-                           {lanes->apart[0][lane], lanes->apart[1][lane], lanes->apart[2][lane]},
-                           lanes->square[lane],
-                           weight});
+    hand_out(work, (struct touching_candidate){
+                       key,
+                       {lanes->parts[0][lane], lanes->parts[1][lane]},
+                       {lanes->apart[0][lane], lanes->apart[1][lane], lanes->apart[2][lane]},
+                       lanes->square[lane],
+                       weight});
 }
 
 WIDE_INLINE void add_lane(const struct lane_forces *forces, int lane, int i,
-                          real (*on)[SURFACE_NODES], int node)
+                          struct force_sums *sums, int node)
 {
-    on[0][node] += forces->of[i][0][lane];
-    on[1][node] += forces->of[i][1][lane];
-    on[2][node] += forces->of[i][2][lane];
+    wide_record_add(sums->records + 4 * node, forces->weights[i][lane], forces->forces + 4 * lane);
 }
 
 WIDE_INLINE void add_turn(const struct lane_forces *forces, int lane, int i,
-                          real (*on)[SURFACE_NODES], int node)
+                          struct force_sums *sums, int node)
 {
-    on[0][node] += forces->turns[i][0][lane];
-    on[1][node] += forces->turns[i][1][lane];
-    on[2][node] += forces->turns[i][2][lane];
+    for (int axis = 0; axis < 3; axis++)
+        sums->records[4 * node + axis] += forces->turns[i][axis][lane];
+}
+
+// Marks the lanes of the candidates from number `at` of the group on.
+static inline void mark_lanes(struct barrier_work *work, size_t at, unsigned lanes)
+{
+    uint16_t *word = &work->near[at / MARK_BITS];
+    const unsigned bits = lanes << at % MARK_BITS;
+    *word = (uint16_t)(at % MARK_BITS == 0 ? bits : *word | bits);
 }
 
 static struct point point_of(const real (*x)[SURFACE_NODES], int node)
@@ -306,9 +373,9 @@ static struct point point_of(const real (*x)[SURFACE_NODES], int node)
 // Nodes of the block with `points`, and triangles of the other one: a group of the pair.
 static void push_points(struct barrier_work *work, int group, const uint16_t *first,
                         const uint16_t *end, const point_table *p, const point_table *x,
-                        const struct block_corners *of, real (*on_points)[SURFACE_NODES],
-                        real (*on_corners)[SURFACE_NODES])
+                        const struct block_corners *of)
 {
+    struct force_sums *on_points = work->sums[group], *on_corners = work->sums[1 - group];
     const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
     const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
     const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
@@ -322,10 +389,9 @@ static void push_points(struct barrier_work *work, int group, const uint16_t *fi
             point_at(x, wide_index_from(&c, t)));
         work->least = wide_min(found.square, work->least);
         if (work->near)
-            work->near = codes_keep(
-                work->near, codes,
-                lanes_before(at, end) &
-                    wide_mask_bits(wide_at_most(found.square, wide_set(work->pair->square))));
+            mark_lanes(work, (size_t)(at - first),
+                       lanes_before(at, end) & wide_mask_bits(wide_at_most(
+                                                   found.square, wide_set(work->pair->square))));
         struct lane_forces forces;
         unsigned touching =
             forces_of_lanes(&found, NULL, work->barrier, lanes_before(at, end), &forces);
@@ -338,24 +404,25 @@ static void push_points(struct barrier_work *work, int group, const uint16_t *fi
         for (; touching; touching &= touching - 1) {
             const int lane = lowest_bit(touching);
             const int triangle = codes[lane] & (SURFACE_TRIANGLES - 1);
+            if (!work->in_records)
+                begin_sums(work);
             add_lane(&forces, lane, 0, on_points, codes[lane] >> TRIANGLE_BITS);
             for (int corner = 0; corner < 3; corner++)
                 add_lane(&forces, lane, corner + 1, on_corners, of->triangles[corner][triangle]);
             if (wanted)
-                hand_out_lane(wanted, &lanes, lane, touching_key(group, codes[lane]), 1);
+                hand_out_lane(work, &lanes, lane, touching_key(group, codes[lane]), 1);
         }
     }
 }
 
 // Two edges without triangles.
-static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32_t key,
-                           real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
+static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32_t key)
 {
     const struct listed_pair *pair = work->pair;
     struct contact_nodes contact;
     for (int i = 0; i < 4; i++) {
         contact.at[i] = point_of(i < 2 ? pair->x_a : pair->x_b, nodes[i]);
-        contact.forces[i] = (block_reals *)(i < 2 ? on_a : on_b);
+        contact.forces[i] = work->sums[i / 2]->on;
         contact.local[i] = nodes[i];
     }
     real parallel;
@@ -365,17 +432,17 @@ static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32
     work->touches |= touches;
     if (touches && pair->touching)
         hand_out(
-            pair->touching,
+            work,
             (struct touching_candidate){
                 key, {closest.weights[1], -closest.weights[3]}, closest.apart, closest.square, 1});
     return closest.square;
 }
 
 static void push_edges(struct barrier_work *work, const uint16_t *first, const uint16_t *end,
-                       const point_table *in_a, const point_table *in_b,
-                       real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES])
+                       const point_table *in_a, const point_table *in_b)
 {
     const struct listed_pair *pair = work->pair;
+    struct force_sums *const *sums = work->sums;
     const byte_table p1 = byte_table_make(pair->a->edges[0], SURFACE_EDGES);
     const byte_table q1 = byte_table_make(pair->a->edges[1], SURFACE_EDGES);
     const byte_table p2 = byte_table_make(pair->b->edges[0], SURFACE_EDGES);
@@ -403,55 +470,95 @@ static void push_edges(struct barrier_work *work, const uint16_t *first, const u
         }
         // In all lanes these are points of both edges, so that none is nearer than they can be.
         work->least = wide_min(found.square, work->least);
-        if (work->near) // of nearly parallel edges the distance is not known
-            work->near = codes_keep(
-                work->near, codes,
-                lanes & (edges.parallel |
-                         wide_mask_bits(wide_at_most(found.square, wide_set(pair->square)))));
+        if (work->near)
+            mark_lanes(work, (size_t)(at - first),
+                       lanes & edges_near(&found, &edges, wide_set(pair->square)));
         for (touching |= alone; touching; touching &= touching - 1) {
             const int lane = lowest_bit(touching);
             const int edge_a = codes[lane] >> EDGE_BITS, edge_b = codes[lane] & (SURFACE_EDGES - 1);
             const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
                                   pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
             if (alone) {
-                const real square =
-                    push_two_edges(work, nodes, touching_key(2, codes[lane]), on_a, on_b);
+                const real square = push_two_edges(work, nodes, touching_key(2, codes[lane]));
                 work->least = wide_min(wide_set(square), work->least);
                 continue;
             }
+            if (!work->in_records)
+                begin_sums(work);
             for (int i = 0; i < 4; i++)
-                add_lane(&forces, lane, i, i < 2 ? on_a : on_b, nodes[i]);
+                add_lane(&forces, lane, i, sums[i / 2], nodes[i]);
             for (int i = 0; (forces.turning >> lane & 1) && i < 4; i++)
-                add_turn(&forces, lane, i, i < 2 ? on_a : on_b, nodes[i]);
+                add_turn(&forces, lane, i, sums[i / 2], nodes[i]);
             if (pair->touching) {
                 real slope;
-                hand_out_lane(pair->touching, &out, lane, touching_key(2, codes[lane]),
+                hand_out_lane(work, &out, lane, touching_key(2, codes[lane]),
                               edges_weight(sines[lane], &slope));
             }
         }
     }
 }
 
+// Bits of the nodes that have forces other than 0.
+static uint32_t nodes_with_forces(real (*const on)[SURFACE_NODES])
+{
+    const wide zero = wide_set(0);
+    uint32_t nodes = 0;
+    for (int i = 0; i < SURFACE_NODES; i += WIDE_LANES) {
+        wide_mask none = wide_at_most(zero, zero);
+        for (int axis = 0; axis < 3; axis++) {
+            const wide force = wide_load(on[axis] + i);
+            none = wide_mask_and(
+                none, wide_mask_and(wide_at_most(force, zero), wide_at_most(zero, force)));
+        }
+        nodes |= (uint32_t)(~wide_mask_bits(none) & ALL_LANES) << i;
+    }
+    return nodes;
+}
+
+// The codes of a group whose candidates are marked; returns their end, after which there are zeros.
+static uint16_t *marked_codes(uint16_t *to, const uint16_t *codes, size_t count,
+                              const uint16_t *marks)
+{
+    for (size_t i = 0; i < count; i += WIDE_LANES)
+        to = codes_keep(to, codes + i, marks[i / MARK_BITS] >> i % MARK_BITS & ALL_LANES);
+    memset(to, 0, CODES_SLACK * sizeof *to);
+    return to;
+}
+
 static bool barrier_forces(const struct listed_pair *pair, const struct barrier *barrier,
                            real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES], real *least)
 {
-    struct barrier_work work = {pair, barrier, wide_set(REAL_HUGE), pair->near, false};
-    const uint16_t *at = pair->codes, *near[4] = {pair->near};
+    struct force_sums a, b;
+    a.on = (block_reals *)on_a;
+    b.on = (block_reals *)on_b;
+    struct barrier_work work = {
+        pair, barrier, wide_set(REAL_HUGE), pair->near, false, {&a, on_a == on_b ? &a : &b}, false};
+    uint16_t kept[SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
     point_table x_a, x_b;
     point_table_make(&x_a, pair->x_a);
     point_table_make(&x_b, pair->x_b);
-    push_points(&work, 0, at, at + pair->counts[0], &x_a, &x_b, pair->b, on_a, on_b);
-    near[1] = work.near;
-    at += pair->counts[0];
-    push_points(&work, 1, at, at + pair->counts[1], &x_b, &x_a, pair->a, on_b, on_a);
-    near[2] = work.near;
-    at += pair->counts[1];
-    push_edges(&work, at, at + pair->counts[2], &x_a, &x_b, on_a, on_b);
-    near[3] = work.near;
-    for (int group = 0; group < 3 && pair->near; group++)
-        pair->near_counts[group] = (uint16_t)(near[group + 1] - near[group]);
+    size_t first = 0, word = 0; // of the group
+    for (int group = 0; group < 3; group++) {
+        const size_t count = pair->counts[group];
+        const uint16_t *codes = pair->codes + first, *end = codes + count;
+        if (pair->marks) {
+            end = marked_codes(kept, codes, count, pair->marks + word);
+            codes = kept;
+        }
+        work.near = pair->near ? pair->near + word : NULL;
+        if (group < 2)
+            push_points(&work, group, codes, end, group == 0 ? &x_a : &x_b,
+                        group == 0 ? &x_b : &x_a, group == 0 ? pair->b : pair->a);
+        else
+            push_edges(&work, codes, end, &x_a, &x_b);
+        first += count;
+        word += mark_words(count);
+    }
     if (pair->touching && pair->touching->count > 0)
-        hand_out_all(pair->touching);
+        hand_out_all(&work);
+    end_sums(&work);
+    if (pair->pushed)
+        *pair->pushed = nodes_with_forces(on_b);
     *least = -wide_greatest(wide_subtract(wide_set(0), work.least));
     return work.touches;
 }

@@ -69,6 +69,14 @@ struct touching_candidates {
     void *context;
 };
 
+// Marks of the candidates of a pair: a bit for each, by group from a new word on.
+enum { MARK_BITS = 16 };
+
+static inline size_t mark_words(size_t count)
+{
+    return (count + MARK_BITS - 1) / MARK_BITS;
+}
+
 // Of the code of one of the three groups of a pair.
 static inline uint32_t touching_key(int group, uint16_t code)
 {
@@ -80,12 +88,14 @@ struct listed_pair {
     const real (*x_a)[SURFACE_NODES], (*x_b)[SURFACE_NODES];
     const struct block_corners *a, *b;
     const uint16_t *codes, *counts;       // counts of the three groups
+    const uint16_t *marks;                // of those that are evaluated; NULL: all
     bool bare;                            // no triangles in either block
     struct touching_candidates *touching; // NULL: not wanted
-    // Room for the codes of the candidates that are at most the root of `square` apart, for
-    // CODES_SLACK more, and for their counts; NULL: not wanted.
-    uint16_t *near, *near_counts;
+    // Where to mark those that may be at most the root of `square` apart, if all are evaluated; NULL: not
+    // wanted.
+    uint16_t *near;
     real square;
+    uint32_t *pushed; // where to put bits of the nodes of b that have forces; NULL: not wanted
 };
 
 // Those of a pair (struct block_pair in broad_phase.h).

@@ -345,9 +345,10 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
 
 // ---- What touches
 
-// The forces on the second block of a pair, to be added later; false without memory. Those that are 0 would
-// change no sum, none of which is -0.
-static bool pass_forces(struct passed_forces *passed, uint32_t block, const block_reals forces)
+// The forces on the second block of a pair, to be added later, of the nodes that have any: others would
+// change no sum, none of which is -0. They are 0 then. False without memory.
+static bool pass_forces(struct passed_forces *passed, uint32_t block, uint32_t nodes,
+                        block_reals forces)
 {
     if (!reserve_closely((void **)&passed->blocks, &passed->capacity, passed->count + 1,
                          sizeof *passed->blocks) ||
@@ -355,65 +356,18 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, const bloc
                          passed->force_count + 3 * SURFACE_NODES, sizeof *passed->forces))
         return false;
     struct passed_block *to = &passed->blocks[passed->count++];
-    *to = (struct passed_block){passed->force_count, block, 0};
-    for (int node = 0; node < SURFACE_NODES; node++)
-        to->nodes |=
-            (uint32_t)(forces[0][node] != 0 || forces[1][node] != 0 || forces[2][node] != 0)
-            << node;
+    *to = (struct passed_block){passed->force_count, block, nodes};
     real *at = passed->forces + to->first;
-    for (uint32_t left = to->nodes; left; left &= left - 1, at += 3) {
+    for (uint32_t left = nodes; left; left &= left - 1, at += 3) {
         const int node = lowest_bit(left);
-        for (int axis = 0; axis < 3; axis++)
+        for (int axis = 0; axis < 3; axis++) {
             at[axis] = forces[axis][node];
+            forces[axis][node] = 0;
+        }
     }
     passed->force_count = (size_t)(at - passed->forces);
     return true;
 }
-
-// Keeps which candidates of a pair are near: all others are at least `distance`, m, apart at the start.
-static void keep_near(struct surface_list *list, const struct surface_pair *pair,
-                      const struct near_codes *near, double distance)
-{
-    const uint16_t *code = list->codes + pair->first_code, *kept = near->codes;
-    uint16_t *bits = words_of_gap(list, pair) + GAP_WORDS;
-    for (int group = 0; group < 3; group++) {
-        const uint16_t *end = kept + near->counts[group];
-        const size_t count = pair->counts[group];
-        memset(bits, 0, bit_words(count) * sizeof *bits);
-        for (size_t i = 0; i < count; i++) {
-            const bool is_near = kept < end && *kept == code[i];
-            bits[i / WORD_BITS] |= (uint16_t)(is_near << i % WORD_BITS);
-            kept += is_near;
-        }
-        bits += bit_words(count);
-        code += count;
-    }
-    put_gap(list, pair, (float)(fmax(0, (double)pair->others - distance) * (1 + 1e-6)));
-}
-
-// Those that are.
-static struct pair_codes near_of(const struct surface_list *list, const struct surface_pair *pair,
-                                 struct near_codes *near)
-{
-    const uint16_t *code = list->codes + pair->first_code;
-    const uint16_t *bits = words_of_gap(list, pair) + GAP_WORDS;
-    uint16_t *to = near->codes;
-    for (int group = 0; group < 3; group++) {
-        const uint16_t *const first = to;
-        const size_t count = pair->counts[group];
-        for (size_t i = 0; i < count; i++) {
-            *to = code[i];
-            to += bits[i / WORD_BITS] >> i % WORD_BITS & 1;
-        }
-        near->counts[group] = (uint16_t)(to - first);
-        bits += bit_words(count);
-        code += count;
-    }
-    return (struct pair_codes){near->codes, near->counts};
-}
-
-// The part of the skin of a pair in which its candidates are near.
-#define NEAR_SKIN 0.125
 
 // `at_start`: the present positions are those of the start, and pairs farther apart than `far`, m, are
 // certainly out of reach.
@@ -428,7 +382,7 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
     if (it->friction)
         friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
-    struct near_codes near;
+    block_reals others = {{0}}; // of the second block of a pair
     passed->count = passed->force_count = 0;
     if (it->friction)
         it->friction->powers[index] = 0;
@@ -438,37 +392,27 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         struct surface_pair *known = &list->pairs[p];
         const struct block_pair *pair = &known->pair;
         const bool self = pair->a == pair->b;
-        block_reals others;
         if (at_start && (double)pair->least > far)
             continue;
         if (!pair_is_own(system, index, pair))
             continue;
         const struct barrier barrier =
             barrier_between(system, blocks[pair->a].body, blocks[pair->b].body);
-        struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
+        const struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
         if (code_total(of.counts) == 0)
             continue;
-        // Of all that are listed, those are evaluated that were near when all were, as long as no other one
-        // may have come within reach.
-        const double moved = at_start ? 0 : pair_displacement(it, pair);
-        float rest = distance_of_rest(list, known);
-        const bool all = !is_beyond(&barrier, (double)rest - moved);
-        if (all)
-            rest = known->others;
-        else
-            of = near_of(list, known, &near);
-        count_evaluated(known, code_total(of.counts));
-        if (code_total(of.counts) == 0) {
+        const struct pair_choice choice =
+            choose_near(list, known, &barrier, at_start ? 0 : pair_displacement(it, pair));
+        count_evaluated(known, choice.count);
+        if (choice.count == 0) {
             if (at_start)
-                know_least(known, REAL_HUGE, rest);
+                know_least(known, REAL_HUGE, choice.rest);
             continue;
         }
         if (pair->a != block) {
             block = pair->a;
             memset(it->own[block], 0, sizeof it->own[block]);
         }
-        if (!self)
-            memset(others, 0, sizeof others);
         real(*const on_b)[SURFACE_NODES] = self ? it->own[block] : others;
         struct listed_pair listed =
             listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->now[pair->a],
@@ -476,23 +420,22 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         if (it->friction &&
             REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, it->own[block], on_b))
             listed.touching = &friction.touching;
-        const double up_to = (1.002 + NEAR_SKIN * (double)known->skin) * (double)barrier.reach;
-        if (all && at_start) {
-            listed.near = near.codes;
-            listed.near_counts = near.counts;
-            listed.square = (real)(1.0001 * up_to * up_to);
-        }
+        const bool marks = at_start && !choice.marks;
+        const double up_to = marks ? mark_near(list, known, &barrier, &listed) : 0;
+        listed.marks = choice.marks;
+        uint32_t pushed;
+        listed.pushed = &pushed;
         real least;
         const bool touches =
             it->broad->kernels->barrier_forces(&listed, &barrier, it->own[block], on_b, &least);
         if (at_start)
-            know_least(known, least, rest);
-        if (all && at_start)
-            keep_near(list, known, &near, up_to);
+            know_least(known, least, choice.rest);
+        if (marks)
+            put_rest(list, known, up_to);
         if (!touches)
             continue;
         it->touched[block] = 1;
-        if (!self && !pass_forces(passed, pair->b, others))
+        if (!self && !pass_forces(passed, pair->b, pushed, others))
             return false;
     }
     if (it->friction)
@@ -755,31 +698,24 @@ void REAL_NAME(surface_block_read)(const struct system *system, uint32_t block, 
     }
 }
 
-// The energy of the candidates of a pair, J, and how many of them touch.
-static double pair_energy(const struct surface_contact *it, const struct block_pair *pair,
-                          struct pair_codes of, const struct barrier *barrier,
-                          const block_reals *const x[2], uint64_t *touching)
+// What the candidates that touch have.
+struct contact_sums {
+    const struct barrier *barrier;
+    double energy; // J, of a pair
+    uint64_t touching;
+};
+
+static void sum_energies(void *context, const struct touching_candidate *items, int count)
 {
-    struct candidate_walk walk = candidates_of(it, pair, of);
-    struct candidate found;
-    double energy = 0;
-    while (candidate_next(&walk, &found)) {
-        struct point at[4];
-        for (int i = 0; i < 4; i++)
-            at[i] = block_point(*x[found.side[i]], found.local[i]);
-        real parallel, slope;
-        const struct closest closest = closest_of(&found, at, &parallel);
-        if (!(closest.square < barrier->reach * barrier->reach))
-            continue;
-        *touching += 1;
-        energy += (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
-                  (double)barrier_energy(barrier, real_sqrt(closest.square));
-    }
-    return energy;
+    struct contact_sums *sums = context;
+    for (int i = 0; i < count; i++)
+        sums->energy += (double)items[i].weight *
+                        (double)barrier_energy(sums->barrier, real_sqrt(items[i].square));
+    sums->touching += (uint64_t)count;
 }
 
-// J, and the number of candidates that touch. The kernel of the forces finds the pairs in which any
-// does: few of those that are listed. `changed`: only of pairs that the cutting of the step has changed.
+// J, and the number of candidates that touch, by the kernel of the forces. `changed`: only of pairs that the
+// cutting of the step has changed.
 static double list_energy(const struct system *system, struct pair_finder *finder, size_t index,
                           bool changed, uint64_t *touching)
 {
@@ -788,11 +724,14 @@ static double list_energy(const struct system *system, struct pair_finder *finde
     const struct surface_block *blocks = it->surfaces.blocks;
     uint32_t block = UINT32_MAX;
     block_reals x_a, x_b, unused = {{0}};
+    struct contact_sums sums = {.touching = 0};
+    struct touching_candidates wanted = {.take = sum_energies, .context = &sums};
     double energy = 0;
     if (list->sleeps)
         return 0;
     for (size_t p = 0; p < list->pair_count; p++) {
-        const struct block_pair *pair = &list->pairs[p].pair;
+        const struct surface_pair *known = &list->pairs[p];
+        const struct block_pair *pair = &known->pair;
         if (changed && !blocks_have_changed(it, pair->a, pair->b, CHANGED))
             continue;
         const bool self = pair->a == pair->b;
@@ -801,22 +740,28 @@ static double list_energy(const struct system *system, struct pair_finder *finde
         const struct pair_codes of = codes_within_reach(it, finder, index, p, &barrier);
         if (code_total(of.counts) == 0)
             continue;
+        const struct pair_choice choice =
+            choose_near(list, known, &barrier, pair_displacement(it, pair));
+        if (choice.count == 0)
+            continue;
         if (pair->a != block) {
             block = pair->a;
             REAL_NAME(surface_block_read)(system, block, x_a);
         }
         if (!self)
             REAL_NAME(surface_block_read)(system, pair->b, x_b);
-        const block_reals *const x[2] = {(const block_reals *)&x_a,
-                                         (const block_reals *)(self ? &x_a : &x_b)};
-        const struct listed_pair listed =
-            listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])(*x[0]),
-                           (const real(*)[SURFACE_NODES])(*x[1]));
+        struct listed_pair listed =
+            listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])x_a,
+                           (const real(*)[SURFACE_NODES])(self ? x_a : x_b));
+        listed.touching = &wanted;
+        listed.marks = choice.marks;
+        sums.barrier = &barrier;
+        sums.energy = 0;
         real least;
         (void)it->broad->kernels->barrier_forces(&listed, &barrier, unused, unused, &least);
-        if (least < barrier.reach * barrier.reach)
-            energy += pair_energy(it, pair, of, &barrier, x, touching);
+        energy += sums.energy;
     }
+    *touching += sums.touching;
     return energy;
 }
 

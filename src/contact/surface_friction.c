@@ -368,7 +368,14 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
     const struct pair_codes codes = codes_within_reach(it, finder, list, p, &update->law.barrier);
     if (code_total(codes.counts) == 0)
         return;
-    count_evaluated(found, code_total(codes.counts));
+    const struct pair_choice choice =
+        choose_near(&it->lists[list], found, &update->law.barrier, pair_displacement(it, pair));
+    count_evaluated(found, choice.count);
+    if (choice.count == 0) {
+        if (!it->rows)
+            know_least(found, REAL_HUGE, choice.rest);
+        return;
+    }
     end_pairs_before(update, pair->a, pair->b);
     if (update->assumed) {
         const struct friction_pair *known =
@@ -388,13 +395,20 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
         listed_pair_of(it, pair, codes, (const real(*)[SURFACE_NODES])it->now[pair->a],
                        (const real(*)[SURFACE_NODES])it->now[pair->b]);
     listed.touching = &touching;
+    listed.marks = choice.marks;
+    // Other positions than those of implicit steps are those of the start, from which the next step goes on.
+    const bool marks = !it->rows && !choice.marks;
+    const double up_to =
+        marks ? mark_near(&it->lists[list], found, &update->law.barrier, &listed) : 0;
     update->blocks[0] = pair->a;
     update->blocks[1] = pair->b;
     real least;
     (void)it->broad->kernels->barrier_forces(&listed, &update->law.barrier, unused[0], unused[1],
                                              &least);
-    if (!it->rows) // these positions are those of the start, from which the next step goes on
-        know_least(found, least, found->others);
+    if (!it->rows)
+        know_least(found, least, choice.rest);
+    if (marks)
+        put_rest(&it->lists[list], found, up_to);
     while (update->at < update->end)
         end_record(update, update->law.stiffness);
     if (made->count > first)

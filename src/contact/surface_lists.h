@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
 #include "contact/separation.h"
@@ -76,22 +77,20 @@ static inline size_t code_total(const uint16_t counts[3])
 }
 
 // Behind the codes of a pair is which of its candidates are near, and how far apart the others are, if that
-// is known: how much farther than these what is not listed is at least, m, and a bit for each candidate, by
-// group from a new word on. The difference does not change with the motion of the blocks.
-enum { GAP_WORDS = sizeof(float) / sizeof(uint16_t), WORD_BITS = 16 };
+// is known: how much farther than these what is not listed is at least, m, and the marks of candidates.h.
+// The difference does not change with the motion of the blocks.
+enum { GAP_WORDS = sizeof(float) / sizeof(uint16_t) };
 
-static inline size_t bit_words(size_t count)
+static inline size_t all_mark_words(const uint16_t counts[3])
 {
-    return (count + WORD_BITS - 1) / WORD_BITS;
+    return mark_words(counts[0]) + mark_words(counts[1]) + mark_words(counts[2]);
 }
 
 // What a pair takes in the codes of its list.
 static inline size_t code_room(const uint16_t counts[3])
 {
     const size_t total = code_total(counts);
-    return total == 0 ? 0
-                      : total + GAP_WORDS + bit_words(counts[0]) + bit_words(counts[1]) +
-                            bit_words(counts[2]);
+    return total == 0 ? 0 : total + GAP_WORDS + all_mark_words(counts);
 }
 
 // The tiles of the nodes of a block.
@@ -474,6 +473,11 @@ static inline uint16_t *words_of_gap(const struct surface_list *list,
     return list->codes + pair->first_code + code_total(pair->counts);
 }
 
+static inline uint16_t *marks_of(const struct surface_list *list, const struct surface_pair *pair)
+{
+    return words_of_gap(list, pair) + GAP_WORDS;
+}
+
 static inline void put_gap(struct surface_list *list, const struct surface_pair *pair, float gap)
 {
     memcpy(words_of_gap(list, pair), &gap, sizeof gap);
@@ -486,6 +490,13 @@ static inline float distance_of_rest(const struct surface_list *list,
     float gap;
     memcpy(&gap, words_of_gap(list, pair), sizeof gap);
     return (float)(((double)pair->others - (double)gap) * (1 - 1e-6));
+}
+
+// The candidates that are not near have been found to be at least `distance`, m, apart at the start.
+static inline void put_rest(struct surface_list *list, const struct surface_pair *pair,
+                            double distance)
+{
+    put_gap(list, pair, (float)(max_of(0, (double)pair->others - distance) * (1 + 1e-6)));
 }
 
 static inline struct candidate candidate_of_code(const struct surfaces *surfaces,
@@ -613,6 +624,55 @@ static inline struct pair_codes codes_within_reach(struct surface_contact *it,
     return listed_codes(&it->lists[list], pair);
 }
 
+static inline size_t count_marks(const uint16_t *marks, size_t words)
+{
+    enum { TOGETHER = sizeof(uint64_t) / sizeof *marks };
+    int count = 0;
+    for (; words >= TOGETHER; words -= TOGETHER, marks += TOGETHER) {
+        uint64_t bits;
+        memcpy(&bits, marks, sizeof bits);
+        count += bit_count(bits);
+    }
+    for (size_t i = 0; i < words; i++)
+        count += bit_count(marks[i]);
+    return (size_t)count;
+}
+
+// Of the listed candidates of a pair, which has some, those that were near when all were evaluated, as long
+// as no other one may have come within reach since its blocks have moved by `moved`, m: *rest, m, is how far
+// apart the others were at least at the start. Or all of them, for which there are no marks.
+struct pair_choice {
+    const uint16_t *marks;
+    size_t count;
+    float rest;
+};
+
+static inline struct pair_choice choose_near(const struct surface_list *list,
+                                             const struct surface_pair *pair,
+                                             const struct barrier *barrier, double moved)
+{
+    const float rest = distance_of_rest(list, pair);
+    if (!is_beyond(barrier, (double)rest - moved))
+        return (struct pair_choice){NULL, code_total(pair->counts), pair->others};
+    struct pair_choice choice = {marks_of(list, pair), 0, rest};
+    choice.count = count_marks(choice.marks, all_mark_words(pair->counts));
+    return choice;
+}
+
+// The part of the skin of a pair in which its candidates are near.
+#define NEAR_SKIN 0.125
+
+// Has the kernel mark those, if it evaluates all at the start of a step. Returns how far apart the others
+// are at least then, m.
+static inline double mark_near(const struct surface_list *list, const struct surface_pair *pair,
+                               const struct barrier *barrier, struct listed_pair *listed)
+{
+    const double up_to = (1.002 + NEAR_SKIN * (double)pair->skin) * (double)barrier->reach;
+    listed->near = marks_of(list, pair);
+    listed->square = (real)(1.0001 * up_to * up_to);
+    return up_to;
+}
+
 // The least square of the distances of its listed candidates has been found, at the start of a step; or
 // of some, and the others are at least `rest`, m, apart.
 static inline void know_least(struct surface_pair *pair, real least, float rest)
@@ -646,15 +706,34 @@ static inline struct listed_pair listed_pair_of(const struct surface_contact *it
     };
 }
 
-// Codes of the candidates of a pair that are near enough.
-struct near_codes {
-    uint16_t
-        codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
-    uint16_t counts[3];
+// Of all candidates that a pair can have.
+enum {
+    CODES_MOST = 2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES,
+    MARK_WORDS_MOST = CODES_MOST / MARK_BITS
 };
 
+// Codes of the candidates of a pair that are near enough.
+struct near_codes {
+    uint16_t codes[CODES_MOST], counts[3];
+};
+
+static inline void take_marked(struct pair_codes of, const uint16_t *marks, struct near_codes *near)
+{
+    uint16_t *to = near->codes;
+    for (int group = 0; group < 3; group++) {
+        const uint16_t *const first = to;
+        const size_t count = of.counts[group];
+        for (size_t i = 0; i < count; i++)
+            if (marks[i / MARK_BITS] >> i % MARK_BITS & 1)
+                *to++ = of.codes[i];
+        near->counts[group] = (uint16_t)(to - first);
+        of.codes += count;
+        marks += mark_words(count);
+    }
+}
+
 // The least square of the distances of these candidates at the start, m2, by the kernel of forces; and
-// in `near`, unless it is NULL, those that are at most `used`, m, apart, and all nearly parallel edges.
+// in `near`, unless it is NULL, those that may be at most `used`, m, apart.
 static inline real least_at_start(const struct surface_contact *it, const struct block_pair *pair,
                                   struct pair_codes of, double used, struct near_codes *near)
 {
@@ -664,12 +743,14 @@ static inline real least_at_start(const struct surface_contact *it, const struct
     struct listed_pair listed =
         listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->start[pair->a],
                        (const real(*)[SURFACE_NODES])it->start[pair->b]);
+    uint16_t marks[MARK_WORDS_MOST];
     if (near) {
-        listed.near = near->codes;
-        listed.near_counts = near->counts;
+        listed.near = marks;
         listed.square = (real)(1.0001 * used * used);
     }
     (void)it->broad->kernels->barrier_forces(&listed, &none, unused, unused, &least);
+    if (near)
+        take_marked(of, marks, near);
     return least;
 }
 

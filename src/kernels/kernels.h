@@ -322,8 +322,8 @@ struct kernels {
     // The candidates of a pair of blocks.
     void (*candidates)(const struct candidate_pair *pair, struct candidate_codes *result);
     // Adds the forces of those that touch to those on the nodes of both blocks (the same for one
-    // block). Returns whether any touch; *least: the square of the least distance. Codes that are
-    // near, if wanted, include all of edges that are nearly parallel.
+    // block). Returns whether any touch; *least: the square of the least distance of those that are
+    // evaluated.
     bool (*barrier_forces)(const struct listed_pair *pair, const struct barrier *barrier,
                            real (*on_a)[32], real (*on_b)[32], real *least);
 };

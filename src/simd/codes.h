@@ -174,6 +174,13 @@ typedef struct {
     _Alignas(4 * sizeof(real)) real records[4 * 32];
 } point_table;
 
+WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
+{
+    for (int i = 0; i < 32; i += WIDE_LANES)
+        wide_records_put(table->records + 4 * i, wide_load(x[0] + i), wide_load(x[1] + i),
+                         wide_load(x[2] + i));
+}
+
 #    if TAUT_WIDE_ISA == 3
 
 typedef __m128i wide_index; // 16 bits each, of which the first WIDE_LANES are used
@@ -221,43 +228,6 @@ WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
                                 _mm_slli_epi16(at, 2));
     return _mm_cvtepu8_epi16(found);
 }
-
-#        if TAUT_REAL_BITS == 32
-WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
-{
-    for (int i = 0; i < 32; i += WIDE_LANES) {
-        const wide at_x = wide_load(x[0] + i), at_y = wide_load(x[1] + i);
-        const wide at_z = wide_load(x[2] + i), zero = wide_set(0);
-        // Of the points 0 and 1, 2 and 3 in both halves.
-        const __m256d xy[2] = {wide_pairs(_mm256_unpacklo_ps(at_x, at_y)),
-                               wide_pairs(_mm256_unpackhi_ps(at_x, at_y))};
-        const __m256d z[2] = {wide_pairs(_mm256_unpacklo_ps(at_z, zero)),
-                              wide_pairs(_mm256_unpackhi_ps(at_z, zero))};
-        for (int pair = 0; pair < 2; pair++) {
-            const wide even = _mm256_castpd_ps(_mm256_unpacklo_pd(xy[pair], z[pair]));
-            const wide odd = _mm256_castpd_ps(_mm256_unpackhi_pd(xy[pair], z[pair]));
-            real *records = table->records + 4 * (i + 2 * pair);
-            wide_store(records, _mm256_permute2f128_ps(even, odd, 0x20));
-            wide_store(records + 16, _mm256_permute2f128_ps(even, odd, 0x31));
-        }
-    }
-}
-#        else
-WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
-{
-    for (int i = 0; i < 32; i += WIDE_LANES) {
-        const wide at_x = wide_load(x[0] + i), at_y = wide_load(x[1] + i);
-        const wide at_z = wide_load(x[2] + i), zero = wide_set(0);
-        const wide xy[2] = {_mm256_unpacklo_pd(at_x, at_y), _mm256_unpackhi_pd(at_x, at_y)};
-        const wide z[2] = {_mm256_unpacklo_pd(at_z, zero), _mm256_unpackhi_pd(at_z, zero)};
-        for (int odd = 0; odd < 2; odd++) {
-            real *records = table->records + 4 * (i + odd);
-            wide_store(records, _mm256_permute2f128_pd(xy[odd], z[odd], 0x20));
-            wide_store(records + 8, _mm256_permute2f128_pd(xy[odd], z[odd], 0x31));
-        }
-    }
-}
-#        endif
 
 WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
                                    wide *z)
@@ -393,17 +363,6 @@ static inline wide_index wide_index_from(const byte_table *table, wide_index i)
     for (int l = 0; l < WIDE_LANES; l++)
         i.at[l] = table->bytes[i.at[l]];
     return i;
-}
-
-WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
-{
-    for (int i = 0; i < 32; i++) {
-        real *record = table->records + 4 * i;
-        record[0] = x[0][i];
-        record[1] = x[1][i];
-        record[2] = x[2][i];
-        record[3] = 0;
-    }
 }
 
 WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,

@@ -1,20 +1,28 @@
-// Adding to records and subtracting from them: registers of components are transposed back into
-// records of 4 reals, each of which is then loaded, changed and stored as a whole. Part of wide.h.
+// Adding to records, subtracting from them and writing them: registers of components are transposed back
+// into records of 4 reals, each of which is then loaded, changed and stored as a whole. Part of wide.h.
 #ifndef TAUT_SIMD_RECORDS_CHANGE_H
 #define TAUT_SIMD_RECORDS_CHANGE_H
 
-#include <stdbool.h>
+enum record_change { RECORD_ADD, RECORD_SUBTRACT, RECORD_PUT };
 
 #if defined(__x86_64__) && TAUT_REAL_BITS == 32
-static inline void wide_change_record(real *record, __m128 by, bool subtract)
+static inline void wide_change_record(real *record, __m128 by, enum record_change change)
 {
-    __m128 old = _mm_load_ps(record);
-    _mm_store_ps(record, subtract ? _mm_sub_ps(old, by) : _mm_add_ps(old, by));
+    if (change != RECORD_PUT) {
+        const __m128 old = _mm_load_ps(record);
+        by = change == RECORD_ADD ? _mm_add_ps(old, by) : _mm_sub_ps(old, by);
+    }
+    _mm_store_ps(record, by);
+}
+
+static inline void wide_record_add(real *record, real factor, const real *by)
+{
+    wide_change_record(record, _mm_mul_ps(_mm_set1_ps(factor), _mm_load_ps(by)), RECORD_ADD);
 }
 
 // Part p of rows[k] is the record of lane 4 p + k.
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
-                                     bool subtract)
+                                     enum record_change change)
 {
 #    if TAUT_WIDE_ISA == 4
 #        define ROWS_OP(name)         _mm512_##name
@@ -44,13 +52,13 @@ WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, 
                           ROWS_OP(castpd_ps)(ROWS_OP(unpackhi_pd)(xy_high, z_high))};
 
     for (int k = 0; k < 4; k++) {
-        wide_change_record(records + at[k], ROWS_FIRST(rows[k]), subtract);
+        wide_change_record(records + at[k], ROWS_FIRST(rows[k]), change);
 #    if TAUT_WIDE_ISA >= 3
-        wide_change_record(records + at[4 + k], ROWS_PART(rows[k], 1), subtract);
+        wide_change_record(records + at[4 + k], ROWS_PART(rows[k], 1), change);
 #    endif
 #    if TAUT_WIDE_ISA == 4
-        wide_change_record(records + at[8 + k], ROWS_PART(rows[k], 2), subtract);
-        wide_change_record(records + at[12 + k], ROWS_PART(rows[k], 3), subtract);
+        wide_change_record(records + at[8 + k], ROWS_PART(rows[k], 2), change);
+        wide_change_record(records + at[12 + k], ROWS_PART(rows[k], 3), change);
 #    endif
     }
 #    undef ROWS_OP
@@ -58,74 +66,113 @@ WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, 
 #    undef ROWS_FIRST
 }
 #elif defined(__x86_64__) && TAUT_WIDE_ISA >= 3
-static inline void wide_change_record(real *record, __m256d by, bool subtract)
+static inline void wide_change_record(real *record, __m256d by, enum record_change change)
 {
-    __m256d old = _mm256_load_pd(record);
-    _mm256_store_pd(record, subtract ? _mm256_sub_pd(old, by) : _mm256_add_pd(old, by));
+    if (change != RECORD_PUT) {
+        const __m256d old = _mm256_load_pd(record);
+        by = change == RECORD_ADD ? _mm256_add_pd(old, by) : _mm256_sub_pd(old, by);
+    }
+    _mm256_store_pd(record, by);
+}
+
+static inline void wide_record_add(real *record, real factor, const real *by)
+{
+    wide_change_record(record, _mm256_mul_pd(_mm256_set1_pd(factor), _mm256_load_pd(by)),
+                       RECORD_ADD);
 }
 
 WIDE_INLINE void wide_change_four(real *records, const uint16_t *at, __m256d x, __m256d y,
-                                  __m256d z, bool subtract)
+                                  __m256d z, enum record_change change)
 {
     const __m256d zero = _mm256_setzero_pd();
     __m256d xy_even = _mm256_unpacklo_pd(x, y), xy_odd = _mm256_unpackhi_pd(x, y);
     __m256d z_even = _mm256_unpacklo_pd(z, zero), z_odd = _mm256_unpackhi_pd(z, zero);
-    wide_change_record(records + at[0], _mm256_permute2f128_pd(xy_even, z_even, 0x20), subtract);
-    wide_change_record(records + at[1], _mm256_permute2f128_pd(xy_odd, z_odd, 0x20), subtract);
-    wide_change_record(records + at[2], _mm256_permute2f128_pd(xy_even, z_even, 0x31), subtract);
-    wide_change_record(records + at[3], _mm256_permute2f128_pd(xy_odd, z_odd, 0x31), subtract);
+    wide_change_record(records + at[0], _mm256_permute2f128_pd(xy_even, z_even, 0x20), change);
+    wide_change_record(records + at[1], _mm256_permute2f128_pd(xy_odd, z_odd, 0x20), change);
+    wide_change_record(records + at[2], _mm256_permute2f128_pd(xy_even, z_even, 0x31), change);
+    wide_change_record(records + at[3], _mm256_permute2f128_pd(xy_odd, z_odd, 0x31), change);
 }
 
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
-                                     bool subtract)
+                                     enum record_change change)
 {
 #    if TAUT_WIDE_ISA == 4
     wide_change_four(records, at, _mm512_castpd512_pd256(x), _mm512_castpd512_pd256(y),
-                     _mm512_castpd512_pd256(z), subtract);
+                     _mm512_castpd512_pd256(z), change);
     wide_change_four(records, at + 4, _mm512_extractf64x4_pd(x, 1), _mm512_extractf64x4_pd(y, 1),
-                     _mm512_extractf64x4_pd(z, 1), subtract);
+                     _mm512_extractf64x4_pd(z, 1), change);
 #    else
-    wide_change_four(records, at, x, y, z, subtract);
+    wide_change_four(records, at, x, y, z, change);
 #    endif
 }
 #elif defined(__x86_64__)
-static inline void wide_change_pair(real *pair, __m128d by, bool subtract)
+static inline void wide_change_pair(real *pair, __m128d by, enum record_change change)
 {
-    __m128d old = _mm_load_pd(pair);
-    _mm_store_pd(pair, subtract ? _mm_sub_pd(old, by) : _mm_add_pd(old, by));
+    if (change != RECORD_PUT) {
+        const __m128d old = _mm_load_pd(pair);
+        by = change == RECORD_ADD ? _mm_add_pd(old, by) : _mm_sub_pd(old, by);
+    }
+    _mm_store_pd(pair, by);
+}
+
+static inline void wide_record_add(real *record, real factor, const real *by)
+{
+    const __m128d factors = _mm_set1_pd(factor);
+    wide_change_pair(record, _mm_mul_pd(factors, _mm_load_pd(by)), RECORD_ADD);
+    wide_change_pair(record + 2, _mm_mul_pd(factors, _mm_load_pd(by + 2)), RECORD_ADD);
 }
 
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
-                                     bool subtract)
+                                     enum record_change change)
 {
     const __m128d zero = _mm_setzero_pd();
-    wide_change_pair(records + at[0], _mm_unpacklo_pd(x, y), subtract);
-    wide_change_pair(records + at[0] + 2, _mm_unpacklo_pd(z, zero), subtract);
-    wide_change_pair(records + at[1], _mm_unpackhi_pd(x, y), subtract);
-    wide_change_pair(records + at[1] + 2, _mm_unpackhi_pd(z, zero), subtract);
+    wide_change_pair(records + at[0], _mm_unpacklo_pd(x, y), change);
+    wide_change_pair(records + at[0] + 2, _mm_unpacklo_pd(z, zero), change);
+    wide_change_pair(records + at[1], _mm_unpackhi_pd(x, y), change);
+    wide_change_pair(records + at[1] + 2, _mm_unpackhi_pd(z, zero), change);
 }
 #else
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
-                                     bool subtract)
+                                     enum record_change change)
 {
     real lanes[3][WIDE_LANES];
     wide_store(lanes[0], x);
     wide_store(lanes[1], y);
     wide_store(lanes[2], z);
-    for (int l = 0; l < WIDE_LANES; l++)
-        for (int component = 0; component < 3; component++)
-            records[at[l] + component] += subtract ? -lanes[component][l] : lanes[component][l];
+    for (int l = 0; l < WIDE_LANES; l++) {
+        real *record = records + at[l];
+        for (int component = 0; component < 3; component++) {
+            const real by = lanes[component][l];
+            record[component] = change == RECORD_PUT   ? by
+                                : change == RECORD_ADD ? record[component] + by
+                                                       : record[component] - by;
+        }
+        if (change == RECORD_PUT)
+            record[3] = 0;
+    }
+}
+
+static inline void wide_record_add(real *record, real factor, const real *by)
+{
+    for (int component = 0; component < 3; component++)
+        record[component] += factor * by[component];
 }
 #endif
 
 WIDE_INLINE void wide_records_add(real *records, const uint16_t *at, wide x, wide y, wide z)
 {
-    wide_change_records(records, at, x, y, z, false);
+    wide_change_records(records, at, x, y, z, RECORD_ADD);
 }
 
 WIDE_INLINE void wide_records_subtract(real *records, const uint16_t *at, wide x, wide y, wide z)
 {
-    wide_change_records(records, at, x, y, z, true);
+    wide_change_records(records, at, x, y, z, RECORD_SUBTRACT);
+}
+
+WIDE_INLINE void wide_records_put(real *records, wide x, wide y, wide z)
+{
+    static const uint16_t at[16] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
+    wide_change_records(records, at, x, y, z, RECORD_PUT);
 }
 
 #endif

@@ -42,6 +42,9 @@
 //   wide_records_8(records, at, &x, ..., &vz) the same for records of 8, at records[2 * at[l]]
 //   wide_records_add, _subtract(records, at, x, y, z)   changes the records of 4 at
 //                                             records[at[l]], which must all be different
+//   wide_records_put(records, x, y, z)        writes WIDE_LANES records of 4 one after the other;
+//                                             the last component is 0
+//   wide_record_add(record, f, by)            adds f times a record of 4 to one
 //
 // Records are aligned to their size.
 #ifndef TAUT_SIMD_WIDE_H
