@@ -172,39 +172,64 @@ struct neighbours {
     size_t count;
 };
 
-// Of the differences now and, where they changed by velocities, a time dt before.
-static void include_differences(const struct neighbours *rows, real dt, real *least, real *most)
+// The least and the most of each lane.
+struct lane_extents {
+    real least[LANES], most[LANES];
+};
+
+// Includes `lanes` of the differences a time dt before, in which they have changed by velocities.
+static inline void include_lanes(const struct neighbours *rows, size_t first, size_t lanes, real dt,
+                                 struct lane_extents *extents)
 {
-    real low[LANES], high[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
-        low[lane] = *least;
-        high[lane] = *most;
-    }
-    for (size_t i = 0; i < rows->count; i += LANES) {
-        const size_t lanes = rows->count - i < LANES ? rows->count - i : LANES;
-        for (size_t lane = 0; lane < lanes; lane++) {
-            const real d = rows->to[i + lane] - rows->from[i + lane];
-            const real before = d - dt * (rows->to_speed[i + lane] - rows->from_speed[i + lane]);
-            const real less = d < before ? d : before, more = d > before ? d : before;
-            low[lane] = less < low[lane] ? less : low[lane];
-            high[lane] = more > high[lane] ? more : high[lane];
-        }
-    }
-    for (int lane = 0; lane < LANES; lane++) {
-        *least = low[lane] < *least ? low[lane] : *least;
-        *most = high[lane] > *most ? high[lane] : *most;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        const size_t i = first + lane;
+        const real d = rows->to[i] - rows->from[i] - dt * (rows->to_speed[i] - rows->from_speed[i]);
+        extents->least[lane] = d < extents->least[lane] ? d : extents->least[lane];
+        extents->most[lane] = d > extents->most[lane] ? d : extents->most[lane];
     }
 }
 
-static double greatest_coordinate(const real *const x[3], const struct node_rows *nodes)
+static void include_before(const struct neighbours *rows, real dt, real *least, real *most)
 {
+    struct lane_extents extents;
+    for (int lane = 0; lane < LANES; lane++) {
+        extents.least[lane] = *least;
+        extents.most[lane] = *most;
+    }
+    size_t i = 0;
+    for (; i + LANES <= rows->count; i += LANES)
+        include_lanes(rows, i, LANES, dt, &extents);
+    include_lanes(rows, i, rows->count - i, dt, &extents);
+    for (int lane = 0; lane < LANES; lane++) {
+        *least = extents.least[lane] < *least ? extents.least[lane] : *least;
+        *most = extents.most[lane] > *most ? extents.most[lane] : *most;
+    }
+}
+
+// By the kernel of displacements: a vector along a side is the displacement of its second node from its
+// first.
+static struct displacements present_box(const struct system *system, const real *const to[3],
+                                        const real *const from[3], const struct node_rows *nodes)
+{
+    struct node_box found;
+    struct displacements box;
+    system->surface_contact->broad->kernels->displacement_box(to, from, nodes, &found);
+    for (int axis = 0; axis < 3; axis++) {
+        box.least[axis] = found.least[axis];
+        box.most[axis] = found.most[axis];
+    }
+    return box;
+}
+
+static double greatest_coordinate(const struct system *system, const real *const x[3],
+                                  const struct node_rows *nodes)
+{
+    const struct displacements box = present_box(system, x, NULL, nodes);
     real most = 0;
-    for (int axis = 0; axis < 3; axis++)
-        for (size_t row = 0; row < nodes->rows; row++)
-            for (size_t i = 0; i < nodes->count; i++) {
-                const real at = real_abs(x[axis][nodes->first + row * nodes->stride + i]);
-                most = at > most ? at : most;
-            }
+    for (int axis = 0; axis < 3; axis++) {
+        most = real_abs(box.least[axis]) > most ? real_abs(box.least[axis]) : most;
+        most = real_abs(box.most[axis]) > most ? real_abs(box.most[axis]) : most;
+    }
     return (double)most;
 }
 
@@ -228,18 +253,20 @@ void REAL_NAME(flat_sheets_measure)(struct system *system, double dt, const stru
         const struct node_rows *nodes = &it->tile_parts[p].nodes;
         if (!tile->regular)
             continue;
-        const double slack = 4 * (double)REAL_EPSILON * greatest_coordinate(x, nodes);
+        const double slack = 4 * (double)REAL_EPSILON * greatest_coordinate(system, x, nodes);
         for (int side = 0; side < 2; side++) {
             const size_t step = side ? nodes->stride : 1;
+            const real *const to[3] = {x[0] + step, x[1] + step, x[2] + step};
+            const struct node_rows firsts = {nodes->first, nodes->rows - (side == 1),
+                                             nodes->count - (side == 0), nodes->stride};
             struct displacements *box = &tile->edges[side];
-            *box = no_displacements();
-            for (size_t row = 0; row + (side == 1) < nodes->rows; row++)
+            *box = present_box(system, to, x, &firsts);
+            for (size_t row = 0; row < firsts.rows && dt != 0; row++)
                 for (int axis = 0; axis < 3; axis++) {
-                    const size_t node = nodes->first + row * nodes->stride;
-                    const struct neighbours rows = {x[axis] + node, x[axis] + node + step,
-                                                    v[axis] + node, v[axis] + node + step,
-                                                    nodes->count - (side == 0)};
-                    include_differences(&rows, (real)dt, &box->least[axis], &box->most[axis]);
+                    const size_t node = firsts.first + row * firsts.stride;
+                    const struct neighbours rows = {x[axis] + node, to[axis] + node, v[axis] + node,
+                                                    v[axis] + node + step, firsts.count};
+                    include_before(&rows, (real)dt, &box->least[axis], &box->most[axis]);
                 }
             widen(box, slack);
         }

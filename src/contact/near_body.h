@@ -56,39 +56,53 @@ static void node_box(const real *x, const real *y, const real *z, struct range n
     }
 }
 
-// As node_box, of rows of nodes and their displacements; `from` may be NULL.
-static void displacement_box(const real *const to[3], const real *const from[3],
+// As node_box, of rows of nodes. `since`: of their displacements. All axes at once, as no maximum waits for
+// that of another one.
+WIDE_INLINE void box_of_rows(const real *const to[3], const real *const from[3], bool since,
                              const struct node_rows *rows, struct node_box *box)
 {
-    const wide high = wide_set(REAL_HUGE), low = wide_set(-REAL_HUGE), zero = wide_set(0);
     const size_t lanes = WIDE_LANES, count = rows->count;
+    struct wide_box found;
     for (int axis = 0; axis < 3; axis++) {
-        wide least = high, most = low;
+        found.least[axis] = wide_set(REAL_HUGE);
+        found.most[axis] = wide_set(-REAL_HUGE);
         box->least[axis] = REAL_HUGE;
         box->most[axis] = -REAL_HUGE;
-        for (size_t row = 0; row < rows->rows; row++) {
-            const real *p = to[axis] + rows->first + row * rows->stride;
-            const real *q = from ? from[axis] + rows->first + row * rows->stride : NULL;
-            size_t i = 0;
-            while (i < count && count >= lanes) {
-                const size_t at = i + lanes <= count ? i : count - lanes;
-                const wide d =
-                    q ? wide_subtract(wide_load(p + at), wide_load(q + at)) : wide_load(p + at);
-                most = wide_max(d, most);
-                least = wide_min(d, least);
-                i = at + lanes;
+    }
+    for (size_t row = 0; row < rows->rows; row++) {
+        const size_t first = rows->first + row * rows->stride;
+        for (size_t i = 0; i < count && count >= lanes; i += lanes) {
+            const size_t at = first + (i + lanes <= count ? i : count - lanes);
+            wide d[3];
+            for (int axis = 0; axis < 3; axis++) {
+                d[axis] = wide_load(to[axis] + at);
+                d[axis] = since ? wide_subtract(d[axis], wide_load(from[axis] + at)) : d[axis];
             }
-            for (; i < count; i++) { // fewer than a register of nodes
-                const real d = q ? p[i] - q[i] : p[i];
+            extend_box(&found, d[0], d[1], d[2]);
+        }
+        for (size_t i = 0; i < count && count < lanes; i++)
+            for (int axis = 0; axis < 3; axis++) {
+                const real d = to[axis][first + i] - (since ? from[axis][first + i] : 0);
                 box->most[axis] = d > box->most[axis] ? d : box->most[axis];
                 box->least[axis] = d < box->least[axis] ? d : box->least[axis];
             }
-        }
-        const real most_of_all = wide_greatest(most);
-        const real least_of_all = -wide_greatest(wide_subtract(zero, least));
-        box->most[axis] = most_of_all > box->most[axis] ? most_of_all : box->most[axis];
-        box->least[axis] = least_of_all < box->least[axis] ? least_of_all : box->least[axis];
     }
+    for (int axis = 0; axis < 3; axis++) {
+        const real most = wide_greatest(found.most[axis]);
+        const real least = -wide_greatest(wide_subtract(wide_set(0), found.least[axis]));
+        box->most[axis] = most > box->most[axis] ? most : box->most[axis];
+        box->least[axis] = least < box->least[axis] ? least : box->least[axis];
+    }
+}
+
+// `from` may be NULL.
+static void displacement_box(const real *const to[3], const real *const from[3],
+                             const struct node_rows *rows, struct node_box *box)
+{
+    if (from)
+        box_of_rows(to, from, true, rows, box);
+    else
+        box_of_rows(to, from, false, rows, box);
 }
 
 // Compares the measure of a collider with the shape's limit: n.x for a plane, the squared distance
