@@ -1309,6 +1309,54 @@ def case_output_with_elements_has_the_same_bytes():
     same_files(path, "--kernel", "packed", "--precision", "mixed", ranks=5)
 
 
+def sheets(name, integrator="symplectic_euler", dt="1.0e-5", steps="steps: 48", every=1.6e-4, wind=""):
+    """Cloths of materials, whose elements are computed with their springs: ranks hold their parts."""
+    return write(name, f"""
+simulation: {{integrator: {integrator}, dt: {dt}, {steps}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: denim, type: cloth, nodes: [71, 130], origin: [0, 0.001, 0], u: [0.5, 0, 0], v: [0, 0.1, 0.9], pins: [left],
+     fabric: denim, velocity: [1, -2, 0.5], damping_ratio: 0.02}}
+  - {{name: plain, type: cloth, nodes: [40, 101], origin: [2, 0, 0], u: [1, 0, 0], v: [0, 1, 2], mass: 1,
+     spring: {{stiffness: 40, damping: 0.002}}}}
+  - {{name: film, {ELASTIC["cloth"].replace("[70, 90]", "[70, 190]").replace("1.3]", "2.7]")}}}
+  - {{name: rope, type: rope, from: [0, 1, 0], to: [5, 1, 0], nodes: 5000, mass: 1, pins: [first, last],
+     spring: {{stiffness: 100, damping: 0.01}}}}
+colliders:
+  - {{type: plane, stiffness: 20, friction: 0.01}}
+output: {{every: {every}, vtp: true, pc2: true, checkpoint: {{every: {every}}}}}
+""")
+
+
+def case_parts_with_elements_have_the_same_rows():
+    """Energies, powers, bounds, frames and checkpoints of elements of which no rank has all nodes."""
+    for integrator, precision, ranks in (("symplectic_euler", "single", 3), ("verlet", "mixed", 2),
+                                         ("rk4", "double", 4), ("velocity_verlet", "mixed", 5)):
+        wind = ", wind: {velocity: [0, 2, 1], coefficient: 0.02}" if integrator == "velocity_verlet" else ""
+        path = sheets("sheets.yaml", integrator, wind=wind)
+        same_files(path, "--precision", precision, ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), "frames are whole")
+    found = start(2, "resume", "folder-5", "--steps", "60", "--quiet", "--hash")  # of the last scene
+    expect(found.returncode == 0, found.stderr)
+    expect(found.stdout.strip() == hash_of(0, path, "--precision", precision, "--steps", "60"), found.stdout)
+    follows = sheets("sheets-auto.yaml", dt="auto", steps="safety: 0.9, duration: 2.0e-3", every=1e-3)
+    for ranks, arguments in ((2, ()), (3, ("--precision", "mixed", "--set", "simulation.integrator=rk4"))):
+        same_files(follows, *arguments, ranks=ranks)
+    if QUICK:
+        return
+    sheet = """simulation: {{dt: 1.0e-6, steps: 2}}
+bodies:
+  - {{name: sheet, type: cloth, nodes: [1000, {rows}], u: [5, 0, 0], v: [0, 0, {length}], fabric: denim}}
+output: {{every_steps: 2}}
+"""
+    few, many = (write(f"sheet-{rows}.yaml", sheet.format(rows=rows, length=rows / 200))
+                 for rows in (30, 2000))
+    arguments = ("--output", "rows", "--force")
+    one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
+    three = max(peaks(3, "run", many, *arguments)) - max(peaks(3, "run", few, *arguments))
+    expect(three < 0.6 * one, f"{three:.1f} of {one:.1f} MiB")
+
+
 def fragile(name, law):
     """Springs of grids and on no grid are stretched beyond their limits while the run goes on."""
     return write(name, f"""

@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "springs/exchange.h"
+#include "springs/part_sums.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -727,6 +729,23 @@ static double sum_of(struct system *system, size_t count, chunk_sum sum,
     return total[0];
 }
 
+static size_t node_of_body(const struct system *system, const void *argument, size_t node)
+{
+    (void)system;
+    return (size_t)((const struct wanted *)argument)->body->first + node;
+}
+
+// Ranks that hold only their parts have elements of cloths alone, and sum them together.
+static double sum_body(struct system *system, const struct wanted *wanted,
+                       const struct worker *worker)
+{
+    const size_t count = node_count(wanted->body);
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_chunks_of_parts)(system, count, node_of_body, sum_nodes, wanted,
+                                              worker);
+    return sum_of(system, count, sum_nodes, wanted, worker);
+}
+
 static double sum_all(struct system *system, bool power, const struct worker *worker)
 {
     const struct element_set *elements = system->elements;
@@ -734,10 +753,12 @@ static double sum_all(struct system *system, bool power, const struct worker *wo
     double sum = 0;
     if (!elements)
         return 0;
+    if (REAL_NAME(exchange_has_part)(system))
+        REAL_NAME(exchange_ends)(system, power, worker);
     for (size_t b = 0; b < elements->body_count; b++) {
         wanted.body = &elements->bodies[b];
         if (!power || wanted.body->damped)
-            sum += sum_of(system, node_count(wanted.body), sum_nodes, &wanted, worker);
+            sum += sum_body(system, &wanted, worker);
     }
     if (!power || elements->triangles.damped)
         sum += sum_of(system, elements->triangles.count, sum_triangles, &wanted, worker);

@@ -67,7 +67,8 @@ struct totals {
     double elements;            // bytes of elements beside springs
     double halo;                // nodes whose contributions are exchanged between tiles
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
-    int listing; // bodies that list springs
+    bool loose_elements; // that are not computed in the sweep over springs
+    int listing;         // bodies that list springs
     bool one_kind;
 };
 
@@ -144,6 +145,11 @@ static bool has_sheet_elements(const struct scene_body *body)
     return it->bending_u != 0 || it->bending_v != 0 || it->twist != 0 || it->area != 0;
 }
 
+static bool sweeps_elements(const struct scene_body *body, const struct body_size *size)
+{
+    return size->grid[1] > 1 && size->grid[2] == 1 && has_sheet_elements(body);
+}
+
 // The grid of a body as the plan will have it, as far as its tiles depend on it.
 static struct plan_grid grid_of(const struct scene_body *body, const struct body_size *size)
 {
@@ -154,7 +160,7 @@ static struct plan_grid grid_of(const struct scene_body *body, const struct body
         .nz = size->grid[2],
         .directions = {{.dx = x}, {.dy = y}, {.dy = z > 0 ? -y : 0, .dz = z}},
         .direction_count = 3,
-        .has_elements = size->grid[1] > 1 && size->grid[2] == 1 && has_sheet_elements(body),
+        .has_elements = sweeps_elements(body, size),
     };
     if (size->type == BODY_CLOTH || size->type == BODY_ROPE)
         grid.directions[2].dx = x;
@@ -275,6 +281,8 @@ static void count_body(struct totals *totals, const struct scene_body *body,
 
     count_faces(totals, body, size);
     totals->elements += element_bytes_of(totals, body, size);
+    totals->loose_elements |=
+        element_bytes_of(totals, body, size) > 0 && !sweeps_elements(body, size);
 
     if (grid) {
         totals->grids++;
@@ -705,7 +713,7 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     const struct part_conditions conditions = {
         .off_grid = totals.off_grid > 0 || totals.blocked_faces > 0,
         .gas = totals.gas,
-        .elements = totals.elements > 0,
+        .elements = totals.loose_elements,
         .fragile = totals.breaks || totals.yields,
     };
     estimate->in_parts =

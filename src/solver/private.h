@@ -69,7 +69,8 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
 // What follows from bodies and their plan, or is expected of them.
 struct part_conditions {
     bool off_grid; // some springs, or faces that act, are on no grid
-    bool gas, elements, fragile;
+    bool elements; // some are not computed in the sweep over springs
+    bool gas, fragile;
 };
 
 // Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. Also for a

@@ -56,9 +56,11 @@ static void add_fields(struct node_fields *fields, real *x, real *y, real *z)
 }
 
 // Whether energies are found of nodes of the halo, and not only forces.
-static bool measures_halo(const struct topology *topology)
+static bool measures_halo(const struct system *system)
 {
-    return topology->any_breaks || topology->any_yields || topology_has_elements(topology);
+    const struct topology *topology = system->topology;
+    return topology->any_breaks || topology->any_yields ||
+           !plan_sweeps_elements(topology, system->plan);
 }
 
 // Positions and velocities, with or without their low parts.
@@ -77,7 +79,7 @@ static struct node_fields moving_fields(const struct state *s, bool low)
 static struct node_fields fields_of(const struct system *system, bool whole)
 {
     const struct state *s = system->state;
-    struct node_fields fields = moving_fields(s, whole || measures_halo(system->topology));
+    struct node_fields fields = moving_fields(s, whole || measures_halo(system));
     if (whole) {
         add_fields(&fields, s->fx, s->fy, s->fz);
         add_fields(&fields, s->nx, s->ny, s->nz);
@@ -319,8 +321,8 @@ static uint64_t widest_face(const struct topology_body *body)
     return body->is_sheet ? columns + 1 : layer + columns;
 }
 
-// The nodes to which the springs and faces at nodes [first, end) reach, of each body without a list of
-// springs.
+// The nodes to which the springs, faces and elements at nodes [first, end) reach, of each body without a
+// list of springs.
 static bool want_reach(const struct system *system, const struct exchange *it, struct range nodes,
                        struct node_lists *reach)
 {
@@ -331,7 +333,7 @@ static bool want_reach(const struct system *system, const struct exchange *it, s
         const uint64_t begin = body->first_node, end = begin + body->node_count;
         if (end <= nodes.first || begin >= nodes.end)
             continue;
-        uint64_t farthest = widest_face(body);
+        uint64_t farthest = max_u64(widest_face(body), sheet_elements_reach(body));
         for (size_t d = 0; d < body->direction_count; d++)
             farthest =
                 max_u64(farthest, (uint64_t)topology->directions[body->first_direction + d].offset);

@@ -87,6 +87,28 @@ static struct range chunks_within(const struct plan_grid *grid, struct range own
                           begin + (end < count ? end : count)};
 }
 
+// The chunks of a grid's nodes, with those that follow as far as `reach`.
+static bool want_grid(const struct plan_grid *grid, uint64_t reach, struct wanted *wanted)
+{
+    const uint64_t end_node = grid->first_node + grid->nx * grid->ny * grid->nz;
+    const struct range own = {(size_t)wanted->part->first_node, (size_t)wanted->part->end_node};
+    const struct range nodes = chunks_within(grid, own);
+    const uint64_t end = min_u64(end_node, nodes.end + reach);
+    return nodes.first == nodes.end || want(wanted, nodes.first, end - nodes.first);
+}
+
+// Of elements, by their first nodes.
+static bool want_elements(const struct system *system, struct wanted *wanted)
+{
+    for (size_t g = 0; g < system->plan->grid_count; g++) {
+        const struct plan_grid *grid = &system->plan->grids[g];
+        const struct topology_body *body = &system->topology->bodies[grid->body];
+        if (body->elements.present && !want_grid(grid, sheet_elements_reach(body), wanted))
+            return false;
+    }
+    return true;
+}
+
 // Of the power of the damping, which is found grid by grid: by nodes, each with the springs that begin
 // there, or by springs, where these are not alike.
 static bool want_damping(const struct system *system, struct wanted *wanted)
@@ -94,17 +116,12 @@ static bool want_damping(const struct system *system, struct wanted *wanted)
     uint64_t first = system->constants->springs;
     for (size_t g = 0; g < system->plan->grid_count; g++) {
         const struct plan_grid *grid = &system->plan->grids[g];
-        const uint64_t end_node = grid->first_node + grid->nx * grid->ny * grid->nz;
-        const struct range own = {(size_t)wanted->part->first_node, (size_t)wanted->part->end_node};
-        const struct range nodes = chunks_within(grid, own);
+        const uint64_t springs = system->topology->bodies[grid->body].spring_count;
         uint64_t reach = 0;
         for (int d = 0; d < grid->direction_count; d++)
             reach = max_u64(reach, (uint64_t)grid->directions[d].offset);
-        const uint64_t end = min_u64(end_node, nodes.end + reach);
-        if (nodes.first < nodes.end && !want(wanted, nodes.first, end - nodes.first))
-            return false;
-        const uint64_t springs = system->topology->bodies[grid->body].spring_count;
-        if (!want_springs(system, first, first + springs, wanted))
+        if (!want_grid(grid, reach, wanted) ||
+            !want_springs(system, first, first + springs, wanted))
             return false;
         first += springs;
     }
@@ -175,7 +192,8 @@ bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_pa
 {
     const struct topology *topology = system->topology;
     struct wanted wanted = {.part = part};
-    bool found = want_springs(system, 0, springs_count(system), &wanted);
+    bool found =
+        want_springs(system, 0, springs_count(system), &wanted) && want_elements(system, &wanted);
     if (system->settings.keep_energy_budget)
         found = found && want_damping(system, &wanted) &&
                 (!topology->environment.wind.present || want_windy_faces(system, &wanted));

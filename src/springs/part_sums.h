@@ -11,6 +11,12 @@
 #include "springs/node_lists.h"
 #include "state/reading.h"
 
+// How far from a node the elements of a cloth reach: two nodes in a row and two rows. 0 without any.
+static inline uint64_t sheet_elements_reach(const struct topology_body *body)
+{
+    return body->elements.present ? 2 * body->grid[0] + 2 : 0;
+}
+
 // Adds to `ends` the nodes that this rank's chunks have and that neither are its own nor in its halo;
 // false without memory.
 bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_parts *parts,
