@@ -99,7 +99,7 @@ char *group_share_text(const char *text)
         return NULL;
     if (!copy)
         ranks_abort(EXIT_CODE_FAILED, "out of memory for a text of rank 0");
-    if (group_leads())
+    if (text && group_leads())
         memcpy(copy, text, (size_t)size);
     ranks_broadcast(copy, (size_t)size);
     if (!group_leads())

@@ -352,20 +352,20 @@ bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **r
     uint64_t *const wanted = calloc((size_t)group.count * 2, sizeof *wanted);
     MPI_Request *const requests = calloc((size_t)group.count * 2, sizeof *requests);
     uint64_t *const coming = wanted + group.count;
-    int failed = !wanted || !requests;
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-    if (!failed) {
+    bool sound = wanted && requests;
+    sound = ranks_all(sound);
+    if (sound) {
         for (int r = 0; r < group.count; r++)
             wanted[r] = counts[r];
         MPI_Alltoall(wanted, 1, MPI_UINT64_T, coming, 1, MPI_UINT64_T, MPI_COMM_WORLD);
         for (int r = 0; r < group.count; r++) {
             received_counts[r] = (size_t)coming[r];
             received[r] = malloc((received_counts[r] + 1) * sizeof **received);
-            failed |= !received[r] || coming[r] > INT32_MAX || counts[r] > INT32_MAX;
+            sound = sound && received[r] && coming[r] <= INT32_MAX && counts[r] <= INT32_MAX;
         }
-        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+        sound = ranks_all(sound);
     }
-    if (!failed) {
+    if (sound) {
         int under_way = 0;
         for (int r = 0; r < group.count; r++) {
             if (received_counts[r] > 0)
@@ -379,7 +379,7 @@ bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **r
     }
     free(wanted);
     free(requests);
-    return !failed;
+    return sound;
 }
 
 // A message to or from one rank.
@@ -720,6 +720,11 @@ bool ranks_any(bool mine)
     double found = mine ? 1 : 0;
     ranks_add(&found, 1);
     return found > 0;
+}
+
+bool ranks_all(bool mine)
+{
+    return !ranks_any(!mine) && mine; // "mine" for tools that do not know MPI
 }
 
 // ---- Failures

@@ -67,8 +67,9 @@ void ranks_add(double *values, size_t count);
 // The least of each element over the ranks, on all of them.
 void ranks_least(double *values, size_t count);
 
-// Whether any rank says so, on all of them.
+// Whether any rank says so, or all do, on all of them.
 bool ranks_any(bool mine);
+bool ranks_all(bool mine);
 
 // `data` has items of `size` bytes, of which rank r has [cuts[r], cuts[r + 1]). Afterwards rank 0
 // has all of them, or every rank if `all`.

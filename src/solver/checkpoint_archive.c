@@ -1140,10 +1140,10 @@ taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error)
     solver->reading->own = solver_part_nodes(solver);
     solver->reading->archive.skips = is_of_others;
     solver->reading->archive.skips_context = solver->reading;
-    if (!ranks_any(!ready)) {
+    if (ranks_all(ready)) {
         status = read_state(solver->reading, solver, &checkpoint, error);
         ready = status == TAUT_OK;
-        if (!ranks_any(!ready)) {
+        if (ranks_all(ready)) {
             solver_begin_together(solver);
             status = continue_from(solver, &checkpoint, error);
             solver_end_part(solver);

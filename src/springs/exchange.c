@@ -131,12 +131,6 @@ static void fill_masses(const struct system *system, const struct exchange *exch
             fill_masses_of(system, ends->received[r][i][0], ends->received[r][i][1]);
 }
 
-// Whether all ranks have succeeded so far.
-static bool all_sound(bool sound)
-{
-    return !ranks_any(!sound);
-}
-
 // The rank with the first node of a tile has it.
 static bool find_packed_cuts(const struct system *system, struct exchange *exchange)
 {
@@ -176,8 +170,9 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         exchange->power_count = system->power_parts.count;
         exchange->kept = calloc(KEPT_POWERS * exchange->power_count + 1, sizeof *exchange->kept);
         if (system->surface_contact)
-            exchange->all = calloc((size_t)system->state->nodes + 1,
-                                   moving_fields(system->state, true).count * sizeof(real));
+            exchange->all =
+                calloc((size_t)system->state->nodes * moving_fields(system->state, true).count + 1,
+                       sizeof *exchange->all);
         exchange->power_cuts = calloc((size_t)ranks_count() + 1, sizeof *exchange->power_cuts);
         exchange->group_cuts = calloc((size_t)ranks_count() + 1, sizeof *exchange->group_cuts);
         sound = exchange->kept && exchange->power_cuts && exchange->group_cuts &&
@@ -189,7 +184,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
             plan_part_tidy(&exchange->part);
         sound = sound && find_wants(system, exchange);
     }
-    bool made = all_sound(sound);
+    bool made = ranks_all(sound);
     if (made) {
         struct node_lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest,
                                             &exchange->ends};
@@ -206,7 +201,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
                 lists[i] == &exchange->halo && !exchange_halo_is_early(system)
                     ? RANKS_PLACED_INCOMING
                     : both);
-        made = all_sound(sound);
+        made = ranks_all(sound);
     }
     if (!made) {
         REAL_NAME(exchange_free)(exchange);
@@ -471,13 +466,24 @@ static void find_box(const struct system *system, const uint64_t pair[2],
                                          nodes * sizeof(real)};
 }
 
-// Copies the contributions of a box to `buffer`, or back; returns its end.
-static char *copy_box(const struct system *system, const uint64_t pair[2], char *buffer, bool back)
+// Copies the contributions of a box to `buffer`; returns its end.
+static char *pack_box(const struct system *system, const uint64_t pair[2], char *buffer)
 {
     struct ranks_piece pieces[3];
     find_box(system, pair, pieces);
     for (int c = 0; c < 3; buffer += pieces[c++].bytes)
-        memcpy(back ? pieces[c].at : buffer, back ? buffer : pieces[c].at, pieces[c].bytes);
+        memcpy(buffer, pieces[c].at, pieces[c].bytes);
+    return buffer;
+}
+
+// The same from `buffer`.
+static const char *unpack_box(const struct system *system, const uint64_t pair[2],
+                              const char *buffer)
+{
+    struct ranks_piece pieces[3];
+    find_box(system, pair, pieces);
+    for (int c = 0; c < 3; buffer += pieces[c++].bytes)
+        memcpy(pieces[c].at, buffer, pieces[c].bytes);
     return buffer;
 }
 
@@ -523,7 +529,7 @@ void REAL_NAME(exchange_contributions_start)(struct system *system, const struct
         }
         char *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
-            to = copy_box(system, lists->sent[r][i], to, false);
+            to = pack_box(system, lists->sent[r][i], to);
     }
     if (worker->index == 0)
         ranks_messages_start(lists->messages);
@@ -537,11 +543,10 @@ void REAL_NAME(exchange_contributions_end)(struct system *system, const struct w
     if (worker->index == 0)
         ranks_messages_wait(lists->messages);
     for (int r = 0; worker->index == 0 && copies && r < ranks_count(); r++) {
-        char *from = lists->received_counts[r] > 0
-                         ? (char *)(uintptr_t)ranks_incoming(lists->messages, r)
-                         : NULL; // only read
+        const char *from =
+            lists->received_counts[r] > 0 ? ranks_incoming(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->received_counts[r]; i++)
-            from = copy_box(system, lists->received[r][i], from, true);
+            from = unpack_box(system, lists->received[r][i], from);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
