@@ -274,12 +274,12 @@ static void test_collection(void **state)
         {.time = 0}, {.time = 0.1, .in_pieces = true}, {.time = 0.25}};
     const char *name = "a & <\"b's\">";
     assert_int_equal(pvd_write(path, name, written, 3, NULL), TAUT_OK);
-    struct pvd_frame *frames;
-    size_t count;
+    struct pvd_frame *frames = NULL;
+    size_t count = 0;
     taut_error error = {0};
     assert_int_equal(pvd_read(path, name, &frames, &count, &error), TAUT_OK);
     assert_int_equal(count, 3);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < 3; i++) {
         assert_true(frames[i].time == written[i].time);
         assert_int_equal(frames[i].in_pieces, written[i].in_pieces);
     }

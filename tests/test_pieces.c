@@ -46,9 +46,10 @@ static void cut_in_two(struct cutting *cutting)
 
 static const char *piece_path(const struct cutting *cutting, int rank)
 {
-    char name[64] = "whole", ending[VTP_PIECE_ENDING];
+    char name[64], ending[VTP_PIECE_ENDING];
     vtp_piece_ending(rank, ending);
-    return fixture_path(cutting->folder, strcat(name, ending));
+    snprintf(name, sizeof name, "whole%s", ending);
+    return fixture_path(cutting->folder, name);
 }
 
 static const char *list_path(const struct cutting *cutting)
@@ -198,7 +199,7 @@ static void test_more_points_than_all_pieces_have(void **state)
     (void)state;
     static struct cutting cutting;
     cut_in_two(&cutting);
-    struct frame_body bodies[FIXTURE_BODY_COUNT];
+    static struct frame_body bodies[FIXTURE_BODY_COUNT];
     memcpy(bodies, cutting.fixture.bodies, sizeof bodies);
     bodies[FIXTURE_ROPE].node_count += (uint64_t)1 << 39;
     cutting.cuts[0].piece.whole = cutting.cuts[1].piece.whole = bodies;

@@ -1,6 +1,7 @@
 // Finds candidates for contact (broad_phase.h). Numeric.
 #include "contact/broad_phase.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -126,6 +127,7 @@ static struct range block_share(const struct broad_phase *broad, const struct wo
 static void copy_positions(const real *x, const real *low, const uint32_t *nodes, int count,
                            real *to)
 {
+    assert(count > 0);
     if (low)
         for (int i = 0; i < count; i++)
             to[i] = x[nodes[i]] + low[nodes[i]];
@@ -492,40 +494,40 @@ void REAL_NAME(pair_finder_begin)(struct pair_finder *finder, struct broad_phase
     finder->number[0] = SIZE_MAX;
 }
 
-double REAL_NAME(pair_finder_find)(struct pair_finder *finder, const struct block_pair *of,
+double REAL_NAME(pair_finder_find)(struct pair_finder *finder, const struct block_pair *pair,
                                    const block_reals x_a, const block_reals x_b, double reach)
 {
     const struct broad_phase_rules *rules = finder->rules;
     const struct surface_block *blocks = finder->broad->surfaces->blocks;
-    const size_t body = blocks[of->a].body;
-    const int second = of->a != of->b;
-    if (finder->number[0] != of->a) {
-        set_block(finder, 0, of->a, x_a);
+    const size_t body = blocks[pair->a].body;
+    const int second = pair->a != pair->b;
+    if (finder->number[0] != pair->a) {
+        set_block(finder, 0, pair->a, x_a);
         finder->has_table = finder->has_built = false;
     }
     if (second)
-        set_block(finder, 1, of->b, x_b);
+        set_block(finder, 1, pair->b, x_b);
     else
-        finder->number[1] = of->a;
-    struct candidate_pair pair = {.a = &finder->blocks[0],
-                                  .b = &finder->blocks[second],
-                                  .boxes_a = &finder->boxes[0],
-                                  .boxes_b = &finder->boxes[second]};
-    pair_thresholds(finder, reach, &pair);
-    find_common(finder, &pair);
-    const double apart = rules->built && body == blocks[of->b].body ? rules->apart[body] : 0;
+        finder->number[1] = pair->a;
+    struct candidate_pair search = {.a = &finder->blocks[0],
+                                    .b = &finder->blocks[second],
+                                    .boxes_a = &finder->boxes[0],
+                                    .boxes_b = &finder->boxes[second]};
+    pair_thresholds(finder, reach, &search);
+    find_common(finder, &search);
+    const double apart = rules->built && body == blocks[pair->b].body ? rules->apart[body] : 0;
     if (apart > 0 && is_near_as_built(finder, apart)) {
         if (!finder->has_built)
             set_built(finder, 0);
         finder->has_built = true;
         if (second)
             set_built(finder, 1);
-        pair.built_a = (const real(*)[SURFACE_NODES])finder->built[0];
-        pair.built_b = (const real(*)[SURFACE_NODES])finder->built[second];
-        pair.apart_square = (real)(apart * apart * (1 + 2 * APART_MARGIN));
+        search.built_a = (const real(*)[SURFACE_NODES])finder->built[0];
+        search.built_b = (const real(*)[SURFACE_NODES])finder->built[second];
+        search.apart_square = (real)(apart * apart * (1 + 2 * APART_MARGIN));
     }
     struct candidate_codes *found = &finder->found;
-    finder->broad->kernels->candidates(&pair, found);
-    return fmin(least_distance(found->point_least, pair.point_square, reach),
-                least_distance(found->edge_least, pair.edge_square, reach));
+    finder->broad->kernels->candidates(&search, found);
+    return fmin(least_distance(found->point_least, search.point_square, reach),
+                least_distance(found->edge_least, search.edge_square, reach));
 }

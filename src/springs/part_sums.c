@@ -35,8 +35,7 @@ static size_t node_of_spring(const struct system *system, uint64_t spring)
 {
     struct spring_walk walk = {system, spring, spring + 1};
     struct spring_view view;
-    (void)springs_next(&walk, &view);
-    return view.a;
+    return springs_next(&walk, &view) ? view.a : 0;
 }
 
 // Of chunks of springs [first, end) in the order of springs_walk.

@@ -25,10 +25,10 @@ bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_pa
 // The rank with this node sums the chunk that begins with an element.
 typedef size_t (*element_node)(const struct system *system, const void *argument, size_t element);
 
-// The first column of the sum over `count` elements (sum_over_chunks), of the nodes that exchange_ends has
+// The first column of the sum over so many elements (sum_over_chunks), of the nodes that exchange_ends has
 // refreshed. Collective: by all workers of all ranks, while these exchange; all get the same value. Ends
 // with a barrier.
-double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t count, element_node node,
+double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t elements, element_node node,
                                       chunk_sum sum, const void *argument,
                                       const struct worker *worker);
 
