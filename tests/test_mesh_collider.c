@@ -468,6 +468,54 @@ static void test_a_mesh_sweeps_a_sheet_along_in_implicit_steps(void **state)
             }
 }
 
+// A sheet of two triangles in the way of an edge that turns (degrees/s): of a square as a mesh, or as driven
+// nodes. Its ends move differently, by more than the two edges are apart.
+static void check_gives_way(const char *precision, const char *integrator, double dt,
+                            const double turning[2], bool mesh)
+{
+    char *more =
+        mesh ? text_format(
+                   "colliders: [{type: mesh, file: %s, scale: 1.25, translate: [0, -0.2, 0],\n"
+                   "  motion: {angular_velocity: [" NUM ", 0, " NUM "]}}]\n",
+                   fine_square(1), turning[0], turning[1])
+             : text_format("- {name: blade, type: cloth, origin: [-0.25, -0.2, -0.25],\n"
+                           "   u: [0, 0, 0.5], v: [0.5, 0, 0], nodes: [2, 2], mass: 0.1,\n"
+                           "   stiffness: 100, drives: [{nodes: [edges], center: [0, -0.2, 0],\n"
+                           "     angular_velocity: [" NUM ", 0, " NUM "]}]}\n",
+                           turning[0], turning[1]);
+    taut_solver *solver =
+        solver_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
+                  "contact: {thickness: 0.01}\n"
+                  "bodies:\n"
+                  "- {name: sheet, type: cloth, origin: [0.08, 0, -0.12], u: [0.24, 0, 0],\n"
+                  "   v: [0, 0, 0.24], nodes: [2, 2], mass: 0.122, stiffness: 741.7}\n%s",
+                  precision, integrator, dt, more);
+    free(more);
+    const int frames = 40;
+    for (int frame = 0; frame < frames; frame++) {
+        advance(solver, (uint64_t)(0.08 / dt / frames + 0.5));
+        assert_int_equal(crossings_of(solver), 0);
+    }
+    assert_true(solver_surface_cuts(solver).steps > 0);
+    assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+    taut_solver_destroy(solver);
+}
+
+static void test_a_sheet_gives_way_to_what_turns(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "verlet",
+                                              "midpoint", "rk4"};
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    static const double turning[2][2] = {{600, 1000}, {0, 1000}};
+    for (int i = 0; i < 5; i++)
+        for (int t = 0; t < 2; t++) {
+            check_gives_way(precisions[i % 3], integrators[i], 1e-4, turning[t], true);
+            check_gives_way(precisions[i % 3], integrators[i], 1e-4, turning[t], false);
+        }
+    check_gives_way("double", "symplectic_euler", 1e-5, turning[0], true);
+}
+
 // Far from the origin, with the low parts of precision mixed.
 static void test_positions_are_those_of_bodies_far_away(void **state)
 {
@@ -818,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_the_budget_closes_in_implicit_steps),
         cmocka_unit_test(test_a_fast_mesh_sweeps_a_sheet_along),
         cmocka_unit_test(test_a_mesh_sweeps_a_sheet_along_in_implicit_steps),
+        cmocka_unit_test(test_a_sheet_gives_way_to_what_turns),
         cmocka_unit_test(test_positions_are_those_of_bodies_far_away),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),

@@ -111,9 +111,11 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
 // A candidate during the step: its nodes, where they were and how far they have moved.
 struct crossing {
     uint32_t nodes[4];
+    int split; // how many of them are on the first side
     vec3 start[4], moved[4], velocity[4];
     vec3 normal;
-    double distance;
+    double height[4]; // m, at the start, above the plane, each on its side
+    double keep;      // m, the height that has to be left
 };
 
 static vec3 vec3_of(struct point p)
@@ -174,6 +176,24 @@ vec3 REAL_NAME(between_edges)(const vec3 p[4])
     return nearest;
 }
 
+// `floor`: the least distance of the sides, m.
+static void find_heights(struct crossing *it, double floor)
+{
+    double first = INFINITY, second = -INFINITY; // along the normal
+    for (int i = 0; i < 4; i++) {
+        it->height[i] = vec3_dot(it->normal, it->start[i]);
+        if (i < it->split)
+            first = fmin(first, it->height[i]);
+        else
+            second = fmax(second, it->height[i]);
+    }
+    // Both sides are convex, so that no point of either is nearer to the plane than these.
+    const double middle = (first + second) / 2, half = fmax(0, first - second) / 2;
+    it->keep = fmax(CUT_MARGIN * half, floor) / 2;
+    for (int i = 0; i < 4; i++)
+        it->height[i] = fmax(0, (i < it->split ? 1 : -1) * (it->height[i] - middle));
+}
+
 static void find_crossing(const struct system *system, const struct block_pair *pair,
                           const struct candidate *found, struct crossing *it)
 {
@@ -191,46 +211,169 @@ static void find_crossing(const struct system *system, const struct block_pair *
     memcpy(it->start, start, sizeof start);
     const vec3 apart = found->edges ? REAL_NAME(between_edges)(start)
                                     : REAL_NAME(between_node_and_triangle)(start);
-    it->distance = vec3_length(apart);
-    it->normal = it->distance > 0 ? vec3_scale(1 / it->distance, apart) : vec3_make(0, 0, 0);
+    const double distance = vec3_length(apart);
+    it->normal = distance > 0 ? vec3_scale(1 / distance, apart) : vec3_make(0, 0, 0);
+    it->split = found->edges ? 2 : 1;
+    find_heights(it, least_distance(contact, pair));
 }
 
-// How a candidate moves as a whole: displacement and velocity of the centre of mass of its nodes, so
-// that a common factor of what they have relative to it keeps momentum and takes energy; or those of
-// its nodes with a prescribed motion, which nothing cuts. At rest if candidates are not cut together.
-struct common_motion {
-    vec3 moved, velocity;
-    bool driven; // of nodes with a prescribed motion
+// The frame in which a candidate is cut, as displacements and velocities at its nodes: a common factor of
+// what the nodes have relative to it is taken. It moves with the centre of mass of the nodes, so that this
+// keeps momentum and takes energy; or with the nodes of prescribed motion, which nothing cuts; or it is at
+// rest, if candidates are not cut together.
+//
+// Where such nodes would pass the plane, as those of a mesh collider that turns, and are one side, the frame
+// turns and stretches with them: by an affine map x -> x + A x, A = sum of change[k] dual[k]T, which takes
+// that side along, and of two edges also the turning of the other one. As affine maps keep planes and sides,
+// a plane at rest in the frame keeps the sides apart.
+struct frame {
+    vec3 moved[4], velocity[4];
+    vec3 carried[4]; // the velocities there that follow from the prescribed motion alone
+    bool driven;     // there are nodes with a prescribed motion
+    int directions;  // of A, 0 to 2
+    vec3 change[2], dual[2];
+    double size; // at least the norm of A
 };
 
-static struct common_motion common_motion(const struct system *system, const struct crossing *it,
-                                          bool together)
+static struct frame moving_frame(const struct system *system, const struct crossing *it,
+                                 bool together)
 {
     const real *inverse_mass = system->constants->inverse_mass;
-    struct common_motion sums[2] = {{.driven = false}, {.driven = true}};
+    vec3 moved[2] = {{0, 0, 0}, {0, 0, 0}}, velocity[2] = {{0, 0, 0}, {0, 0, 0}};
     double weights[2] = {0, 0}; // of nodes that are free, and of those that are not
     for (int i = 0; i < 4; i++) {
         const double inverse = (double)inverse_mass[it->nodes[i]];
         const double weight = inverse > 0 ? 1 / inverse : 1;
-        struct common_motion *sum = &sums[inverse == 0];
-        sum->moved = vec3_add(sum->moved, vec3_scale(weight, it->moved[i]));
-        sum->velocity = vec3_add(sum->velocity, vec3_scale(weight, it->velocity[i]));
+        moved[inverse == 0] = vec3_add(moved[inverse == 0], vec3_scale(weight, it->moved[i]));
+        velocity[inverse == 0] =
+            vec3_add(velocity[inverse == 0], vec3_scale(weight, it->velocity[i]));
         weights[inverse == 0] += weight;
     }
     const int which = weights[1] > 0;
-    if (!which && !together)
-        return (struct common_motion){.driven = false};
-    return (struct common_motion){vec3_scale(1 / weights[which], sums[which].moved),
-                                  vec3_scale(1 / weights[which], sums[which].velocity), which};
+    const double scale = which || together ? 1 / weights[which] : 0;
+    struct frame frame = {.driven = which};
+    for (int i = 0; i < 4; i++) {
+        frame.moved[i] = vec3_scale(scale, moved[which]);
+        frame.velocity[i] = frame.carried[i] = vec3_scale(scale, velocity[which]);
+    }
+    return frame;
+}
+
+// The vectors with a product of 1 with one of two directions and 0 with the other; false if these are nearly
+// parallel: the square of their sine is below `least`.
+static bool find_duals(vec3 e, vec3 f, double least, vec3 duals[2])
+{
+    const double ee = vec3_dot(e, e), ef = vec3_dot(e, f), ff = vec3_dot(f, f);
+    const double determinant = ee * ff - ef * ef;
+    if (!(determinant > least * ee * ff))
+        return false;
+    duals[0] = vec3_scale(1 / determinant, vec3_subtract(vec3_scale(ff, e), vec3_scale(ef, f)));
+    duals[1] = vec3_scale(1 / determinant, vec3_subtract(vec3_scale(ee, f), vec3_scale(ef, e)));
+    return true;
+}
+
+// How far node i comes nearer to the plane in the frame, m. In a frame that turns its height changes by that
+// of (1 + t A)^-1 t r at the time t, from 0 to 1, with r the displacement relative to it: the terms of t2 by
+// their value, *turned, and those of higher powers by a bound.
+static double approach_in(const struct frame *with, const struct crossing *it, int i,
+                          double *turned)
+{
+    const double sign = i < it->split ? 1 : -1;
+    const vec3 relative = vec3_subtract(it->moved[i], with->moved[i]);
+    double bent = 0, rest = 0;
+    for (int k = 0; k < with->directions; k++) {
+        const double by_normal = vec3_dot(it->normal, with->change[k]);
+        bent += sign * by_normal * vec3_dot(with->dual[k], relative);
+        rest += fabs(by_normal) * vec3_length(with->dual[k]);
+    }
+    rest *= with->size / (1 - with->size) * vec3_length(relative);
+    *turned = fmax(0, bent) + rest;
+    return -sign * vec3_dot(it->normal, relative);
+}
+
+static bool passes_plane(const struct crossing *it, int i, double approach)
+{
+    return approach > it->height[i] - it->keep / 2 && approach > 0;
+}
+
+static vec3 change_between(const vec3 values[4], const int nodes[2])
+{
+    return vec3_subtract(values[nodes[1]], values[nodes[0]]);
+}
+
+// Takes along the change of the vectors between these pairs of nodes; false if that map is not one to one.
+static bool take_along(const struct crossing *it, int directions, const int between[2][2],
+                       struct frame *frame)
+{
+    frame->directions = directions;
+    frame->size = 0;
+    for (int k = 0; k < directions; k++) {
+        frame->change[k] = change_between(it->moved, between[k]);
+        frame->size += vec3_length(frame->change[k]) * vec3_length(frame->dual[k]);
+    }
+    return frame->size < 0.5;
+}
+
+// Lets a frame turn with the nodes from `first` to `end`, all of which have a prescribed motion and no other
+// one has.
+static void turn_frame(const struct crossing *it, int first, int end, struct frame *frame)
+{
+    const bool edges = it->split == 2;
+    const double least = edges ? 0.05 : 1e-6; // square of a sine
+    const int other = edges ? 2 - first : first;
+    const int between[2][2] = {{first, first + 1}, {other, edges ? other + 1 : end - 1}};
+    const vec3 e = change_between(it->start, between[0]), f = change_between(it->start, between[1]);
+    if (!find_duals(e, f, least, frame->dual) || !take_along(it, 2, between, frame)) {
+        frame->dual[0] = vec3_scale(1 / vec3_dot(e, e), e);
+        if (!edges || !take_along(it, 1, between, frame)) {
+            frame->directions = 0;
+            return;
+        }
+    }
+    vec3 middle = {0, 0, 0};
+    for (int i = first; i < end; i++)
+        middle = vec3_add(middle, vec3_scale(1.0 / (end - first), it->start[i]));
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < frame->directions; k++) {
+            const double along = vec3_dot(frame->dual[k], vec3_subtract(it->start[i], middle));
+            const vec3 faster = vec3_scale(along, change_between(it->velocity, between[k]));
+            frame->moved[i] = vec3_add(frame->moved[i], vec3_scale(along, frame->change[k]));
+            frame->velocity[i] = vec3_add(frame->velocity[i], faster);
+            if (!edges || k == 0)
+                frame->carried[i] = vec3_add(frame->carried[i], faster);
+        }
+    for (int i = first; i < end; i++) // but for rounding
+        frame->moved[i] = it->moved[i];
+}
+
+static struct frame frame_of_cut(const struct system *system, const struct crossing *it,
+                                 bool together)
+{
+    struct frame frame = moving_frame(system, it, together);
+    int driven[2] = {0, 0};
+    bool passes = false;
+    for (int i = 0; i < 4 && frame.driven; i++) {
+        double turned;
+        if (system->constants->inverse_mass[it->nodes[i]] != 0)
+            continue;
+        driven[i >= it->split]++;
+        passes |= passes_plane(it, i, approach_in(&frame, it, i, &turned));
+    }
+    if (passes && driven[0] == it->split && driven[1] == 0)
+        turn_frame(it, 0, it->split, &frame);
+    else if (passes && driven[0] == 0 && driven[1] == 4 - it->split)
+        turn_frame(it, it->split, 4, &frame);
+    return frame;
 }
 
 // What is taken of the displacements of the nodes of a candidate, or of their velocities, if a fraction
-// is left of what they have relative to the candidate: along the normal, or in every direction.
+// is left of what they have relative to the frame: along the normal, or in every direction.
 static void take_all_but(double fraction, bool normal_only, const struct crossing *it,
-                         const double inverse[4], const vec3 motion[4], vec3 with, vec3 taken[4])
+                         const double inverse[4], const vec3 motion[4], const vec3 with[4],
+                         vec3 taken[4])
 {
     for (int i = 0; i < 4; i++) {
-        vec3 relative = vec3_subtract(motion[i], with);
+        vec3 relative = vec3_subtract(motion[i], with[i]);
         if (normal_only)
             relative = vec3_scale(vec3_dot(relative, it->normal), it->normal);
         taken[i] = vec3_scale(inverse[i] > 0 ? 1 - fraction : 0, relative);
@@ -241,16 +384,15 @@ static void take_all_but(double fraction, bool normal_only, const struct crossin
 // of nodes with `weights`, what stops it, or as much as the coefficient allows of what has been taken
 // along the normal. Between these points momentum and angular momentum are kept. Returns what the first
 // point gives the second, kg m or N s.
-static vec3 take_sliding(const struct crossing *it, int split, const double inverse[4],
-                         const real weights[4], const struct scene_friction *rule,
-                         const vec3 motion[4], vec3 taken[4])
+static vec3 take_sliding(const struct crossing *it, const double inverse[4], const real weights[4],
+                         const struct scene_friction *rule, const vec3 motion[4], vec3 taken[4])
 {
     double pressed[2] = {0, 0}, mobility = 0; // kg m or N s, on each side; 1/kg
     vec3 sliding = {0, 0, 0};
     for (int i = 0; i < 4; i++) {
-        const double weight = (double)weights[i], sign = i < split ? -1 : 1;
+        const double weight = (double)weights[i], sign = i < it->split ? -1 : 1;
         if (inverse[i] > 0)
-            pressed[i >= split] += sign / inverse[i] * vec3_dot(taken[i], it->normal);
+            pressed[i >= it->split] += sign / inverse[i] * vec3_dot(taken[i], it->normal);
         mobility += weight * weight * inverse[i];
         sliding = vec3_add(sliding, vec3_scale(weight, vec3_subtract(motion[i], taken[i])));
     }
@@ -302,9 +444,8 @@ void REAL_NAME(surface_contact_note_node)(struct system *system, size_t node)
 // Leaves a fraction of the motion of a candidate.
 static void keep_fraction(struct system *system, const struct block_pair *pair,
                           const struct candidate *found, const struct crossing *it,
-                          struct common_motion with, double fraction, bool together)
+                          const struct frame *with, double fraction, bool together)
 {
-    const int split = found->edges ? 2 : 1;
     double inverse[4];
     real weights[4];
     vec3 back[4], slower[4];
@@ -312,17 +453,17 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
         inverse[i] = (double)system->constants->inverse_mass[it->nodes[i]];
     const struct scene_friction *rule =
         together ? rule_and_weights(system, pair, found, it, weights) : NULL;
-    take_all_but(fraction, together, it, inverse, it->moved, with.moved, back);
-    take_all_but(fraction, together, it, inverse, it->velocity, with.velocity, slower);
-    vec3 impulse = {0, 0, 0}, given = {0, 0, 0}; // N s, along the normal on nodes that may move
-    for (int i = 0; i < 4 && with.driven; i++)
+    take_all_but(fraction, together, it, inverse, it->moved, with->moved, back);
+    take_all_but(fraction, together, it, inverse, it->velocity, with->velocity, slower);
+    vec3 given = {0, 0, 0};
+    double work = 0; // J, of what moves the nodes with a prescribed motion
+    for (int i = 0; i < 4 && with->driven; i++)
         if (inverse[i] > 0)
-            impulse = vec3_subtract(impulse, vec3_scale(1 / inverse[i], slower[i]));
+            work -= vec3_dot(slower[i], with->carried[i]) / inverse[i];
     if (rule) {
-        (void)take_sliding(it, split, inverse, weights, rule, it->moved, back);
-        given = take_sliding(it, split, inverse, weights, rule, it->velocity, slower);
+        (void)take_sliding(it, inverse, weights, rule, it->moved, back);
+        given = take_sliding(it, inverse, weights, rule, it->velocity, slower);
     }
-    double work = vec3_dot(impulse, with.velocity); // J, of what moves the other nodes
     for (int i = 0; i < 4; i++) {
         const uint32_t node = it->nodes[i];
         if (!(inverse[i] > 0)) {
@@ -336,34 +477,25 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
     system->surface_contact->cut_work += work;
 }
 
-// The fraction of the motion relative to a plane which moves with `with` that leaves every node on its
-// side, with some distance; 1: all of it. *stuck: a node with a prescribed motion passes the plane.
-static double allowed_fraction(const struct system *system, const struct crossing *it, int split,
-                               struct common_motion with, double floor, bool *stuck)
+// The fraction of the motion relative to a plane at rest in the frame that leaves every node on its side, with
+// some distance; 1: all of it; below 0 where nodes have to give way to a frame that turns. *stuck: a node
+// with a prescribed motion passes the plane.
+static double allowed_fraction(const struct system *system, const struct crossing *it,
+                               const struct frame *with, bool *stuck)
 {
-    double first = INFINITY, second = -INFINITY; // heights along the normal at the start
-    for (int i = 0; i < 4; i++) {
-        const double height = vec3_dot(it->normal, it->start[i]);
-        if (i < split)
-            first = fmin(first, height);
-        else
-            second = fmax(second, height);
-    }
-    // Both sides are convex, so that no point of either is nearer to the plane than these.
-    const double middle = (first + second) / 2, half = fmax(0, first - second) / 2;
-    const double keep = fmax(CUT_MARGIN * half, floor) / 2;
     double fraction = 1;
     for (int i = 0; i < 4; i++) {
-        const double sign = i < split ? 1 : -1;
-        const double height = fmax(0, sign * (vec3_dot(it->normal, it->start[i]) - middle));
-        const vec3 relative = vec3_subtract(it->moved[i], with.moved);
-        const double approach = -sign * vec3_dot(it->normal, relative);
-        if (!(approach > height - keep / 2 && approach > 0))
+        double turned;
+        const double approach = approach_in(with, it, i, &turned);
+        if (!passes_plane(it, i, approach + turned))
             continue;
-        if (system->constants->inverse_mass[it->nodes[i]] == 0)
+        double left = it->height[i] - it->keep - turned;
+        if (with->directions == 0)
+            left = fmax(0, left);
+        if (system->constants->inverse_mass[it->nodes[i]] == 0 || !(approach > 0))
             *stuck = true;
         else
-            fraction = fmin(fraction, fmax(0, height - keep) / approach);
+            fraction = fmin(fraction, left / approach);
     }
     return fraction;
 }
@@ -375,16 +507,14 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
 {
     struct crossing it;
     find_crossing(system, pair, found, &it);
-    const int split = found->edges ? 2 : 1;
-    const double floor = least_distance(system->surface_contact, pair);
-    struct common_motion with = common_motion(system, &it, true);
-    double fraction = allowed_fraction(system, &it, split, with, floor, stuck);
+    struct frame with = frame_of_cut(system, &it, true);
+    double fraction = allowed_fraction(system, &it, &with, stuck);
     if (fraction < 1 && !together) {
-        with = common_motion(system, &it, false);
-        fraction = allowed_fraction(system, &it, split, with, floor, stuck);
+        with = frame_of_cut(system, &it, false);
+        fraction = allowed_fraction(system, &it, &with, stuck);
     }
     if (fraction < 1)
-        keep_fraction(system, pair, found, &it, with, fraction, together);
+        keep_fraction(system, pair, found, &it, &with, fraction, together);
     return fraction < 1;
 }
 
@@ -395,8 +525,8 @@ static double candidate_fraction(const struct system *system, const struct block
 {
     struct crossing it;
     find_crossing(system, pair, found, &it);
-    return allowed_fraction(system, &it, found->edges ? 2 : 1, common_motion(system, &it, true),
-                            least_distance(system->surface_contact, pair), stuck);
+    const struct frame with = frame_of_cut(system, &it, true);
+    return allowed_fraction(system, &it, &with, stuck);
 }
 
 // Whether any candidate of a pair has to be cut. Blocks show which pairs may pass, which in a cloth that
