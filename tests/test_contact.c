@@ -238,7 +238,7 @@ static void test_energy_is_that_of_brute_force(void **state)
     }
 }
 
-// Two strips, long enough to be cut into tiles (contact/surface_lists.c), fall and pile up:
+// Two strips, long enough to be cut into tiles (contact/surface_motion.c), fall and pile up:
 // lists that were made again too late would miss what comes together.
 #define PILE                                                                                       \
     "environment: {gravity: [0, -9.81, 0]}\n"                                                      \

@@ -1,5 +1,5 @@
 // Contact between surfaces: what touches, the forces and their energy. When lists of candidates are
-// made again is in surface_lists.c, how they are found in broad_phase.c, distances and the barrier
+// made again is in surface_motion.c, how they are found in broad_phase.c, distances and the barrier
 // in distance.h, the motion of a step in surface_limit.c.
 //
 // Every list belongs to a fixed range of blocks, and one worker computes it. A pair of blocks adds
@@ -11,6 +11,7 @@
 #include "contact/candidates.h"
 #include "contact/flat_sheets.h"
 #include "contact/shape_contact.h"
+#include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
 
@@ -167,9 +168,10 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 || implicit;
     it->always_at_start = integrator == INTEGRATOR_XPBD;
     it->has_stages = stages && !implicit;
-    if (!allocate_blocks(it, stages, allocator) || !REAL_NAME(surface_lists_make)(system) ||
+    if (!allocate_blocks(it, stages, allocator) || !REAL_NAME(surface_tiles_make)(system) ||
         !find_owners(it, nodes, allocator))
         return fail_memory(error, "contact");
+    REAL_NAME(surface_lists_begin)(it);
     if (!REAL_NAME(surface_friction_make)(system, scene))
         return fail_memory(error, "contact");
     status = REAL_NAME(shape_contact_make)(system, scene, error);
@@ -223,7 +225,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->old_x, nodes);
     RELEASE(it->old_y, nodes);
     RELEASE(it->old_z, nodes);
-    REAL_NAME(surface_lists_free)(system);
+    REAL_NAME(surface_tiles_free)(system);
     RELEASE(it->listed, blocks);
     RELEASE(it->block_tiles, blocks);
     RELEASE(it->spans, blocks);
@@ -257,7 +259,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     const uint64_t bodies = it->body_count, nodes = all_surface_nodes(system->topology);
     const uint64_t blocks = it->surfaces.block_count, entries = it->surfaces.node_entries;
     uint64_t bytes = surfaces_bytes(&it->surfaces) + REAL_NAME(broad_phase_bytes)(it->broad);
-    bytes += REAL_NAME(surface_lists_bytes)(it) + bodies * (3 * sizeof(double) + sizeof(bool)) +
+    bytes += REAL_NAME(surface_tiles_bytes)(it) + bodies * (3 * sizeof(double) + sizeof(bool)) +
              bodies * bodies * sizeof(bool);
     bytes += nodes * (6 * sizeof(real) + sizeof *it->own_entry) +
              REAL_NAME(surface_rows_bytes)(it, nodes) + REAL_NAME(mesh_colliders_bytes)(it) +

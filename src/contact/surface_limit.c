@@ -17,6 +17,7 @@
 // is the cuts that carry a body, they also are the normal force of its friction.
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"
+#include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 
 #include <string.h>

@@ -771,10 +771,8 @@ void REAL_NAME(surface_steps_know)(struct system *system, const struct worker *w
 // pairs of lists know is for this one then. Ends with a barrier.
 void REAL_NAME(surface_start_move)(struct system *system, const struct worker *worker);
 
-// Allocates what tells when lists are due; false: no memory. After the rules of bodies.
-bool REAL_NAME(surface_lists_make)(struct system *system);
-void REAL_NAME(surface_lists_free)(struct system *system);
-uint64_t REAL_NAME(surface_lists_bytes)(const struct surface_contact *it);
+// Before lists are made for the first time.
+void REAL_NAME(surface_lists_begin)(struct surface_contact *it);
 
 // Lists that are complete for the present positions. Ends with a barrier.
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker);
@@ -782,31 +780,5 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
 // Ends the run. Until then there is no contact: what could not be allocated is not read. By one
 // worker.
 void REAL_NAME(surface_memory_has_run_out)(struct system *system);
-
-// Makes lists again, for the start of the implicit step, if they are not complete for the motion from there
-// to the present positions, with what the cutting of the step needs. Ends with a barrier.
-void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker);
-
-// The same at a stage of an explicit step, at that time, of which surface_positions_keep has kept the start.
-// Lists would not be complete there, by a step that is much longer than the ones before; and forces would
-// depend on when they were made.
-void REAL_NAME(surface_lists_reach)(struct system *system, double time,
-                                    const struct worker *worker);
-
-// Makes lists again for where they were made the last time, or with flat sheets for the start of the step, as
-// wide as the motion since then needs; that becomes the start of what is cut. Ends with a barrier.
-void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker);
-
-// Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
-void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker);
-
-// Exchanges them with those of the state, which have no low parts then: these are put in `low`, of the
-// first worker, NULL before and after. Begins and ends with a barrier.
-void REAL_NAME(surface_positions_swap)(struct system *system, real *low[3],
-                                       const struct worker *worker);
-
-// Sets moved and lists_due_next for the present positions; true if lists were not complete for this
-// step. The same on every worker.
-bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker);
 
 #endif

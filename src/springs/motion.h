@@ -1,6 +1,6 @@
 // Boxes of the velocities of parts of the nodes, found while a step moves them, where their velocities
 // are in the cache. With dt they bound how far the nodes of a part have moved since they were measured, so
-// that contact need not read all positions in every step (contact/surface_lists.c).
+// that contact need not read all positions in every step (contact/surface_motion.c).
 //
 // Only for steps in which every node moves once, by its velocity afterwards: those of symplectic Euler and
 // velocity Verlet. What moves nodes reports which; whether these were all of them is counted, so that a
