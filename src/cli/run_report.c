@@ -625,9 +625,10 @@ static void print_contact(const struct run *run)
                "takes energy:\n             give a larger contact.stiffness ('taut info' shows "
                "what it is), or a larger thickness\n");
     if (cuts.unresolved > 0)
-        printf("             in %s they may have done so all the same: dt is too large for how "
-               "fast nodes are driven\n",
-               human_counted(cuts.unresolved, "step").text);
+        printf(
+            "             in %s they may have done so all the same, where what is driven leaves "
+            "no way\n             within a step: give a smaller dt or a larger contact.stiffness\n",
+            human_counted(cuts.unresolved, "step").text);
 }
 
 static void print_bodies(const struct run *run)
