@@ -289,12 +289,8 @@ WIDE_INLINE void store_touching(const struct wide_contact *found, wide first, wi
 static inline void begin_sums(struct barrier_work *work)
 {
     const int sides = work->sums[0] == work->sums[1] ? 1 : 2;
-    for (int side = 0; side < sides && !work->in_records; side++) {
-        struct force_sums *sums = work->sums[side];
-        for (int i = 0; i < SURFACE_NODES; i += WIDE_LANES)
-            wide_records_put(sums->records + 4 * i, wide_load((*sums->on)[0] + i),
-                             wide_load((*sums->on)[1] + i), wide_load((*sums->on)[2] + i));
-    }
+    for (int side = 0; side < sides && !work->in_records; side++)
+        points_put(work->sums[side]->records, (const real(*)[SURFACE_NODES])work->sums[side]->on);
     work->in_records = true;
 }
 

@@ -206,25 +206,10 @@ static void include_before(const struct neighbours *rows, real dt, real *least, 
     }
 }
 
-// By the kernel of displacements: a vector along a side is the displacement of its second node from its
-// first.
-static struct displacements present_box(const struct system *system, const real *const to[3],
-                                        const real *const from[3], const struct node_rows *nodes)
-{
-    struct node_box found;
-    struct displacements box;
-    system->surface_contact->broad->kernels->displacement_box(to, from, nodes, &found);
-    for (int axis = 0; axis < 3; axis++) {
-        box.least[axis] = found.least[axis];
-        box.most[axis] = found.most[axis];
-    }
-    return box;
-}
-
-static double greatest_coordinate(const struct system *system, const real *const x[3],
+static double greatest_coordinate(const struct broad_phase *broad, const real *const x[3],
                                   const struct node_rows *nodes)
 {
-    const struct displacements box = present_box(system, x, NULL, nodes);
+    const struct displacements box = displacements_of(broad, x, NULL, nodes);
     real most = 0;
     for (int axis = 0; axis < 3; axis++) {
         most = real_abs(box.least[axis]) > most ? real_abs(box.least[axis]) : most;
@@ -253,14 +238,14 @@ void REAL_NAME(flat_sheets_measure)(struct system *system, double dt, const stru
         const struct node_rows *nodes = &it->tile_parts[p].nodes;
         if (!tile->regular)
             continue;
-        const double slack = 4 * (double)REAL_EPSILON * greatest_coordinate(system, x, nodes);
+        const double slack = 4 * (double)REAL_EPSILON * greatest_coordinate(it->broad, x, nodes);
         for (int side = 0; side < 2; side++) {
             const size_t step = side ? nodes->stride : 1;
             const real *const to[3] = {x[0] + step, x[1] + step, x[2] + step};
             const struct node_rows firsts = {nodes->first, nodes->rows - (side == 1),
                                              nodes->count - (side == 0), nodes->stride};
             struct displacements *box = &tile->edges[side];
-            *box = present_box(system, to, x, &firsts);
+            *box = displacements_of(it->broad, to, x, &firsts); // of second nodes from first ones
             for (size_t row = 0; row < firsts.rows && dt != 0; row++)
                 for (int axis = 0; axis < 3; axis++) {
                     const size_t node = firsts.first + row * firsts.stride;

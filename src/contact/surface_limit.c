@@ -273,12 +273,20 @@ static bool find_duals(vec3 e, vec3 f, double least, vec3 duals[2])
     return true;
 }
 
-// How far node i comes nearer to the plane in the frame, m. In a frame that turns its height changes by that
-// of (1 + t A)^-1 t r at the time t, from 0 to 1, with r the displacement relative to it: the terms of t2 by
-// their value, *turned, and those of higher powers by a bound.
-static double approach_in(const struct frame *with, const struct crossing *it, int i,
-                          double *turned)
+// How far node i comes nearer to the plane in the frame, m.
+static double approach_in(const struct frame *with, const struct crossing *it, int i)
 {
+    const double sign = i < it->split ? 1 : -1;
+    return -sign * vec3_dot(it->normal, vec3_subtract(it->moved[i], with->moved[i]));
+}
+
+// How much more at most, as the frame turns: the height changes by that of (1 + t A)^-1 t r at the time t,
+// from 0 to 1, with r the displacement relative to the frame; the terms of t2 by their value, and those of
+// higher powers by a bound.
+static double turned_in(const struct frame *with, const struct crossing *it, int i)
+{
+    if (with->directions == 0)
+        return 0;
     const double sign = i < it->split ? 1 : -1;
     const vec3 relative = vec3_subtract(it->moved[i], with->moved[i]);
     double bent = 0, rest = 0;
@@ -287,9 +295,7 @@ static double approach_in(const struct frame *with, const struct crossing *it, i
         bent += sign * by_normal * vec3_dot(with->dual[k], relative);
         rest += fabs(by_normal) * vec3_length(with->dual[k]);
     }
-    rest *= with->size / (1 - with->size) * vec3_length(relative);
-    *turned = fmax(0, bent) + rest;
-    return -sign * vec3_dot(it->normal, relative);
+    return fmax(0, bent) + rest * (with->size / (1 - with->size) * vec3_length(relative));
 }
 
 static bool passes_plane(const struct crossing *it, int i, double approach)
@@ -354,11 +360,10 @@ static struct frame frame_of_cut(const struct system *system, const struct cross
     int driven[2] = {0, 0};
     bool passes = false;
     for (int i = 0; i < 4 && frame.driven; i++) {
-        double turned;
         if (system->constants->inverse_mass[it->nodes[i]] != 0)
             continue;
         driven[i >= it->split]++;
-        passes |= passes_plane(it, i, approach_in(&frame, it, i, &turned));
+        passes |= passes_plane(it, i, approach_in(&frame, it, i));
     }
     if (passes && driven[0] == it->split && driven[1] == 0)
         turn_frame(it, 0, it->split, &frame);
@@ -486,8 +491,7 @@ static double allowed_fraction(const struct system *system, const struct crossin
 {
     double fraction = 1;
     for (int i = 0; i < 4; i++) {
-        double turned;
-        const double approach = approach_in(with, it, i, &turned);
+        const double approach = approach_in(with, it, i), turned = turned_in(with, it, i);
         if (!passes_plane(it, i, approach + turned))
             continue;
         double left = it->height[i] - it->keep - turned;

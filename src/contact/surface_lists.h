@@ -238,6 +238,20 @@ static inline void displacements_include(struct displacements *box, const real v
     }
 }
 
+// Of rows of nodes, `from` these positions, or the positions themselves: NULL.
+static inline struct displacements displacements_of(const struct broad_phase *broad,
+                                                    const real *const to[3],
+                                                    const real *const from[3],
+                                                    const struct node_rows *rows)
+{
+    struct node_box found;
+    struct displacements box;
+    broad->kernels->displacement_box(to, from, rows, &found);
+    memcpy(box.least, found.least, sizeof box.least);
+    memcpy(box.most, found.most, sizeof box.most);
+    return box;
+}
+
 // How far two points, one in each box, may be displaced relative to each other.
 static inline double relative_displacement(const struct displacements *a,
                                            const struct displacements *b)

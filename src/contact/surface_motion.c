@@ -267,15 +267,9 @@ static void find_boxes(struct system *system, enum boxes wanted, const struct wo
     const real *const then[3] = {start ? it->old_x : it->list_x, start ? it->old_y : it->list_y,
                                  start ? it->old_z : it->list_z};
     const struct range share = worker_share(worker, it->tile_part_count, 1);
-    for (size_t i = share.first; i < share.end; i++) {
-        struct node_box box;
-        it->broad->kernels->displacement_box(now, wanted == BOXES_OF_POSITIONS ? NULL : then,
-                                             &it->tile_parts[i].nodes, &box);
-        for (int axis = 0; axis < 3; axis++) {
-            it->part_boxes[i].least[axis] = box.least[axis];
-            it->part_boxes[i].most[axis] = box.most[axis];
-        }
-    }
+    for (size_t i = share.first; i < share.end; i++)
+        it->part_boxes[i] = displacements_of(
+            it->broad, now, wanted == BOXES_OF_POSITIONS ? NULL : then, &it->tile_parts[i].nodes);
     worker_barrier(worker);
     if (worker->index == 0)
         gather_boxes(it);

@@ -352,8 +352,7 @@ bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **r
     uint64_t *const wanted = calloc((size_t)group.count * 2, sizeof *wanted);
     MPI_Request *const requests = calloc((size_t)group.count * 2, sizeof *requests);
     uint64_t *const coming = wanted + group.count;
-    bool sound = wanted && requests;
-    sound = ranks_all(sound);
+    bool sound = ranks_all(wanted && requests);
     if (sound) {
         for (int r = 0; r < group.count; r++)
             wanted[r] = counts[r];

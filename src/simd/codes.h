@@ -31,6 +31,14 @@
 
 enum { CODES_SLACK = 16 };
 
+// Writes 32 points as records of 4.
+WIDE_INLINE void points_put(real *records, const real (*x)[32])
+{
+    for (int i = 0; i < 32; i += WIDE_LANES)
+        wide_records_put(records + 4 * i, wide_load(x[0] + i), wide_load(x[1] + i),
+                         wide_load(x[2] + i));
+}
+
 #if TAUT_WIDE_ISA == 4
 
 typedef __m512i wide_index; // 16 bits each, of which the first WIDE_LANES are used
@@ -176,9 +184,7 @@ typedef struct {
 
 WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
 {
-    for (int i = 0; i < 32; i += WIDE_LANES)
-        wide_records_put(table->records + 4 * i, wide_load(x[0] + i), wide_load(x[1] + i),
-                         wide_load(x[2] + i));
+    points_put(table->records, x);
 }
 
 #    if TAUT_WIDE_ISA == 3

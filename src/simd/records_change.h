@@ -5,21 +5,38 @@
 
 enum record_change { RECORD_ADD, RECORD_SUBTRACT, RECORD_PUT };
 
-#if defined(__x86_64__) && TAUT_REAL_BITS == 32
-static inline void wide_change_record(real *record, __m128 by, enum record_change change)
+#if defined(__x86_64__)
+// What one instruction changes: a record, or the half of one.
+#    if TAUT_REAL_BITS == 32
+typedef __m128 record_part;
+#        define PART_OP(name) _mm_##name##_ps
+#    elif TAUT_WIDE_ISA >= 3
+typedef __m256d record_part;
+#        define PART_OP(name) _mm256_##name##_pd
+#    else
+typedef __m128d record_part;
+#        define PART_OP(name) _mm_##name##_pd
+#    endif
+
+static inline void wide_change_part(real *part, record_part by, enum record_change change)
 {
     if (change != RECORD_PUT) {
-        const __m128 old = _mm_load_ps(record);
-        by = change == RECORD_ADD ? _mm_add_ps(old, by) : _mm_sub_ps(old, by);
+        const record_part old = PART_OP(load)(part);
+        by = change == RECORD_ADD ? PART_OP(add)(old, by) : PART_OP(sub)(old, by);
     }
-    _mm_store_ps(record, by);
+    PART_OP(store)(part, by);
 }
 
 static inline void wide_record_add(real *record, real factor, const real *by)
 {
-    wide_change_record(record, _mm_mul_ps(_mm_set1_ps(factor), _mm_load_ps(by)), RECORD_ADD);
+    const record_part factors = PART_OP(set1)(factor);
+    for (size_t i = 0; i < 4; i += sizeof(record_part) / sizeof(real))
+        wide_change_part(record + i, PART_OP(mul)(factors, PART_OP(load)(by + i)), RECORD_ADD);
 }
+#    undef PART_OP
+#endif
 
+#if defined(__x86_64__) && TAUT_REAL_BITS == 32
 // Part p of rows[k] is the record of lane 4 p + k.
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
                                      enum record_change change)
@@ -52,13 +69,13 @@ WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, 
                           ROWS_OP(castpd_ps)(ROWS_OP(unpackhi_pd)(xy_high, z_high))};
 
     for (int k = 0; k < 4; k++) {
-        wide_change_record(records + at[k], ROWS_FIRST(rows[k]), change);
+        wide_change_part(records + at[k], ROWS_FIRST(rows[k]), change);
 #    if TAUT_WIDE_ISA >= 3
-        wide_change_record(records + at[4 + k], ROWS_PART(rows[k], 1), change);
+        wide_change_part(records + at[4 + k], ROWS_PART(rows[k], 1), change);
 #    endif
 #    if TAUT_WIDE_ISA == 4
-        wide_change_record(records + at[8 + k], ROWS_PART(rows[k], 2), change);
-        wide_change_record(records + at[12 + k], ROWS_PART(rows[k], 3), change);
+        wide_change_part(records + at[8 + k], ROWS_PART(rows[k], 2), change);
+        wide_change_part(records + at[12 + k], ROWS_PART(rows[k], 3), change);
 #    endif
     }
 #    undef ROWS_OP
@@ -66,31 +83,16 @@ WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, 
 #    undef ROWS_FIRST
 }
 #elif defined(__x86_64__) && TAUT_WIDE_ISA >= 3
-static inline void wide_change_record(real *record, __m256d by, enum record_change change)
-{
-    if (change != RECORD_PUT) {
-        const __m256d old = _mm256_load_pd(record);
-        by = change == RECORD_ADD ? _mm256_add_pd(old, by) : _mm256_sub_pd(old, by);
-    }
-    _mm256_store_pd(record, by);
-}
-
-static inline void wide_record_add(real *record, real factor, const real *by)
-{
-    wide_change_record(record, _mm256_mul_pd(_mm256_set1_pd(factor), _mm256_load_pd(by)),
-                       RECORD_ADD);
-}
-
 WIDE_INLINE void wide_change_four(real *records, const uint16_t *at, __m256d x, __m256d y,
                                   __m256d z, enum record_change change)
 {
     const __m256d zero = _mm256_setzero_pd();
     __m256d xy_even = _mm256_unpacklo_pd(x, y), xy_odd = _mm256_unpackhi_pd(x, y);
     __m256d z_even = _mm256_unpacklo_pd(z, zero), z_odd = _mm256_unpackhi_pd(z, zero);
-    wide_change_record(records + at[0], _mm256_permute2f128_pd(xy_even, z_even, 0x20), change);
-    wide_change_record(records + at[1], _mm256_permute2f128_pd(xy_odd, z_odd, 0x20), change);
-    wide_change_record(records + at[2], _mm256_permute2f128_pd(xy_even, z_even, 0x31), change);
-    wide_change_record(records + at[3], _mm256_permute2f128_pd(xy_odd, z_odd, 0x31), change);
+    wide_change_part(records + at[0], _mm256_permute2f128_pd(xy_even, z_even, 0x20), change);
+    wide_change_part(records + at[1], _mm256_permute2f128_pd(xy_odd, z_odd, 0x20), change);
+    wide_change_part(records + at[2], _mm256_permute2f128_pd(xy_even, z_even, 0x31), change);
+    wide_change_part(records + at[3], _mm256_permute2f128_pd(xy_odd, z_odd, 0x31), change);
 }
 
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
@@ -106,30 +108,14 @@ WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, 
 #    endif
 }
 #elif defined(__x86_64__)
-static inline void wide_change_pair(real *pair, __m128d by, enum record_change change)
-{
-    if (change != RECORD_PUT) {
-        const __m128d old = _mm_load_pd(pair);
-        by = change == RECORD_ADD ? _mm_add_pd(old, by) : _mm_sub_pd(old, by);
-    }
-    _mm_store_pd(pair, by);
-}
-
-static inline void wide_record_add(real *record, real factor, const real *by)
-{
-    const __m128d factors = _mm_set1_pd(factor);
-    wide_change_pair(record, _mm_mul_pd(factors, _mm_load_pd(by)), RECORD_ADD);
-    wide_change_pair(record + 2, _mm_mul_pd(factors, _mm_load_pd(by + 2)), RECORD_ADD);
-}
-
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,
                                      enum record_change change)
 {
     const __m128d zero = _mm_setzero_pd();
-    wide_change_pair(records + at[0], _mm_unpacklo_pd(x, y), change);
-    wide_change_pair(records + at[0] + 2, _mm_unpacklo_pd(z, zero), change);
-    wide_change_pair(records + at[1], _mm_unpackhi_pd(x, y), change);
-    wide_change_pair(records + at[1] + 2, _mm_unpackhi_pd(z, zero), change);
+    wide_change_part(records + at[0], _mm_unpacklo_pd(x, y), change);
+    wide_change_part(records + at[0] + 2, _mm_unpacklo_pd(z, zero), change);
+    wide_change_part(records + at[1], _mm_unpackhi_pd(x, y), change);
+    wide_change_part(records + at[1] + 2, _mm_unpackhi_pd(z, zero), change);
 }
 #else
 WIDE_INLINE void wide_change_records(real *records, const uint16_t *at, wide x, wide y, wide z,

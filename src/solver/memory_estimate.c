@@ -280,9 +280,9 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     }
 
     count_faces(totals, body, size);
-    totals->elements += element_bytes_of(totals, body, size);
-    totals->loose_elements |=
-        element_bytes_of(totals, body, size) > 0 && !sweeps_elements(body, size);
+    const double element_bytes = element_bytes_of(totals, body, size);
+    totals->elements += element_bytes;
+    totals->loose_elements |= element_bytes > 0 && !sweeps_elements(body, size);
 
     if (grid) {
         totals->grids++;

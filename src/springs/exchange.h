@@ -61,8 +61,8 @@ void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const stru
 void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker);
 
 // Outside of steps, where ranks hold only their parts: positions, velocities and forces of the nodes to
-// which springs, faces and elements at these nodes reach, := those of their owners. Rare; ends all ranks without
-// memory.
+// which springs, faces and elements at these nodes reach, := those of their owners. Rare; ends all ranks
+// without memory.
 void REAL_NAME(exchange_around)(const struct system *system, const struct exchange *exchange,
                                 struct range nodes);
 

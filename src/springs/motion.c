@@ -112,7 +112,6 @@ void REAL_NAME(motion_note)(const struct system *system, size_t first, size_t co
         return;
     struct node_box *boxes = motion->boxes + (size_t)worker * motion->part_count;
     motion->moved[worker * MOTION_APART] += count;
-    // Parts are in the order of their first nodes.
     for (size_t i = 0; i < motion->part_count && motion->parts[i].nodes.first < first + count; i++)
         include_part(system, &motion->parts[i].nodes, (struct range){first, first + count},
                      &boxes[i]);

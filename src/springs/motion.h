@@ -18,8 +18,8 @@ struct tile_part {
 };
 
 struct motion_boxes {
-    bool wanted; // in this step; set between barriers
-    const struct tile_part *parts;
+    bool wanted;                   // in this step; set between barriers
+    const struct tile_part *parts; // in the order of their first nodes
     size_t part_count;
     int workers;            // for how many there is space
     struct node_box *boxes; // m/s, by worker and part
