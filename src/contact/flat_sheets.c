@@ -258,11 +258,16 @@ void REAL_NAME(flat_sheets_measure)(struct system *system, double dt, const stru
     }
 }
 
-void REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct displacements *speeds,
-                                   double dt)
+double REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct displacements *speeds,
+                                     double dt)
 {
+    double most[2] = {0,
+                      0}; // the greatest square of what a box grows by, over the length of the side
+    double sum = 0;       // of all: not a number if one is not
     for (size_t t = 0; t < it->flat->tile_count; t++)
-        for (int side = 0; side < 2 && it->flat->tiles[t].regular; side++)
+        for (int side = 0; side < 2 && it->flat->tiles[t].regular; side++) {
+            const double length = it->flat->tiles[t].lengths[side];
+            double square = 0;
             for (int axis = 0; axis < 3; axis++) {
                 struct displacements *box = &it->flat->tiles[t].edges[side];
                 const double moved = fmax(fabs((double)it->bounds[t].least[axis]),
@@ -272,7 +277,13 @@ void REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct disp
                     dt * ((double)speeds[t].most[axis] - (double)speeds[t].least[axis]) + slack;
                 box->least[axis] = (real)((double)box->least[axis] - grows);
                 box->most[axis] = (real)((double)box->most[axis] + grows);
+                square += grows * grows;
             }
+            most[side] = max_of(most[side], square / (length * length));
+            sum += square;
+        }
+    // The directions of the middles from which vectors have been that far serve as well as new ones.
+    return isfinite(sum) ? 1.00001 * sqrt(most[0] + most[1]) / it->flat->least_limit : INFINITY;
 }
 
 // ---- Whether windows are flat
@@ -338,18 +349,21 @@ void REAL_NAME(flat_sheets_choose)(struct surface_contact *it)
 {
     struct flat_sheets *flat = it->flat;
     flat->any = false;
+    flat->least_limit = 1;
     memset(flat->free, 0, flat->tile_count * flat->tile_count);
     for (size_t w = 0; w < flat->window_count; w++) {
         struct flat_window *window = &flat->windows[w];
         window->holds = use_of(flat, window) < USE_AT_FIRST;
         flat->any |= window->holds;
+        if (window->holds)
+            flat->least_limit = fmin(flat->least_limit, window->limit);
         for (int i = 0; i < window->count && window->holds; i++)
             for (int k = 0; k < window->count; k++) {
                 it->tightness[window->tiles[i] * it->tile_stride + window->tiles[k]] = 0;
                 flat->free[window->tiles[i] * flat->tile_count + window->tiles[k]] = true;
             }
     }
-    flat->used = REAL_NAME(flat_sheets_use)(it);
+    flat->used = flat->known = REAL_NAME(flat_sheets_use)(it);
 }
 
 double REAL_NAME(flat_sheets_use)(const struct surface_contact *it)

@@ -28,9 +28,12 @@ struct flat_sheets {
     size_t tile_count;
     struct flat_window *windows;
     size_t window_count, window_capacity;
-    bool any;    // window holds
-    bool *free;  // [tile * tile_count + tile]: both are in such a window
-    double used; // the greatest part of its limit of a window that holds
+    bool any;     // window holds
+    bool *free;   // [tile * tile_count + tile]: both are in such a window
+    double used;  // the greatest part of its limit of a window that holds, at most
+    double known; // the same, when all windows were looked at
+    double least_limit;
+    bool way_known; // in this step `used` holds for all of its way
 };
 
 // Makes it->flat, unless no sheet qualifies, after tiles; false without memory.
@@ -43,8 +46,9 @@ uint64_t REAL_NAME(flat_sheets_bytes)(const struct surface_contact *it);
 void REAL_NAME(flat_sheets_measure)(struct system *system, double dt, const struct worker *worker);
 
 // By one worker: adds dt times the differences of the velocities of the nodes of each tile, and rounding.
-void REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct displacements *speeds,
-                                   double dt);
+// Returns by how much at most that adds to the use of a window.
+double REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct displacements *speeds,
+                                     double dt);
 
 // By one worker: chooses the windows that hold, and lets their tiles move as they like: tightness 0.
 void REAL_NAME(flat_sheets_choose)(struct surface_contact *it);

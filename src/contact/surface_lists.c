@@ -672,7 +672,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         it->steps_known = moves;
         it->lists_due = false;
         it->steps_listed = 0;
-        it->skin_used = 0;
+        it->skin_used = it->skin_known = 0;
         memset(it->bounds, 0, it->tile_count * sizeof *it->bounds); // positions are those of lists
     }
     worker_barrier(worker);

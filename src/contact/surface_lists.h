@@ -120,7 +120,10 @@ struct surface_contact {
     double skin_least;     // what the present step is expected to need of it
     double skin_listed;    // that of the lists
     double skin_asleep;    // the same, or less, for lists that sleep
-    double skin_used;      // the part of it by which tiles have moved
+    // The part of it by which tiles have moved, at most; and when all pairs of tiles were compared. The
+    // greatest of `tightness`, INFINITY before that.
+    double skin_used, skin_known;
+    double tightest;
     uint64_t steps_listed; // steps since then
     // Of the lists before: their skin, how long they lasted, what they cost (surface_lists.c).
     double skin_before, steps_before, pairs_before, awake_before, making_before, cost_before;

@@ -323,13 +323,14 @@ void REAL_NAME(surface_tiles_limit)(struct surface_contact *it)
             it->tightness[a * it->tile_stride + b] = tightness;
             it->tightness[b * it->tile_stride + a] = tightness;
         }
+    it->tightest = INFINITY;
 }
 
 // The greatest displacement of two tiles relative to each other, over that up to which lists are
-// complete. Every step compares all pairs of tiles, so the loop is one that compilers vectorise.
+// complete. Many steps compare all pairs of tiles, so the loop is one that compilers vectorise.
 static double greatest_use(struct surface_contact *it, const struct displacements *boxes)
 {
-    real most[LANES] = {0};
+    real most[LANES] = {0}, tightest[LANES] = {0};
     for (size_t b = 0; b < it->tile_count; b++)
         for (int axis = 0; axis < 3; axis++) {
             it->moved_least[axis][b] = boxes[b].least[axis];
@@ -347,12 +348,16 @@ static double greatest_use(struct surface_contact *it, const struct displacement
                     const real first = one * one, second = other * other;
                     square += first > second ? first : second;
                 }
-                const real used = square * tightness[b + lane];
+                const real tight = tightness[b + lane], used = square * tight;
                 most[lane] = used > most[lane] ? used : most[lane];
+                tightest[lane] = tight > tightest[lane] ? tight : tightest[lane];
             }
     }
-    for (size_t lane = 1; lane < LANES; lane++)
+    for (size_t lane = 1; lane < LANES; lane++) {
         most[0] = most[lane] > most[0] ? most[lane] : most[0];
+        tightest[0] = tightest[lane] > tightest[0] ? tightest[lane] : tightest[0];
+    }
+    it->tightest = (double)tightest[0];
     return sqrt((double)most[0]);
 }
 
@@ -373,12 +378,23 @@ static bool are_lasting(double most, double step)
     return most + STEPS_AHEAD * step <= 0.96;
 }
 
+// What the velocities of a step show, of tiles and of flat sheets: how much of what they may move they
+// have used at most since the lists were made, and in this step.
+struct step_bound {
+    bool known;
+    double used, step;
+    double flat_used, flat_step;
+};
+
 // Adds what the nodes of each tile may have moved in this step to the bounds of their displacements: dt by
-// the box of their velocities, and twice the rounding of a coordinate.
-static void extend_bounds(struct system *system)
+// the box of their velocities, and twice the rounding of a coordinate. Returns how much at most that adds
+// to the use of pairs of tiles and of flat sheets.
+static struct step_bound extend_bounds(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     const double dt = moving_step(&system->settings);
+    struct displacements all = no_displacements(); // of all tiles
+    double rounding = 0;                           // the greatest, m
     for (size_t t = 0; t < it->tile_count; t++)
         it->moved[t] = no_displacements();
     for (size_t i = 0; i < it->tile_part_count; i++) {
@@ -390,39 +406,73 @@ static void extend_bounds(struct system *system)
     for (size_t t = 0; t < it->tile_count; t++) {
         struct displacements *bound = &it->bounds[t];
         const struct displacements *speeds = &it->moved[t];
-        for (int axis = 0; axis < 3 && speeds->least[0] <= speeds->most[0]; axis++) {
+        if (speeds->least[0] > speeds->most[0]) {
+            displacements_include(&all, (const real[3]){0, 0, 0});
+            continue;
+        }
+        for (int axis = 0; axis < 3; axis++) {
             const double least = (double)bound->least[axis], most = (double)bound->most[axis];
             const double slack =
                 2 * (double)REAL_EPSILON * (it->farthest + fmax(fabs(least), fabs(most)));
             bound->least[axis] = (real)(least + dt * (double)speeds->least[axis] - slack);
             bound->most[axis] = (real)(most + dt * (double)speeds->most[axis] + slack);
+            rounding = fmax(rounding, 2 * slack);
         }
+        displacements_include(&all, speeds->least);
+        displacements_include(&all, speeds->most);
     }
-    if (holds_flat(it))
-        REAL_NAME(flat_sheets_extend)(it, it->moved, dt);
+    double square = 0; // of how far two tiles may have moved apart
+    for (int axis = 0; axis < 3; axis++) {
+        const double apart = dt * ((double)all.most[axis] - (double)all.least[axis]) + 2 * rounding;
+        square += apart * apart;
+    }
+    return (struct step_bound){
+        .known = true,
+        .step = 1.00001 * sqrt(it->tightest * square),
+        .flat_step = holds_flat(it) ? REAL_NAME(flat_sheets_extend)(it, it->moved, dt) : 0,
+    };
+}
+
+// Adds a step to what has been used. Only where the sum might not last all pairs of tiles are compared, and
+// all windows.
+static void bound_uses(struct surface_contact *it, struct step_bound *bound)
+{
+    bound->used = it->skin_used + bound->step;
+    if (!are_lasting(bound->used, bound->step)) {
+        bound->used = greatest_use(it, it->bounds);
+        bound->step = fmin(bound->step, fmax(bound->used - it->skin_known, 0));
+        it->skin_known = bound->used;
+    } else {
+        assert(bound->used >= 0.9999 * greatest_use(it, it->bounds));
+    }
+    if (!holds_flat(it))
+        return;
+    bound->flat_used = it->flat->used + bound->flat_step;
+    if (!are_lasting(bound->flat_used, bound->flat_step)) {
+        bound->flat_used = fmin(bound->flat_used, REAL_NAME(flat_sheets_use)(it));
+        bound->flat_step = fmin(bound->flat_step, fmax(bound->flat_used - it->flat->known, 0));
+        it->flat->known = bound->flat_used;
+    }
 }
 
 // Whether the velocities of this step show that lists last, without the positions of the nodes. What they
 // bound is the motion itself, so that no step ends with tiles that have moved farther than lists allow, as
 // if displacements had been measured: between two checks tiles may become as fast as they like, because
 // this is looked at in every step. Only by worker 0.
-static bool bounds_suffice(struct system *system, double *step)
+static bool bounds_suffice(struct system *system, struct step_bound *bound)
 {
     struct surface_contact *it = system->surface_contact;
-    *step = 0;
+    *bound = (struct step_bound){0};
     if (!REAL_NAME(motion_take)(system, it->part_speeds) || !it->bounds_known || it->lists_due ||
         !REAL_NAME(surface_motion_is_bounded)(system))
         return false;
-    extend_bounds(system);
-    const double most = greatest_use(it, it->bounds);
-    const double flat = holds_flat(it) ? REAL_NAME(flat_sheets_use)(it) : 0;
-    const double flat_step = holds_flat(it) ? fmax(flat - it->flat->used, 0) : 0;
-    *step = fmax(most - it->skin_used, 0);
-    if (!are_lasting(most, *step) || !are_lasting(flat, flat_step))
+    *bound = extend_bounds(system);
+    bound_uses(it, bound);
+    if (!are_lasting(bound->used, bound->step) || !are_lasting(bound->flat_used, bound->flat_step))
         return false;
-    it->skin_used = most;
+    it->skin_used = bound->used;
     if (holds_flat(it))
-        it->flat->used = flat;
+        it->flat->used = bound->flat_used;
     it->lists_due_next = it->overshot = false;
     it->steps_listed++;
     return true;
@@ -441,10 +491,31 @@ static bool bounds_hold(const struct surface_contact *it)
 }
 #endif
 
+// How flat sheets are, and in `bound`, on worker 0, whether they were so on the whole way of the step, where
+// that does not follow from velocities.
+static void measure_flat_sheets(struct system *system, struct step_bound *bound,
+                                const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (worker->index == 0)
+        it->flat->way_known = bound->known && bound->flat_used <= 1;
+    worker_barrier(worker);
+    if (!it->flat->way_known) {
+        REAL_NAME(flat_sheets_measure)(system, moving_step(&system->settings), worker);
+        worker_barrier(worker);
+        if (worker->index == 0) {
+            bound->flat_used = REAL_NAME(flat_sheets_use)(it);
+            bound->flat_step = fmax(bound->flat_used - it->flat->used, 0);
+        }
+        worker_barrier(worker);
+    }
+    REAL_NAME(flat_sheets_measure)(system, 0, worker);
+}
+
 bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    double bound = 0; // of the step, on worker 0
+    struct step_bound bound = {0}; // on worker 0
     if (it->motion.wanted) {
         if (worker->index == 0)
             it->measures = !bounds_suffice(system, &bound);
@@ -459,27 +530,18 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         if (!it->measures)
             return false;
     }
-    // Whether sheets were flat on the whole way of the step, and then how flat they are.
-    double way = 0;
-    if (holds_flat(it)) {
-        REAL_NAME(flat_sheets_measure)(system, moving_step(&system->settings), worker);
-        worker_barrier(worker);
-        if (worker->index == 0)
-            way = REAL_NAME(flat_sheets_use)(it);
-        worker_barrier(worker);
-        REAL_NAME(flat_sheets_measure)(system, 0, worker);
-    }
+    if (holds_flat(it))
+        measure_flat_sheets(system, &bound, worker);
     find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0) {
         double most = greatest_use(it, it->moved);
-        double step = fmax(most - it->skin_used, bound);
-        it->skin_used = most;
+        const double step = bound.known ? bound.step : fmax(most - it->skin_used, 0);
+        it->skin_used = it->skin_known = most;
         it->lists_due_next = it->lists_due || !are_lasting(most, step);
         if (holds_flat(it)) {
-            const double flat = REAL_NAME(flat_sheets_use)(it);
-            it->lists_due_next |= !are_lasting(flat, fmax(way - it->flat->used, 0));
-            it->flat->used = flat;
-            most = fmax(most, way);
+            it->flat->used = it->flat->known = REAL_NAME(flat_sheets_use)(it);
+            it->lists_due_next |= !are_lasting(it->flat->used, bound.flat_step);
+            most = fmax(most, bound.flat_used);
         }
         it->overshot = most > 1 && isfinite(most);
         if (it->reached) { // lists for that step alone
