@@ -624,6 +624,11 @@ static void print_contact(const struct run *run)
         printf("             in so many that the barrier is too soft for what presses on it, which "
                "takes energy:\n             give a larger contact.stiffness ('taut info' shows "
                "what it is), or a larger thickness\n");
+    if (cuts.stopped > 0)
+        printf("             in %s in every direction, as cuts along normals found no end, which\n"
+               "             changed the momentum of bodies by %.3g N s: give a smaller dt\n",
+               human_counted(cuts.stopped, "step").text,
+               vec3_length(vec3_make(cuts.lost[0], cuts.lost[1], cuts.lost[2])));
     if (cuts.unresolved > 0)
         printf(
             "             in %s they may have done so all the same, where what is driven leaves "
@@ -820,6 +825,12 @@ static void write_contact(struct json *json, const struct run *run)
     json_count(json, "touching", counts.touching);
     json_count(json, "cut_steps", cuts.steps);
     json_count(json, "unresolved_steps", cuts.unresolved);
+    json_count(json, "stopped_steps", cuts.stopped);
+    json_open_array(json, "momentum_lost");
+    for (int axis = 0; axis < 3; axis++)
+        json_number(json, NULL, cuts.lost[axis]);
+    json_close_array(json);
+    json_number(json, "momentum_lost_lengths", cuts.lost_lengths);
     if (run->scene->contact.existing == EXISTING_RELAX) {
         const struct surface_relaxed relaxed = solver_surface_relaxed(run->solver);
         json_open_object(json, "relaxed");

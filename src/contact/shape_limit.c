@@ -93,7 +93,9 @@ static bool limit_node(struct limit *limit, const struct shape_motion *shape, si
     const vec3 velocity = step_velocity(s, node);
     const vec3 speed = vec3_subtract(velocity, shape->start.velocity);
     vec3 back = vec3_scale(lost, relative), slower = vec3_scale(lost, speed);
-    if (limit->along_normals) {
+    if (!limit->along_normals)
+        count_stopped(system);
+    else {
         const struct scene_friction law =
             REAL_NAME(shape_friction_law)(system, shape->collider, body);
         back = taken_along(relative, normal, lost, &law);

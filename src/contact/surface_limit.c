@@ -447,6 +447,24 @@ void REAL_NAME(surface_contact_note_node)(struct system *system, size_t node)
         it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW | CHANGED;
 }
 
+// Of a candidate whose motion has been cut in every direction: what momentum is lost. What a prescribed
+// motion stops has given its momentum to that.
+static void count_lost(struct system *system, const struct frame *with, const double inverse[4],
+                       const vec3 slower[4])
+{
+    struct surface_cuts *cuts = &system->surface_contact->cuts;
+    vec3 lost = {0, 0, 0};
+    count_stopped(system);
+    if (with->driven)
+        return;
+    for (int i = 0; i < 4; i++)
+        lost = vec3_add(lost, vec3_scale(1 / inverse[i], slower[i]));
+    cuts->lost[0] += lost.x;
+    cuts->lost[1] += lost.y;
+    cuts->lost[2] += lost.z;
+    cuts->lost_lengths += vec3_length(lost);
+}
+
 // Leaves a fraction of the motion of a candidate.
 static void keep_fraction(struct system *system, const struct block_pair *pair,
                           const struct candidate *found, const struct crossing *it,
@@ -461,6 +479,8 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
         together ? rule_and_weights(system, pair, found, it, weights) : NULL;
     take_all_but(fraction, together, it, inverse, it->moved, with->moved, back);
     take_all_but(fraction, together, it, inverse, it->velocity, with->velocity, slower);
+    if (!together)
+        count_lost(system, with, inverse, slower);
     vec3 given = {0, 0, 0};
     double work = 0; // J, of what moves the nodes with a prescribed motion
     for (int i = 0; i < 4 && with->driven; i++)
@@ -714,7 +734,7 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         it->steps_known &= !cut;
     if (cut)
         REAL_NAME(surface_contact_count_cut)(system);
-    it->unresolved += rounds == ROUNDS || stuck;
+    it->cuts.unresolved += rounds == ROUNDS || stuck;
     it->lists_due |= it->lists_due_next;
     it->lists_due_next = it->bounds_known = false;
     if (it->overshot)
@@ -767,10 +787,10 @@ bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct work
     if (!it)
         return false;
     worker_barrier(worker); // the first worker has counted
-    const bool has = it->cuts != it->cuts_seen;
+    const bool has = it->cuts.cuts != it->cuts_seen;
     worker_barrier(worker);
     if (worker->index == 0)
-        it->cuts_seen = it->cuts;
+        it->cuts_seen = it->cuts.cuts;
     return has;
 }
 
@@ -841,16 +861,15 @@ void REAL_NAME(surface_contact_count_cut)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     const uint64_t step = system->state->step + 1;
-    it->cuts++;
-    it->cut_steps += it->last_cut != step;
-    it->last_cut = step;
+    it->cuts.cuts++;
+    it->cuts.steps += it->cuts.last != step;
+    it->cuts.last = step;
 }
 
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
-    return it ? (struct surface_cuts){it->cut_steps, it->unresolved, it->cuts, it->last_cut}
-              : (struct surface_cuts){0, 0, 0, 0};
+    return it ? it->cuts : (struct surface_cuts){0};
 }
 
 void REAL_NAME(surface_contact_put_cuts)(struct system *system, const struct surface_cuts *cuts)
@@ -858,8 +877,6 @@ void REAL_NAME(surface_contact_put_cuts)(struct system *system, const struct sur
     struct surface_contact *it = system->surface_contact;
     if (!it)
         return;
-    it->cut_steps = cuts->steps;
-    it->unresolved = cuts->unresolved;
-    it->cuts = it->cuts_seen = cuts->cuts;
-    it->last_cut = cuts->last;
+    it->cuts = *cuts;
+    it->cuts_seen = cuts->cuts;
 }

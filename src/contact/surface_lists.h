@@ -196,17 +196,16 @@ struct surface_contact {
     struct surface_friction *friction; // NULL: no two surfaces have any
     struct shape_contact *shapes; // shape_contact.h; NULL: no plane, sphere or room is part of it
     bool pushes, paused;
-    bool always_at_start;           // every evaluation is at the start of what is cut (xpbd)
-    bool has_stages;                // forces are evaluated within an explicit step, too
-    struct surface_rows *rows;      // implicit steps (surface_tangent.h); NULL: other integrators
-    atomic_bool failed;             // memory ran out
-    atomic_bool passes;             // in the step that has just been made
-    uint64_t cuts, cuts_seen;       // all; and by surface_contact_has_cut
-    uint64_t last_cut;              // the step, from 1 on
-    uint64_t cut_steps, unresolved; // steps in which nodes were cut; in which that was not enough
-    double cut_work;  // J, in the last of them: of nodes and shapes with a prescribed motion
-    bool cuts_again;  // something has been cut in this round
-    uint8_t *changed; // by block: in which round of the last cut a node of it has been moved
+    bool always_at_start;      // every evaluation is at the start of what is cut (xpbd)
+    bool has_stages;           // forces are evaluated within an explicit step, too
+    struct surface_rows *rows; // implicit steps (surface_tangent.h); NULL: other integrators
+    atomic_bool failed;        // memory ran out
+    atomic_bool passes;        // in the step that has just been made
+    struct surface_cuts cuts;
+    uint64_t cuts_seen; // by surface_contact_has_cut
+    double cut_work;    // J, in the last of them: of nodes and shapes with a prescribed motion
+    bool cuts_again;    // something has been cut in this round
+    uint8_t *changed;   // by block: in which round of the last cut a node of it has been moved
 };
 
 // As array_reserve, with an eighth of what is needed as spare room instead of up to as much: for lists that
@@ -372,6 +371,15 @@ static inline void put_step_velocity(struct system *system, size_t i, vec3 veloc
     real_split(s->x0, s->x0_low, i, before.x);
     real_split(s->y0, s->y0_low, i, before.y);
     real_split(s->z0, s->z0_low, i, before.z);
+}
+
+// The motion of nodes is cut in every direction (surface_limit.c, shape_limit.c).
+static inline void count_stopped(struct system *system)
+{
+    struct surface_cuts *cuts = &system->surface_contact->cuts;
+    const uint64_t step = system->state->step + 1;
+    cuts->stopped += cuts->last_stopped != step;
+    cuts->last_stopped = step;
 }
 
 // ---- Nodes of bodies and of mesh colliders

@@ -55,6 +55,11 @@ struct surface_stiffness {
     double stiffness, carries;
 };
 
+    // Steps in which nodes were cut in every direction, at planes at rest, and the last of these. Where no
+    // prescribed motion takes part, that changes momentum: N s, the sums of what it took of candidates,
+    // and of the lengths of these vectors.
+    uint64_t stopped, last_stopped;
+    double lost[3], lost_lengths;
 struct surface_counts {
     uint64_t blocks, triangles, candidates, touching;
 };

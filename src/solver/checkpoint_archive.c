@@ -45,7 +45,7 @@ typedef void item_visitor(void *context, struct item item);
 _Static_assert(sizeof(struct energy_budget) == 8 * 43, "every member is in visit_budget");
 _Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in visit_records");
 _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
-_Static_assert(sizeof(struct surface_cuts) == 8 * 4, "every member is in visit_items");
+_Static_assert(sizeof(struct surface_cuts) == 8 * 10, "every member is in visit_items");
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
 
 #define ITEM_UP_TO(kind, name, data, count, capacity)                                              \
@@ -407,6 +407,10 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
         ITEM(U64, "surface_cuts.unresolved", &cuts->unresolved, 1);
         ITEM(U64, "surface_cuts.cuts", &cuts->cuts, 1);
         ITEM(U64, "surface_cuts.last", &cuts->last, 1);
+        ITEM(U64, "surface_cuts.stopped", &cuts->stopped, 1);
+        ITEM(U64, "surface_cuts.last_stopped", &cuts->last_stopped, 1);
+        ITEM(F64, "surface_cuts.lost", cuts->lost, 3);
+        ITEM(F64, "surface_cuts.lost_lengths", &cuts->lost_lengths, 1);
     }
     if (checkpoint->fields[CHECKPOINT_correction])
         FIELD(REAL, "correction", CHECKPOINT_correction, checkpoint->correction,
