@@ -419,17 +419,33 @@ void REAL_NAME(shape_contact_visit)(const struct system *system, shape_visitor *
     }
 }
 
+struct search {
+    const struct system *system;
+    struct shape_nearest *nearest;
+};
+
 static void keep_nearest(void *context, const struct shape_nearest *part, vec3 normal)
 {
-    struct shape_nearest *nearest = context;
+    const struct search *search = context;
+    struct shape_nearest *nearest = search->nearest;
+    const struct barrier barrier = shape_barrier(search->system, part->body);
+    const uint64_t pressed = nearest->pressed + (part->part <= SURFACES_PRESSED);
+    double energy = nearest->energy;
     (void)normal;
+    if (part->distance < (double)barrier.reach)
+        energy += (double)barrier_energy(&barrier, (real)part->distance);
     if (part->part < nearest->part)
         *nearest = *part;
+    nearest->pressed = pressed;
+    nearest->energy = energy;
 }
 
 bool REAL_NAME(shape_contact_nearest)(const struct system *system, struct shape_nearest *found)
 {
     found->part = HUGE_VAL;
-    REAL_NAME(shape_contact_visit)(system, keep_nearest, found);
+    found->pressed = 0;
+    found->energy = 0;
+    struct search search = {system, found};
+    REAL_NAME(shape_contact_visit)(system, keep_nearest, &search);
     return found->part < HUGE_VAL;
 }

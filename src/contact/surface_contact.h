@@ -27,9 +27,9 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system);
 bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_parts *found,
                                         bool *no_memory);
 
-// The nearest parts of surfaces that may touch, and their distance over the thickness; INFINITY:
-// none are near. For the positions for which the lists were made, by one worker.
-double REAL_NAME(surface_contact_nearest)(const struct system *system, struct surface_parts *found);
+// The nearest parts of surfaces that may touch. For the positions for which the lists were made, by one
+// worker.
+struct surface_nearest REAL_NAME(surface_contact_nearest)(const struct system *system);
 
 // Moves nodes until surfaces neither cross nor are nearer than their thickness, as far as that is
 // possible: surface_contact_crosses and surface_contact_nearest report what is left.

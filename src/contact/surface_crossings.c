@@ -339,11 +339,11 @@ bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_pa
     return first.any;
 }
 
-double REAL_NAME(surface_contact_nearest)(const struct system *system, struct surface_parts *found)
+struct surface_nearest REAL_NAME(surface_contact_nearest)(const struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     struct pair_finder finder;
-    double nearest = INFINITY;
+    struct surface_nearest nearest = {.part = INFINITY};
     if (!it || !it->start_known)
         return nearest;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
@@ -354,6 +354,8 @@ double REAL_NAME(surface_contact_nearest)(const struct system *system, struct su
             const struct surface_block *const blocks[2] = {&it->surfaces.blocks[pair->a],
                                                            &it->surfaces.blocks[pair->b]};
             const double thickness = thickness_between(it, blocks[0]->body, blocks[1]->body);
+            const struct barrier barrier =
+                barrier_between(system, blocks[0]->body, blocks[1]->body);
             if (!REAL_NAME(surface_pair_list)(it, &finder, i, p,
                                               1.75 * thickness + pair_displacement(it, pair)))
                 atomic_store(&it->failed, true); // no memory: the run ends
@@ -366,19 +368,24 @@ double REAL_NAME(surface_contact_nearest)(const struct system *system, struct su
                 candidate_nodes(&walk, &candidate, nodes);
                 for (int k = 0; k < 4; k++)
                     at[k] = state_point(system->state, nodes[k]);
-                real parallel;
-                const double distance =
-                    sqrt((double)closest_of(&candidate, at, &parallel).square) / thickness;
-                if (!(distance < nearest))
+                real parallel, slope;
+                const real square = closest_of(&candidate, at, &parallel).square;
+                const double distance = sqrt((double)square) / thickness;
+                if (square < barrier.reach * barrier.reach)
+                    nearest.energy +=
+                        (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
+                        (double)barrier_energy(&barrier, real_sqrt(square));
+                nearest.pressed += distance <= SURFACES_PRESSED;
+                if (!(distance < nearest.part))
                     continue;
-                nearest = distance;
+                nearest.part = distance;
                 const int count = candidate.edges ? 2 : 1;
-                *found = (struct surface_parts){
+                nearest.parts = (struct surface_parts){
                     {blocks[candidate.side[0]]->body, blocks[candidate.side[3]]->body},
                     {count, 4 - count},
                     {{0}}};
                 for (int k = 0; k < 4; k++)
-                    found->nodes[k >= count][k >= count ? k - count : k] = nodes[k];
+                    nearest.parts.nodes[k >= count][k >= count ? k - count : k] = nodes[k];
             }
         }
     return nearest;

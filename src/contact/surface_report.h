@@ -17,6 +17,13 @@ enum { SURFACE_WEIGHTS = 16 };
 // has no room to let them slide.
 static const double SURFACES_LEAST_APART = 0.05;
 
+// In an initial state, which a run may have written: what cuts leave at least, with room for rounding.
+static const double SURFACES_LEFT_APART = 0.005;
+
+// How near surfaces are, of the thickness, that the barrier pushes apart as hard as if they had been built
+// to touch, but for rounding.
+static const double SURFACES_PRESSED = 1.001;
+
 // Two parts of surfaces, with their nodes: triangles, edges (two nodes) or single nodes.
 struct surface_parts {
     size_t bodies[2];
@@ -24,8 +31,18 @@ struct surface_parts {
     uint32_t nodes[2][3]; // internal numbers
 };
 
+// The candidate that is nearest over its thickness, and how many are pressed.
+struct surface_nearest {
+    struct surface_parts parts;
+    double part;      // the distance over the thickness; INFINITY: none are near
+    uint64_t pressed; // candidates at most SURFACES_PRESSED thicknesses apart
+    double energy;    // J, of the barriers of all
+};
+
 // The node, edge or triangle of a body that is nearest to a plane, sphere or room.
 struct shape_nearest {
+    uint64_t pressed;      // parts at most SURFACES_PRESSED thicknesses away, of all bodies
+    double energy;         // J, of the barriers of all
     double part, distance; // over the thickness; m, below 0 inside
     size_t collider, body;
     int count;         // of nodes
@@ -38,6 +55,11 @@ struct surface_cuts {
     uint64_t steps, unresolved;
     uint64_t cuts; // of which a step may have several: of substeps, and of stages that are repeated
     uint64_t last; // the step, from 1 on; 0: none
+    // Steps in which nodes were cut in every direction, at planes at rest, and the last of these. Where no
+    // prescribed motion takes part, that changes momentum: N s, the sums of what it took of candidates,
+    // and of the lengths of these vectors.
+    uint64_t stopped, last_stopped;
+    double lost[3], lost_lengths;
 };
 
 // What `existing: relax` has done: the pairs that crossed, and how far a node has moved at most.
@@ -55,11 +77,6 @@ struct surface_stiffness {
     double stiffness, carries;
 };
 
-    // Steps in which nodes were cut in every direction, at planes at rest, and the last of these. Where no
-    // prescribed motion takes part, that changes momentum: N s, the sums of what it took of candidates,
-    // and of the lengths of these vectors.
-    uint64_t stopped, last_stopped;
-    double lost[3], lost_lengths;
 struct surface_counts {
     uint64_t blocks, triangles, candidates, touching;
 };

@@ -3,6 +3,7 @@
 #include "solver/private.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -583,6 +584,18 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
     return refuse(scene, diagnostics, scene->contact.at, text, error);
 }
 
+// How near surfaces may be at the start, of their thickness: as near as cuts leave them in a state that a
+// run has written.
+static double least_apart(const taut_scene *scene)
+{
+    return scene->initial ? SURFACES_LEFT_APART : SURFACES_LEAST_APART;
+}
+
+static const char *least_apart_name(const taut_scene *scene)
+{
+    return scene->initial ? "a two-hundredth" : "a twentieth";
+}
+
 // What cannot be kept apart from a plane, sphere or room with `response: contact`, as a message; NULL if
 // there is nothing, otherwise the collider.
 static const struct scene_collider *
@@ -590,7 +603,7 @@ describe_in_shapes(const taut_solver *solver, const taut_scene *scene, char *tex
 {
     struct shape_nearest found;
     if (!solver->functions->shape_nearest(solver->system, &found) ||
-        !(found.part < SURFACES_LEAST_APART))
+        !(found.part < least_apart(scene)))
         return NULL;
     const struct surface_parts parts = {
         {found.body, 0},
@@ -606,10 +619,10 @@ describe_in_shapes(const taut_solver *solver, const taut_scene *scene, char *tex
     snprintf(
         text, size,
         "%s, near (%g, %g, %g), is %s collider %zu, a %s, at the start (its distance is %g m); "
-        "bodies must start more than a twentieth of their thickness away from colliders with "
+        "bodies must start more than %s of their thickness away from colliders with "
         "'response: contact': move the body or the collider%s",
         part, at[0], at[1], at[2], found.distance < 0 ? "inside" : "too near to", found.collider,
-        collider_type_names[collider->type], found.distance,
+        collider_type_names[collider->type], found.distance, least_apart_name(scene),
         scene->contact.existing == EXISTING_RELAX ? ", as 'existing: relax' found no way"
                                                   : ", or use 'contact: {existing: relax}'");
     return collider;
@@ -709,21 +722,66 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
 taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
                                struct diagnostics *diagnostics, taut_error *error)
 {
-    struct surface_parts found;
     const taut_status status = refuse_in_shapes(solver, scene, diagnostics, error);
     if (status != TAUT_OK)
         return status;
-    if (!scene->contact.present ||
-        !(solver->functions->surface_nearest(solver->system, &found) < SURFACES_LEAST_APART))
+    const struct surface_nearest found = solver->functions->surface_nearest(solver->system);
+    if (!(found.part < least_apart(scene))) {
+        if (diagnostics && !scene->initial) // in which surfaces may rest on each other
+            warn_of_pressed(solver, scene, &found, diagnostics);
         return TAUT_OK;
-    return refuse_parts(solver, scene, diagnostics, &found,
-                        "surfaces are nearer at the start than a twentieth of their thickness",
-                        error);
+    }
+    char what[100];
+    snprintf(what, sizeof what, "surfaces are nearer at the start than %s of their thickness",
+             least_apart_name(scene));
+    return refuse_parts(solver, scene, diagnostics, &found.parts, what, error);
 }
 
 // As the reader does for a given dt.
 static taut_status refuse_many_steps(const taut_solver *solver, const taut_scene *scene,
                                      struct diagnostics *diagnostics, taut_error *error)
+// m, of the body, or of a mesh collider or a shape, which come after the bodies.
+static double thickness_of(const taut_scene *scene, size_t body)
+{
+    const double own = body < scene->body_count ? scene->bodies[body].contact.thickness : 0;
+    return own > 0 ? own : scene->contact.thickness;
+}
+
+// Warns of surfaces that are built as near as their thickness, where the barrier, which begins at 1.5
+// times that, throws them apart as soon as the run begins.
+static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
+                            const struct surface_nearest *found, struct diagnostics *diagnostics)
+{
+    struct shape_nearest shape;
+    if (found->pressed > 0) {
+        const struct surface_parts *parts = &found->parts;
+        const double thickness =
+            (thickness_of(scene, parts->bodies[0]) + thickness_of(scene, parts->bodies[1])) / 2;
+        char first[200], second[200];
+        describe_part(solver, scene, parts, 0, first, sizeof first);
+        describe_part(solver, scene, parts, 1, second, sizeof second);
+        scene_warn(scene, diagnostics, scene->contact.at,
+                   "surfaces are no farther apart at the start than their thickness in %" PRIu64
+                   " pairs of nodes and triangles or of edges, the nearest of %.4g m %s and %s: "
+                   "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
+                   "throws them apart; build them %.4g m apart, or use a smaller thickness",
+                   found->pressed, found->part * thickness, first, second, found->energy,
+                   1.5 * thickness);
+    }
+    if (solver->functions->shape_nearest(solver->system, &shape) && shape.pressed > 0) {
+        const struct scene_collider *collider = &scene->colliders[shape.collider];
+        const double thickness = (thickness_of(scene, shape.body) + scene->contact.thickness) / 2;
+        scene_warn(
+            scene, diagnostics, collider->at,
+            "bodies are no farther from colliders with 'response: contact' at the start than "
+            "their thickness in %" PRIu64 " places, body '%.60s' %.4g m from this one: "
+            "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
+            "throws them away; build them %.4g m away, or use a smaller thickness",
+            shape.pressed, scene->bodies[shape.body].name, shape.distance, shape.energy,
+            1.5 * thickness);
+    }
+}
+
 {
     const double steps = scene->simulation.duration / solver->dt;
     char text[200];
@@ -755,7 +813,7 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
     taut_status status = refuse_crossings(solver, scene, wanted, diagnostics, error);
     if (status == TAUT_OK)
         status = choose_contact(solver, scene, diagnostics, error);
-    if (status != TAUT_OK)
+    if (status != TAUT_OK || !scene->contact.present)
         return status;
     if (simulation->dt_auto && wanted->continued_dt > 0) {
         solver->dt = wanted->continued_dt;

@@ -124,8 +124,13 @@ static taut_status check_place(taut_solver *solver, size_t collider, taut_energy
         what = "would cross";
     else if (!no_memory && solver->functions->colliders_enclose(solver->system, &found, &no_memory))
         what = "would enclose";
-    else if (solver->functions->surface_nearest(solver->system, &found) < SURFACES_LEAST_APART)
-        what = "would nearly touch";
+    else {
+        const struct surface_nearest nearest = solver->functions->surface_nearest(solver->system);
+        if (nearest.part < SURFACES_LEAST_APART) {
+            found = nearest.parts;
+            what = "would nearly touch";
+        }
+    }
     if (no_memory)
         return fail_memory(error, "contact");
     if (!what)

@@ -136,7 +136,7 @@ struct system_functions {
     bool (*colliders_enclose)(const struct system *system, struct surface_parts *found,
                               bool *no_memory);
     bool (*shape_nearest)(const struct system *system, struct shape_nearest *found);
-    double (*surface_nearest)(const struct system *system, struct surface_parts *found);
+    struct surface_nearest (*surface_nearest)(const struct system *system);
     void (*surface_relax)(struct system *system, struct surface_relaxed *result,
                           const struct worker *worker);
     double (*surface_edge)(const struct system *system, size_t body);
