@@ -113,6 +113,21 @@ static void check_body_contact(struct binder *binder)
                         "'contact' of a body needs the section 'contact' of the scene");
 }
 
+// What contact of surfaces needs, which some types of bodies do not have: nothing would collide.
+static void warn_without_surfaces(struct binder *binder)
+{
+    const taut_scene *scene = binder->scene;
+    for (size_t b = 0; b < scene->body_count; b++)
+        if (body_type_has_surface(scene->bodies[b].type))
+            return;
+    if (scene->body_count > 0)
+        scene_warn(scene, binder->diagnostics, scene->contact.at,
+                   "'contact' has no effect: no body has a surface that could touch anything, as "
+                   "networks, oscillators and pendulums have springs and nodes only; use a mesh, "
+                   "a cloth, a lattice or a rope, or colliders with 'response: penalty', which "
+                   "act on nodes");
+}
+
 // Meshes, and other colliders with `response: contact`, need a thickness, which has no default.
 static void check_colliders_in_contact(struct binder *binder)
 {
@@ -152,6 +167,8 @@ static void bind_scene(struct binder *binder)
     check_body_contact(binder);
     if (!bound_find(&bound, "contact"))
         check_colliders_in_contact(binder);
+    else
+        warn_without_surfaces(binder);
     bind_friction_slots(binder->scene);
     bind_section(binder, &bound, "initial", bind_initial);
     bind_section(binder, &bound, "output", bind_output);

@@ -648,6 +648,13 @@ static double coordinate_spacing(double reach, double epsilon)
     return reach > 0 ? exp2(floor(log2(reach))) * epsilon : 0;
 }
 
+// With two digits, so that what is printed with them is no less.
+static double rounded_up(double value)
+{
+    const double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
+    return ceil(value / unit) * unit;
+}
+
 // A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole bodies;
 // one that coordinates do not resolve keeps nothing apart.
 static taut_status refuse_thickness(const taut_solver *solver, const taut_scene *scene,
@@ -661,19 +668,30 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
         const struct scene_body_contact *own = &scene->bodies[b].contact;
         const double thickness = own->thickness > 0 ? own->thickness : scene->contact.thickness;
         const double edge = solver->functions->surface_edge(solver->system, b);
-        char text[400];
-        if (thickness > edge)
+        char text[500], bound[100] = "";
+        if (least * spacing > 0.1 * edge)
+            snprintf(bound, sizeof bound, ", but at least %.2g m, which %s precision resolves",
+                     rounded_up(least * spacing), precision_name(solver->precision));
+        if (isfinite(edge) && rounded_up(least * spacing) > edge)
+            snprintf(text, sizeof text,
+                     "contact of body '%.60s', whose edges are %.3g m long on average, is lost in "
+                     "the rounding of coordinates of up to %.3g m, which are %.2g m apart in %s "
+                     "precision: %sbring the scene nearer to the coordinate origin",
+                     scene->bodies[b].name, edge, reach, spacing, precision_name(solver->precision),
+                     solver->precision == PRECISION_SINGLE ? "use 'precision: double', or " : "");
+        else if (thickness > edge)
             snprintf(text, sizeof text,
                      "the thickness of contact of body '%.60s', %g m, is larger than its edges, "
-                     "which are %.3g m long on average: use less, at best a tenth to a half of it",
-                     scene->bodies[b].name, thickness, edge);
+                     "which are %.3g m long on average: use less, at best a tenth to a half of "
+                     "it%s",
+                     scene->bodies[b].name, thickness, edge, bound);
         else if (thickness < least * spacing)
             snprintf(text, sizeof text,
                      "the thickness of contact of body '%.60s', %g m, is lost in the rounding of "
                      "coordinates of up to %.3g m, which are %.2g m apart in %s precision: use at "
                      "least %.2g m%s",
                      scene->bodies[b].name, thickness, reach, spacing,
-                     precision_name(solver->precision), least * spacing,
+                     precision_name(solver->precision), rounded_up(least * spacing),
                      solver->precision == PRECISION_SINGLE ? ", or 'precision: double'" : "");
         else
             continue;
@@ -719,27 +737,6 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
                    : refuse_enclosed(solver, scene, diagnostics, error);
 }
 
-taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
-                               struct diagnostics *diagnostics, taut_error *error)
-{
-    const taut_status status = refuse_in_shapes(solver, scene, diagnostics, error);
-    if (status != TAUT_OK)
-        return status;
-    const struct surface_nearest found = solver->functions->surface_nearest(solver->system);
-    if (!(found.part < least_apart(scene))) {
-        if (diagnostics && !scene->initial) // in which surfaces may rest on each other
-            warn_of_pressed(solver, scene, &found, diagnostics);
-        return TAUT_OK;
-    }
-    char what[100];
-    snprintf(what, sizeof what, "surfaces are nearer at the start than %s of their thickness",
-             least_apart_name(scene));
-    return refuse_parts(solver, scene, diagnostics, &found.parts, what, error);
-}
-
-// As the reader does for a given dt.
-static taut_status refuse_many_steps(const taut_solver *solver, const taut_scene *scene,
-                                     struct diagnostics *diagnostics, taut_error *error)
 // m, of the body, or of a mesh collider or a shape, which come after the bodies.
 static double thickness_of(const taut_scene *scene, size_t body)
 {
@@ -782,6 +779,27 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
     }
 }
 
+taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
+                               struct diagnostics *diagnostics, taut_error *error)
+{
+    const taut_status status = refuse_in_shapes(solver, scene, diagnostics, error);
+    if (status != TAUT_OK || !scene->contact.present)
+        return status;
+    const struct surface_nearest found = solver->functions->surface_nearest(solver->system);
+    if (!(found.part < least_apart(scene))) {
+        if (diagnostics && !scene->initial) // in which surfaces may rest on each other
+            warn_of_pressed(solver, scene, &found, diagnostics);
+        return TAUT_OK;
+    }
+    char what[100];
+    snprintf(what, sizeof what, "surfaces are nearer at the start than %s of their thickness",
+             least_apart_name(scene));
+    return refuse_parts(solver, scene, diagnostics, &found.parts, what, error);
+}
+
+// As the reader does for a given dt.
+static taut_status refuse_many_steps(const taut_solver *solver, const taut_scene *scene,
+                                     struct diagnostics *diagnostics, taut_error *error)
 {
     const double steps = scene->simulation.duration / solver->dt;
     char text[200];
@@ -813,7 +831,7 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
     taut_status status = refuse_crossings(solver, scene, wanted, diagnostics, error);
     if (status == TAUT_OK)
         status = choose_contact(solver, scene, diagnostics, error);
-    if (status != TAUT_OK || !scene->contact.present)
+    if (status != TAUT_OK)
         return status;
     if (simulation->dt_auto && wanted->continued_dt > 0) {
         solver->dt = wanted->continued_dt;

@@ -4,6 +4,7 @@
 #include "scene/build/build.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -61,6 +62,46 @@ static taut_status place_points(const struct build *build, const struct scene_co
     return TAUT_OK;
 }
 
+// The height of a triangle over its longest side is less than this part of it.
+static bool has_no_area(const struct collider_mesh *made, uint64_t face)
+{
+    const double least = 1e-9;
+    vec3 at[3];
+    double longest = 0; // squared
+    for (int i = 0; i < 3; i++) {
+        const double *point = made->points + 3 * (size_t)made->faces[3 * face + (uint64_t)i];
+        at[i] = vec3_make(point[0], point[1], point[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        const vec3 side = vec3_subtract(at[(i + 1) % 3], at[i]);
+        longest = fmax(longest, vec3_dot(side, side));
+    }
+    return !(vec3_length(vec3_cross(vec3_subtract(at[1], at[0]), vec3_subtract(at[2], at[0]))) >
+             least * longest);
+}
+
+// Of such triangles only the edges touch anything, as if the faces beside them had a gap of no width.
+static void warn_of_areas(const struct build *build, const struct scene_collider *given,
+                          const struct collider_mesh *made)
+{
+    uint64_t count = 0, first = 0;
+    for (uint64_t f = 0; f < made->face_count && !task_ends(f); f++)
+        if (has_no_area(made, f) && count++ == 0)
+            first = f;
+    if (count == 0)
+        return;
+    const uint32_t *corners = made->faces + 3 * first;
+    const double *at = made->points + 3 * (size_t)corners[0];
+    scene_warn(build->scene, build->diagnostics, given->at,
+               "'%s': %" PRIu64
+               " %s no area, as the corners lie on a line or at one point, so that "
+               "only %s edges touch anything; the first one is that of nodes %" PRIu32 ", %" PRIu32
+               " and %" PRIu32 ", near (%g, %g, %g) as placed at the mesh's own origin: remove %s",
+               given->mesh.path, count, count == 1 ? "triangle has" : "triangles have",
+               count == 1 ? "its" : "their", corners[0], corners[1], corners[2], at[0], at[1],
+               at[2], count == 1 ? "it" : "them");
+}
+
 static taut_status take_mesh(const struct build *build, const struct scene_collider *given,
                              struct mesh *mesh, struct collider_mesh *made)
 {
@@ -75,7 +116,10 @@ static taut_status take_mesh(const struct build *build, const struct scene_colli
     made->faces = memory_copy(NULL, mesh->triangles, 3 * mesh->triangle_count, sizeof(uint32_t));
     if (!made->points || !made->faces)
         return fail_memory(build->error, "a mesh collider");
-    return place_points(build, given, made);
+    const taut_status status = place_points(build, given, made);
+    if (status == TAUT_OK)
+        warn_of_areas(build, given, made);
+    return status;
 }
 
 static taut_status build_collider(const struct build *build, const struct scene_collider *given,

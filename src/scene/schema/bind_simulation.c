@@ -512,6 +512,10 @@ static void bind_keyframes(struct binder *binder, const struct dom_value *value,
             return;
         }
     }
+    if (count == 1)
+        scene_warn(binder->scene, binder->diagnostics, value->at,
+                   "one keyframe moves nothing: the mesh stands still where it has it, at all "
+                   "times; give a second one, or only 'translate' and 'rotate'");
 }
 
 static void bind_collider_motion(struct binder *binder, const struct bound *bound,

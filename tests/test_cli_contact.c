@@ -1,0 +1,209 @@
+// What taut check and taut run say of contact that would not do what a scene seems to ask for.
+#include "test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli_fixture.h"
+
+static int enter(void **state)
+{
+    (void)state;
+    cli_enter("cli_contact");
+    return 0;
+}
+
+// Two sheets of 9 x 9 nodes and a plane, each at so many thicknesses of 0.01 m from the next, and more keys of
+// the scene.
+static void write_layers(double apart, const char *more)
+{
+    char text[1200];
+    snprintf(text, sizeof text,
+             "simulation: {dt: 1e-4, steps: 3}\n"
+             "contact: {thickness: 0.01}\n"
+             "bodies:\n"
+             "  - {name: a, type: cloth, origin: [0, 0, 0], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+             "     nodes: [9, 9], mass: 0.1, stiffness: 100}\n"
+             "  - {name: b, type: cloth, origin: [0, %.9g, 0], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+             "     nodes: [9, 9], mass: 0.1, stiffness: 100}\n"
+             "colliders:\n"
+             "  - {type: plane, point: [0, %.9g, 0], response: contact}\n%s",
+             0.01 * apart, -0.01 * apart, more);
+    fixture_write("layers.yaml", text);
+}
+
+// The energy of contact at the start of a run is that which the warnings name.
+static void what_is_built_one_thickness_apart_is_reported(void **state)
+{
+    (void)state;
+    static const double parts[] = {1, 0.3};
+    for (int i = 0; i < 2; i++) {
+        write_layers(parts[i], "");
+        struct outcome outcome = cli_expect(0, "taut check layers.yaml");
+        assert_non_null(strstr(outcome.err, "layers.yaml:2:10: warning: surfaces are no farther "
+                                            "apart at the start than their thickness"));
+        assert_non_null(strstr(outcome.err, "of body 'a' and the triangle of nodes 0, 1, 10 of "
+                                            "body 'b'"));
+        assert_non_null(strstr(outcome.err, "build them 0.015 m apart"));
+        assert_non_null(strstr(outcome.err, "layers.yaml:9:5: warning: bodies are no farther from "
+                                            "colliders with 'response: contact'"));
+        assert_non_null(
+            strstr(outcome.err, i ? "in 162 places, body 'a'" : "in 81 places, body 'a'"));
+        double energy = 0;
+        for (const char *at = outcome.err; (at = strstr(at, "on, has ")); at++)
+            energy += strtod(at + strlen("on, has "), NULL);
+        outcome_free(&outcome);
+        outcome = cli_expect(0, "taut run --no-output --json layers.yaml");
+        assert_non_null(strstr(outcome.err, "warning: surfaces are no farther apart"));
+        const double start = strtod(strstr(outcome.out, "\"energy_at_start\"") + 19, NULL);
+        assert_true(start > 0.01);
+        assert_true(fabs(energy - start) <= 0.01 * start); // three digits are printed
+        outcome_free(&outcome);
+    }
+    write_layers(1.01, "");
+    struct outcome outcome = cli_expect(0, "taut check layers.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+}
+
+// A state that cuts have left at a fiftieth of the thickness, or half of it, is one to start from; what a scene
+// builds there is not.
+static void a_state_that_cuts_leave_is_accepted(void **state)
+{
+    (void)state;
+    static const double parts[] = {0.02, 0.01, 0.0055, 0.004};
+    for (int i = 0; i < 4; i++) {
+        write_layers(1.2, "");
+        struct outcome outcome = cli_expect(
+            0,
+            "taut run --no-output --quiet --set simulation.steps=0 --state built.csv layers.yaml");
+        outcome_free(&outcome);
+        char command[600];
+        snprintf(command, sizeof command,
+                 "taut check --set bodies.b.origin='[0, %.9g, 0]' --set colliders.0.point='[0, "
+                 "%.9g, 0]' layers.yaml",
+                 0.01 * parts[i], -0.01 * parts[i]);
+        outcome = cli_expect(2, command);
+        assert_non_null(strstr(outcome.err, "a twentieth of their thickness"));
+        outcome_free(&outcome);
+
+        FILE *file = fopen("near.csv", "w");
+        assert_non_null(file);
+        fprintf(file, "body,node,x,y,z,vx,vy,vz\n");
+        for (int body = 0; body < 2; body++)
+            for (int node = 0; node < 81; node++)
+                fprintf(file, "%s,%d,%.9g,%.9g,%.9g,0,0,0\n", body ? "b" : "a", node,
+                        0.05 * (node % 9), body ? 0.01 * parts[i] : 0, 0.05 * (node / 9));
+        assert_int_equal(fclose(file), 0);
+        write_layers(1.2, "initial: near.csv\n");
+        snprintf(command, sizeof command,
+                 "taut run --no-output --quiet --set colliders.0.point='[0, %.9g, 0]' layers.yaml",
+                 -0.01 * parts[i]);
+        outcome = cli_expect(parts[i] > 0.005 ? 0 : 2, command);
+        if (parts[i] > 0.005)
+            assert_null(strstr(outcome.err, "warning"));
+        else
+            assert_non_null(strstr(outcome.err, "a two-hundredth of their thickness"));
+        outcome_free(&outcome);
+    }
+}
+
+// The thickness that a message names is accepted, wherever the body is.
+static void a_thickness_that_is_advised_is_accepted(void **state)
+{
+    (void)state;
+    for (double place = 0.9; place < 3000; place *= 1.37) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "simulation: {dt: 1e-4, steps: 1}\n"
+                 "contact: {thickness: 1e-9}\n"
+                 "bodies:\n"
+                 "  - {name: a, type: cloth, origin: [%.9g, 0, 0], u: [0.4, 0, 0],\n"
+                 "     v: [0, 0, 0.4], nodes: [5, 5], mass: 0.1, stiffness: 1}\n",
+                 place);
+        fixture_write("far.yaml", text);
+        struct outcome outcome = cli_expect(2, "taut check far.yaml");
+        const char *advice = strstr(outcome.err, "use at least ");
+        assert_non_null(advice);
+        char command[200];
+        snprintf(command, sizeof command, "taut check --set contact.thickness=%.9g far.yaml",
+                 strtod(advice + strlen("use at least "), NULL));
+        outcome_free(&outcome);
+        outcome = cli_expect(0, command);
+        outcome_free(&outcome);
+    }
+    fixture_write("far.yaml", "simulation: {dt: 1e-4, steps: 1}\n"
+                              "contact: {thickness: 0.05}\n"
+                              "bodies:\n"
+                              "  - {name: a, type: cloth, origin: [1e5, 0, 0], u: [0.4, 0, 0],\n"
+                              "     v: [0, 0, 0.4], nodes: [5, 5], mass: 0.1, stiffness: 1}\n");
+    struct outcome outcome = cli_expect(2, "taut check far.yaml");
+    assert_non_null(strstr(outcome.err, "long on average, is lost in the rounding of coordinates"));
+    assert_null(strstr(outcome.err, "use at least"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --precision double far.yaml");
+    outcome_free(&outcome);
+}
+
+static void contact_without_surfaces_is_reported(void **state)
+{
+    (void)state;
+    fixture_write("network.yaml",
+                  "simulation: {dt: 0.001, steps: 1}\n"
+                  "contact: {thickness: 0.01}\n"
+                  "bodies:\n"
+                  "  - {name: n, type: network, nodes: [[0, 0, 0], [1, 0, 0]], node_mass: 1,\n"
+                  "     springs: [[0, 1]], stiffness: 10}\n");
+    struct outcome outcome = cli_expect(0, "taut check network.yaml");
+    assert_non_null(strstr(outcome.err, "network.yaml:2:10: warning: 'contact' has no effect: no "
+                                        "body has a surface"));
+    outcome_free(&outcome);
+    write_layers(2, "");
+    outcome = cli_expect(0, "taut check layers.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+}
+
+// Triangles without an area: three corners on a line, which a reader of meshes has no reason to refuse, and two
+// at the same place.
+static void meshes_that_do_not_do_what_they_seem_to_are_reported(void **state)
+{
+    (void)state;
+    fixture_write("flat.obj", "v 0 0 0\nv 1 0.1 0.3\nv 0 1 0\nv 0 0 1\nv 0.5 0.05 0.15\nv 0 1 0\n"
+                              "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 1 5 2\nf 2 3 6\n");
+    fixture_write("full.obj", "v 0 0 0\nv 1 0.1 0.3\nv 0 1 0\nv 0 0 1\n"
+                              "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    fixture_write("mesh.yaml",
+                  "simulation: {dt: 1e-4, steps: 1}\n"
+                  "contact: {thickness: 0.01}\n"
+                  "bodies:\n"
+                  "  - {name: a, type: cloth, origin: [0, -1, 0], u: [0.4, 0, 0],\n"
+                  "     v: [0, 0, 0.4], nodes: [9, 9], mass: 0.1, stiffness: 100}\n"
+                  "colliders:\n"
+                  "  - {type: mesh, file: flat.obj, motion: {keyframes: [[0, [0, 0, 0]]]}}\n");
+    struct outcome outcome = cli_expect(0, "taut check mesh.yaml");
+    assert_non_null(strstr(outcome.err, "mesh.yaml:7:5: warning: 'flat.obj': 2 triangles have no "
+                                        "area"));
+    assert_non_null(strstr(outcome.err, "that of nodes 0, 4 and 1, near (0, 0, 0)"));
+    assert_non_null(strstr(outcome.err, "mesh.yaml:7:54: warning: one keyframe moves nothing"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set colliders.0.file=full.obj --set "
+                            "colliders.0.motion.keyframes='[[0, [0, 0, 0]], [1, [0, 0, 0]]]' "
+                            "mesh.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_built_one_thickness_apart_is_reported),
+        cmocka_unit_test(a_state_that_cuts_leave_is_accepted),
+        cmocka_unit_test(a_thickness_that_is_advised_is_accepted),
+        cmocka_unit_test(contact_without_surfaces_is_reported),
+        cmocka_unit_test(meshes_that_do_not_do_what_they_seem_to_are_reported),
+    };
+    return cmocka_run_group_tests(tests, enter, NULL);
+}
