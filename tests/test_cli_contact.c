@@ -147,6 +147,45 @@ static void a_thickness_that_is_advised_is_accepted(void **state)
     outcome_free(&outcome);
 }
 
+// Cells of 20 mm have triangles that are 14.1 mm high, which contact does not reach across below a thickness of
+// 9.43 mm.
+static void a_body_that_may_pass_through_itself_is_reported(void **state)
+{
+    (void)state;
+    fixture_write(
+        "folds.yaml",
+        "simulation: {dt: 1e-4, steps: 1}\n"
+        "contact: {thickness: 0.0095}\n"
+        "bodies:\n"
+        "  - {name: c, type: cloth, u: [0.5, 0, 0], v: [0, 0.5, 0], nodes: [26, 26],\n"
+        "     mass: 0.1, stiffness: 100}\n"
+        "  - {name: d, type: cloth, origin: [1, 0, 0], u: [0.5, 0, 0], v: [0, 0.5, 0],\n"
+        "     nodes: [26, 26], mass: 0.1, stiffness: 100, contact: {thickness: 0.0094}}\n");
+    struct outcome outcome = cli_expect(0, "taut check folds.yaml");
+    assert_non_null(strstr(outcome.err,
+                           "folds.yaml:2:10: warning: body 'c' may pass through itself "
+                           "in narrow folds"));
+    assert_non_null(strstr(outcome.err, "1250 of its 1250 triangles are lower"));
+    assert_null(strstr(outcome.err, "body 'd'"));
+    const char *advice = strstr(outcome.err, "a thickness of at most ");
+    assert_non_null(advice);
+    const double most = strtod(advice + strlen("a thickness of at most "), NULL);
+    assert_true(most >= 0.0093 && most <= 0.0094);
+    outcome_free(&outcome);
+    char command[200];
+    snprintf(command, sizeof command, "taut check --set contact.thickness=%g folds.yaml", most);
+    outcome = cli_expect(0, command);
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set contact.self=false folds.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set contact.pairs='[{bodies: [c, c], enabled: false}]' "
+                            "folds.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+}
+
 static void contact_without_surfaces_is_reported(void **state)
 {
     (void)state;
@@ -202,6 +241,7 @@ int main(void)
         cmocka_unit_test(what_is_built_one_thickness_apart_is_reported),
         cmocka_unit_test(a_state_that_cuts_leave_is_accepted),
         cmocka_unit_test(a_thickness_that_is_advised_is_accepted),
+        cmocka_unit_test(a_body_that_may_pass_through_itself_is_reported),
         cmocka_unit_test(contact_without_surfaces_is_reported),
         cmocka_unit_test(meshes_that_do_not_do_what_they_seem_to_are_reported),
     };

@@ -39,6 +39,10 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
 // The mean length of the edges of a body's surface as built, m; INFINITY if it has none.
 double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body);
 
+// Triangles of a body's surface as built, and those lower than `height`, m: above their longest sides.
+struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct system *system,
+                                                              size_t body, double height);
+
 // `stiffness: auto`: sets the stiffness of the barrier of every body so that contacts of the weight
 // SURFACE_WEIGHTS at every node add at most `square` (1/s2) to the largest eigenvalue of M^-1 K.
 void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square);

@@ -411,3 +411,31 @@ double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body)
     }
     return count > 0 ? sum / (double)count : INFINITY;
 }
+
+struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct system *system,
+                                                              size_t body, double height)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    struct surface_triangles found = {0, 0};
+    for (size_t b = 0; b < surfaces->block_count; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        for (uint32_t t = 0; block->body == body && t < block->triangles; t++) {
+            const uint8_t *corners = surfaces->triangles[block->first_triangle + t];
+            vec3 at[3];
+            double longest = 0; // squared
+            for (int i = 0; i < 3; i++) {
+                const double *p =
+                    system->topology->built[surfaces->nodes[block->first_node + corners[i]]];
+                at[i] = vec3_make(p[0], p[1], p[2]);
+            }
+            for (int i = 0; i < 3; i++) {
+                const vec3 side = vec3_subtract(at[(i + 1) % 3], at[i]);
+                longest = fmax(longest, vec3_dot(side, side));
+            }
+            const vec3 area = vec3_cross(vec3_subtract(at[1], at[0]), vec3_subtract(at[2], at[0]));
+            found.all++;
+            found.lower += vec3_dot(area, area) < height * height * longest;
+        }
+    }
+    return found;
+}

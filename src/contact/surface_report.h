@@ -31,6 +31,11 @@ struct surface_parts {
     uint32_t nodes[2][3]; // internal numbers
 };
 
+// Triangles of the surface of a body as built, and how many of them are lower than some height.
+struct surface_triangles {
+    uint64_t all, lower;
+};
+
 // The candidate that is nearest over its thickness, and how many are pressed.
 struct surface_nearest {
     struct surface_parts parts;

@@ -648,11 +648,24 @@ static double coordinate_spacing(double reach, double epsilon)
     return reach > 0 ? exp2(floor(log2(reach))) * epsilon : 0;
 }
 
+// m, of the body, or of a mesh collider or a shape, which come after the bodies.
+static double thickness_of(const taut_scene *scene, size_t body)
+{
+    const double own = body < scene->body_count ? scene->bodies[body].contact.thickness : 0;
+    return own > 0 ? own : scene->contact.thickness;
+}
+
 // With two digits, so that what is printed with them is no less.
 static double rounded_up(double value)
 {
     const double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
     return ceil(value / unit) * unit;
+}
+
+static double rounded_down(double value)
+{
+    const double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
+    return floor(value / unit) * unit;
 }
 
 // A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole bodies;
@@ -666,7 +679,7 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
     const double spacing = coordinate_spacing(reach, epsilon);
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body_contact *own = &scene->bodies[b].contact;
-        const double thickness = own->thickness > 0 ? own->thickness : scene->contact.thickness;
+        const double thickness = thickness_of(scene, b);
         const double edge = solver->functions->surface_edge(solver->system, b);
         char text[500], bound[100] = "";
         if (least * spacing > 0.1 * edge)
@@ -682,8 +695,8 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
         else if (thickness > edge)
             snprintf(text, sizeof text,
                      "the thickness of contact of body '%.60s', %g m, is larger than its edges, "
-                     "which are %.3g m long on average: use less, at best a tenth to a half of "
-                     "it%s",
+                     "which are %.3g m long on average: use less, at best a tenth to two fifths "
+                     "of it%s",
                      scene->bodies[b].name, thickness, edge, bound);
         else if (thickness < least * spacing)
             snprintf(text, sizeof text,
@@ -701,6 +714,52 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
     return TAUT_OK;
 }
 
+static bool touches_itself(const taut_scene *scene, size_t body)
+{
+    const struct scene_body_contact *own = &scene->bodies[body].contact;
+    for (size_t i = 0; i < scene->contact.pair_count; i++) {
+        const struct scene_contact_pair *pair = &scene->contact.pairs[i];
+        if (pair->bodies[0] == body && pair->bodies[1] == body)
+            return pair->enabled;
+    }
+    return own->self_given ? own->self : scene->contact.self;
+}
+
+// Whether more than a twentieth of the triangles of a body are so low that pairs of triangles across them
+// are nearer as built than contact acts, and so left out.
+static bool leaves_out_many(const taut_solver *solver, size_t body, double thickness,
+                            struct surface_triangles *triangles)
+{
+    *triangles =
+        solver->functions->surface_triangles(solver->system, body, 1.5 * thickness * 0.9999);
+    return (double)triangles->lower > 0.05 * (double)triangles->all;
+}
+
+// Pairs of a body that are nearer as built than contact acts are left out. Where that is more than what lies
+// beside each other, a body may pass through itself in narrow folds.
+static void warn_of_own_pairs(const taut_solver *solver, const taut_scene *scene,
+                              struct diagnostics *diagnostics)
+{
+    for (size_t b = 0; b < scene->body_count; b++) {
+        const struct scene_body_contact *own = &scene->bodies[b].contact;
+        const double thickness = thickness_of(scene, b);
+        struct surface_triangles found, less;
+        if (!touches_itself(scene, b) || !leaves_out_many(solver, b, thickness, &found))
+            continue;
+        double most = 0, step = thickness / 2; // that leaves out few
+        for (int i = 0; i < 10; i++, step /= 2)
+            if (!leaves_out_many(solver, b, most + step, &less))
+                most += step;
+        scene_warn(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at,
+                   "body '%.60s' may pass through itself in narrow folds: contact leaves out what "
+                   "is nearer as built than 1.5 times the thickness, %.3g m, and %" PRIu64
+                   " of its %" PRIu64 " triangles are lower than that, so that those on both sides "
+                   "do not touch; use a thickness of at most %.2g m, or larger cells",
+                   scene->bodies[b].name, 1.5 * thickness, found.lower, found.all,
+                   rounded_down(most));
+    }
+}
+
 // Surfaces that cross at the start cannot be kept apart.
 static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene,
                                     const struct solver_options *wanted,
@@ -716,6 +775,8 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
     if (wanted
             ->planned) // a run that is continued has positions of its own, in which nothing crosses
         return TAUT_OK;
+    if (diagnostics)
+        warn_of_own_pairs(solver, scene, diagnostics);
     const bool relaxes = scene->contact.existing == EXISTING_RELAX;
     char shape[700];
     const struct scene_collider *collider =
@@ -735,13 +796,6 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
     return crosses ? refuse_parts(solver, scene, diagnostics, &found, "surfaces cross at the start",
                                   error)
                    : refuse_enclosed(solver, scene, diagnostics, error);
-}
-
-// m, of the body, or of a mesh collider or a shape, which come after the bodies.
-static double thickness_of(const taut_scene *scene, size_t body)
-{
-    const double own = body < scene->body_count ? scene->bodies[body].contact.thickness : 0;
-    return own > 0 ? own : scene->contact.thickness;
 }
 
 // Warns of surfaces that are built as near as their thickness, where the barrier, which begins at 1.5

@@ -678,6 +678,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .surface_nearest = REAL_NAME(surface_contact_nearest),
     .surface_relax = REAL_NAME(surface_contact_relax),
     .surface_edge = REAL_NAME(surface_contact_edge),
+    .surface_triangles = REAL_NAME(surface_contact_triangles),
     .surface_cuts = REAL_NAME(surface_contact_cuts),
     .surface_counts = REAL_NAME(surface_contact_counts),
     .surface_stiffness = REAL_NAME(surface_contact_stiffness),

@@ -140,6 +140,8 @@ struct system_functions {
     void (*surface_relax)(struct system *system, struct surface_relaxed *result,
                           const struct worker *worker);
     double (*surface_edge)(const struct system *system, size_t body);
+    struct surface_triangles (*surface_triangles)(const struct system *system, size_t body,
+                                                  double height);
     struct surface_cuts (*surface_cuts)(const struct system *system);
     struct surface_counts (*surface_counts)(const struct system *system);
     struct surface_stiffness (*surface_stiffness)(const struct system *system, size_t body);
