@@ -918,8 +918,7 @@ def peaks(ranks, *arguments):
 JELLY = """simulation: {{dt: {dt}, steps: {steps}{more}}}
 environment: {{gravity: [0, -9.81, 0]}}
 bodies:
-  - {{name: jelly, type: lattice, nodes: [{wide}, {wide}, {layers}], spacing: 0.01, mass: 1, pins: [top],
-     springs: {{k1: {{stiffness: 10, damping: 1.0e-4}}, k2: {{stiffness: 5}}}}}}
+  - {{name: jelly, type: lattice, nodes: [{wide}, {wide}, {layers}], spacing: 0.01, pins: [top], {law}}}
 output: {{every_steps: {steps}}}
 """
 
@@ -927,7 +926,9 @@ output: {{every_steps: {steps}}}
 def compare_peaks(dt, steps, wide, arguments, more=""):
     """What the nodes of a lattice take, beside what a process takes without them."""
     few, many = (write(f"lattice-{layers}.yaml",
-                       JELLY.format(dt=dt, steps=steps, wide=wide, layers=layers, more=more))
+                       JELLY.format(dt=dt, steps=steps, wide=wide, layers=layers, more=more,
+                                    law="mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4}, "
+                                        "k2: {stiffness: 5}}"))
                  for layers in (12, 288))
     one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
     for ranks in (2, 3):
@@ -1355,6 +1356,53 @@ output: {{every_steps: 2}}
     one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
     three = max(peaks(3, "run", many, *arguments)) - max(peaks(3, "run", few, *arguments))
     expect(three < 0.6 * one, f"{three:.1f} of {one:.1f} MiB")
+
+
+def solids(name, integrator="symplectic_euler", dt="1.0e-5", steps="steps: 20", every=1e-4):
+    """Lattices and ropes of materials: blocks of their elements belong to several ranks, and a lattice
+    hits the floor. Beside them cloths, with elements that are computed with their springs, and without."""
+    return write(name, f"""
+simulation: {{integrator: {integrator}, dt: {dt}, {steps}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6}}
+bodies:
+  - {{name: plain, type: cloth, nodes: [40, 101], origin: [2, 0, 0], u: [1, 0, 0], v: [0, 1, 2], mass: 1,
+     spring: {{stiffness: 40, damping: 0.002}}}}
+  - {{name: bar, type: lattice, nodes: [66, 18, 40], spacing: 0.01, origin: [0, 0.0001, 3], velocity: [0, -2, 1],
+     elastic: {{material: gelatine, poisson: 0.4}}, damping_ratio: 0.02}}
+  - {{name: gel, {ELASTIC["gel"]}}}
+  - {{name: rope, {ELASTIC["rope"].replace("3001", "9001").replace("[30, 1, 0]", "[90, 1, 0]")}}}
+  - {{name: film, {ELASTIC["cloth"].replace("[70, 90]", "[70, 190]").replace("1.3]", "2.7]")}}}
+colliders:
+  - {{type: plane, stiffness: 20, friction: 0.01}}
+output: {{every: {every}, vtp: {{forces: true}}, pc2: true, checkpoint: {{every: {every}}}}}
+""")
+
+
+def case_parts_with_solids_have_the_same_rows():
+    """The same of elements that are computed in blocks, of which a rank has some layers."""
+    for integrator, precision, ranks in (("symplectic_euler", "single", 2), ("verlet", "mixed", 3),
+                                         ("rk4", "double", 4), ("velocity_verlet", "mixed", 5)):
+        path = solids("solids.yaml", integrator)
+        same_files(path, "--precision", precision, ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), "frames are whole")
+    found = start(2, "resume", "folder-5", "--steps", "30", "--quiet", "--hash")  # of the last scene
+    expect(found.returncode == 0, found.stderr)
+    expect(found.stdout.strip() == hash_of(0, path, "--precision", precision, "--steps", "30"), found.stdout)
+    loops = solids("solids-loops.yaml", "velocity_verlet, keep_velocity: 0.999")
+    same_files(loops, ranks=3)
+    follows = solids("solids-auto.yaml", dt="auto", steps="safety: 0.9, duration: 2.0e-3", every=1e-3)
+    for ranks, arguments in ((2, ()), (3, ("--precision", "mixed", "--set", "simulation.integrator=rk4"))):
+        same_files(follows, *arguments, ranks=ranks)
+    if QUICK:
+        return
+    # Every rank has the masses of all nodes.
+    law = "elastic: {material: gelatine, poisson: 0.45}, damping_ratio: 0.02"
+    few, many = (write(f"solid-{layers}.yaml", JELLY.format(dt="1.0e-5", steps=2, wide=100, layers=layers, more="",
+                                                            law=law)) for layers in (12, 150))
+    arguments = ("--output", "rows", "--force")
+    one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
+    three = max(peaks(3, "run", many, *arguments)) - max(peaks(3, "run", few, *arguments))
+    expect(three < 0.7 * one, f"{three:.1f} of {one:.1f} MiB")
 
 
 def fragile(name, law):

@@ -277,6 +277,8 @@ static void set_blocks(struct element_set *elements, struct elements_body *body)
         count *= (size_t)body->blocks[axis];
     }
     elements->block_count += count;
+    body->first_part = elements->part_count;
+    elements->part_count += element_parts_of(body);
     body->first_group = elements->group_count;
     elements->group_count += (slab_count(body) + group_slabs(body) - 1) / group_slabs(body);
 }
@@ -735,7 +737,7 @@ static size_t node_of_body(const struct system *system, const void *argument, si
     return (size_t)((const struct wanted *)argument)->body->first + node;
 }
 
-// Ranks that hold only their parts have elements of cloths alone, and sum them together.
+// Ranks that hold only their parts sum elements together; theirs are all on grids.
 static double sum_body(struct system *system, const struct wanted *wanted,
                        const struct worker *worker)
 {

@@ -161,9 +161,25 @@ struct elements_body {
     // 0. Lines that are not have the weight 0.
     real *cells;
     uint64_t first_block; // among all bodies
+    uint64_t first_part;  // likewise
     uint64_t first_group; // of slabs, among all bodies (elements_scatter)
     int64_t blocks[3];    // blocks of nodes along each axis, the unit of work of the kernels
 };
+
+// Blocks of ropes and cloths, and the layers of nodes of blocks of lattices, are parts: the power of
+// each is one sum, and several ranks divide the elements by parts (parts.h), so that a rank computes
+// no more layers of a lattice than it has.
+static inline size_t element_part(const struct elements_body *body, int64_t block_x,
+                                  int64_t block_y, int64_t layer)
+{
+    return (size_t)body->first_part +
+           (size_t)((layer * body->blocks[1] + block_y) * body->blocks[0] + block_x);
+}
+
+static inline size_t element_parts_of(const struct elements_body *body)
+{
+    return (size_t)(body->blocks[0] * body->blocks[1] * body->grid[2]);
+}
 
 // The nodes of a block at most: along x, y and z.
 enum { ELEMENT_SHEET_NODES = 256, ELEMENT_SHEET_ROWS = 32 };
@@ -365,13 +381,13 @@ struct element_set {
     size_t body_count; // on grids
     struct elements_body *bodies;
     size_t block_count; // of these bodies
-    bool all_swept;     // springs_sweep computes all elements
+    size_t part_count;
+    bool all_swept; // springs_sweep computes all elements
     size_t group_count;
     struct element_triangles triangles;
     struct element_bending bending;
-    double
-        *powers; // W, of each block, then of each block of triangles, of each chunk of nodes that
-                 // bend and of each chunk of folds, of the last elements_add with powers
+    double *powers; // W, of each part, then of each block of triangles, of each chunk of nodes that
+                    // bend and of each chunk of folds, of the last elements_add with powers
 };
 
 // Whether the cell that starts at a node of the body has its elements.
@@ -393,7 +409,7 @@ static inline bool elements_are_solid(const struct elements_body *body)
 
 static inline size_t element_power_count(const struct element_set *elements)
 {
-    return elements->block_count + elements->triangles.set.block_count +
+    return elements->part_count + elements->triangles.set.block_count +
            bending_chunks(&elements->bending) + folds_chunks(&elements->bending.folds);
 }
 

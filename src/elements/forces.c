@@ -51,20 +51,43 @@ static void add_element(const struct system *system, void *unused, const struct 
         add_to_node(s, element->nodes[i], vec3_scale(-force, cell.gradient[i]));
 }
 
+// A block of a lattice: those of its layers that this rank computes, which are consecutive.
+static void add_solid(struct system *system, const struct elements_body *body,
+                      const int64_t block[3], bool powers)
+{
+    double sums[ELEMENT_SOLID_LAYERS] = {0};
+    const int64_t first = block[2] * ELEMENT_SOLID_LAYERS, left = body->grid[2] - first;
+    const int64_t count = left < ELEMENT_SOLID_LAYERS ? left : ELEMENT_SOLID_LAYERS;
+    int64_t from = 0, to;
+    while (from < count &&
+           !elements_part_is_computed(system, element_part(body, block[0], block[1], first + from)))
+        from++;
+    for (to = from; to < count && elements_part_is_computed(
+                                      system, element_part(body, block[0], block[1], first + to));)
+        to++;
+    const struct range layers = {(size_t)(first + from), (size_t)(first + to)};
+    if (from < to)
+        system->kernels->element_solid(system, body, block, layers, powers ? sums + from : NULL);
+    for (int64_t k = 0; k < count; k++)
+        system->elements->powers[element_part(body, block[0], block[1], first + k)] = sums[k];
+}
+
 static void add_block(struct system *system, size_t number, bool swept, bool powers)
 {
     struct element_set *elements = system->elements;
     const struct elements_body *body = &elements->bodies[find_interval(
         &elements->bodies->first_block, sizeof *elements->bodies, elements->body_count, number)];
-    elements->powers[number] = 0;
-    if ((body->swept && !swept) || !elements_part_is_computed(system, number))
-        return;
     const int64_t inside = (int64_t)(number - body->first_block);
     const int64_t block[3] = {inside % body->blocks[0], inside / body->blocks[0] % body->blocks[1],
                               inside / (body->blocks[0] * body->blocks[1])};
-    elements->powers[number] =
-        (elements_are_solid(body) ? system->kernels->element_solid
-                                  : system->kernels->element_sheet)(system, body, block, powers);
+    if (elements_are_solid(body)) {
+        add_solid(system, body, block, powers && body->damped);
+        return;
+    }
+    const size_t part = element_part(body, block[0], block[1], 0);
+    elements->powers[part] = 0;
+    if ((swept || !body->swept) && elements_part_is_computed(system, part))
+        elements->powers[part] = system->kernels->element_sheet(system, body, block, powers);
 }
 
 // A block of triangles.
@@ -74,7 +97,7 @@ static void add_triangles(const struct system *system, const void *argument,
     struct element_set *elements = system->elements;
     const bool *powers = argument;
     const struct range range = {(size_t)block.first, (size_t)(block.first + block.count)};
-    const size_t number = elements->block_count + block.number;
+    const size_t number = elements->part_count + block.number;
     if (elements_part_is_computed(system, number))
         elements->powers[number] = system->kernels->element_triangles(system, range, *powers);
 }
@@ -87,7 +110,7 @@ static void add_bending(struct system *system, size_t chunk, bool powers)
     struct state *s = system->state;
     const struct node_vectors x = {s->x, s->y, s->z}, v = {s->vx, s->vy, s->vz};
     const struct range nodes = bending_chunk(bending, chunk);
-    const size_t number = elements->block_count + elements->triangles.set.block_count + chunk;
+    const size_t number = elements->part_count + elements->triangles.set.block_count + chunk;
     double power = 0;
     if (!elements_part_is_computed(system, number))
         return;

@@ -34,36 +34,29 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-// A block of a grid: its nodes, and those that it reads, one or two beyond it in each direction.
-static bool need_block(const struct elements_body *body, int64_t inside, struct plan_part *part,
-                       uint8_t *state)
+// A part of a body on a grid, of one layer: its nodes, and those that it reads, one or two beyond it
+// in each direction.
+static bool need_grid(const struct elements_body *body, int64_t inside, struct plan_part *part,
+                      uint8_t *state)
 {
     enum { REACH = 2 };
     const bool solid = elements_are_solid(body);
-    const int64_t *const grid = body->grid;
-    const int64_t sizes[3] = {solid ? ELEMENT_SOLID_NODES : ELEMENT_SHEET_NODES,
-                              solid ? ELEMENT_SOLID_ROWS : ELEMENT_SHEET_ROWS,
-                              solid ? ELEMENT_SOLID_LAYERS : 1};
-    const int64_t block[3] = {inside % body->blocks[0], inside / body->blocks[0] % body->blocks[1],
-                              inside / (body->blocks[0] * body->blocks[1])};
-    int64_t first[3], end[3];
-    for (int axis = 0; axis < 3; axis++) {
-        first[axis] = block[axis] * sizes[axis];
-        end[axis] = least(first[axis] + sizes[axis], grid[axis]);
-    }
-    const struct rows own = {first[0], end[0], first[1], end[1]};
-    for (int64_t k = first[2]; k < end[2] && *state == NOT_COMPUTED; k++) {
-        const struct range nodes = nodes_of(body, k, own);
-        if (nodes.first < part->end_node && nodes.end > part->first_node)
-            *state = COMPUTED;
-    }
-    if (*state == NOT_COMPUTED)
+    const int64_t *const grid = body->grid, *const blocks = body->blocks;
+    const int64_t layer = inside / (blocks[0] * blocks[1]);
+    const int64_t sizes[2] = {solid ? ELEMENT_SOLID_NODES : ELEMENT_SHEET_NODES,
+                              solid ? ELEMENT_SOLID_ROWS : ELEMENT_SHEET_ROWS};
+    const int64_t first[2] = {inside % blocks[0] * sizes[0],
+                              inside / blocks[0] % blocks[1] * sizes[1]};
+    const int64_t end[2] = {least(first[0] + sizes[0], grid[0]),
+                            least(first[1] + sizes[1], grid[1])};
+    const struct range own =
+        nodes_of(body, layer, (struct rows){first[0], end[0], first[1], end[1]});
+    if (own.first >= part->end_node || own.end <= part->first_node)
         return true;
-    if (plan_part_owns(part, nodes_of(body, first[2], own).first))
-        *state = COUNTED;
+    *state = plan_part_owns(part, own.first) ? COUNTED : COMPUTED;
     const struct rows read = {most(first[0] - REACH, 0), least(end[0] + REACH, grid[0]),
                               most(first[1] - REACH, 0), least(end[1] + REACH, grid[1])};
-    for (int64_t k = most(first[2] - 1, 0); k < least(end[2] + 1, grid[2]); k++) {
+    for (int64_t k = most(layer - 1, 0); k < least(layer + 2, grid[2]); k++) {
         const struct range nodes = nodes_of(body, k, read);
         if (!plan_part_need(part, nodes.first, nodes.end))
             return false;
@@ -153,11 +146,11 @@ bool REAL_NAME(elements_need)(const struct system *system, struct plan_part *par
     uint8_t *states = part->elements;
     for (size_t b = 0; done && b < elements->body_count; b++) {
         const struct elements_body *body = &elements->bodies[b];
-        const int64_t blocks = body->blocks[0] * body->blocks[1] * body->blocks[2];
-        for (int64_t i = 0; done && i < blocks && !body->swept; i++)
-            done = need_block(body, i, part, &states[(int64_t)body->first_block + i]);
+        const int64_t parts = (int64_t)element_parts_of(body);
+        for (int64_t i = 0; done && i < parts && !body->swept; i++)
+            done = need_grid(body, i, part, &states[(int64_t)body->first_part + i]);
     }
-    states += done ? elements->block_count : 0;
+    states += done ? elements->part_count : 0;
     for (uint32_t b = 0; done && elements->triangles.count > 0 && b < set->block_count; b++)
         done = need_triangles(&elements->triangles, set->blocks[b], part,
                               &states[set->blocks[b].number]);

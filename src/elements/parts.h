@@ -1,10 +1,10 @@
 // Elements of several ranks (springs/plan_parts.h): which of them a rank computes, and the nodes of
 // others that these read. Numeric.
 //
-// Elements are computed in parts: blocks of grids, coloured blocks of triangles, chunks of nodes that
-// bend and of folds. A rank computes every part that adds to a node of its own, as a whole, so that
-// forces are added in the same order as in one process. Its power is counted by the rank with the
-// first node of the part.
+// Elements are computed in parts: blocks of grids, of lattices their layers (element_part), coloured
+// blocks of triangles, chunks of nodes that bend and of folds. A rank computes every part that adds
+// to a node of its own, as a whole, so that forces are added in the same order as in one process. Its
+// power is counted by the rank with the first node of the part.
 #ifndef TAUT_ELEMENTS_PARTS_H
 #define TAUT_ELEMENTS_PARTS_H
 

@@ -1,6 +1,6 @@
 // The kernel of the volumes of a lattice's cells, compiled for each instruction set by
-// kernels/table.h. A block of nodes is computed layer by layer, from the layer of cells below and
-// the one above it, which are kept in buffers; cells at the border of a block are computed in every
+// kernels/table.h. Layers of a block of nodes are computed one by one, from the layer of cells below
+// and the one above, which are kept in buffers; cells at the border of a block are computed in every
 // block whose nodes they have. Every node gathers from its eight cells in a fixed order.
 #include "elements/elements.h"
 #include "simd/wide3.h"
@@ -20,8 +20,7 @@ struct solid {
     const struct elements_body *body;
     const real *x[3], *v[3];
     int64_t i0, i1, j0, j1, k0, k1;
-    bool power;
-    double sum; // of the power
+    double *powers; // of the layers from k0 on; NULL: not wanted
     struct solid_cells layers[2][ELEMENT_SOLID_ROWS + 1];
 };
 
@@ -126,7 +125,7 @@ static inline void solid_cell_row(struct solid *solid, int64_t j, int64_t k)
         .limit =
             constants->stiffness < 0 ? (real)(ELEMENT_LINEAR_FROM * constants->rest) : REAL_HUGE,
         .damping = (real)(constants->time * fabs(constants->stiffness))};
-    const bool measures = solid->power && volume.damping > 0 && j >= solid->j0 && k >= solid->k0;
+    const bool measures = solid->powers && volume.damping > 0 && j >= solid->j0 && k >= solid->k0;
     const real *x[3][4], *v[3][4];
     for (int axis = 0; axis < 3; axis++)
         for (int corner = 0; corner < 4; corner++) {
@@ -162,7 +161,7 @@ static inline void solid_cell_row(struct solid *solid, int64_t j, int64_t k)
             real lanes[WIDE_LANES];
             wide_store(lanes, power);
             for (int64_t lane = 0; lane < WIDE_LANES && i + lane < solid->i1; lane++)
-                solid->sum += (double)lanes[lane];
+                solid->powers[k - solid->k0] += (double)lanes[lane];
         }
         before = now;
     }
@@ -193,14 +192,13 @@ static inline void solid_add_row(const struct solid *solid, struct state *s, int
         }
 }
 
-static double element_solid(const struct system *system, const struct elements_body *body,
-                            const int64_t block[3], bool power)
+static void element_solid(const struct system *system, const struct elements_body *body,
+                          const int64_t block[3], struct range layers, double *powers)
 {
     struct state *s = system->state;
     struct solid solid;
     solid.body = body;
-    solid.power = power && body->damped;
-    solid.sum = 0;
+    solid.powers = powers;
     const real *const x[3] = {s->x, s->y, s->z}, *const v[3] = {s->vx, s->vy, s->vz};
     for (int axis = 0; axis < 3; axis++) {
         solid.x[axis] = x[axis] + body->first;
@@ -208,13 +206,12 @@ static double element_solid(const struct system *system, const struct elements_b
     }
     solid.i0 = block[0] * ELEMENT_SOLID_NODES;
     solid.j0 = block[1] * ELEMENT_SOLID_ROWS;
-    solid.k0 = block[2] * ELEMENT_SOLID_LAYERS;
+    solid.k0 = (int64_t)layers.first;
     solid.i1 = solid.i0 + ELEMENT_SOLID_NODES;
     solid.j1 = solid.j0 + ELEMENT_SOLID_ROWS;
-    solid.k1 = solid.k0 + ELEMENT_SOLID_LAYERS;
+    solid.k1 = (int64_t)layers.end;
     solid.i1 = solid.i1 < body->grid[0] ? solid.i1 : body->grid[0];
     solid.j1 = solid.j1 < body->grid[1] ? solid.j1 : body->grid[1];
-    solid.k1 = solid.k1 < body->grid[2] ? solid.k1 : body->grid[2];
 
     for (int64_t k = solid.k0 - 1; k < solid.k1; k++) {
         for (int64_t j = solid.j0 - 1; j < solid.j1; j++)
@@ -222,5 +219,4 @@ static double element_solid(const struct system *system, const struct elements_b
         for (int64_t j = solid.j0; k >= solid.k0 && j < solid.j1; j++)
             solid_add_row(&solid, s, j, k);
     }
-    return solid.sum;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "springs/part_sums.h"
 #include "state/reading.h"
 
 // The derivative of the force of a cell by its measure: k, or 0 beyond the range of a negative k.
@@ -365,14 +366,6 @@ static void bound_bending(const struct element_bending *bending, const struct bo
     }
 }
 
-// Elements whose first node is up to two rows and two nodes before the range, or a layer, a row and a
-// node, may have nodes in it.
-static int64_t reach_of(const struct elements_body *body)
-{
-    const int64_t nx = body->grid[0], ny = body->grid[1];
-    return body->grid[2] > 1 ? nx * ny + nx + 1 : ny > 1 ? 2 * nx : 2;
-}
-
 void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range nodes,
                                       element_bound_callback visit, void *context)
 {
@@ -380,7 +373,8 @@ void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range 
     for (size_t b = 0; system->elements && b < system->elements->body_count; b++) {
         const struct elements_body *body = &system->elements->bodies[b];
         const int64_t count = body->grid[0] * body->grid[1] * body->grid[2];
-        int64_t first = (int64_t)nodes.first - body->first - reach_of(body);
+        const int64_t reach = (int64_t)elements_reach(&system->topology->bodies[body->body]);
+        int64_t first = (int64_t)nodes.first - body->first - reach;
         int64_t end = (int64_t)nodes.end - body->first;
         first = first > 0 ? first : 0;
         end = end < count ? end : count;

@@ -65,10 +65,10 @@ struct totals {
     double shares;              // numbers in the shares of springs of weighted grids
     double line_slots;          // slots in the lines solved by implicit integrators
     double elements;            // bytes of elements beside springs
+    double layer_before;        // nodes before those of a rank that elements of lattices read
     double halo;                // nodes whose contributions are exchanged between tiles
     bool renumbers, sorts, breaks, yields, gas, penalty, projects;
-    bool loose_elements; // that are not computed in the sweep over springs
-    int listing;         // bodies that list springs
+    int listing; // bodies that list springs
     bool one_kind;
 };
 
@@ -145,11 +145,6 @@ static bool has_sheet_elements(const struct scene_body *body)
     return it->bending_u != 0 || it->bending_v != 0 || it->twist != 0 || it->area != 0;
 }
 
-static bool sweeps_elements(const struct scene_body *body, const struct body_size *size)
-{
-    return size->grid[1] > 1 && size->grid[2] == 1 && has_sheet_elements(body);
-}
-
 // The grid of a body as the plan will have it, as far as its tiles depend on it.
 static struct plan_grid grid_of(const struct scene_body *body, const struct body_size *size)
 {
@@ -160,7 +155,7 @@ static struct plan_grid grid_of(const struct scene_body *body, const struct body
         .nz = size->grid[2],
         .directions = {{.dx = x}, {.dy = y}, {.dy = z > 0 ? -y : 0, .dz = z}},
         .direction_count = 3,
-        .has_elements = sweeps_elements(body, size),
+        .has_elements = size->grid[1] > 1 && size->grid[2] == 1 && has_sheet_elements(body),
     };
     if (size->type == BODY_CLOTH || size->type == BODY_ROPE)
         grid.directions[2].dx = x;
@@ -231,7 +226,7 @@ static double shares_a_node(const struct body_size *size)
 static double element_bytes_of(const struct totals *totals, const struct scene_body *body,
                                const struct body_size *size)
 {
-    enum { BLOCK_NODES = 1024, REPEATS = 8 };
+    enum { BLOCK_NODES = 1024, LAYER_NODES = 256, REPEATS = 8 };
     const double weight_rows = size->grid[1] == 1 ? 2 : 6 + 3 * REPEATS;
     const struct scene_elements *it = &body->elements;
     if (body_is_membrane(body)) { // triangles.c, folds.c; bending.c, where a mesh is flat, has less
@@ -241,7 +236,7 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
                1.5 * size->faces * fold + size->nodes * (4 * sizeof(size_t) + 2 * totals->real);
     }
     if (!has_sheet_elements(body))
-        return it->volume == 0 ? 0 : sizeof(double) * size->nodes / BLOCK_NODES;
+        return it->volume == 0 ? 0 : sizeof(double) * size->nodes / LAYER_NODES;
     return weight_rows * totals->real * (double)size->grid[0] +
            2 * (sizeof(size_t) + 2 * sizeof(int64_t)) * (double)size->grid[1] +
            sizeof(double) * size->nodes / BLOCK_NODES;
@@ -280,9 +275,9 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     }
 
     count_faces(totals, body, size);
-    const double element_bytes = element_bytes_of(totals, body, size);
-    totals->elements += element_bytes;
-    totals->loose_elements |= element_bytes > 0 && !sweeps_elements(body, size);
+    totals->elements += element_bytes_of(totals, body, size);
+    if (body->elements.volume != 0)
+        totals->layer_before = fmax(totals->layer_before, (double)(size->grid[0] * size->grid[1]));
 
     if (grid) {
         totals->grids++;
@@ -653,6 +648,8 @@ static bool hold_part(struct totals *totals, int count, int number)
         found && plan_part_expect(&topology, &expected, count, number, &counts, NULL) == TAUT_OK;
     if (found) {
         totals->part = (double)(counts.nodes + counts.halo_nodes);
+        if (number > 0 && counts.nodes > 0)
+            totals->part += totals->layer_before;
         if (totals->real * totals->nodes >= SPARSE_BYTES)
             totals->held = totals->part;
         totals->halo = (double)(counts.own_contribution_nodes + counts.contribution_nodes);
@@ -713,7 +710,6 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     const struct part_conditions conditions = {
         .off_grid = totals.off_grid > 0 || totals.blocked_faces > 0,
         .gas = totals.gas,
-        .elements = totals.loose_elements,
         .fragile = totals.breaks || totals.yields,
     };
     estimate->in_parts =

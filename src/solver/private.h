@@ -69,7 +69,6 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
 // What follows from bodies and their plan, or is expected of them.
 struct part_conditions {
     bool off_grid; // some springs, or faces that act, are on no grid
-    bool elements; // some are not computed in the sweep over springs
     bool gas, fragile;
 };
 

@@ -149,7 +149,7 @@ static bool is_on_grids(const taut_solver *solver)
     return nodes == topology->node_count && counts.off_grid_springs == 0 && counts.block_faces == 0;
 }
 
-// Not with what projects nodes, or computes elements, in loops over the whole scene.
+// Not with what projects nodes in loops over the whole scene.
 bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions *conditions)
 {
     const enum integrator integrator = scene->simulation.integrator;
@@ -157,7 +157,7 @@ bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions 
         if (scene->colliders[c].response != RESPONSE_PENALTY)
             return false;
     return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
-           !conditions->elements && !conditions->fragile && !scene->contact.present;
+           !conditions->fragile && !scene->contact.present;
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
@@ -166,7 +166,6 @@ bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
     const struct part_conditions conditions = {
         .off_grid = !is_on_grids(solver) || topology->renumbered_count > 0,
         .gas = topology_has_gas(topology),
-        .elements = !plan_sweeps_elements(topology, solver->plan),
         .fragile = topology->any_breaks || topology->any_yields,
     };
     return ranks_count() > 1 && ranks_may_hold_parts(scene, &conditions);

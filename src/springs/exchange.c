@@ -55,12 +55,12 @@ static void add_fields(struct node_fields *fields, real *x, real *y, real *z)
     fields->arrays[fields->count++] = z;
 }
 
-// Whether energies are found of nodes of the halo, and not only forces.
+// Whether lengths are found of nodes of the halo with all digits: of springs that may break or yield, and
+// of triangles.
 static bool measures_halo(const struct system *system)
 {
     const struct topology *topology = system->topology;
-    return topology->any_breaks || topology->any_yields ||
-           !plan_sweeps_elements(topology, system->plan);
+    return topology->any_breaks || topology->any_yields || topology->triangle_count > 0;
 }
 
 // Positions and velocities, with or without their low parts.
@@ -328,7 +328,7 @@ static bool want_reach(const struct system *system, const struct exchange *it, s
         const uint64_t begin = body->first_node, end = begin + body->node_count;
         if (end <= nodes.first || begin >= nodes.end)
             continue;
-        uint64_t farthest = max_u64(widest_face(body), sheet_elements_reach(body));
+        uint64_t farthest = max_u64(widest_face(body), elements_reach(body));
         for (size_t d = 0; d < body->direction_count; d++)
             farthest =
                 max_u64(farthest, (uint64_t)topology->directions[body->first_direction + d].offset);

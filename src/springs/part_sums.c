@@ -102,7 +102,7 @@ static bool want_elements(const struct system *system, struct wanted *wanted)
     for (size_t g = 0; g < system->plan->grid_count; g++) {
         const struct plan_grid *grid = &system->plan->grids[g];
         const struct topology_body *body = &system->topology->bodies[grid->body];
-        if (body->elements.present && !want_grid(grid, sheet_elements_reach(body), wanted))
+        if (body->elements.present && !want_grid(grid, elements_reach(body), wanted))
             return false;
     }
     return true;

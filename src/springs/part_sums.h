@@ -11,10 +11,14 @@
 #include "springs/node_lists.h"
 #include "state/reading.h"
 
-// How far from a node the elements of a cloth reach: two nodes in a row and two rows. 0 without any.
-static inline uint64_t sheet_elements_reach(const struct topology_body *body)
+// How far after its first node an element of a body on a grid reaches: a layer, a row and a node of a
+// lattice, two rows of a cloth, two nodes of a rope. 0 without any.
+static inline uint64_t elements_reach(const struct topology_body *body)
 {
-    return body->elements.present ? 2 * body->grid[0] + 2 : 0;
+    const uint64_t nx = body->grid[0], ny = body->grid[1];
+    if (!body->elements.present)
+        return 0;
+    return body->grid[2] > 1 ? nx * ny + nx + 1 : ny > 1 ? 2 * nx : 2;
 }
 
 // Adds to `ends` the nodes that this rank's chunks have and that neither are its own nor in its halo;
