@@ -784,6 +784,37 @@ static void assert_refused(const char *body, const char *collider, const char *m
     taut_scene_destroy(scene);
 }
 
+// A soft body that is thrown at a plate which comes towards it piles up before it: half a thickness in a step.
+static void test_what_a_plate_pushes_finds_a_way(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "midpoint"};
+    for (int i = 0; i < 2; i++) {
+        taut_solver *solver = solver_of(
+            "precision: double\nsimulation: {integrator: %s, dt: 6e-5, steps: 400}\n"
+            "contact: {thickness: 0.005}\n"
+            "bodies:\n"
+            "- {name: a, type: lattice, origin: [-0.1, -0.1, -0.1], nodes: [4, 3, 4],\n"
+            "   spacing: 0.05, mass: 2.4, stiffness: 57, velocity: [32, 1.4, 0.6],\n"
+            "   rotate: [296, 310, 77]}\n"
+            "colliders:\n"
+            "- {type: mesh, file: %s, scale: 0.5, rotate: [0, 0, 90], translate: [0.4, 0, 0],\n"
+            "   motion: {velocity: [-16, 0, 0]}}\n",
+            integrators[i], square());
+        advance(solver, 400);
+        assert_true(solver_surface_cuts(solver).stopped > 100);
+        assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+        const double plate = 0.4 - 16 * 400 * 6e-5;
+        for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+            const uint64_t x = node % 4, y = node / 4 % 3, z = node / 12;
+            const bool inside = (x == 1 || x == 2) && y == 1 && (z == 1 || z == 2);
+            // Nodes inside the lattice belong to no surface.
+            assert_true(inside || position_of(solver, node).x < plate);
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
 static void test_what_cannot_be_kept_apart_is_refused(void **state)
 {
     (void)state;
@@ -874,6 +905,7 @@ int main(void)
         cmocka_unit_test(test_a_mesh_goes_to_its_target),
         cmocka_unit_test(test_a_mesh_is_put_elsewhere),
         cmocka_unit_test(test_a_moved_mesh_is_in_checkpoints),
+        cmocka_unit_test(test_what_a_plate_pushes_finds_a_way),
         cmocka_unit_test(test_what_cannot_be_kept_apart_is_refused),
         cmocka_unit_test(test_only_the_outside_needs_a_closed_mesh),
     };

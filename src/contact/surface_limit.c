@@ -7,7 +7,8 @@
 // the candidate, so that bodies that move together are not slowed and momentum is kept; what one
 // candidate cuts may be too much for another, so this is repeated. If it does not end soon, candidates
 // that are still passed are cut in every direction at planes at rest, which always ends: the start of
-// the step satisfies all of them.
+// the step satisfies all of them. A plane that moves with a prescribed motion may push nodes into planes at
+// rest without end, as where matter piles up before a wall: then planes move with that motion, too.
 //
 // All workers look for what passes, of pairs with a node that has moved since they were looked at; the
 // first one cuts these pairs, and those next to what it has just cut, in the order of the lists. So the
@@ -24,7 +25,7 @@
 
 #include "base/memory.h"
 
-enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
+enum { ROUNDS_TOGETHER = 24, ROUNDS_AT_REST = 42, ROUNDS = 60 };
 
 // ---- Which pairs may pass
 
@@ -271,6 +272,30 @@ static bool find_duals(vec3 e, vec3 f, double least, vec3 duals[2])
     duals[0] = vec3_scale(1 / determinant, vec3_subtract(vec3_scale(ff, e), vec3_scale(ef, f)));
     duals[1] = vec3_scale(1 / determinant, vec3_subtract(vec3_scale(ee, f), vec3_scale(ef, e)));
     return true;
+}
+
+// A frame that moves with what pushes others, for candidates that it does not reach itself.
+static struct frame carried_frame(const struct surface_contact *it)
+{
+    struct frame frame = {.driven = true};
+    for (int i = 0; i < 4; i++) {
+        frame.moved[i] = it->carrier_moved;
+        frame.velocity[i] = frame.carried[i] = it->carrier_velocity;
+    }
+    return frame;
+}
+
+static void note_carrier(struct system *system, const struct crossing *crossing)
+{
+    struct surface_contact *it = system->surface_contact;
+    for (int i = 0; i < 4; i++) {
+        if (system->constants->inverse_mass[crossing->nodes[i]] != 0 ||
+            !(vec3_dot(crossing->moved[i], crossing->moved[i]) >
+              vec3_dot(it->carrier_moved, it->carrier_moved)))
+            continue;
+        it->carrier_moved = crossing->moved[i];
+        it->carrier_velocity = crossing->velocity[i];
+    }
 }
 
 // How far node i comes nearer to the plane in the frame, m.
@@ -536,8 +561,12 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
     double fraction = allowed_fraction(system, &it, &with, stuck);
     if (fraction < 1 && !together) {
         with = frame_of_cut(system, &it, false);
+        if (!with.driven && system->surface_contact->carries)
+            with = carried_frame(system->surface_contact);
         fraction = allowed_fraction(system, &it, &with, stuck);
     }
+    if (with.driven)
+        note_carrier(system, &it);
     if (fraction < 1)
         keep_fraction(system, pair, found, &it, &with, fraction, together);
     return fraction < 1;
@@ -753,10 +782,15 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     worker_barrier(worker);
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
-    if (worker->index == 0)
+    if (worker->index == 0) {
         it->cut_work = 0;
+        it->carrier_moved = it->carrier_velocity = (vec3){0, 0, 0};
+    }
     bool stuck = false; // on the first worker
     for (int round = 0;; round++) {
+        if (worker->index == 0)
+            it->carries =
+                round >= ROUNDS_AT_REST && vec3_dot(it->carrier_moved, it->carrier_moved) > 0;
         if (worker->index == 0)
             it->cuts_again = !atomic_load(&it->failed) &&
                              cut_all(system, &finder, round < ROUNDS_TOGETHER, &stuck);

@@ -114,12 +114,12 @@ struct surface_contact {
     // their skins since `list_x`, `list_y`, `list_z`, the positions for which they were made.
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool relaxes;                   // surfaces are being separated, and no list sleeps
-    bool overshot;         // lists were not complete for this step, and have been made again
-    bool reached;          // the same, for a stage of it
-    double skin;           // of a tile, in units of half the thickness of its body
-    double skin_least;     // what the present step is expected to need of it
-    double skin_listed;    // that of the lists
-    double skin_asleep;    // the same, or less, for lists that sleep
+    bool overshot;      // lists were not complete for this step, and have been made again
+    bool reached;       // the same, for a stage of it
+    double skin;        // of a tile, in units of half the thickness of its body
+    double skin_least;  // what the present step is expected to need of it
+    double skin_listed; // that of the lists
+    double skin_asleep; // the same, or less, for lists that sleep
     // The part of it by which tiles have moved, at most; and when all pairs of tiles were compared. The
     // greatest of `tightness`, INFINITY before that.
     double skin_used, skin_known;
@@ -202,6 +202,10 @@ struct surface_contact {
     atomic_bool failed;        // memory ran out
     atomic_bool passes;        // in the step that has just been made
     struct surface_cuts cuts;
+    // Of the candidates cut in this step, the motion of those nodes with a prescribed one that have moved
+    // farthest, m and m/s; and whether candidates are cut in a frame that moves so.
+    vec3 carrier_moved, carrier_velocity;
+    bool carries;
     uint64_t cuts_seen; // by surface_contact_has_cut
     double cut_work;    // J, in the last of them: of nodes and shapes with a prescribed motion
     bool cuts_again;    // something has been cut in this round
