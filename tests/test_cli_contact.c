@@ -199,6 +199,16 @@ static void contact_without_surfaces_is_reported(void **state)
     assert_non_null(strstr(outcome.err, "network.yaml:2:10: warning: 'contact' has no effect: no "
                                         "body has a surface"));
     outcome_free(&outcome);
+    // Its nodes touch a plane, and no mesh.
+    fixture_write("floor.obj", "v 0 -1 0\nv 1 -1 0\nv 0 -1 1\nf 1 3 2\n");
+    outcome = cli_expect(0, "taut check network.yaml --set "
+                            "'colliders=[{type: mesh, file: floor.obj}]'");
+    assert_non_null(strstr(outcome.err, "has no effect"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check network.yaml --set "
+                            "'colliders=[{type: plane, point: [0, -1, 0], response: contact}]'");
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
     write_layers(2, "");
     outcome = cli_expect(0, "taut check layers.yaml");
     assert_null(strstr(outcome.err, "warning"));

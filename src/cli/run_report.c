@@ -625,10 +625,12 @@ static void print_contact(const struct run *run)
                "takes energy:\n             give a larger contact.stiffness ('taut info' shows "
                "what it is), or a larger thickness\n");
     if (cuts.stopped > 0)
-        printf("             in %s in every direction, as cuts along normals found no end, which\n"
-               "             changed the momentum of bodies by %.3g N s: give a smaller dt\n",
-               human_counted(cuts.stopped, "step").text,
-               vec3_length(vec3_make(cuts.lost[0], cuts.lost[1], cuts.lost[2])));
+        printf(
+            "             in %s in every direction, as cuts along normals found no end, which\n"
+            "             took %.3g N s of momentum (%.3g N s where opposite losses cancel): give "
+            "a smaller\n             dt or a larger contact.stiffness\n",
+            human_counted(cuts.stopped, "step").text, cuts.lost_lengths,
+            vec3_length(vec3_make(cuts.lost[0], cuts.lost[1], cuts.lost[2])));
     if (cuts.unresolved > 0)
         printf(
             "             in %s they may have done so all the same, where what is driven leaves "

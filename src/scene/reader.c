@@ -113,19 +113,23 @@ static void check_body_contact(struct binder *binder)
                         "'contact' of a body needs the section 'contact' of the scene");
 }
 
-// What contact of surfaces needs, which some types of bodies do not have: nothing would collide.
+// Some types of bodies have no surface; their nodes touch colliders with `response: contact` only.
 static void warn_without_surfaces(struct binder *binder)
 {
     const taut_scene *scene = binder->scene;
     for (size_t b = 0; b < scene->body_count; b++)
         if (body_type_has_surface(scene->bodies[b].type))
             return;
+    for (size_t c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].type != COLLIDER_MESH &&
+            scene->colliders[c].response == RESPONSE_CONTACT)
+            return;
     if (scene->body_count > 0)
         scene_warn(scene, binder->diagnostics, scene->contact.at,
                    "'contact' has no effect: no body has a surface that could touch anything, as "
                    "networks, oscillators and pendulums have springs and nodes only; use a mesh, "
-                   "a cloth, a lattice or a rope, or colliders with 'response: penalty', which "
-                   "act on nodes");
+                   "a cloth, a lattice or a rope, or planes, spheres and rooms as colliders, "
+                   "which act on nodes");
 }
 
 // Meshes, and other colliders with `response: contact`, need a thickness, which has no default.

@@ -813,11 +813,11 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
         describe_part(solver, scene, parts, 1, second, sizeof second);
         scene_warn(scene, diagnostics, scene->contact.at,
                    "surfaces are no farther apart at the start than their thickness in %" PRIu64
-                   " pairs of nodes and triangles or of edges, the nearest of %.4g m %s and %s: "
+                   " pair%s of nodes and triangles or of edges, the nearest of %.4g m %s and %s: "
                    "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
                    "throws them apart; build them %.4g m apart, or use a smaller thickness",
-                   found->pressed, found->part * thickness, first, second, found->energy,
-                   1.5 * thickness);
+                   found->pressed, found->pressed == 1 ? "" : "s", found->part * thickness, first,
+                   second, found->energy, 1.5 * thickness);
     }
     if (solver->functions->shape_nearest(solver->system, &shape) && shape.pressed > 0) {
         const struct scene_collider *collider = &scene->colliders[shape.collider];
@@ -825,11 +825,11 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
         scene_warn(
             scene, diagnostics, collider->at,
             "bodies are no farther from colliders with 'response: contact' at the start than "
-            "their thickness in %" PRIu64 " places, body '%.60s' %.4g m from this one: "
+            "their thickness in %" PRIu64 " place%s, body '%.60s' %.4g m from this one: "
             "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
             "throws them away; build them %.4g m away, or use a smaller thickness",
-            shape.pressed, scene->bodies[shape.body].name, shape.distance, shape.energy,
-            1.5 * thickness);
+            shape.pressed, shape.pressed == 1 ? "" : "s", scene->bodies[shape.body].name,
+            shape.distance, shape.energy, 1.5 * thickness);
     }
 }
 
