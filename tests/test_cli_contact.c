@@ -15,6 +15,13 @@ static int enter(void **state)
     return 0;
 }
 
+static void assert_no_warning(const char *command)
+{
+    struct outcome outcome = cli_expect(0, command);
+    assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+}
+
 // Two sheets of 9 x 9 nodes and a plane, each at so many thicknesses of 0.01 m from the next, and more keys of
 // the scene.
 static void write_layers(double apart, const char *more)
@@ -63,9 +70,7 @@ static void what_is_built_one_thickness_apart_is_reported(void **state)
         outcome_free(&outcome);
     }
     write_layers(1.01, "");
-    struct outcome outcome = cli_expect(0, "taut check layers.yaml");
-    assert_null(strstr(outcome.err, "warning"));
-    outcome_free(&outcome);
+    assert_no_warning("taut check layers.yaml");
 }
 
 // A state that cuts have left at a fiftieth of the thickness, or half of it, is one to start from; what a scene
@@ -174,16 +179,10 @@ static void a_body_that_may_pass_through_itself_is_reported(void **state)
     outcome_free(&outcome);
     char command[200];
     snprintf(command, sizeof command, "taut check --set contact.thickness=%g folds.yaml", most);
-    outcome = cli_expect(0, command);
-    assert_null(strstr(outcome.err, "warning"));
-    outcome_free(&outcome);
-    outcome = cli_expect(0, "taut check --set contact.self=false folds.yaml");
-    assert_null(strstr(outcome.err, "warning"));
-    outcome_free(&outcome);
-    outcome = cli_expect(0, "taut check --set contact.pairs='[{bodies: [c, c], enabled: false}]' "
-                            "folds.yaml");
-    assert_null(strstr(outcome.err, "warning"));
-    outcome_free(&outcome);
+    assert_no_warning(command);
+    assert_no_warning("taut check --set contact.self=false folds.yaml");
+    assert_no_warning("taut check --set contact.pairs='[{bodies: [c, c], enabled: false}]' "
+                      "folds.yaml");
 }
 
 static void contact_without_surfaces_is_reported(void **state)
@@ -205,14 +204,10 @@ static void contact_without_surfaces_is_reported(void **state)
                             "'colliders=[{type: mesh, file: floor.obj}]'");
     assert_non_null(strstr(outcome.err, "has no effect"));
     outcome_free(&outcome);
-    outcome = cli_expect(0, "taut check network.yaml --set "
-                            "'colliders=[{type: plane, point: [0, -1, 0], response: contact}]'");
-    assert_null(strstr(outcome.err, "warning"));
-    outcome_free(&outcome);
+    assert_no_warning("taut check network.yaml --set "
+                      "'colliders=[{type: plane, point: [0, -1, 0], response: contact}]'");
     write_layers(2, "");
-    outcome = cli_expect(0, "taut check layers.yaml");
-    assert_null(strstr(outcome.err, "warning"));
-    outcome_free(&outcome);
+    assert_no_warning("taut check layers.yaml");
 }
 
 // Triangles without an area: three corners on a line, which a reader of meshes has no reason to refuse, and two
@@ -238,11 +233,9 @@ static void meshes_that_do_not_do_what_they_seem_to_are_reported(void **state)
     assert_non_null(strstr(outcome.err, "that of nodes 0, 4 and 1, near (0, 0, 0)"));
     assert_non_null(strstr(outcome.err, "mesh.yaml:7:54: warning: one keyframe moves nothing"));
     outcome_free(&outcome);
-    outcome = cli_expect(0, "taut check --set colliders.0.file=full.obj --set "
-                            "colliders.0.motion.keyframes='[[0, [0, 0, 0]], [1, [0, 0, 0]]]' "
-                            "mesh.yaml");
-    assert_null(strstr(outcome.err, "warning"));
-    outcome_free(&outcome);
+    assert_no_warning("taut check --set colliders.0.file=full.obj --set "
+                      "colliders.0.motion.keyframes='[[0, [0, 0, 0]], [1, [0, 0, 0]]]' "
+                      "mesh.yaml");
 }
 
 int main(void)

@@ -44,4 +44,18 @@ static inline double vec3_length(vec3 a)
     return sqrt(vec3_dot(a, a));
 }
 
+// The height of a triangle over its longest side, and the length of that; not a number if that is 0.
+static inline double triangle_height(const vec3 corners[3], double *longest)
+{
+    double square = 0;
+    for (int i = 0; i < 3; i++) {
+        const vec3 side = vec3_subtract(corners[(i + 1) % 3], corners[i]);
+        square = fmax(square, vec3_dot(side, side));
+    }
+    *longest = sqrt(square);
+    return vec3_length(vec3_cross(vec3_subtract(corners[1], corners[0]),
+                                  vec3_subtract(corners[2], corners[0]))) /
+           *longest;
+}
+
 #endif

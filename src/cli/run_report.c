@@ -828,10 +828,7 @@ static void write_contact(struct json *json, const struct run *run)
     json_count(json, "cut_steps", cuts.steps);
     json_count(json, "unresolved_steps", cuts.unresolved);
     json_count(json, "stopped_steps", cuts.stopped);
-    json_open_array(json, "momentum_lost");
-    for (int axis = 0; axis < 3; axis++)
-        json_number(json, NULL, cuts.lost[axis]);
-    json_close_array(json);
+    json_numbers(json, "momentum_lost", cuts.lost, 3);
     json_number(json, "momentum_lost_lengths", cuts.lost_lengths);
     if (run->scene->contact.existing == EXISTING_RELAX) {
         const struct surface_relaxed relaxed = solver_surface_relaxed(run->solver);

@@ -261,9 +261,9 @@ void REAL_NAME(flat_sheets_measure)(struct system *system, double dt, const stru
 double REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct displacements *speeds,
                                      double dt)
 {
-    double most[2] = {0,
-                      0}; // the greatest square of what a box grows by, over the length of the side
-    double sum = 0;       // of all: not a number if one is not
+    // The greatest square of what a box grows by, over the length of the side; and the sum of all, which is
+    // not a number if one of them is not.
+    double most[2] = {0, 0}, sum = 0;
     for (size_t t = 0; t < it->flat->tile_count; t++)
         for (int side = 0; side < 2 && it->flat->tiles[t].regular; side++) {
             const double length = it->flat->tiles[t].lengths[side];

@@ -440,12 +440,9 @@ static void keep_nearest(void *context, const struct shape_nearest *part, vec3 n
     nearest->energy = energy;
 }
 
-bool REAL_NAME(shape_contact_nearest)(const struct system *system, struct shape_nearest *found)
+struct shape_nearest REAL_NAME(shape_contact_nearest)(const struct system *system)
 {
-    found->part = HUGE_VAL;
-    found->pressed = 0;
-    found->energy = 0;
-    struct search search = {system, found};
-    REAL_NAME(shape_contact_visit)(system, keep_nearest, &search);
-    return found->part < HUGE_VAL;
+    struct shape_nearest nearest = {.part = INFINITY};
+    REAL_NAME(shape_contact_visit)(system, keep_nearest, &(struct search){system, &nearest});
+    return nearest;
 }

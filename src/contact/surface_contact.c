@@ -49,7 +49,7 @@ static void set_rules(struct surface_contact *it, const taut_scene *scene)
     }
     for (size_t a = 0; a < scene->body_count; a++) {
         const struct scene_body_contact *own = &scene->bodies[a].contact;
-        const double thickness = own->thickness > 0 ? own->thickness : contact->thickness;
+        const double thickness = scene_thickness(scene, a);
         it->half_thickness[a] = thickness / 2;
         it->apart[a] = 1.5 * thickness;
         it->wanted[a] = body_wanted(it, scene, a);

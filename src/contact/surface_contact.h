@@ -39,7 +39,8 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
 // The mean length of the edges of a body's surface as built, m; INFINITY if it has none.
 double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body);
 
-// Triangles of a body's surface as built, and those lower than `height`, m: above their longest sides.
+// Triangles of a body's surface as built, and those lower than `height`, m: above their longest sides. None
+// of a body that does not touch itself.
 struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct system *system,
                                                               size_t body, double height);
 
@@ -109,11 +110,11 @@ bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct work
 bool REAL_NAME(surface_contact_crossed)(const struct system *system);
 
 // Planes, spheres and rooms with `response: contact` (shape_contact.h): the energy of the present
-// state, J; by one worker, the part of a surface that is nearest to one of them, false without any;
+// state, J; by one worker, the part of a surface that is nearest to one of them, at INFINITY without any;
 // the greatest sum of weights at a node of a body, and the dampers of friction, N s/m.
 double REAL_NAME(shape_contact_energy)(struct system *system, double time,
                                        const struct worker *worker);
-bool REAL_NAME(shape_contact_nearest)(const struct system *system, struct shape_nearest *found);
+struct shape_nearest REAL_NAME(shape_contact_nearest)(const struct system *system);
 double REAL_NAME(shape_contact_weights)(const struct system *system, size_t body);
 double REAL_NAME(shape_contact_damping)(const struct system *system, size_t body);
 

@@ -415,26 +415,24 @@ double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body)
 struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct system *system,
                                                               size_t body, double height)
 {
-    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    const struct surface_contact *it = system->surface_contact;
+    const struct surfaces *surfaces = &it->surfaces;
     struct surface_triangles found = {0, 0};
+    if (!it->enabled[body * it->body_count + body])
+        return found;
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
         for (uint32_t t = 0; block->body == body && t < block->triangles; t++) {
             const uint8_t *corners = surfaces->triangles[block->first_triangle + t];
             vec3 at[3];
-            double longest = 0; // squared
+            double longest;
             for (int i = 0; i < 3; i++) {
                 const double *p =
                     system->topology->built[surfaces->nodes[block->first_node + corners[i]]];
                 at[i] = vec3_make(p[0], p[1], p[2]);
             }
-            for (int i = 0; i < 3; i++) {
-                const vec3 side = vec3_subtract(at[(i + 1) % 3], at[i]);
-                longest = fmax(longest, vec3_dot(side, side));
-            }
-            const vec3 area = vec3_cross(vec3_subtract(at[1], at[0]), vec3_subtract(at[2], at[0]));
             found.all++;
-            found.lower += vec3_dot(area, area) < height * height * longest;
+            found.lower += triangle_height(at, &longest) < height;
         }
     }
     return found;

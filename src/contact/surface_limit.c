@@ -788,12 +788,12 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     }
     bool stuck = false; // on the first worker
     for (int round = 0;; round++) {
-        if (worker->index == 0)
+        if (worker->index == 0) {
             it->carries =
                 round >= ROUNDS_AT_REST && vec3_dot(it->carrier_moved, it->carrier_moved) > 0;
-        if (worker->index == 0)
             it->cuts_again = !atomic_load(&it->failed) &&
                              cut_all(system, &finder, round < ROUNDS_TOGETHER, &stuck);
+        }
         worker_barrier(worker);
         const bool again = it->cuts_again && round + 1 < ROUNDS;
         if (again)

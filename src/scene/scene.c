@@ -187,6 +187,12 @@ void scene_warn(const taut_scene *scene, struct diagnostics *diagnostics, mark a
         diagnostics->items[count].level = DIAGNOSTIC_WARNING;
 }
 
+double scene_thickness(const taut_scene *scene, size_t body)
+{
+    const double own = body < scene->body_count ? scene->bodies[body].contact.thickness : 0;
+    return own > 0 ? own : scene->contact.thickness;
+}
+
 vec3 scene_wind_at(const struct scene_wind *wind, double time)
 {
     static const double pi = 3.14159265358979323846;

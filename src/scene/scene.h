@@ -548,6 +548,10 @@ const char *precision_lacks(enum precision precision, double number, bool size);
 // The wind at a time (s), gusts included, m/s; 0 if there is none.
 vec3 scene_wind_at(const struct scene_wind *wind, double time);
 
+// The thickness of contact, m: a body's own, or that of the scene, which colliders have too; these come
+// after the bodies.
+double scene_thickness(const taut_scene *scene, size_t body);
+
 // Adds an error at a position of the scene file, with its source line; for builders.
 void scene_report(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                   const char *format, ...) PRINTF_FORMAT(4, 5);

@@ -597,43 +597,35 @@ static const char *least_apart_name(const taut_scene *scene)
 }
 
 // What cannot be kept apart from a plane, sphere or room with `response: contact`, as a message; NULL if
-// there is nothing, otherwise the collider.
-static const struct scene_collider *
-describe_in_shapes(const taut_solver *solver, const taut_scene *scene, char *text, size_t size)
+// what is nearest to one can, otherwise the collider.
+static const struct scene_collider *describe_in_shapes(const taut_solver *solver,
+                                                       const taut_scene *scene,
+                                                       const struct shape_nearest *found,
+                                                       char *text, size_t size)
 {
-    struct shape_nearest found;
-    if (!solver->functions->shape_nearest(solver->system, &found) ||
-        !(found.part < least_apart(scene)))
+    if (!(found->part < least_apart(scene)))
         return NULL;
     const struct surface_parts parts = {
-        {found.body, 0},
-        {found.count, 0},
-        {{found.nodes[0], found.nodes[1], found.nodes[2]}},
+        {found->body, 0},
+        {found->count, 0},
+        {{found->nodes[0], found->nodes[1], found->nodes[2]}},
     };
     char part[200];
     double at[3];
     describe_part(solver, scene, &parts, 0, part, sizeof part);
-    solver_read_nodes(solver, topology_builder_node(solver->topology, found.nodes[0]), 1, at, NULL,
+    solver_read_nodes(solver, topology_builder_node(solver->topology, found->nodes[0]), 1, at, NULL,
                       NULL);
-    const struct scene_collider *collider = &scene->colliders[found.collider];
+    const struct scene_collider *collider = &scene->colliders[found->collider];
     snprintf(
         text, size,
         "%s, near (%g, %g, %g), is %s collider %zu, a %s, at the start (its distance is %g m); "
         "bodies must start more than %s of their thickness away from colliders with "
         "'response: contact': move the body or the collider%s",
-        part, at[0], at[1], at[2], found.distance < 0 ? "inside" : "too near to", found.collider,
-        collider_type_names[collider->type], found.distance, least_apart_name(scene),
+        part, at[0], at[1], at[2], found->distance < 0 ? "inside" : "too near to", found->collider,
+        collider_type_names[collider->type], found->distance, least_apart_name(scene),
         scene->contact.existing == EXISTING_RELAX ? ", as 'existing: relax' found no way"
                                                   : ", or use 'contact: {existing: relax}'");
     return collider;
-}
-
-static taut_status refuse_in_shapes(const taut_solver *solver, const taut_scene *scene,
-                                    struct diagnostics *diagnostics, taut_error *error)
-{
-    char text[700];
-    const struct scene_collider *collider = describe_in_shapes(solver, scene, text, sizeof text);
-    return collider ? refuse(scene, diagnostics, collider->at, text, error) : TAUT_OK;
 }
 
 static void relax(void *context, const struct worker *worker)
@@ -648,24 +640,21 @@ static double coordinate_spacing(double reach, double epsilon)
     return reach > 0 ? exp2(floor(log2(reach))) * epsilon : 0;
 }
 
-// m, of the body, or of a mesh collider or a shape, which come after the bodies.
-static double thickness_of(const taut_scene *scene, size_t body)
+// Of the second digit of a number.
+static double second_unit(double value)
 {
-    const double own = body < scene->body_count ? scene->bodies[body].contact.thickness : 0;
-    return own > 0 ? own : scene->contact.thickness;
+    return value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
 }
 
 // With two digits, so that what is printed with them is no less.
 static double rounded_up(double value)
 {
-    const double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
-    return ceil(value / unit) * unit;
+    return ceil(value / second_unit(value)) * second_unit(value);
 }
 
 static double rounded_down(double value)
 {
-    const double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
-    return floor(value / unit) * unit;
+    return floor(value / second_unit(value)) * second_unit(value);
 }
 
 // A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole bodies;
@@ -679,7 +668,7 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
     const double spacing = coordinate_spacing(reach, epsilon);
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body_contact *own = &scene->bodies[b].contact;
-        const double thickness = thickness_of(scene, b);
+        const double thickness = scene_thickness(scene, b);
         const double edge = solver->functions->surface_edge(solver->system, b);
         char text[500], bound[100] = "";
         if (least * spacing > 0.1 * edge)
@@ -714,17 +703,6 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
     return TAUT_OK;
 }
 
-static bool touches_itself(const taut_scene *scene, size_t body)
-{
-    const struct scene_body_contact *own = &scene->bodies[body].contact;
-    for (size_t i = 0; i < scene->contact.pair_count; i++) {
-        const struct scene_contact_pair *pair = &scene->contact.pairs[i];
-        if (pair->bodies[0] == body && pair->bodies[1] == body)
-            return pair->enabled;
-    }
-    return own->self_given ? own->self : scene->contact.self;
-}
-
 // Whether more than a twentieth of the triangles of a body are so low that pairs of triangles across them
 // are nearer as built than contact acts, and so left out.
 static bool leaves_out_many(const taut_solver *solver, size_t body, double thickness,
@@ -742,9 +720,9 @@ static void warn_of_own_pairs(const taut_solver *solver, const taut_scene *scene
 {
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body_contact *own = &scene->bodies[b].contact;
-        const double thickness = thickness_of(scene, b);
+        const double thickness = scene_thickness(scene, b);
         struct surface_triangles found, less;
-        if (!touches_itself(scene, b) || !leaves_out_many(solver, b, thickness, &found))
+        if (!leaves_out_many(solver, b, thickness, &found))
             continue;
         double most = 0, step = thickness / 2; // that leaves out few
         for (int i = 0; i < 10; i++, step /= 2)
@@ -779,8 +757,11 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
         warn_of_own_pairs(solver, scene, diagnostics);
     const bool relaxes = scene->contact.existing == EXISTING_RELAX;
     char shape[700];
-    const struct scene_collider *collider =
-        relaxes ? describe_in_shapes(solver, scene, shape, sizeof shape) : NULL;
+    const struct scene_collider *collider = NULL;
+    if (relaxes) {
+        const struct shape_nearest nearest = solver->functions->shape_nearest(solver->system);
+        collider = describe_in_shapes(solver, scene, &nearest, shape, sizeof shape);
+    }
     const bool crossed =
         collider && solver->functions->surface_crossing(solver->system, &found, &no_memory);
     if (relaxes && !no_memory)
@@ -798,16 +779,17 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
                    : refuse_enclosed(solver, scene, diagnostics, error);
 }
 
-// Warns of surfaces that are built as near as their thickness, where the barrier, which begins at 1.5
-// times that, throws them apart as soon as the run begins.
+// Warns of surfaces that are built as near to each other and to shapes as their thickness, where the
+// barrier, which begins at 1.5 times that, throws them apart as soon as the run begins.
 static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
-                            const struct surface_nearest *found, struct diagnostics *diagnostics)
+                            const struct surface_nearest *found, const struct shape_nearest *shape,
+                            struct diagnostics *diagnostics)
 {
-    struct shape_nearest shape;
     if (found->pressed > 0) {
         const struct surface_parts *parts = &found->parts;
         const double thickness =
-            (thickness_of(scene, parts->bodies[0]) + thickness_of(scene, parts->bodies[1])) / 2;
+            (scene_thickness(scene, parts->bodies[0]) + scene_thickness(scene, parts->bodies[1])) /
+            2;
         char first[200], second[200];
         describe_part(solver, scene, parts, 0, first, sizeof first);
         describe_part(solver, scene, parts, 1, second, sizeof second);
@@ -819,30 +801,36 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
                    found->pressed, found->pressed == 1 ? "" : "s", found->part * thickness, first,
                    second, found->energy, 1.5 * thickness);
     }
-    if (solver->functions->shape_nearest(solver->system, &shape) && shape.pressed > 0) {
-        const struct scene_collider *collider = &scene->colliders[shape.collider];
-        const double thickness = (thickness_of(scene, shape.body) + scene->contact.thickness) / 2;
+    if (shape->pressed > 0) {
+        const struct scene_collider *collider = &scene->colliders[shape->collider];
+        const double thickness =
+            (scene_thickness(scene, shape->body) + scene->contact.thickness) / 2;
         scene_warn(
             scene, diagnostics, collider->at,
             "bodies are no farther from colliders with 'response: contact' at the start than "
             "their thickness in %" PRIu64 " place%s, body '%.60s' %.4g m from this one: "
             "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
             "throws them away; build them %.4g m away, or use a smaller thickness",
-            shape.pressed, shape.pressed == 1 ? "" : "s", scene->bodies[shape.body].name,
-            shape.distance, shape.energy, 1.5 * thickness);
+            shape->pressed, shape->pressed == 1 ? "" : "s", scene->bodies[shape->body].name,
+            shape->distance, shape->energy, 1.5 * thickness);
     }
 }
 
 taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
                                struct diagnostics *diagnostics, taut_error *error)
 {
-    const taut_status status = refuse_in_shapes(solver, scene, diagnostics, error);
-    if (status != TAUT_OK || !scene->contact.present)
-        return status;
+    if (!scene->contact.present)
+        return TAUT_OK;
+    const struct shape_nearest shape = solver->functions->shape_nearest(solver->system);
+    char text[700];
+    const struct scene_collider *collider =
+        describe_in_shapes(solver, scene, &shape, text, sizeof text);
+    if (collider)
+        return refuse(scene, diagnostics, collider->at, text, error);
     const struct surface_nearest found = solver->functions->surface_nearest(solver->system);
     if (!(found.part < least_apart(scene))) {
         if (diagnostics && !scene->initial) // in which surfaces may rest on each other
-            warn_of_pressed(solver, scene, &found, diagnostics);
+            warn_of_pressed(solver, scene, &found, &shape, diagnostics);
         return TAUT_OK;
     }
     char what[100];

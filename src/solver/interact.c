@@ -60,9 +60,8 @@ taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
 // Contact keeps apart only what is apart.
 static taut_status check_sphere(taut_solver *solver, size_t collider, taut_error *error)
 {
-    struct shape_nearest found;
-    if (!solver->functions->shape_nearest(solver->system, &found) || found.collider != collider ||
-        !(found.part < SURFACES_LEAST_APART))
+    const struct shape_nearest found = solver->functions->shape_nearest(solver->system);
+    if (!(found.part < SURFACES_LEAST_APART) || found.collider != collider)
         return TAUT_OK;
     return fail(
         error, TAUT_ERROR_ARGUMENT,

@@ -135,7 +135,7 @@ struct system_functions {
     bool (*surface_crossing)(struct system *system, struct surface_parts *found, bool *no_memory);
     bool (*colliders_enclose)(const struct system *system, struct surface_parts *found,
                               bool *no_memory);
-    bool (*shape_nearest)(const struct system *system, struct shape_nearest *found);
+    struct shape_nearest (*shape_nearest)(const struct system *system);
     struct surface_nearest (*surface_nearest)(const struct system *system);
     void (*surface_relax)(struct system *system, struct surface_relaxed *result,
                           const struct worker *worker);

@@ -4,7 +4,6 @@
 #include "scene/build/build.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -62,22 +61,16 @@ static taut_status place_points(const struct build *build, const struct scene_co
     return TAUT_OK;
 }
 
-// The height of a triangle over its longest side is less than this part of it.
+// The height of a triangle over its longest side is at most a billionth of it.
 static bool has_no_area(const struct collider_mesh *made, uint64_t face)
 {
-    const double least = 1e-9;
     vec3 at[3];
-    double longest = 0; // squared
+    double longest;
     for (int i = 0; i < 3; i++) {
         const double *point = made->points + 3 * (size_t)made->faces[3 * face + (uint64_t)i];
         at[i] = vec3_make(point[0], point[1], point[2]);
     }
-    for (int i = 0; i < 3; i++) {
-        const vec3 side = vec3_subtract(at[(i + 1) % 3], at[i]);
-        longest = fmax(longest, vec3_dot(side, side));
-    }
-    return !(vec3_length(vec3_cross(vec3_subtract(at[1], at[0]), vec3_subtract(at[2], at[0]))) >
-             least * longest);
+    return !(triangle_height(at, &longest) > 1e-9 * longest);
 }
 
 // Of such triangles only the edges touch anything, as if the faces beside them had a gap of no width.
