@@ -522,7 +522,7 @@ static void a_mesh_that_is_too_fast_is_reported(void **state)
                   "contact: {thickness: 0.01}\n"
                   "bodies:\n"
                   "  - {name: c, type: cloth, u: [1, 0, 0], v: [0, 0, 1], nodes: [4, 4],\n"
-                  "     node_mass: 0.1, stiffness: 1}\n"
+                  "     node_mass: 0.1, stiffness: 100}\n"
                   "colliders:\n"
                   "  - {type: mesh, file: cube.obj, translate: [0, 2, 0],\n"
                   "     motion: {velocity: [0, -5, 0]}}\n");
@@ -537,10 +537,30 @@ static void a_mesh_that_is_too_fast_is_reported(void **state)
     outcome = cli_expect(0, "taut check --set simulation.dt=0.0012 --set "
                             "simulation.integrator=symplectic_euler fast.yaml");
     assert_non_null(strstr(outcome.err, "moves by up to 0.6 times the thickness"));
+    assert_non_null(strstr(outcome.err, "Use 'dt: auto', or a dt of at most 0.0008 s"));
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut check --set simulation.dt=0.0009 --set "
                             "simulation.integrator=symplectic_euler fast.yaml");
     assert_null(strstr(outcome.err, "warning"));
+    outcome_free(&outcome);
+    // dt: auto takes such steps, and warns where they are far shorter than without the mesh.
+    outcome = cli_expect(0, "taut info --set simulation.dt=auto --set "
+                            "simulation.integrator=symplectic_euler fast.yaml");
+    assert_null(strstr(outcome.err, "warning"));
+    assert_non_null(strstr(outcome.out, "steps of 0.0008 s"));
+    assert_non_null(strstr(outcome.out,
+                           "Mesh collider 0 moves by half the thickness of contact in "
+                           "0.001 s, where it is fastest; 'dt: auto' stays below that"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut info --json --set simulation.dt=auto --set "
+                            "simulation.integrator=symplectic_euler fast.yaml");
+    assert_non_null(strstr(outcome.out, "\"mesh_step\": 0.001,"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut check --set simulation.dt=auto --set "
+                            "simulation.integrator=symplectic_euler --set "
+                            "contact.thickness=0.001 fast.yaml");
+    assert_non_null(strstr(outcome.err, "fast.yaml:7:5: warning: while this mesh moves fastest, "
+                                        "'dt: auto' takes steps of 8e-05 s, "));
     outcome_free(&outcome);
 }
 

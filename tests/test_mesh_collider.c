@@ -159,6 +159,19 @@ static void test_poses(void **state)
     assert_true(collider_fastest(&collider, 0) == 4);
     assert_true(collider_moves(&collider));
 
+    // 0.5 m/s from 0.25 s on, then 4 m/s: steps of 0.1 m; such that 100 steps end where it gets faster; and
+    // where it stands still.
+    frames[0].time = 0.25, frames[2] = (struct scene_keyframe){1, {1, 2, 0}, {90, 0, 0}};
+    frames[0].angles = frames[1].angles, frames[1].position = vec3_make(0.125, 0, 0);
+    frames[2].position = vec3_make(0.125, 2, 0);
+    assert_near(collider_longest_step(&collider, 1, 0.3, 0.5, 0.1), 0.2, 1e-15);
+    assert_near(collider_longest_step(&collider, 1, 0.3, 2, 0.1), 0.1, 1e-15);
+    assert_near(collider_longest_step(&collider, 1, 0.3, 100, 0.1), 0.025, 1e-15);
+    assert_near(collider_longest_step(&collider, 1, 0, 5, 0.1), 0.1, 1e-15);
+    assert_near(collider_longest_step(&collider, 1, 0.5, 5, 0.1), 0.025, 1e-15);
+    assert_true(isinf(collider_longest_step(&collider, 1, 1, 5, 0.1)));
+    assert_near(collider_longest_step(&collider, 1, 0, 1000, 1e-3), 5e-4, 1e-15);
+
     collider.motion =
         (struct scene_collider_motion){.velocity = {1, 2, 3}, .angular_velocity = {0, 0, 180}};
     pose = collider_pose_at(&collider, 0.5, 0);
@@ -166,6 +179,8 @@ static void test_poses(void **state)
     check_velocity(&collider, 0.3);
     collider.motion.angular_velocity = vec3_make(30, -70, 110);
     check_velocity(&collider, 0.3);
+    assert_near(collider_longest_step(&collider, 2, 9, 1, 0.1),
+                0.1 / collider_fastest(&collider, 2), 1e-15);
     assert_near(collider_fastest(&collider, 2),
                 sqrt(14) + 2 * PI / 180 * vec3_length(collider.motion.angular_velocity), 1e-12);
 }
@@ -449,6 +464,81 @@ static void test_a_fast_mesh_sweeps_a_sheet_along(void **state)
             assert_true(solver_surface_cuts(solver).steps > 0);
             taut_solver_destroy(solver);
         }
+}
+
+// ---- dt: auto follows the motion of meshes
+
+// A square that waits under a hanging sheet, sweeps it along at 20 m/s for 20 ms, and stays; `motion`
+// instead of its keyframes.
+static taut_solver *followed_of(const char *integrator, const char *motion,
+                                const struct solver_options *options)
+{
+    return solver_from(
+        scene_of("precision: double\nsimulation: {integrator: %s, dt: auto, duration: 0.8}\n"
+                 "environment: {gravity: [0, -9.81, 0]}\ncontact: {thickness: 0.004}\n"
+                 "bodies:\n"
+                 "- {name: sheet, type: cloth, origin: [-0.2, 0.02, 0.2], u: [0.4, 0, 0],\n"
+                 "   v: [0, 0.03, -0.4], nodes: [11, 11], mass: 0.1, damping: 0.02,\n"
+                 "   springs: {structural: {stiffness: 300}, shear: {stiffness: 200}}}\n"
+                 "colliders:\n- {type: mesh, file: %s, scale: 1, motion: {%s}}\n",
+                 integrator, fine_square(6),
+                 motion ? motion
+                        : "keyframes: [[0.3, [0, 0, 0]], [0.32, [0, 0.4, 0]], [0.6, [0, 0.4, 0]]]"),
+        options);
+}
+
+static void test_an_automatic_dt_follows_a_mesh(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "verlet",
+                                              "rk4"};
+    const struct solver_options options = {.config = {.threads = 1}};
+    for (int i = 0; i < 4; i++) {
+        // 0.8 of half a thickness, from the start.
+        taut_solver *steady = followed_of(integrators[i], "velocity: [0, 20, 0]", &options);
+        assert_near(taut_solver_dt(steady), 0.8 * 0.002 / 20, 1e-15);
+        size_t collider = 1;
+        assert_near(solver_mesh_step(steady, &collider), 0.002 / 20, 1e-15);
+        assert_int_equal(collider, 0);
+        taut_solver_destroy(steady);
+
+        taut_solver *solver = followed_of(integrators[i], NULL, &options);
+        const struct scene_collider *mesh = &solver_topology(solver)->colliders[0];
+        const double first = taut_solver_dt(solver);
+        double shortest = first;
+        assert_true(first > 3 * 0.002 / 20); // as without a mesh
+        while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
+            const struct collider_pose before = collider_pose_at(mesh, taut_solver_time(solver), 0);
+            advance(solver, 1);
+            const struct collider_pose after = collider_pose_at(mesh, taut_solver_time(solver), 0);
+            assert_true(after.origin.y - before.origin.y < 0.5001 * 0.004);
+            shortest = fmin(shortest, taut_solver_dt(solver));
+            if (taut_solver_step_count(solver) % 50 == 0)
+                assert_int_equal(crossings_of(solver), 0);
+        }
+        assert_true(shortest >= 0.8 * 0.002 / 20 && shortest <= 0.95 * 0.002 / 20);
+        assert_true(taut_solver_dt(solver) > 0.7 * first);
+        assert_true(taut_solver_step_count(solver) < 4 * (uint64_t)(0.8 / first));
+        assert_true(taut_solver_time(solver) >= 0.8 - 1e-9);
+        taut_solver_destroy(solver);
+    }
+}
+
+static uint64_t hash_of_followed(const void *context, const struct solver_options *options)
+{
+    (void)context;
+    taut_solver *solver = followed_of("symplectic_euler", NULL, options);
+    advance(solver, 2000);
+    assert_true(solver_dt_rule(solver)->changes > 1);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_the_dt_for_a_mesh_is_the_same_for_all(void **state)
+{
+    (void)state;
+    assert_same_hashes(hash_of_followed, NULL);
 }
 
 // Steps of a thickness and of several.
@@ -896,6 +986,8 @@ int main(void)
         cmocka_unit_test(test_the_budget_closes),
         cmocka_unit_test(test_the_budget_closes_in_implicit_steps),
         cmocka_unit_test(test_a_fast_mesh_sweeps_a_sheet_along),
+        cmocka_unit_test(test_an_automatic_dt_follows_a_mesh),
+        cmocka_unit_test(test_the_dt_for_a_mesh_is_the_same_for_all),
         cmocka_unit_test(test_a_mesh_sweeps_a_sheet_along_in_implicit_steps),
         cmocka_unit_test(test_a_sheet_gives_way_to_what_turns),
         cmocka_unit_test(test_positions_are_those_of_bodies_far_away),

@@ -461,6 +461,19 @@ static void print_critical(const struct info *info)
     puts(".");
 }
 
+// How long steps may be for mesh colliders (solver/mesh_step.c).
+static void print_mesh_step(const struct info *info)
+{
+    size_t collider;
+    const double longest = solver_mesh_step(info->solver, &collider);
+    if (isinf(longest))
+        return;
+    const bool implicit = integrator_is_implicit(solver_integrator(info->solver));
+    printf("\n  Mesh collider %zu moves by %s of contact in %.4g s, where it is fastest%s.\n",
+           collider, implicit ? "two thicknesses" : "half the thickness", longest,
+           solver_dt_rule(info->solver)->automatic ? "; 'dt: auto' stays below that then" : "");
+}
+
 static bool any_projects(const struct topology *topology)
 {
     for (size_t c = 0; c < topology->collider_count; c++)
@@ -585,6 +598,7 @@ static void print_table(const struct info *info)
     print_contact(info);
     print_materials(info);
     print_critical(info);
+    print_mesh_step(info);
     print_substeps(info);
     print_ranks(info);
 }
@@ -873,6 +887,9 @@ static void print_json(const struct info *info)
     json_close_array(&json);
 
     write_critical(&json, info);
+    size_t collider;
+    const double mesh_step = solver_mesh_step(solver, &collider);
+    json_number(&json, "mesh_step", isfinite(mesh_step) ? mesh_step : NAN);
 
     json_string(&json, "integrator", integrator_name(solver_integrator(solver)));
     json_string(&json, "precision", precision_name(solver_precision(solver)));

@@ -72,17 +72,44 @@ bool collider_changes_velocity(const struct scene_collider *collider, double fro
     return false;
 }
 
+// Of a motion without keyframes, m/s.
+static double steady_speed(const struct scene_collider_motion *motion, double radius)
+{
+    return vec3_length(motion->velocity) + RADIANS * vec3_length(motion->angular_velocity) * radius;
+}
+
+// Up to a keyframe from the one before it, m/s.
+static double speed_up_to(const struct scene_keyframe *frame, double radius)
+{
+    const struct scene_keyframe *before = frame - 1;
+    const vec3 turned = vec3_subtract(frame->angles, before->angles);
+    const double way = vec3_length(vec3_subtract(frame->position, before->position)) +
+                       RADIANS * (fabs(turned.x) + fabs(turned.y) + fabs(turned.z)) * radius;
+    return way / (frame->time - before->time);
+}
+
 double collider_fastest(const struct scene_collider *collider, double radius)
 {
     const struct scene_collider_motion *motion = &collider->motion;
-    double fastest =
-        vec3_length(motion->velocity) + RADIANS * vec3_length(motion->angular_velocity) * radius;
-    for (size_t i = 1; i < motion->keyframe_count; i++) {
-        const struct scene_keyframe *a = &motion->keyframes[i - 1], *b = &motion->keyframes[i];
-        const vec3 turned = vec3_subtract(b->angles, a->angles);
-        const double way = vec3_length(vec3_subtract(b->position, a->position)) +
-                           RADIANS * (fabs(turned.x) + fabs(turned.y) + fabs(turned.z)) * radius;
-        fastest = fmax(fastest, way / (b->time - a->time));
-    }
+    double fastest = steady_speed(motion, radius);
+    for (size_t i = 1; i < motion->keyframe_count; i++)
+        fastest = fmax(fastest, speed_up_to(&motion->keyframes[i], radius));
     return fastest;
+}
+
+double collider_longest_step(const struct scene_collider *collider, double radius, double time,
+                             double steps, double way)
+{
+    const struct scene_collider_motion *motion = &collider->motion;
+    const double steady = steady_speed(motion, radius);
+    double longest = steady > 0 ? way / steady : INFINITY;
+    for (size_t i = 1; i < motion->keyframe_count; i++) {
+        const struct scene_keyframe *frame = &motion->keyframes[i];
+        const double speed = speed_up_to(frame, radius), until = (frame - 1)->time - time;
+        if (longest * steps <= until)
+            break;
+        if (frame->time > time && speed > 0)
+            longest = fmin(longest, fmax(way / speed, until / steps));
+    }
+    return longest;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/collider_pose.h"
 #include "scene/moduli.h"
 #include "scene/schema/schema.h"
 
@@ -144,21 +143,23 @@ static taut_status choose_automatic(taut_solver *solver, const taut_scene *scene
     if (!(critical.omega > 0))
         return refuse_automatic(scene, diagnostics,
                                 "it needs a spring at a free node; give dt in seconds", error);
-    solver->dt = solver->dt_rule.safety * critical.followed;
     char reason[300];
-    if (!(solver->dt > 0)) {
+    if (!(critical.followed > 0)) {
         snprintf(reason, sizeof reason,
                  "%s has no stable step without damping, and its limit with damping is not "
                  "followed during a run; choose another integrator or give dt in seconds",
                  integrator_name(solver->integrator));
         return refuse_automatic(scene, diagnostics, reason, error);
     }
-    if (!isfinite(solver->dt)) {
+    if (!isfinite(critical.followed)) {
         snprintf(reason, sizeof reason,
                  "%s is stable at every step, so accuracy decides; give dt in seconds",
                  integrator_name(solver->integrator));
         return refuse_automatic(scene, diagnostics, reason, error);
     }
+    if (diagnostics)
+        mesh_warn_of_short_steps(solver, scene, critical.followed, diagnostics);
+    solver->dt = solver->dt_rule.safety * fmin(critical.followed, mesh_step_at(solver, 0));
     solver->functions->set_dt(solver->system, solver->dt);
     return TAUT_OK;
 }
@@ -382,35 +383,6 @@ static void check_given_contact(const taut_solver *solver, const taut_scene *sce
                "s. Use 'stiffness: auto', at most %.3g N/m, or a smaller dt",
                contact->stiffness, solver->dt * sqrt(most / contact->stiffness), solver->dt,
                0.8 * most);
-}
-
-// Warns of meshes that move so far in a step that surfaces cannot follow: implicit steps of several
-// thicknesses are shortened and cut until they gain energy that nothing supplies, and take seconds;
-// where an explicit step moves a mesh by half a thickness, cuts may leave surfaces crossed.
-static void check_fast_meshes(const taut_solver *solver, const taut_scene *scene,
-                              struct diagnostics *diagnostics)
-{
-    const struct topology *topology = solver->topology;
-    const bool implicit = integrator_is_implicit(solver->integrator);
-    const double parts =
-        solver->integrator == INTEGRATOR_XPBD ? (double)scene->simulation.substeps : 1;
-    const double thickness = scene->contact.thickness, most = implicit ? 2 : 0.5;
-    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
-        const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        const struct scene_collider *collider = &topology->colliders[mesh->collider];
-        const double fastest = collider_fastest(collider, mesh->radius);
-        const double part = fastest * solver->dt / parts / thickness;
-        if (part <= most * 0.9999)
-            continue;
-        scene_warn(scene, diagnostics, scene->colliders[mesh->collider].at,
-                   "this mesh moves by up to %.3g times the thickness of contact in a %s, more "
-                   "than surfaces can follow: %s. Use a dt of at most %.3g s%s",
-                   part, parts > 1 ? "substep" : "step",
-                   implicit ? "steps take long, and may add energy"
-                            : "they may pass through each other",
-                   0.8 * most * thickness / fastest * parts,
-                   implicit ? ", or 'integrator: xpbd' with substeps" : "");
-    }
 }
 
 // contact.stiffness: auto. Of the largest eigenvalue without contact, contact adds three times as
@@ -866,6 +838,7 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
         .safety = simulation->safety,
         .duration = simulation->has_duration ? simulation->duration : 0,
     };
+    solver->dt_rule.mesh_way = mesh_allowed_way(solver, scene);
     dt_plan_checks(solver);
     solver->position_step = simulation->position_step;
     if (!simulation->dt_auto && simulation->position_step > 0)
@@ -893,8 +866,8 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
         status = check_given_dt(solver, scene, diagnostics, error);
     if (status == TAUT_OK && !simulation->dt_auto && diagnostics)
         check_given_contact(solver, scene, diagnostics);
-    if (status == TAUT_OK && diagnostics)
-        check_fast_meshes(solver, scene, diagnostics);
+    if (status == TAUT_OK && !simulation->dt_auto && diagnostics)
+        mesh_warn_of_long_steps(solver, scene, diagnostics);
     return status;
 }
 
@@ -981,12 +954,19 @@ void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
         100 * fmin(1, lost / scale.speed));
 }
 
-// Computes the bound up to twice the value that shows that dt is too far below it.
+// Computes the bound up to twice the value that shows that dt is too far below it; much further where a
+// mesh collider may have kept dt short.
 void dt_adapt(taut_solver *solver, const struct worker *worker)
 {
     const struct system_functions *call = solver->functions;
-    double before = solver->dt, safety = solver->dt_rule.safety;
-    double bound = call->critical_up_to(solver->system, 2 * before / (safety * DT_FAR), worker);
+    const double before = solver->dt, safety = solver->dt_rule.safety, much = 64;
+    const double enough = 2 * before / (safety * DT_FAR);
+    const uint64_t done = call->steps(solver->system);
+    const double time = solver_time_of(solver, done),
+                 last = time - before * (double)solver->dt_rule.interval;
+    const bool was_short = mesh_step_at(solver, last) < 2 * before / safety;
+    const double most = fmin(was_short ? much * before : enough, mesh_step_at(solver, time));
+    double bound = call->critical_up_to(solver->system, most, worker);
     double wanted = safety * bound;
     // The bound is not finite if the run has diverged, which the next check detects.
     bool near = before > DT_NEAR * bound, far = before < DT_FAR * wanted;
@@ -995,9 +975,8 @@ void dt_adapt(taut_solver *solver, const struct worker *worker)
     call->change_dt(solver->system, wanted, worker);
     if (worker->index == 0) {
         struct dt_rule *rule = &solver->dt_rule;
-        uint64_t step = call->steps(solver->system);
-        rule->since_time = solver_time_of(solver, step);
-        rule->since_step = step;
+        rule->since_time = time;
+        rule->since_step = done;
         rule->changes++;
         solver->dt = wanted;
         dt_plan_steps(solver);

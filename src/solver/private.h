@@ -235,4 +235,20 @@ void dt_plan_steps(taut_solver *solver);
 // near to the bound or too far below it. All workers together.
 void dt_adapt(taut_solver *solver, const struct worker *worker);
 
+// ---- mesh_step.c
+
+// How far mesh colliders may move in one dt, m.
+double mesh_allowed_way(const taut_solver *solver, const taut_scene *scene);
+
+// The longest step that keeps to that in all steps from `time` on up to the next evaluation of the bound;
+// INFINITY if no mesh moves.
+double mesh_step_at(const taut_solver *solver, double time);
+
+// Warn of a dt that is too long for meshes, and of one that is very short for them beside what else is
+// `stable`.
+void mesh_warn_of_long_steps(const taut_solver *solver, const taut_scene *scene,
+                             struct diagnostics *diagnostics);
+void mesh_warn_of_short_steps(const taut_solver *solver, const taut_scene *scene, double stable,
+                              struct diagnostics *diagnostics);
+
 #endif

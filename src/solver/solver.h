@@ -131,9 +131,14 @@ struct dt_rule {
     uint64_t interval;                  // steps between two evaluations of the bound;
     uint64_t pumping, pumping_interval; // but while gas is pumped in, up to step `pumping`, this
     uint64_t changes;                   // of dt, so far
+    double mesh_way; // m, how far mesh colliders may move in one dt (mesh_step.c)
 };
 
 const struct dt_rule *solver_dt_rule(const taut_solver *solver);
+
+// The longest step in which no mesh collider ever moves farther than surfaces can follow, s, and the
+// collider that sets it; INFINITY if none moves.
+double solver_mesh_step(const taut_solver *solver, size_t *collider);
 
 // The time at the start of a step, and at the end of the last planned step, s, at the present dt.
 double solver_time_of(const taut_solver *solver, uint64_t step);

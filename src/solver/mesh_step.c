@@ -1,0 +1,106 @@
+// How long steps may be for mesh colliders that move: surfaces follow a mesh only where it moves by a part
+// of their thickness in a step. A dt that the scene gives is a warning if it is longer; dt: auto follows.
+//
+// Only motions that the scene prescribes count, and only what they are up to the next evaluation of the
+// bound, so that a mesh that moves fast for a moment does not make a whole run slow.
+#include "solver/private.h"
+
+#include <math.h>
+
+#include "scene/collider_pose.h"
+
+// The parts of the thickness. Implicit steps of several thicknesses are shortened and cut until they
+// gain energy that nothing supplies, and take seconds; where an explicit step, or a substep, moves a mesh
+// by half a thickness, cuts may leave surfaces crossed.
+static const double IMPLICIT_PART = 2, EXPLICIT_PART = 0.5;
+
+static double substeps(const taut_solver *solver, const taut_scene *scene)
+{
+    return solver->integrator == INTEGRATOR_XPBD ? (double)scene->simulation.substeps : 1;
+}
+
+// Between a mesh and the body that comes nearest to it, m.
+static double least_thickness(const taut_scene *scene)
+{
+    double least = scene->contact.thickness;
+    for (size_t b = 0; b < scene->body_count; b++)
+        least = fmin(least, scene_thickness(scene, b));
+    return (least + scene->contact.thickness) / 2;
+}
+
+double mesh_allowed_way(const taut_solver *solver, const taut_scene *scene)
+{
+    const bool implicit = integrator_is_implicit(solver->integrator);
+    return (implicit ? IMPLICIT_PART : EXPLICIT_PART) * least_thickness(scene) *
+           substeps(solver, scene);
+}
+
+double mesh_step_at(const taut_solver *solver, double time)
+{
+    const struct topology *topology = solver->topology;
+    const struct dt_rule *rule = &solver->dt_rule;
+    double longest = INFINITY;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        longest =
+            fmin(longest, collider_longest_step(&topology->colliders[mesh->collider], mesh->radius,
+                                                time, (double)rule->interval, rule->mesh_way));
+    }
+    return longest;
+}
+
+double solver_mesh_step(const taut_solver *solver, size_t *collider)
+{
+    const struct topology *topology = solver->topology;
+    double fastest = 0;
+    *collider = 0;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        const double speed = collider_fastest(&topology->colliders[mesh->collider], mesh->radius);
+        if (speed > fastest)
+            *collider = mesh->collider;
+        fastest = fmax(fastest, speed);
+    }
+    return fastest > 0 ? solver->dt_rule.mesh_way / fastest : INFINITY;
+}
+
+void mesh_warn_of_long_steps(const taut_solver *solver, const taut_scene *scene,
+                             struct diagnostics *diagnostics)
+{
+    const struct topology *topology = solver->topology;
+    const bool implicit = integrator_is_implicit(solver->integrator);
+    const double parts = substeps(solver, scene), thickness = least_thickness(scene),
+                 limit = integrator_limit(solver->integrator);
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        const double fastest = collider_fastest(&topology->colliders[mesh->collider], mesh->radius);
+        const double way = fastest * solver->dt;
+        if (way <= solver->dt_rule.mesh_way * 0.9999)
+            continue;
+        scene_warn(scene, diagnostics, scene->colliders[mesh->collider].at,
+                   "this mesh moves by up to %.3g times the thickness of contact in a %s, more "
+                   "than surfaces can follow: %s. Use %sa dt of at most %.3g s%s",
+                   way / parts / thickness, parts > 1 ? "substep" : "step",
+                   implicit ? "steps take long, and may add energy"
+                            : "they may pass through each other",
+                   limit > 0 && isfinite(limit) ? "'dt: auto', or " : "",
+                   0.8 * solver->dt_rule.mesh_way / fastest,
+                   implicit ? ", or 'integrator: xpbd' with substeps" : "");
+    }
+}
+
+void mesh_warn_of_short_steps(const taut_solver *solver, const taut_scene *scene, double stable,
+                              struct diagnostics *diagnostics)
+{
+    const double many = 20, safety = solver->dt_rule.safety;
+    size_t collider;
+    const double longest = solver_mesh_step(solver, &collider);
+    if (stable <= many * longest)
+        return;
+    scene_warn(
+        scene, diagnostics, scene->colliders[collider].at,
+        "while this mesh moves fastest, 'dt: auto' takes steps of %.3g s, %.3g times shorter "
+        "than the %.3g s that springs allow, so that none moves it by more than half the "
+        "thickness of contact. Use a slower motion or a larger thickness",
+        safety * longest, stable / longest, safety * stable);
+}
