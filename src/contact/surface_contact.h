@@ -105,6 +105,11 @@ void REAL_NAME(surface_contact_count_cut)(struct system *system);
 // Whether a step has been cut since the last call. The same on every worker.
 bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct worker *worker);
 
+// The kinetic energy that nodes had before they were cut, J: to be given before each cut, by the first
+// worker; and the greatest in the steps for which surface_contact_has_cut has returned true the last time.
+void REAL_NAME(surface_contact_note_kinetic)(struct system *system, double kinetic);
+double REAL_NAME(surface_contact_uncut_kinetic)(const struct system *system);
+
 // Whether surfaces have passed through each other between the start of the step and the last
 // evaluation at a stage.
 bool REAL_NAME(surface_contact_crossed)(const struct system *system);

@@ -828,6 +828,18 @@ bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct work
     return has;
 }
 
+void REAL_NAME(surface_contact_note_kinetic)(struct system *system, double kinetic)
+{
+    struct surface_contact *it = system->surface_contact;
+    const bool first = it->cuts.cuts == it->cuts_seen;
+    it->uncut_kinetic = first ? kinetic : fmax(kinetic, it->uncut_kinetic);
+}
+
+double REAL_NAME(surface_contact_uncut_kinetic)(const struct system *system)
+{
+    return system->surface_contact->uncut_kinetic;
+}
+
 // ---- The fraction of an implicit step
 
 // Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them, however

@@ -206,10 +206,11 @@ struct surface_contact {
     // farthest, m and m/s; and whether candidates are cut in a frame that moves so.
     vec3 carrier_moved, carrier_velocity;
     bool carries;
-    uint64_t cuts_seen; // by surface_contact_has_cut
-    double cut_work;    // J, in the last of them: of nodes and shapes with a prescribed motion
-    bool cuts_again;    // something has been cut in this round
-    uint8_t *changed;   // by block: in which round of the last cut a node of it has been moved
+    uint64_t cuts_seen;   // by surface_contact_has_cut
+    double uncut_kinetic; // J, the greatest before a cut since then
+    double cut_work;      // J, in the last of them: of nodes and shapes with a prescribed motion
+    bool cuts_again;      // something has been cut in this round
+    uint8_t *changed;     // by block: in which round of the last cut a node of it has been moved
 };
 
 // As array_reserve, with an eighth of what is needed as spare room instead of up to as much: for lists that

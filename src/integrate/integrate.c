@@ -317,6 +317,9 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     taut_energy before = {0};
     if (counts_work)
         before = energy_of_motion(system, end, worker);
+    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_contact_note_kinetic)(system, kinetic);
     REAL_NAME(surface_contact_cut)(system, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (counts_work) {

@@ -90,9 +90,14 @@ static double speed_up_to(const struct scene_keyframe *frame, double radius)
 
 double collider_fastest(const struct scene_collider *collider, double radius)
 {
+    return collider_fastest_by(collider, radius, INFINITY);
+}
+
+double collider_fastest_by(const struct scene_collider *collider, double radius, double time)
+{
     const struct scene_collider_motion *motion = &collider->motion;
     double fastest = steady_speed(motion, radius);
-    for (size_t i = 1; i < motion->keyframe_count; i++)
+    for (size_t i = 1; i < motion->keyframe_count && motion->keyframes[i - 1].time <= time; i++)
         fastest = fmax(fastest, speed_up_to(&motion->keyframes[i], radius));
     return fastest;
 }

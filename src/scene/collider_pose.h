@@ -37,6 +37,9 @@ bool collider_changes_velocity(const struct scene_collider *collider, double fro
 // The highest speed of any point within `radius` (m) of its origin, at any time, m/s.
 double collider_fastest(const struct scene_collider *collider, double radius);
 
+// The same up to a time.
+double collider_fastest_by(const struct scene_collider *collider, double radius, double time);
+
 // The longest step, s, with which the next `steps` steps from `time` on move none of these points by more
 // than `way` (m) each; INFINITY if they stand still. It may be so short that the steps end where a faster
 // motion begins.

@@ -128,27 +128,35 @@ static void sum_resolved(const struct system *system, const void *argument, stru
     }
 }
 
-// The largest speed of kinematic nodes and spheres, m/s.
-static double outside_speed(const struct system *system)
+// The largest speed that colliders have had up to a time, m/s.
+static double collider_speed(const struct system *system, double time)
 {
     const struct topology *topology = system->topology;
-    double fastest = 0;
+    double fastest = system->fastest_outside;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const struct topology_collider *mesh = &topology->mesh_colliders[m];
+        fastest = fmax(
+            fastest, collider_fastest_by(&topology->colliders[mesh->collider], mesh->radius, time));
+    }
+    return fastest;
+}
+
+// The same of kinematic nodes and colliders.
+static double outside_speed(const struct system *system, double time)
+{
+    const struct topology *topology = system->topology;
+    double fastest = collider_speed(system, time);
     for (size_t m = 0; m < topology->motion_count; m++) {
         const struct motion *motion = &topology->motions[m];
         double reach = motion->type == MOTION_OSCILLATOR ? fabs(motion->amplitude) : motion->length;
         fastest = fmax(fastest, motion->type == MOTION_DRIVE ? motion_drive_speed(motion)
                                                              : 2 * reach * motion->omega);
     }
-    for (size_t c = 0; c < topology->collider_count; c++)
-        fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
-    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
-        const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        fastest =
-            fmax(fastest, collider_fastest(&topology->colliders[mesh->collider], mesh->radius));
-    }
     for (size_t i = 0; i < system->kinematic_targets.count; i++)
         fastest = fmax(fastest, vec3_length(system->kinematic_targets.items[i].velocity));
-    return fmax(fastest, system->fastest_outside);
+    return fastest;
 }
 
 static double greatest_stiffness(const struct topology *topology)
@@ -165,7 +173,7 @@ static double greatest_stiffness(const struct topology *topology)
 static double outside_work(const struct system *system, double time)
 {
     const struct topology *topology = system->topology;
-    double speed = outside_speed(system);
+    double speed = outside_speed(system, time);
     if (speed == 0)
         return 0;
     double stiffness = greatest_stiffness(topology);
@@ -509,6 +517,9 @@ static bool has_diverged(struct system *system, double factor, double *most,
 
 enum { OVERSTRETCH_CHECKS = 4 };
 
+// How many times as much energy contact may give springs: a mesh collider may press many at once.
+static const double PRESSED = 10;
+
 // Whether any node touches a projecting collider.
 static bool touches_surface(const struct system *system)
 {
@@ -529,14 +540,12 @@ static bool has_been_cut(const struct system *system)
 // that it throws into a surface, so that the kinetic energy does not show the divergence; the energy of
 // the stretched springs does. It takes a pass over all springs, and is computed at steps that are
 // DIVERGENCE_STEPS times a power of two, and at every OVERSTRETCH_CHECKS-th check while nodes are
-// stopped; for contact only then, and also at the end of a run. A mesh collider may press many springs at
-// once, for which contact allows ten times as much. What the projection has removed would tell
-// more precisely when to ask, but only the energy budget measures that, and the verdict
-// must be the same without it. Wind may strain a light cloth by more than the energy of its speed,
-// so this check is omitted with wind. All workers get the same result.
+// stopped; for contact only then, and also at the end of a run, with PRESSED times as much. What the
+// projection has removed would tell more precisely when to ask, but only the energy budget measures that,
+// and the verdict must be the same without it. Wind may strain a light cloth by more than the energy of
+// its speed, so this check is omitted with wind. All workers get the same result.
 static bool is_overstretched(struct system *system, double explained, const struct worker *worker)
 {
-    const double pressed = 10;
     const bool projects = system->settings.projects, cuts = system->settings.cuts;
     const uint64_t step = system->state->step, checks = step / DIVERGENCE_STEPS;
     const bool power = (checks & (checks - 1)) == 0, fourth = checks % OVERSTRETCH_CHECKS == 0;
@@ -550,7 +559,7 @@ static bool is_overstretched(struct system *system, double explained, const stru
     if (!due)
         return false;
     const bool paused = REAL_NAME(exchange_pause)(system, worker);
-    explained *= cuts ? pressed : 1;
+    explained *= cuts ? PRESSED : 1;
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_energy)(system, worker);
     REAL_NAME(exchange_resume)(system, paused, worker);
@@ -558,6 +567,26 @@ static bool is_overstretched(struct system *system, double explained, const stru
         return false;
     return !(elastic <= MARGIN * explained + small_energy(system) +
                             rounding_at_rest(system, explained, worker));
+}
+
+// Whether nodes had more kinetic energy before contact cut the step than anything but instability gives
+// them: what an unstable step throws into surfaces is stopped there, so that neither velocities nor springs
+// show it. Left out is what rounding of positions hides of the speeds, for all nodes as for the farthest
+// one. Implicit steps may be far from solved where they are cut. All workers get the same result.
+static bool was_too_fast(struct system *system, double explained, const struct worker *worker)
+{
+    const double kinetic = REAL_NAME(surface_contact_uncut_kinetic)(system);
+    const double time = step_time(system, system->state->step);
+    const double pressed = collider_speed(system, time) > 0 ? PRESSED : 1;
+    const double allowed = pressed * MARGIN * explained + small_energy(system);
+    if (system->settings.tolerant || integrator_is_implicit(system->settings.integrator) ||
+        system->topology->environment.wind.present || !(kinetic > allowed))
+        return false;
+    complete(system, worker);
+    const double hidden =
+        state_is_mixed(system->state) ? 0 : greatest_spacing(system) / position_step(system);
+    return kinetic > allowed + 1.5 * topology_total_mass(system->topology) * hidden * hidden +
+                         rounding_energy(system) + rounding_at_rest(system, explained, worker);
 }
 
 // An unstable mode that has grown to this many times what the check allows does not return below it
@@ -573,8 +602,13 @@ bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker
 
 void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker *worker)
 {
-    if (!REAL_NAME(surface_contact_has_cut)(system, worker) ||
-        !REAL_NAME(divergence_is_certain)(system, worker))
+    double explained;
+    if (!REAL_NAME(surface_contact_has_cut)(system, worker))
+        return;
+    const bool diverged =
+        has_diverged(system, 1, &explained, worker) || was_too_fast(system, explained, worker);
+    stage_end(&system->clock, STAGE_CHECK, worker);
+    if (!diverged)
         return;
     const bool rounding = is_rounding(system, worker);
     if (worker->index == 0 && system->fault.code == TAUT_OK)

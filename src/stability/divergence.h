@@ -23,9 +23,9 @@ bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker
 // shows. All workers together.
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker);
 
-// The same after a step in which motion has been cut (surface_contact.h), if the next check will
-// certainly report it: in a run that has diverged everything passes through everything, and a step
-// would take minutes. All workers together, after the step has been counted.
+// The same after a step in which motion has been cut (surface_contact.h), also by what nodes had before: in a
+// run that has diverged everything passes through everything, and a step would take minutes. All workers
+// together, after the step has been counted.
 void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker *worker);
 
 #endif
