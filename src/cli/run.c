@@ -45,6 +45,8 @@ static void read_frame(struct run *run, unsigned fields)
     double begin = clock_seconds();
     solver_read_frame(run->solver, fields, &run->frame);
     run->output_seconds += clock_seconds() - begin;
+    if (run->status == TAUT_OK && !solver_is_whole(run->solver))
+        run->status = fail_memory(&run->error, "contact");
     if (fields & FRAME_ENERGY) {
         run->energy_step = run->frame.step;
         progress_energy(&run->progress, run->frame.energy.total);
@@ -306,6 +308,8 @@ static taut_status open_output(struct run *run)
         run->frame.reader_context = run->solver;
     }
     read_frame(run, run->options->no_output ? FRAME_ENERGY : run->frame_fields);
+    if (run->status != TAUT_OK)
+        return run->status;
     const bool continues = run->resumption && run->resumption->checkpoint;
     run->first_energy = continues ? run->resumption->position.energy_at_start : run->frame.energy;
     if (run->options->no_output)
@@ -324,8 +328,8 @@ static taut_status open_output(struct run *run)
 static taut_status output_frame(struct run *run)
 {
     read_frame(run, run->frame_fields);
-    if (!run->recording)
-        return TAUT_OK;
+    if (!run->recording || run->status != TAUT_OK)
+        return run->status;
     double begin = clock_seconds();
     run->status = recording_frame(run->recording, &run->frame, &run->error);
     run->output_seconds += clock_seconds() - begin;
@@ -578,7 +582,8 @@ static bool can_continue(const struct run *run)
 static void leave_checkpoint(struct run *run)
 {
     const bool ended = run->status == TAUT_OK && run->signal_number == 0;
-    if (!ended && can_continue(run) && taut_solver_step_count(run->solver) > 0)
+    if (!ended && can_continue(run) && solver_is_whole(run->solver) &&
+        taut_solver_step_count(run->solver) > 0)
         checkpoints_write_last(run);
     else
         checkpoints_finish(run);

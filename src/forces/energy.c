@@ -88,7 +88,7 @@ void REAL_NAME(energy_measure_without_fault)(struct system *system, struct evalu
     const struct fault found = system->fault;
     REAL_NAME(energy_measure)(system, evaluation, energy, worker);
     if (worker->index == 0)
-        system->fault = found;
+        REAL_NAME(fault_put_back)(system, &found);
 }
 
 double REAL_NAME(energy_total)(struct system *system, struct evaluation evaluation,

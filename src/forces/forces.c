@@ -234,6 +234,12 @@ void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
     evaluate(system, evaluation, false, SWEEP_FORCES, worker);
 }
 
+void REAL_NAME(fault_put_back)(struct system *system, const struct fault *found)
+{
+    if (system->fault.code != TAUT_ERROR_MEMORY)
+        system->fault = *found;
+}
+
 void REAL_NAME(forces_move)(struct system *system, struct evaluation evaluation,
                             enum sweep_finish finish, const struct worker *worker)
 {

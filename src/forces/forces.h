@@ -19,6 +19,10 @@ void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
                                                  struct evaluation evaluation,
                                                  const struct worker *worker);
 
+// After an evaluation that is not one of a step, and ends no run: `found` is the fault before it. But
+// where memory has run out, lists of contact are lost, and the run ends. By one worker.
+void REAL_NAME(fault_put_back)(struct system *system, const struct fault *found);
+
 // fx, fy, fz := all forces except those of springs and colliders. There is no barrier at the end:
 // when this returns, only the worker's own share of the nodes (node_share) is complete.
 void REAL_NAME(forces_outside)(struct system *system, struct evaluation evaluation,

@@ -297,7 +297,7 @@ static taut_energy energy_of_motion(struct system *system, struct evaluation end
     const double dissipated = REAL_NAME(dissipated_power)(system, end.time, worker);
     if (worker->index == 0) {
         REAL_NAME(exchange_all_known)(system, true); // nothing has moved
-        system->fault = found;
+        REAL_NAME(fault_put_back)(system, &found);
     }
     worker_barrier(worker);
     energy.total += system->settings.dt / 2 * (powers[0] + dissipated);
@@ -385,7 +385,7 @@ static void sample_before_jump(struct system *system, const struct worker *worke
     if (lags)
         REAL_NAME(verlet_complete_aside)(system, false, worker);
     if (worker->index == 0)
-        system->fault = found;
+        REAL_NAME(fault_put_back)(system, &found);
     REAL_NAME(kinematic_swap_velocities)(system, worker);
 }
 

@@ -153,6 +153,7 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
                               const struct worker *worker)
 {
     struct state *s = system->state;
+    const struct fault none = {.code = TAUT_OK};
     const bool current = s->forces_current;
     stage_clock_start(&system->clock, worker);
     worker_barrier(worker); // all have read the present values
@@ -165,7 +166,7 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
             s->previous_state_from = s->step; // the step that bdf2 remembers had another length
         if (mouse_spring->pulls && mouse_spring->chosen)
             REAL_NAME(mouse_spring_set_stiffness)(system, mouse_spring);
-        system->fault = (struct fault){.code = TAUT_OK};
+        REAL_NAME(fault_put_back)(system, &none);
     }
     worker_barrier(worker);
 
@@ -178,7 +179,7 @@ void REAL_NAME(change_finish)(struct system *system, const struct change *change
     REAL_NAME(energy_measure)(system, REAL_NAME(evaluation_now)(system), &energy, worker);
     if (worker->index == 0) {
         REAL_NAME(divergence_start)(system, &energy);
-        system->fault = (struct fault){.code = TAUT_OK};
+        REAL_NAME(fault_put_back)(system, &none);
     }
     worker_barrier(worker);
 }

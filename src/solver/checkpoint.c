@@ -877,6 +877,7 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
             restore_remembered(system, checkpoint);
         else
             REAL_NAME(divergence_start)(system, &energy);
+        checkpoint->no_memory |= system->fault.code == TAUT_ERROR_MEMORY;
         system->fault = (struct fault){.code = TAUT_OK};
     }
     worker_barrier(worker);

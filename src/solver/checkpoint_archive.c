@@ -552,6 +552,12 @@ static struct archive_header header_of_scene(const taut_solver *solver)
 
 taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, taut_error *error)
 {
+    *result = NULL;
+    if (!solver_is_whole(solver))
+        return fail(
+            error, TAUT_ERROR_MEMORY,
+            "memory ran out for contact, and what a step has left without it is no state of the "
+            "run; restore an older checkpoint");
     struct solver_copy *copy = *result = memory_allocate(NULL, 1, sizeof *copy);
     if (copy) {
         copy->checkpoint.gathers = true;
@@ -1079,7 +1085,7 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     taut_status status = continue_bound(solver, checkpoint, error);
     if (status != TAUT_OK)
         return status;
-    return checkpoint->no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
+    return checkpoint->no_memory ? fail_memory(error, "the state to continue from") : TAUT_OK;
 }
 
 // Before anything but the plan has been made: the constants, which come first in the stream.

@@ -235,6 +235,8 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
     taut_status status = dt_choose(solver, scene, wanted, error);
     if (status == TAUT_OK)
         solver_start(solver);
+    if (status == TAUT_OK && !solver_is_whole(solver))
+        status = fail_memory(error, "contact");
     if (status == TAUT_OK && !wanted->planned)
         status = dt_refuse_touching(solver, scene, wanted->diagnostics, error);
     if (status == TAUT_OK && !wanted->tolerant)

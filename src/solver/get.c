@@ -344,9 +344,8 @@ void solver_evaluate(taut_solver *solver, bool want_forces, taut_energy *energy)
 
 taut_status taut_solver_energy(taut_solver *solver, taut_energy *energy, taut_error *error)
 {
-    (void)error;
     solver_evaluate(solver, false, energy);
-    return TAUT_OK;
+    return solver_is_whole(solver) ? TAUT_OK : fail_memory(error, "contact");
 }
 
 uint64_t taut_solver_hash(const taut_solver *solver)

@@ -233,7 +233,7 @@ taut_status solver_restore_from(taut_solver *solver, taut_solver *from,
     checkpoint_apply(solver, &checkpoint, adapts);
     bool no_memory = checkpoint.no_memory;
     checkpoint_free(&checkpoint);
-    return no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
+    return no_memory ? fail_memory(error, "the state to continue from") : TAUT_OK;
 }
 
 // ---- Checkpoints
@@ -304,7 +304,7 @@ taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *
     rule->since_time = state.dt.since_time = checkpoint->state.frame.time;
     rule->since_step = state.dt.since_step = state.frame.step;
     checkpoint_apply(solver, &state, false);
-    return state.no_memory ? fail_memory(error, "kinematic targets") : TAUT_OK;
+    return state.no_memory ? fail_memory(error, "the state to continue from") : TAUT_OK;
 }
 
 void solver_checkpoint_free(struct solver_checkpoint *checkpoint)

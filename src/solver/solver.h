@@ -78,6 +78,10 @@ taut_status solver_create_cut(const taut_scene *scene, const struct solver_optio
 // the solver continues to the next check, which reports that.
 taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error);
 
+// False once memory has run out for lists of contact: what a step has left without its forces is no state
+// of the run, and not to be continued.
+bool solver_is_whole(const taut_solver *solver);
+
 // Whether the solver has not been started yet, since this rank has only its part: solver_share does that.
 bool solver_waits(const taut_solver *solver);
 
@@ -380,7 +384,7 @@ taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, voi
 // on.
 struct solver_copy;
 
-// On failure *copy is NULL.
+// On failure *copy is NULL. TAUT_ERROR_MEMORY also if the solver's state is not whole.
 taut_status solver_copy_make(taut_solver *solver, struct solver_copy **result, taut_error *error);
 
 // An upper bound on its bytes.

@@ -202,6 +202,11 @@ void solver_step_together(taut_solver *solver, uint64_t steps)
     solver_end_steps(solver);
 }
 
+bool solver_is_whole(const taut_solver *solver)
+{
+    return solver->functions->fault(solver->system)->code != TAUT_ERROR_MEMORY;
+}
+
 taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error)
 {
     double start = clock_seconds();

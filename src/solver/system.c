@@ -289,7 +289,7 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
     worker_barrier(worker);
     if (worker->index == 0) {
         system->clock = clock;
-        system->fault = found;
+        REAL_NAME(fault_put_back)(system, &found);
     }
 }
 
