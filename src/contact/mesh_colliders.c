@@ -216,6 +216,8 @@ double REAL_NAME(mesh_colliders_power)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
     double power = 0;
+    if (it && it->keeps_power)
+        return it->kept_power;
     if (!it || (!it->colliders_move && !it->shapes) || !it->pushes)
         return 0;
     if (it->rows && it->rows->present)
@@ -228,6 +230,15 @@ double REAL_NAME(mesh_colliders_power)(const struct system *system)
         if (it->touched[b] && is_of_collider(system->topology, &it->surfaces.blocks[b]))
             power += REAL_NAME(mesh_collider_block_power)(system, b);
     return power;
+}
+
+void REAL_NAME(mesh_colliders_keep_power)(struct system *system, double power)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return;
+    it->keeps_power = true;
+    it->kept_power = power;
 }
 
 // ---- Nodes inside

@@ -512,6 +512,7 @@ static void find_at_stage(struct system *system, const struct worker *worker)
             REAL_NAME(surface_memory_has_run_out)(system);
         }
         it->pushes = it->rows->count > 0;
+        it->keeps_power = false;
         it->rows->present = true;
         atomic_store_explicit(&system->surfaces_push, it->pushes, memory_order_relaxed);
     }
@@ -544,7 +545,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         REAL_NAME(surface_start_move)(system, worker); // lists may be made again in this step
     if (it->paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
         if (worker->index == 0) {
-            it->pushes = false;
+            it->pushes = it->keeps_power = false;
             if (it->friction)
                 it->friction->powers_known = false;
             if (it->rows)
@@ -583,6 +584,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     if (worker->index == 0) {
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
         REAL_NAME(surface_shares_pushes)(system);
+        it->keeps_power = false;
         if (it->friction)
             it->friction->powers_known = true;
         if (it->rows)

@@ -152,6 +152,10 @@ bool REAL_NAME(mesh_colliders_move)(const struct system *system);
 // also by spheres; the same on every worker.
 double REAL_NAME(mesh_colliders_power)(const struct system *system);
 
+// Sets it, of forces that were evaluated in another solver, until the next evaluation. Velocities of
+// Verlet's methods have changed since that one, and with them friction.
+void REAL_NAME(mesh_colliders_keep_power)(struct system *system, double power);
+
 // Whether a node of a body is inside a mesh collider with `sides: outside`, for surfaces that do not
 // cross; *found: the node, and the collider. By one worker. *no_memory: this is not known.
 bool REAL_NAME(mesh_colliders_enclose)(const struct system *system, struct surface_parts *found,

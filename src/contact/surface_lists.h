@@ -175,6 +175,10 @@ struct surface_contact {
     struct displacements *steps; // by block: from the start
     bool steps_known;            // to the present state
 
+    // W, of mesh colliders in the evaluation of forces that a checkpoint had, until the next one.
+    double kept_power;
+    bool keeps_power;
+
     // Forces of an evaluation.
     block_reals *own;
     uint8_t *touched, *receives;       // by block: has forces; owns nodes of blocks that have

@@ -594,6 +594,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     checkpoint->work = system->work;
     checkpoint->implicit_statistics = system->implicit_statistics;
     checkpoint->surface_cuts = REAL_NAME(surface_contact_cuts)(system);
+    checkpoint->mesh_power = s->forces_current ? REAL_NAME(mesh_colliders_power)(system) : 0;
 }
 
 // ---- Numbers of nodes, as they are written
@@ -772,6 +773,8 @@ static void restore_remembered(struct system *system, const struct checkpoint *c
     system->gravity_start = checkpoint->divergence.gravity_start;
     system->explained_peak = checkpoint->divergence.explained_peak;
     s->forces_current = checkpoint->forces_current;
+    if (s->forces_current)
+        REAL_NAME(mesh_colliders_keep_power)(system, checkpoint->mesh_power);
     s->energy_current = system->implicit && checkpoint->end.known;
     if (s->energy_current)
         system->implicit->end = (struct energy_sample){

@@ -411,6 +411,7 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
         ITEM(U64, "surface_cuts.last_stopped", &cuts->last_stopped, 1);
         ITEM(F64, "surface_cuts.lost", cuts->lost, 3);
         ITEM(F64, "surface_cuts.lost_lengths", &cuts->lost_lengths, 1);
+        ITEM(F64, "mesh_colliders.power", &checkpoint->mesh_power, 1);
     }
     if (checkpoint->fields[CHECKPOINT_correction])
         FIELD(REAL, "correction", CHECKPOINT_correction, checkpoint->correction,
