@@ -3,9 +3,9 @@
 
     test_allocations.py TAUT LIBRARY FOLDER [--every]
 
-LIBRARY is fail_allocation.c, preloaded. A small run with all output and a checkpoint is made once for
-each allocation that fails alone, once for each from which all fail, and a run that was interrupted is
-continued in the same way. Each must end by itself, with a message if it has failed, and with the right
+LIBRARY is fail_allocation.c, preloaded. A small run with all output and checkpoints, and one with
+contact, whose lists grow within steps, are made once for each allocation that fails alone and once for
+each from which all fail, and runs that were interrupted are continued in the same way. Each must end by itself, with a message if it has failed, and with the right
 files if not; whatever it has left is then continued by `taut resume` or, where that says so, replaced
 by `taut run --force`, and must become the folder of an undisturbed run.
 
@@ -21,7 +21,8 @@ import sys
 
 from test_faults import contents
 
-SCENE = """simulation: {dt: 0.001, steps: 40, integrator: verlet}
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCENES = {"small": """simulation: {dt: 0.001, steps: 40, integrator: verlet}
 environment: {gravity: [0, -9.81, 0], air_drag: 0.001}
 bodies:
   - {name: rope, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 12,
@@ -34,17 +35,39 @@ output:
   pc2: true
   probes: [{body: rope, node: last, every_steps: 7}]
   checkpoint: {every: 0.01}
-"""
+""", "contact": """simulation: {dt: 0.0005, steps: 40, integrator: velocity_verlet}
+environment: {gravity: [0, -9.81, 0], air_drag: 0.001}
+contact: {thickness: 0.02, friction_coefficient: 0.3, existing: relax}
+bodies:
+  - {name: rope, type: rope, from: [0, 0.1, 0], to: [1, 0.1, 0], nodes: 12, velocity: [0, -3, 0],
+     node_mass: 0.05, spring: {stiffness: 1000, damping: 0.1}, contact: {thickness: 0.03}}
+  - {name: cloth, type: cloth, origin: [0, 0, -0.3], u: [1, 0, 0], v: [0, 0, 0.6], nodes: [11, 7],
+     fabric: denim, velocity: [0, 1, 0]}
+  - {name: cube, type: lattice, origin: [0.3, 0.2, 0], nodes: [3, 3, 3], spacing: 0.1, mass: 0.2,
+     spring: {stiffness: 400, damping: 0.1}, velocity: [0, -4, 0]}
+colliders:
+  - {type: plane, point: [0, -0.1, 0], normal: [0, 1, 0], response: contact,
+     friction_coefficient: 0.4}
+  - {type: sphere, center: [0.5, -0.6, 0], radius: 0.52, response: contact}
+  - {type: mesh, file: """ + REPOSITORY + """/scenes/meshes/cube.asc, scale: 0.1,
+     translate: [0.8, -0.08, 0], friction_coefficient: 0.5, motion: {velocity: [0, 1, 0]}}
+output:
+  every_steps: 20
+  vtp: true
+  probes: [{body: rope, node: last, every_steps: 7}]
+  checkpoint: {every: 0.005}
+"""}
 
 
 class Trials:
-    def __init__(self, taut, library, folder):
+    def __init__(self, taut, library, folder, scene):
         self.taut, self.library, self.folder = os.path.abspath(taut), os.path.abspath(library), folder
         self.failed = self.survived = self.resumed = self.replaced = 0
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
-        with open(self.path("small.yaml"), "w", encoding="utf-8") as file:
-            file.write(SCENE)
+        self.scene = scene + ".yaml"
+        with open(self.path(self.scene), "w", encoding="utf-8") as file:
+            file.write(SCENES[scene])
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -77,7 +100,7 @@ class Trials:
 
     def prepare(self):
         """The undisturbed run, and one that was interrupted after its second checkpoint."""
-        self.start = ["run", "small.yaml", "--output", "trial", "--state", "trial/end.csv"]
+        self.start = ["run", self.scene, "--output", "trial", "--state", "trial/end.csv"]
         done = self.run(self.start, 0)
         self.whole(done, "without a failure")
         self.run_count = self.count()
@@ -134,6 +157,24 @@ class Trials:
             self.finish(what)
         self.compare("trial", what)
 
+    def sweep(self, every):
+        sample = 8 if os.environ.get("TAUT_TEST_QUICK") else 40
+        for kind, count in (("run", self.run_count), ("resume", self.resume_count)):
+            stride = 1 if every else max(1, count // sample)
+            for on in (False, True):
+                numbers = set(range(1 + (stride // 2 if on else 0), count + 1, stride))
+                if kind == "resume" and not on:  # the manifest is read by few, which a sample misses
+                    numbers |= set(range(1, 25))
+                for number in sorted(numbers):
+                    self.trial(kind, number, on)
+
+    def report(self):
+        return "%s: %d allocations in a run, %d in its continuation; %d trials failed with a message, " \
+            "%d ended well; %d were continued and %d begun again, all folders alike" % (
+                self.scene, self.run_count, self.resume_count, self.failed, self.survived,
+                self.resumed, self.replaced)
+
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -146,27 +187,16 @@ def main():
     if not os.path.exists(given.library):
         print("the allocator of this build cannot be replaced")
         return 77
-    trials = Trials(given.taut, given.library, given.folder)
-    trials.prepare()
-    sample = 8 if os.environ.get("TAUT_TEST_QUICK") else 40
-    report = lambda: "%d allocations in a run, %d in its continuation; %d trials failed with a " \
-        "message, %d ended well; %d were continued and %d begun again, all folders alike" % (
-            trials.run_count, trials.resume_count, trials.failed, trials.survived, trials.resumed,
-            trials.replaced)
-    try:
-        for kind, count in (("run", trials.run_count), ("resume", trials.resume_count)):
-            stride = 1 if given.every else max(1, count // sample)
-            for on in (False, True):
-                numbers = set(range(1 + (stride // 2 if on else 0), count + 1, stride))
-                if kind == "resume" and not on:  # the manifest is read by few, which a sample misses
-                    numbers |= set(range(1, 25))
-                for number in sorted(numbers):
-                    trials.trial(kind, number, on)
-    except KeyboardInterrupt:
-        print("interrupted after trials of " + report())
-        return 130
-    print(report())
-    shutil.rmtree(given.folder)
+    for scene in SCENES:
+        trials = Trials(given.taut, given.library, given.folder, scene)
+        trials.prepare()
+        try:
+            trials.sweep(given.every)
+        except KeyboardInterrupt:
+            print("interrupted after trials of " + trials.report())
+            return 130
+        print(trials.report())
+        shutil.rmtree(given.folder)
     return 0
 
 
