@@ -168,6 +168,75 @@ static double square_of(const struct team_work *team, const struct pair_candidat
     return (double)closest_of(&nodes, group, false, &parallel).square;
 }
 
+// Where a kernel hands out those that touch: by then their forces, found again one candidate at a time, have
+// been added, and no others.
+struct handed_out {
+    const struct team_work *team;
+    const struct pair_candidates *pair;
+    const struct barrier *barrier;
+    bool bare;
+    block_reals *wanted[2], *found[2];
+    size_t count;
+    uint32_t next_key; // the least that may follow
+};
+
+static void check_equal_forces(const struct handed_out *it)
+{
+    for (int block = 0; block < 2; block++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int node = 0; node < SURFACE_NODES; node++)
+                assert_true((*it->found[block])[axis][node] == (*it->wanted[block])[axis][node]);
+}
+
+static void check_handed_out(void *context, const struct touching_candidate *items, int count)
+{
+    struct handed_out *it = context;
+    for (int i = 0; i < count; i++) {
+        const int group = (int)(items[i].key >> 16);
+        const struct contact_nodes nodes =
+            nodes_of_code(it->team, it->pair, group, (uint16_t)items[i].key, it->wanted);
+        real parallel, slope, weight = 1;
+        const struct closest closest = closest_of(&nodes, group, it->bare, &parallel);
+        if (parallel < EDGES_PARALLEL)
+            weight = edges_weight(parallel, &slope);
+        assert_true(items[i].key >= it->next_key);
+        it->next_key = items[i].key + 1;
+        assert_true(add_barrier_force(&nodes, &closest, parallel, it->barrier));
+        assert_true(items[i].parts[0] == (group < 2 ? -closest.weights[2] : closest.weights[1]));
+        assert_true(items[i].parts[1] == -closest.weights[3]);
+        assert_true(items[i].apart.x == closest.apart.x && items[i].apart.y == closest.apart.y &&
+                    items[i].apart.z == closest.apart.z);
+        assert_true(items[i].square == closest.square && items[i].weight == weight);
+    }
+    check_equal_forces(it);
+    (*it->found[0])[0][0] += 1; // a force such as that of friction
+    (*it->wanted[0])[0][0] += 1;
+    it->count += (size_t)count;
+}
+
+static void check_handing_out(const struct team_work *team, const struct listed_pair *listed,
+                              const struct pair_candidates *pair, const struct barrier *barrier,
+                              size_t count)
+{
+    block_reals wanted[2] = {{{0}}}, found[2] = {{{0}}};
+    const int last = pair->a != pair->b;
+    struct handed_out all = {
+        .team = team,
+        .pair = pair,
+        .barrier = barrier,
+        .bare = listed->bare,
+        .wanted = {&wanted[0], &wanted[last]},
+        .found = {&found[0], &found[last]},
+    };
+    struct touching_candidates touching = {.take = check_handed_out, .context = &all};
+    struct listed_pair these = *listed;
+    real least;
+    these.touching = &touching;
+    (void)team->broad->kernels->barrier_forces(&these, barrier, found[0], found[last], &least);
+    assert_int_equal(all.count, count);
+    check_equal_forces(&all);
+}
+
 // Forces of kernels are those of one candidate at a time, to the bit.
 static void check_forces(const struct team_work *team, const struct listed_pair *listed,
                          const struct pair_candidates *pair, double square)
@@ -177,7 +246,7 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
     block_reals wanted[2] = {{{0}}}, found[2] = {{{0}}};
     const int last = pair->a != pair->b;
     block_reals *on[2] = {&wanted[0], &wanted[last]};
-    bool touches = false;
+    size_t touching = 0;
     real least = REAL_HUGE;
     for (int group = 0, i = 0; group < 3; group++)
         for (int k = 0; k < pair->counts[group]; k++, i++) {
@@ -186,7 +255,7 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
             real parallel;
             const struct closest closest = closest_of(&nodes, group, listed->bare, &parallel);
             least = closest.square < least ? closest.square : least;
-            touches |= add_barrier_force(&nodes, &closest, parallel, &barrier);
+            touching += add_barrier_force(&nodes, &closest, parallel, &barrier);
         }
     real least_found;
     uint32_t pushed, nodes = 0;
@@ -194,8 +263,8 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
     these.pushed = &pushed;
     assert_int_equal(
         team->broad->kernels->barrier_forces(&these, &barrier, found[0], found[last], &least_found),
-        touches);
-    assert_true(least_found <= least || (these.marks && !touches));
+        touching > 0);
+    assert_true(least_found <= least || (these.marks && touching == 0));
     for (int block = 0; block <= last; block++)
         for (int axis = 0; axis < 3; axis++)
             for (int node = 0; node < SURFACE_NODES; node++) {
@@ -205,6 +274,7 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
                              (double)wanted[block][axis][node]);
             }
     assert_int_equal(pushed, nodes);
+    check_handing_out(team, listed, pair, &barrier, touching);
 }
 
 // What kernels have chosen; `extra` is farther than the limit, which may be so where the distance of

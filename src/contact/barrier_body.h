@@ -4,16 +4,34 @@
 // Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added to
 // nodes candidate by candidate in the order of the list, so that the bits do not depend on the number
 // of lanes. Sums are records, so that a node takes one addition. Edges without triangles need more cases:
-// barrier.h computes them, in their turn. Those that touch are handed out where they are wanted.
+// barrier.h computes them one by one. Those that touch are handed out where they are wanted.
+//
+// Half of the candidates touch, or fewer, in no order that a processor could predict. So points are
+// looked up for several registers, closest points found without branches, and those that touch packed;
+// full registers of these then get their forces.
 #include "contact/barrier.h"
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
 
-// The closest points of a register of candidates, and the forces on their nodes.
+// The closest points of a register of candidates: of a node and a triangle, at v and w, or of two edges, at s
+// and t.
 struct wide_contact {
-    wide weights[4];
+    wide parts[2];
     struct wide_point apart;
     wide square;
+};
+
+// Candidates of a group that touch, in the order of the list, until their forces are added. Of edges also
+// the square of the sine of their angle, and of those that are nearly parallel what turns them (struct
+// wide_edges).
+enum { BATCH = 64, BATCH_ROOM = BATCH + WIDE_LANES };
+struct batch {
+    real parts[2][BATCH_ROOM], apart[3][BATCH_ROOM], square[BATCH_ROOM];
+    real sine[BATCH_ROOM], d[3][BATCH_ROOM], e[3][BATCH_ROOM];
+    real dd[BATCH_ROOM], ee[BATCH_ROOM], de[BATCH_ROOM];
+    uint16_t codes[BATCH_ROOM + CODES_SLACK];
+    int count;
+    bool parallel; // some edges are
 };
 
 // Forces on the nodes of a block, in records from the first one that is added on.
@@ -80,10 +98,8 @@ WIDE_INLINE struct wide_contact closest_points_on_triangles(struct wide_point p,
     const wide at_w = wide_blend(inside, wide_divide(w, whole), side_w);
     found.apart = point_less(point_less(ap, at_v, ab), at_w, ac);
     found.square = wide_dot(found.apart, found.apart);
-    found.weights[0] = one;
-    found.weights[1] = wide_subtract(wide_add(at_v, at_w), one);
-    found.weights[2] = wide_subtract(zero, at_v);
-    found.weights[3] = wide_subtract(zero, at_w);
+    found.parts[0] = at_v;
+    found.parts[1] = at_w;
     return found;
 }
 
@@ -147,10 +163,8 @@ WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, str
     struct wide_contact found;
     found.apart = between_points(edges, s, t);
     found.square = wide_dot(found.apart, found.apart);
-    found.weights[0] = wide_subtract(one, s);
-    found.weights[1] = s;
-    found.weights[2] = wide_subtract(t, one);
-    found.weights[3] = wide_subtract(zero, t);
+    found.parts[0] = s;
+    found.parts[1] = t;
     return found;
 }
 
@@ -164,12 +178,12 @@ static inline unsigned edges_near(const struct wide_contact *found, const struct
     unsigned near = wide_mask_bits(wide_at_most(found->square, limit));
     if (!edges->parallel)
         return near;
-    const wide zero = wide_set(0), *weights = found->weights;
+    const wide zero = wide_set(0), one = wide_set(1), s = found->parts[0], t = found->parts[1];
     const wide by_s = wide_dot(found->apart, edges->d), by_t = wide_dot(found->apart, edges->e);
-    const wide falls_s = wide_max(wide_multiply(by_s, weights[1]),
-                                  wide_subtract(zero, wide_multiply(by_s, weights[0])));
-    const wide falls_t = wide_max(wide_multiply(by_t, weights[3]),
-                                  wide_subtract(zero, wide_multiply(by_t, weights[2])));
+    const wide falls_s = wide_max(wide_multiply(by_s, s),
+                                  wide_subtract(zero, wide_multiply(by_s, wide_subtract(one, s))));
+    const wide falls_t = wide_max(wide_multiply(by_t, wide_subtract(zero, t)),
+                                  wide_subtract(zero, wide_multiply(by_t, wide_subtract(t, one))));
     const wide rounded = wide_multiply(wide_set(32 * REAL_EPSILON),
                                        wide_add(found->square, wide_add(edges->dd, edges->ee)));
     const wide least = wide_subtract(wide_subtract(found->square, rounded),
@@ -239,50 +253,92 @@ WIDE_INLINE wide turn_edges(const struct wide_edges *edges, const struct barrier
     return weight;
 }
 
-// Returns the bits of the lanes that touch. `edges`: NULL of nodes and triangles.
-WIDE_INLINE unsigned forces_of_lanes(const struct wide_contact *found,
-                                     const struct wide_edges *edges, const struct barrier *barrier,
-                                     unsigned lanes, struct lane_forces *forces)
+// The lanes that touch.
+WIDE_INLINE unsigned lanes_that_touch(const struct wide_contact *found,
+                                      const struct barrier *barrier, unsigned lanes)
 {
     const wide reach = wide_set(barrier->reach * barrier->reach);
-    const unsigned touching = lanes & ~wide_mask_bits(wide_at_most(reach, found->square)) &
-                              wide_mask_bits(wide_positive(found->square));
-    forces->turning = 0;
-    if (touching == 0)
-        return 0;
+    return lanes & ~wide_mask_bits(wide_at_most(reach, found->square)) &
+           wide_mask_bits(wide_positive(found->square));
+}
 
+WIDE_INLINE void batch_point(real (*to)[BATCH_ROOM], int at, struct wide_point p, unsigned lanes)
+{
+    (void)wide_pack(to[0] + at, p.x, lanes);
+    (void)wide_pack(to[1] + at, p.y, lanes);
+    (void)wide_pack(to[2] + at, p.z, lanes);
+}
+
+// Adds the lanes that touch to those of the group. `edges`: NULL of nodes and triangles.
+WIDE_INLINE void batch_append(struct batch *batch, const struct wide_contact *found,
+                              const struct wide_edges *edges, const uint16_t *codes,
+                              unsigned touching)
+{
+    const int at = batch->count;
+    (void)wide_pack(batch->parts[0] + at, found->parts[0], touching);
+    (void)wide_pack(batch->parts[1] + at, found->parts[1], touching);
+    (void)wide_pack(batch->square + at, found->square, touching);
+    batch_point(batch->apart, at, found->apart, touching);
+    if (edges)
+        (void)wide_pack(batch->sine + at, edges->sine, touching);
+    if (edges && (touching & edges->parallel)) {
+        batch->parallel = true;
+        batch_point(batch->d, at, edges->d, touching);
+        batch_point(batch->e, at, edges->e, touching);
+        (void)wide_pack(batch->dd + at, edges->dd, touching);
+        (void)wide_pack(batch->ee + at, edges->ee, touching);
+        (void)wide_pack(batch->de + at, edges->de, touching);
+    }
+    batch->count += (int)(codes_keep(batch->codes + at, codes, touching) - (batch->codes + at));
+}
+
+WIDE_INLINE struct wide_point batch_load(const real (*from)[BATCH_ROOM], int at)
+{
+    return (struct wide_point){wide_load(from[0] + at), wide_load(from[1] + at),
+                               wide_load(from[2] + at)};
+}
+
+// The forces of a register of candidates that touch, from number `at` of the batch on.
+WIDE_INLINE void forces_of_batch(const struct batch *batch, int at, bool edges,
+                                 const struct barrier *barrier, struct lane_forces *forces)
+{
     // The force of the barrier over the distance.
     const real k = barrier->stiffness, depth = barrier->depth;
-    const wide distance = wide_sqrt(found->square);
+    const wide zero = wide_set(0), one = wide_set(1);
+    const wide distance = wide_sqrt(wide_load(batch->square + at));
     const wide s = wide_subtract(wide_set(barrier->reach), distance);
     const wide more = wide_subtract(s, wide_set(depth));
     const wide deep = wide_add(wide_set(2 * k * depth), wide_multiply(wide_set(4 * k), more));
     const wide cubic = wide_multiply(wide_multiply(wide_set(2 * k / depth), s), s);
     wide force = wide_blend(wide_positive(more), deep, cubic);
-    if (edges && (touching & edges->parallel))
-        force = wide_multiply(turn_edges(edges, barrier, distance, forces), force);
+    forces->turning = 0;
+    if (edges && batch->parallel) {
+        const wide sine = wide_load(batch->sine + at);
+        if (wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine)) != ALL_LANES) {
+            const struct wide_edges turned = {.d = batch_load(batch->d, at),
+                                              .e = batch_load(batch->e, at),
+                                              .dd = wide_load(batch->dd + at),
+                                              .ee = wide_load(batch->ee + at),
+                                              .de = wide_load(batch->de + at),
+                                              .sine = sine};
+            force = wide_multiply(turn_edges(&turned, barrier, distance, forces), force);
+        }
+    }
     const wide scale = wide_divide(force, distance);
-    wide_records_put(forces->forces, wide_multiply(scale, found->apart.x),
-                     wide_multiply(scale, found->apart.y), wide_multiply(scale, found->apart.z));
-    for (int i = 0; i < 4; i++)
-        wide_store(forces->weights[i], found->weights[i]);
-    return touching;
-}
-
-// What is handed out of the lanes that touch.
-struct lane_touching {
-    real parts[2][WIDE_LANES], apart[3][WIDE_LANES], square[WIDE_LANES];
-};
-
-WIDE_INLINE void store_touching(const struct wide_contact *found, wide first, wide second,
-                                struct lane_touching *lanes)
-{
-    wide_store(lanes->parts[0], first);
-    wide_store(lanes->parts[1], second);
-    wide_store(lanes->apart[0], found->apart.x);
-    wide_store(lanes->apart[1], found->apart.y);
-    wide_store(lanes->apart[2], found->apart.z);
-    wide_store(lanes->square, found->square);
+    const struct wide_point apart = batch_load(batch->apart, at);
+    wide_records_put(forces->forces, wide_multiply(scale, apart.x), wide_multiply(scale, apart.y),
+                     wide_multiply(scale, apart.z));
+    const wide first = wide_load(batch->parts[0] + at), second = wide_load(batch->parts[1] + at);
+    if (edges) {
+        wide_store(forces->weights[0], wide_subtract(one, first));
+        wide_store(forces->weights[1], first);
+        wide_store(forces->weights[2], wide_subtract(second, one));
+    } else {
+        wide_store(forces->weights[0], one);
+        wide_store(forces->weights[1], wide_subtract(wide_add(first, second), one));
+        wide_store(forces->weights[2], wide_subtract(zero, first));
+    }
+    wide_store(forces->weights[3], wide_subtract(zero, second));
 }
 
 // Reads the forces on nodes into records, unless they are there.
@@ -329,14 +385,18 @@ static inline void hand_out(struct barrier_work *work, struct touching_candidate
         hand_out_all(work);
 }
 
-static inline void hand_out_lane(struct barrier_work *work, const struct lane_touching *lanes,
-                                 int lane, uint32_t key, real weight)
+static inline void hand_out_one(struct barrier_work *work, const struct batch *batch, int at,
+                                const struct lane_forces *forces, int lane, int group)
 {
+    real slope, weight = 1;
+    if (group == 2)
+        weight = edges_weight(batch->sine[at], &slope);
     hand_out(work, (struct touching_candidate){
-                       key,
-                       {lanes->parts[0][lane], lanes->parts[1][lane]},
-                       {lanes->apart[0][lane], lanes->apart[1][lane], lanes->apart[2][lane]},
-                       lanes->square[lane],
+                       touching_key(group, batch->codes[at]),
+                       {group == 2 ? forces->weights[1][lane] : 0 - forces->weights[2][lane],
+                        0 - forces->weights[3][lane]},
+                       {batch->apart[0][at], batch->apart[1][at], batch->apart[2][at]},
+                       batch->square[at],
                        weight});
 }
 
@@ -366,49 +426,123 @@ static struct point point_of(const real (*x)[SURFACE_NODES], int node)
     return (struct point){x[0][node], x[1][node], x[2][node]};
 }
 
-// Nodes of the block with `points`, and triangles of the other one: a group of the pair.
-static void push_points(struct barrier_work *work, int group, const uint16_t *first,
-                        const uint16_t *end, const point_table *p, const point_table *x,
-                        const struct block_corners *of)
+// Adds the forces of a batch to the nodes of both blocks. `of`: the block of the triangles.
+static void push_batch_of_points(struct barrier_work *work, struct batch *batch, int group,
+                                 const struct block_corners *of)
 {
     struct force_sums *on_points = work->sums[group], *on_corners = work->sums[1 - group];
+    struct lane_forces forces;
+    for (int at = 0; at < batch->count; at += WIDE_LANES) {
+        const int left = batch->count - at, lanes = left < WIDE_LANES ? left : WIDE_LANES;
+        forces_of_batch(batch, at, false, work->barrier, &forces);
+        for (int lane = 0; lane < lanes; lane++) {
+            const uint16_t code = batch->codes[at + lane];
+            if (!work->in_records) // nor after some have been handed out
+                begin_sums(work);
+            const int triangle = code & (SURFACE_TRIANGLES - 1);
+            add_lane(&forces, lane, 0, on_points, code >> TRIANGLE_BITS);
+            for (int corner = 0; corner < 3; corner++)
+                add_lane(&forces, lane, corner + 1, on_corners, of->triangles[corner][triangle]);
+            if (work->pair->touching)
+                hand_out_one(work, batch, at + lane, &forces, lane, group);
+        }
+    }
+    batch->count = 0;
+}
+
+static void push_batch_of_edges(struct barrier_work *work, struct batch *batch)
+{
+    const struct listed_pair *pair = work->pair;
+    struct force_sums *const *sums = work->sums;
+    struct lane_forces forces;
+    for (int at = 0; at < batch->count; at += WIDE_LANES) {
+        const int left = batch->count - at, lanes = left < WIDE_LANES ? left : WIDE_LANES;
+        forces_of_batch(batch, at, true, work->barrier, &forces);
+        for (int lane = 0; lane < lanes; lane++) {
+            const uint16_t code = batch->codes[at + lane];
+            if (!work->in_records) // nor after some have been handed out
+                begin_sums(work);
+            const int edge_a = code >> EDGE_BITS, edge_b = code & (SURFACE_EDGES - 1);
+            const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
+                                  pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
+            for (int i = 0; i < 4; i++)
+                add_lane(&forces, lane, i, sums[i / 2], nodes[i]);
+            for (int i = 0; (forces.turning >> lane & 1) && i < 4; i++)
+                add_turn(&forces, lane, i, sums[i / 2], nodes[i]);
+            if (pair->touching)
+                hand_out_one(work, batch, at + lane, &forces, lane, 2);
+        }
+    }
+    batch->count = 0;
+    batch->parallel = false;
+}
+
+static void push_batch(struct barrier_work *work, struct batch *batch, int group,
+                       const struct block_corners *of)
+{
+    if (batch->count == 0)
+        return;
+    work->touches = true;
+    if (group < 2)
+        push_batch_of_points(work, batch, group, of);
+    else
+        push_batch_of_edges(work, batch);
+}
+
+// The four points of candidates, one register after the other.
+enum { GATHERED = 4 };
+struct gathered {
+    wide at[GATHERED][4][3];
+};
+
+WIDE_INLINE void gather(wide to[3], const point_table *x, wide_index i)
+{
+    wide_point_lookup(x, i, &to[0], &to[1], &to[2]);
+}
+
+WIDE_INLINE struct wide_point gathered_point(const wide from[3])
+{
+    return (struct wide_point){from[0], from[1], from[2]};
+}
+
+// Nodes of the block with `points`, and triangles of the other one: a group of the pair.
+static void push_points(struct barrier_work *work, struct batch *batch, int group,
+                        const uint16_t *first, const uint16_t *end, const point_table *p,
+                        const point_table *x, const struct block_corners *of)
+{
     const byte_table a = byte_table_make(of->triangles[0], SURFACE_TRIANGLES);
     const byte_table b = byte_table_make(of->triangles[1], SURFACE_TRIANGLES);
     const byte_table c = byte_table_make(of->triangles[2], SURFACE_TRIANGLES);
     uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
-    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
-        const uint16_t *codes = next_codes(at, end, tail);
-        const wide_index t = wide_index_below(codes, TRIANGLE_BITS);
-        const struct wide_contact found = closest_points_on_triangles(
-            point_at(p, wide_index_above(codes, TRIANGLE_BITS)),
-            point_at(x, wide_index_from(&a, t)), point_at(x, wide_index_from(&b, t)),
-            point_at(x, wide_index_from(&c, t)));
-        work->least = wide_min(found.square, work->least);
-        if (work->near)
-            mark_lanes(work, (size_t)(at - first),
-                       lanes_before(at, end) & wide_mask_bits(wide_at_most(
-                                                   found.square, wide_set(work->pair->square))));
-        struct lane_forces forces;
-        unsigned touching =
-            forces_of_lanes(&found, NULL, work->barrier, lanes_before(at, end), &forces);
-        work->touches |= touching != 0;
-        struct touching_candidates *wanted = work->pair->touching;
-        struct lane_touching lanes;
-        if (wanted && touching)
-            store_touching(&found, wide_subtract(wide_set(0), found.weights[2]),
-                           wide_subtract(wide_set(0), found.weights[3]), &lanes);
-        for (; touching; touching &= touching - 1) {
-            const int lane = lowest_bit(touching);
-            const int triangle = codes[lane] & (SURFACE_TRIANGLES - 1);
-            if (!work->in_records)
-                begin_sums(work);
-            add_lane(&forces, lane, 0, on_points, codes[lane] >> TRIANGLE_BITS);
-            for (int corner = 0; corner < 3; corner++)
-                add_lane(&forces, lane, corner + 1, on_corners, of->triangles[corner][triangle]);
-            if (wanted)
-                hand_out_lane(work, &lanes, lane, touching_key(group, codes[lane]), 1);
+    for (const uint16_t *from = first; from < end; from += GATHERED * WIDE_LANES) {
+        struct gathered points;
+        const uint16_t *at = from;
+        for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
+            const uint16_t *codes = next_codes(at, end, tail);
+            const wide_index t = wide_index_below(codes, TRIANGLE_BITS);
+            gather(points.at[i][0], p, wide_index_above(codes, TRIANGLE_BITS));
+            gather(points.at[i][1], x, wide_index_from(&a, t));
+            gather(points.at[i][2], x, wide_index_from(&b, t));
+            gather(points.at[i][3], x, wide_index_from(&c, t));
+        }
+        at = from;
+        for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
+            const unsigned lanes = lanes_before(at, end);
+            const struct wide_contact found = closest_points_on_triangles(
+                gathered_point(points.at[i][0]), gathered_point(points.at[i][1]),
+                gathered_point(points.at[i][2]), gathered_point(points.at[i][3]));
+            work->least = wide_min(found.square, work->least);
+            if (work->near)
+                mark_lanes(work, (size_t)(at - first),
+                           lanes & wide_mask_bits(
+                                       wide_at_most(found.square, wide_set(work->pair->square))));
+            batch_append(batch, &found, NULL, end - at < WIDE_LANES ? tail : at,
+                         lanes_that_touch(&found, work->barrier, lanes));
+            if (batch->count >= BATCH)
+                push_batch(work, batch, group, of);
         }
     }
+    push_batch(work, batch, group, of);
 }
 
 // Two edges without triangles.
@@ -434,63 +568,54 @@ static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32
     return closest.square;
 }
 
-static void push_edges(struct barrier_work *work, const uint16_t *first, const uint16_t *end,
-                       const point_table *in_a, const point_table *in_b)
+static void push_edges(struct barrier_work *work, struct batch *batch, const uint16_t *first,
+                       const uint16_t *end, const point_table *in_a, const point_table *in_b)
 {
     const struct listed_pair *pair = work->pair;
-    struct force_sums *const *sums = work->sums;
     const byte_table p1 = byte_table_make(pair->a->edges[0], SURFACE_EDGES);
     const byte_table q1 = byte_table_make(pair->a->edges[1], SURFACE_EDGES);
     const byte_table p2 = byte_table_make(pair->b->edges[0], SURFACE_EDGES);
     const byte_table q2 = byte_table_make(pair->b->edges[1], SURFACE_EDGES);
     uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
-    for (const uint16_t *at = first; at < end; at += WIDE_LANES) {
-        const uint16_t *codes = next_codes(at, end, tail);
-        const wide_index e = wide_index_above(codes, EDGE_BITS),
-                         f = wide_index_below(codes, EDGE_BITS);
-        struct wide_edges edges;
-        const struct wide_contact found = closest_points_on_edges(
-            point_at(in_a, wide_index_from(&p1, e)), point_at(in_a, wide_index_from(&q1, e)),
-            point_at(in_b, wide_index_from(&p2, f)), point_at(in_b, wide_index_from(&q2, f)),
-            &edges);
-        const unsigned lanes = lanes_before(at, end), alone = pair->bare ? lanes : 0;
-        struct lane_forces forces;
-        unsigned touching = forces_of_lanes(&found, &edges, work->barrier, lanes & ~alone, &forces);
-        work->touches |= touching != 0;
-        struct lane_touching out;
-        real sines[WIDE_LANES];
-        if (pair->touching && touching) {
-            store_touching(&found, found.weights[1], wide_subtract(wide_set(0), found.weights[3]),
-                           &out);
-            wide_store(sines, edges.sine);
+    for (const uint16_t *from = first; from < end; from += GATHERED * WIDE_LANES) {
+        struct gathered points;
+        const uint16_t *at = from;
+        for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
+            const uint16_t *codes = next_codes(at, end, tail);
+            const wide_index e = wide_index_above(codes, EDGE_BITS),
+                             f = wide_index_below(codes, EDGE_BITS);
+            gather(points.at[i][0], in_a, wide_index_from(&p1, e));
+            gather(points.at[i][1], in_a, wide_index_from(&q1, e));
+            gather(points.at[i][2], in_b, wide_index_from(&p2, f));
+            gather(points.at[i][3], in_b, wide_index_from(&q2, f));
         }
-        // In all lanes these are points of both edges, so that none is nearer than they can be.
-        work->least = wide_min(found.square, work->least);
-        if (work->near)
-            mark_lanes(work, (size_t)(at - first),
-                       lanes & edges_near(&found, &edges, wide_set(pair->square)));
-        for (touching |= alone; touching; touching &= touching - 1) {
-            const int lane = lowest_bit(touching);
-            const int edge_a = codes[lane] >> EDGE_BITS, edge_b = codes[lane] & (SURFACE_EDGES - 1);
-            const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
-                                  pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
-            if (alone) {
-                const real square = push_two_edges(work, nodes, touching_key(2, codes[lane]));
-                work->least = wide_min(wide_set(square), work->least);
+        at = from;
+        for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
+            const unsigned lanes = lanes_before(at, end);
+            struct wide_edges edges;
+            const struct wide_contact found = closest_points_on_edges(
+                gathered_point(points.at[i][0]), gathered_point(points.at[i][1]),
+                gathered_point(points.at[i][2]), gathered_point(points.at[i][3]), &edges);
+            // In all lanes these are points of both edges, so that none is nearer than they can be.
+            work->least = wide_min(found.square, work->least);
+            if (work->near)
+                mark_lanes(work, (size_t)(at - first),
+                           lanes & edges_near(&found, &edges, wide_set(pair->square)));
+            if (pair->bare)
                 continue;
-            }
-            if (!work->in_records)
-                begin_sums(work);
-            for (int i = 0; i < 4; i++)
-                add_lane(&forces, lane, i, sums[i / 2], nodes[i]);
-            for (int i = 0; (forces.turning >> lane & 1) && i < 4; i++)
-                add_turn(&forces, lane, i, sums[i / 2], nodes[i]);
-            if (pair->touching) {
-                real slope;
-                hand_out_lane(work, &out, lane, touching_key(2, codes[lane]),
-                              edges_weight(sines[lane], &slope));
-            }
+            batch_append(batch, &found, &edges, end - at < WIDE_LANES ? tail : at,
+                         lanes_that_touch(&found, work->barrier, lanes));
+            if (batch->count >= BATCH)
+                push_batch(work, batch, 2, NULL);
         }
+    }
+    push_batch(work, batch, 2, NULL);
+    for (const uint16_t *at = first; at < end && pair->bare; at++) {
+        const int edge_a = *at >> EDGE_BITS, edge_b = *at & (SURFACE_EDGES - 1);
+        const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
+                              pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
+        const real square = push_two_edges(work, nodes, touching_key(2, *at));
+        work->least = wide_min(wide_set(square), work->least);
     }
 }
 
@@ -530,6 +655,9 @@ static bool barrier_forces(const struct listed_pair *pair, const struct barrier 
     struct barrier_work work = {
         pair, barrier, wide_set(REAL_HUGE), pair->near, false, {&a, on_a == on_b ? &a : &b}, false};
     uint16_t kept[SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
+    struct batch batch;
+    batch.count = 0;
+    batch.parallel = false;
     point_table x_a, x_b;
     point_table_make(&x_a, pair->x_a);
     point_table_make(&x_b, pair->x_b);
@@ -543,10 +671,10 @@ static bool barrier_forces(const struct listed_pair *pair, const struct barrier 
         }
         work.near = pair->near ? pair->near + word : NULL;
         if (group < 2)
-            push_points(&work, group, codes, end, group == 0 ? &x_a : &x_b,
+            push_points(&work, &batch, group, codes, end, group == 0 ? &x_a : &x_b,
                         group == 0 ? &x_b : &x_a, group == 0 ? pair->b : pair->a);
         else
-            push_edges(&work, codes, end, &x_a, &x_b);
+            push_edges(&work, &batch, codes, end, &x_a, &x_b);
         first += count;
         word += mark_words(count);
     }

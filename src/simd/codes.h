@@ -11,8 +11,10 @@
 //   point_table_make(&points, x)   a table of 32 points, of rows of their coordinates by axis
 //   wide_point_lookup(&points, i, &x, &y, &z)   point number i of the table
 //   bytes_equal(p, count, byte)    bits of the bytes that are equal to it; count is 32 or 64
+//   wide_pack(to, a, bits)         the lanes l of `a` for every bit l that is set, in order; returns
+//                                  the end. WIDE_LANES more may be written.
 //   reals_pack(to, from, bits, count)   the reals from[l] for every bit l < count that is set, in
-//                                  order; WIDE_LANES more may be written
+//                                  order, of whole registers; WIDE_LANES more may be written
 //   bytes_pack(to, from, bits, count)   the same for bytes, with 16 more; returns their number
 //   codes_append(to, bits, count, high, numbers)   high | numbers[l] for every bit l < count that
 //                                  is set, in order; returns the end. 16 numbers more may be read.
@@ -125,13 +127,16 @@ static inline uint64_t bytes_equal(const uint8_t *p, int count, uint8_t byte)
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8((char)byte));
 }
 
+WIDE_INLINE real *wide_pack(real *to, wide a, unsigned bits)
+{
+    wide_store(to, WIDE_OP(maskz_compress)((wide_mask)bits, a));
+    return to + __builtin_popcount(bits);
+}
+
 WIDE_INLINE void reals_pack(real *to, const real *from, uint64_t bits, int count)
 {
-    for (int first = 0; first < count; first += WIDE_LANES, bits >>= WIDE_LANES) {
-        const wide_mask these = (wide_mask)bits;
-        wide_store(to, WIDE_OP(maskz_compress)(these, wide_load(from + first)));
-        to += __builtin_popcount(these);
-    }
+    for (int first = 0; first < count; first += WIDE_LANES, bits >>= WIDE_LANES)
+        to = wide_pack(to, wide_load(from + first), (wide_mask)bits);
 }
 
 WIDE_INLINE int bytes_pack(uint8_t *to, const uint8_t *from, uint64_t bits, int count)
@@ -235,6 +240,26 @@ WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
     return _mm_cvtepu8_epi16(found);
 }
 
+#        if TAUT_REAL_BITS == 32
+WIDE_INLINE __m128 record_at(const point_table *table, uint64_t bytes)
+{
+    return _mm_load_ps((const real *)((const char *)table->records + (bytes & UINT16_MAX)));
+}
+
+// Numbers leave the vector registers by four, which takes fewer instructions than one by one.
+WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
+                                   wide *z)
+{
+    const __m128i at = _mm_slli_epi16(i, 4); // bytes
+    const uint64_t first = (uint64_t)_mm_cvtsi128_si64(at);
+    const uint64_t last = (uint64_t)_mm_extract_epi64(at, 1);
+    wide row[4];
+    for (int k = 0; k < 4; k++)
+        row[k] = _mm256_insertf128_ps(_mm256_castps128_ps256(record_at(table, first >> 16 * k)),
+                                      record_at(table, last >> 16 * k), 1);
+    wide_transpose(row, x, y, z);
+}
+#        else
 WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
                                    wide *z)
 {
@@ -242,6 +267,7 @@ WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide 
     _mm_storeu_si128((__m128i *)at, _mm_slli_epi16(i, 2));
     wide_records_4(table->records, at, x, y, z);
 }
+#        endif
 
 // Where the bytes of those of four codes are whose bits are set, and 0x80 for one that is 0.
 #        define CODE_0 0x0100
@@ -308,19 +334,47 @@ WIDE_INLINE int bytes_pack(uint8_t *to, const uint8_t *from, uint64_t bits, int 
     return (int)(to - start);
 }
 
+#        if TAUT_REAL_BITS == 32
+// The lanes whose bits are set, in order, a byte each, for every set of lanes.
+#            define BITS_OF_4(m)  (((m)&1) + ((m) >> 1 & 1) + ((m) >> 2 & 1) + ((m) >> 3 & 1))
+#            define BITS_OF(m)    (BITS_OF_4(m) + BITS_OF_4((m) >> 4))
+#            define BELOW(m, l)   ((m) & ((1 << (l)) - 1))
+#            define LANE(m, l)    ((UINT64_C(l) * ((m) >> (l)&1)) << 8 * BITS_OF(BELOW(m, l)))
+#            define LANES_TO_4(m) (LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
+#            define LANES(m)      (LANES_TO_4(m) | LANE(m, 4) | LANE(m, 5) | LANE(m, 6) | LANE(m, 7))
+#            define SETS_4(m)     LANES(m), LANES(m + 1), LANES(m + 2), LANES(m + 3)
+#            define SETS_16(m)    SETS_4(m), SETS_4(m + 4), SETS_4(m + 8), SETS_4(m + 12)
+#            define SETS_64(m)    SETS_16(m), SETS_16(m + 16), SETS_16(m + 32), SETS_16(m + 48)
+static const uint64_t lanes_kept[256] = {SETS_64(0), SETS_64(64), SETS_64(128), SETS_64(192)};
+#            undef BITS_OF_4
+#            undef BITS_OF
+#            undef BELOW
+#            undef LANE
+#            undef LANES_TO_4
+#            undef LANES
+#            undef SETS_4
+#            undef SETS_16
+#            undef SETS_64
+
+WIDE_INLINE real *wide_pack(real *to, wide a, unsigned bits)
+{
+    const __m128i bytes = _mm_loadl_epi64((const __m128i *)&lanes_kept[bits]);
+    wide_store(to, _mm256_permutevar8x32_ps(a, _mm256_cvtepu8_epi32(bytes)));
+    return to + __builtin_popcount(bits);
+}
+#        else
+WIDE_INLINE real *wide_pack(real *to, wide a, unsigned bits)
+{
+    const __m256i halves = _mm256_cvtepu8_epi32(bytes_of_four(bits));
+    wide_store(to, _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(a), halves)));
+    return to + __builtin_popcount(bits);
+}
+#        endif
+
 WIDE_INLINE void reals_pack(real *to, const real *from, uint64_t bits, int count)
 {
-    for (int first = 0; first < count; first += 4, bits >>= 4) {
-#        if TAUT_REAL_BITS == 32
-        const __m128i lanes = _mm_srli_epi32(_mm_cvtepu16_epi32(bytes_of_four(bits)), 1);
-        _mm_storeu_ps(to, _mm_permutevar_ps(_mm_loadu_ps(from + first), lanes));
-#        else
-        const __m256i halves = _mm256_cvtepu8_epi32(bytes_of_four(bits));
-        wide_store(to, _mm256_castps_pd(_mm256_permutevar8x32_ps(
-                           _mm256_castpd_ps(wide_load(from + first)), halves)));
-#        endif
-        to += __builtin_popcount((unsigned)bits & 15);
-    }
+    for (int first = 0; first < count; first += WIDE_LANES, bits >>= WIDE_LANES)
+        to = wide_pack(to, wide_load(from + first), (unsigned)bits & ((1U << WIDE_LANES) - 1));
 }
 
 #    else
@@ -380,6 +434,17 @@ WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide 
     wide_records_4(table->records, at, x, y, z);
 }
 
+static inline real *wide_pack(real *to, wide a, unsigned bits)
+{
+    real lanes[WIDE_LANES];
+    wide_store(lanes, a);
+    for (int l = 0; l < WIDE_LANES; l++) { // without branches
+        *to = lanes[l];
+        to += bits >> l & 1;
+    }
+    return to;
+}
+
 static inline void reals_pack(real *to, const real *from, uint64_t bits, int count)
 {
     (void)count; // no further bits are set
@@ -407,8 +472,10 @@ static inline uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, uns
 
 static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
 {
-    for (; bits; bits &= bits - 1)
-        *to++ = from[lowest_bit(bits)];
+    for (int l = 0; l < WIDE_LANES; l++) { // without branches
+        *to = from[l];
+        to += bits >> l & 1;
+    }
     return to;
 }
 
