@@ -974,6 +974,7 @@ static void test_crossing_surfaces_are_separated(void **state)
             solver = solver_of("%s", text);
             assert_true(solver_surface_relaxed(solver).crossings > 0);
             assert_true(solver_surface_relaxed(solver).farthest < 0.1);
+            assert_true(energy_of(solver).contact == 0); // beyond the range of the barrier
             assert_int_equal(taut_solver_hash(solver), taut_solver_hash(threaded));
             taut_solver_destroy(threaded);
             double *positions = all_positions(solver);
@@ -1032,6 +1033,44 @@ static void test_ropes_in_the_same_place_are_separated(void **state)
     }
 }
 
+// A ball that crosses one of two sheets that are held, 2.4 thicknesses more apart than it is wide, goes to
+// the middle, in the range of both barriers; without one of them it goes beyond the range.
+static void test_bodies_are_separated_as_far_as_there_is_room(void **state)
+{
+    (void)state;
+    static const char *const sheet =
+        "- {name: %s, type: cloth, origin: [-0.2, %s, -0.2], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+        "   nodes: [21, 21], mass: 0.1, stiffness: 300, pins: [{box: [[-1, -1, -1], [1, 1, 1]]}]}\n"
+        "%s";
+    static const char *const ball =
+        "- {name: ball, type: sphere, center: [0, 0.048, 0], radius: 0.05, subdivisions: 2,\n"
+        "   mass: 0.05, springs: {edges: {stiffness: 300}}}\n";
+    char *with_ball = text_format(sheet, "below", "0", ball),
+         *with_both = text_format(sheet, "above", "0.1072", with_ball);
+    for (int both = 0; both < 2; both++) {
+        taut_solver *solver =
+            solver_of(RELAX "%s", "double", "relax", both ? with_both : with_ball);
+        const taut_energy energy = energy_of(solver);
+        double *positions = all_positions(solver);
+        const uint64_t first = taut_solver_node_count(solver) - 162; // of the ball
+        double least = INFINITY, most = -INFINITY;
+        for (uint64_t i = first; i < first + 162; i++) {
+            least = fmin(least, positions[3 * i + 1]);
+            most = fmax(most, positions[3 * i + 1]);
+        }
+        free(positions);
+        assert_true(energy.elastic < 1e-9);
+        assert_true((energy.contact > 0) == (both != 0));
+        if (both)
+            assert_near(least, 0.1072 - most, 1e-4);
+        else
+            assert_true(least >= 1.5 * 0.003 && least < 1.6 * 0.003);
+        assert_int_equal(crossings_in_run(solver, 10, 20), 0);
+    }
+    free(with_ball);
+    free(with_both);
+}
+
 // A sheet and a ball that are held on both sides of each other.
 static void test_what_relax_cannot_separate_is_refused(void **state)
 {
@@ -1080,6 +1119,7 @@ int main(void)
         cmocka_unit_test(test_crossing_surfaces_are_separated),
         cmocka_unit_test(test_what_was_separated_is_continued),
         cmocka_unit_test(test_ropes_in_the_same_place_are_separated),
+        cmocka_unit_test(test_bodies_are_separated_as_far_as_there_is_room),
         cmocka_unit_test(test_what_relax_cannot_separate_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

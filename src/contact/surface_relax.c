@@ -8,6 +8,10 @@
 // back the lengths that they had. Once nothing crosses, surfaces that are too near move apart by less
 // than half the distance to what is near, which lets nothing cross.
 //
+// Before that free bodies move apart as a whole, to where contact does not act on them, as far as there is
+// room: what surfaces have in the range of the barrier throws them apart, and what is moved node by
+// node deforms them.
+//
 // Edges without triangles (ropes) have a point in common with a triangle: they are drawn back on the
 // side of the nearer end.
 #include "contact/shape_contact.h"
@@ -26,8 +30,15 @@ enum { PATIENCE = 40, PATIENCE_TIMES = 20 };
 static const double STEP_GROWTH = 1.3;
 // Of the distance to what is near: how far a node may move in one round while nothing crosses.
 static const double SAFE_PART = 0.4;
-// Of the thickness: the distance at which a pair is left alone.
-static const double ENOUGH = 0.9;
+// Of the thickness: the distance at which a pair is left alone; the distance up to which contact acts, and
+// to which whole bodies move apart.
+static const double ENOUGH = 0.9, REACH = 1.5, BEYOND = 1.53;
+// Of the thickness: below this distance it is not known on which side of each other two bodies are.
+static const double TOUCHING = 1e-6;
+// Of the least thickness: how far a whole body moves apart from others in one round at most, so that what is
+// not listed, and farther than the reach, cannot cross; and what is no motion.
+static const double APART_MOST = 0.6, APART_LEAST = 0.01;
+enum { APART_ROUNDS = 200 };
 
 // A body as a whole.
 struct whole {
@@ -40,6 +51,10 @@ struct whole {
     vec3 leave;     // m: with which this part would have it
     vec3 leave_sum; // m: of all its parts that are too near
     vec3 away;      // the same at first
+    // Apart from what contact acts on: the sum of moves by their lengths, that of these, and the part of
+    // the resulting move that lets nothing cross.
+    vec3 apart;
+    double weight, part;
 };
 
 struct relaxation {
@@ -57,6 +72,11 @@ struct relaxation {
     uint64_t crossings, fewest, rounds_since;
     bool near_shape; // in this round: whether something is too near to a plane, sphere or room
     double worst;    // and the least distance from one, over the thickness
+    bool near;       // in this round: whether a candidate is too near
+    double least;    // m: the least thickness
+    int apart_rounds;
+    bool apart;         // whole bodies have moved apart in the last round
+    bool pushed, again; // nodes have been moved; and bodies once more
     bool no_memory;
 };
 
@@ -361,34 +381,80 @@ static vec3 direction_of_touching(const uint32_t nodes[4], const vec3 p[4], bool
     return vec3_scale((flips ? -1 : 1) / length, n);
 }
 
-// Returns whether a candidate is too near.
-static bool push_candidate(struct relaxation *it, const struct candidate *candidate,
-                           const uint32_t nodes[4], double thickness)
+// A candidate: the sides, of which the first has one node of four or two, and the line from the second.
+struct close_pair {
+    uint32_t nodes[4];
+    int split;
+    double distance, thickness; // m
+    vec3 normal;
+};
+
+static struct close_pair close_pair_of(const struct relaxation *it,
+                                       const struct candidate_walk *walk,
+                                       const struct candidate *candidate, double thickness)
 {
-    const int split = candidate->edges ? 2 : 1;
+    struct close_pair pair = {.split = candidate->edges ? 2 : 1, .thickness = thickness};
     vec3 p[4];
+    candidate_nodes(walk, candidate, pair.nodes);
     for (int i = 0; i < 4; i++)
-        p[i] = position_of(it, nodes[i]);
+        p[i] = position_of(it, pair.nodes[i]);
     const vec3 between =
         candidate->edges ? REAL_NAME(between_edges)(p) : REAL_NAME(between_node_and_triangle)(p);
-    const double distance = vec3_length(between);
-    if (distance >= thickness)
-        return false;
-    const vec3 normal = distance > 0 ? vec3_scale(1 / distance, between)
-                                     : direction_of_touching(nodes, p, candidate->edges);
+    pair.distance = vec3_length(between);
+    pair.normal = pair.distance > 0 ? vec3_scale(1 / pair.distance, between)
+                                    : direction_of_touching(pair.nodes, p, candidate->edges);
+    return pair;
+}
+
+typedef void pair_visitor(struct relaxation *it, const struct close_pair *pair);
+
+// Visits all candidates up to 1.75 thicknesses; false without memory.
+static bool visit_pairs(struct relaxation *it, pair_visitor *visit)
+{
+    struct surface_contact *contact = it->system->surface_contact;
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, contact->broad, &contact->rules);
+    for (size_t i = 0; i < contact->broad->list_count; i++) {
+        const struct surface_list *list = &contact->lists[i];
+        for (size_t p = 0; p < list->pair_count; p++) {
+            const struct block_pair *pair = &list->pairs[p].pair;
+            const double thickness =
+                thickness_between(contact, contact->surfaces.blocks[pair->a].body,
+                                  contact->surfaces.blocks[pair->b].body);
+            if (!REAL_NAME(surface_pair_list)(contact, &finder, i, p, 1.75 * thickness)) {
+                it->no_memory = true;
+                return false;
+            }
+            struct candidate_walk walk =
+                candidates_of(contact, pair, listed_codes(list, &list->pairs[p]));
+            struct candidate candidate;
+            while (candidate_next(&walk, &candidate)) {
+                const struct close_pair close = close_pair_of(it, &walk, &candidate, thickness);
+                visit(it, &close);
+            }
+        }
+    }
+    return true;
+}
+
+static void push_pair(struct relaxation *it, const struct close_pair *pair)
+{
+    if (pair->distance >= pair->thickness)
+        return;
     double shares[2] = {0, 0}; // inverse masses
     for (int i = 0; i < 4; i++) {
-        shares[i >= split] += inverse_mass_of(it, nodes[i]);
-        if (distance > 0)
-            it->nearest[nodes[i]] = fmin(it->nearest[nodes[i]], distance);
+        shares[i >= pair->split] += inverse_mass_of(it, pair->nodes[i]);
+        if (pair->distance > 0)
+            it->nearest[pair->nodes[i]] = fmin(it->nearest[pair->nodes[i]], pair->distance);
     }
     const double sum = shares[0] + shares[1];
     for (int i = 0; i < 4 && sum > 0; i++)
-        if (inverse_mass_of(it, nodes[i]) > 0)
-            add_move(it, nodes[i],
-                     vec3_scale((i < split ? shares[0] : -shares[1]) / sum * (thickness - distance),
-                                normal));
-    return distance < ENOUGH * thickness;
+        if (inverse_mass_of(it, pair->nodes[i]) > 0)
+            add_move(it, pair->nodes[i],
+                     vec3_scale((i < pair->split ? shares[0] : -shares[1]) / sum *
+                                    (pair->thickness - pair->distance),
+                                pair->normal));
+    it->near |= pair->distance < ENOUGH * pair->thickness;
 }
 
 // A part that is nearer to a plane, sphere or room than the thickness moves away from it as a whole.
@@ -429,34 +495,117 @@ static bool push_from_shapes(struct relaxation *it)
 
 static bool push_all(struct relaxation *it)
 {
-    struct surface_contact *contact = it->system->surface_contact;
-    struct pair_finder finder;
-    bool near = false;
-    REAL_NAME(pair_finder_begin)(&finder, contact->broad, &contact->rules);
     for (size_t i = 0; i < it->nodes; i++)
         it->nearest[i] = INFINITY;
-    for (size_t i = 0; i < contact->broad->list_count; i++) {
-        const struct surface_list *list = &contact->lists[i];
-        for (size_t p = 0; p < list->pair_count; p++) {
-            const struct block_pair *pair = &list->pairs[p].pair;
-            const double thickness =
-                thickness_between(contact, contact->surfaces.blocks[pair->a].body,
-                                  contact->surfaces.blocks[pair->b].body);
-            if (!REAL_NAME(surface_pair_list)(contact, &finder, i, p, 1.75 * thickness)) {
-                it->no_memory = true;
-                return false;
-            }
-            struct candidate_walk walk =
-                candidates_of(contact, pair, listed_codes(list, &list->pairs[p]));
-            struct candidate candidate;
-            while (candidate_next(&walk, &candidate)) {
-                uint32_t nodes[4];
-                candidate_nodes(&walk, &candidate, nodes);
-                near |= push_candidate(it, &candidate, nodes, thickness);
-            }
-        }
+    it->near = false;
+    if (!visit_pairs(it, push_pair))
+        return false;
+    return push_from_shapes(it) || it->near;
+}
+
+// ---- Whole bodies apart
+
+// Both bodies of a pair; false if it is of one, or nothing moves.
+static bool wholes_of_pair(struct relaxation *it, const struct close_pair *pair,
+                           struct whole *wholes[2])
+{
+    const struct topology *topology = it->system->topology;
+    for (int side = 0; side < 2; side++)
+        wholes[side] = &it->bodies[surface_body_of(topology, pair->nodes[side * pair->split])];
+    return wholes[0] != wholes[1] && !(isinf(wholes[0]->mass) && isinf(wholes[1]->mass));
+}
+
+// The longer the moves, the more they count.
+static void add_apart(struct whole *whole, double share, double length, vec3 direction)
+{
+    whole->apart = vec3_add(whole->apart, vec3_scale(share * length * length, direction));
+    whole->weight += length;
+}
+
+static void move_pair_apart(struct relaxation *it, const struct close_pair *pair)
+{
+    struct whole *wholes[2];
+    const double length = BEYOND * pair->thickness - pair->distance;
+    if (!(length > 0) || !wholes_of_pair(it, pair, wholes))
+        return;
+    if (pair->distance < TOUCHING * pair->thickness)
+        wholes[0]->part = wholes[1]->part = 0;
+    add_apart(wholes[0], share_of(wholes[0], wholes[1]), length, pair->normal);
+    add_apart(wholes[1], -share_of(wholes[1], wholes[0]), length, pair->normal);
+    it->near |= pair->distance < REACH * pair->thickness;
+}
+
+// What is inside has found no place (leave_shapes).
+static void move_from_shape(void *context, const struct shape_nearest *part, vec3 normal)
+{
+    struct relaxation *it = context;
+    struct whole *whole = &it->bodies[part->body];
+    if (!(part->part > 0 && part->part < BEYOND) || isinf(whole->mass))
+        return;
+    const double thickness = part->distance / part->part;
+    add_apart(whole, 1, BEYOND * thickness - part->distance, normal);
+    it->near |= part->part < REACH;
+}
+
+// A body may come nearer to another one, or to a shape, by a part of their distance; it may leave as it
+// likes, since a plane at right angles to the normal is between both.
+static void limit_approach(struct whole *whole, double approach, double distance)
+{
+    if (approach > SAFE_PART * distance)
+        whole->part = fmin(whole->part, SAFE_PART * distance / approach);
+}
+
+static void limit_pair(struct relaxation *it, const struct close_pair *pair)
+{
+    struct whole *wholes[2];
+    if (!wholes_of_pair(it, pair, wholes))
+        return;
+    limit_approach(wholes[0], -vec3_dot(wholes[0]->apart, pair->normal), pair->distance);
+    limit_approach(wholes[1], vec3_dot(wholes[1]->apart, pair->normal), pair->distance);
+}
+
+static void limit_at_shape(void *context, const struct shape_nearest *part, vec3 normal)
+{
+    struct relaxation *it = context;
+    struct whole *whole = &it->bodies[part->body];
+    if (part->distance > 0)
+        limit_approach(whole, -vec3_dot(whole->apart, normal), part->distance);
+}
+
+// One round; false if none moves, or without memory.
+static bool move_bodies_apart(struct relaxation *it)
+{
+    const size_t bodies = it->system->topology->body_count;
+    for (size_t b = 0; b < it->body_count; b++) {
+        it->bodies[b].apart = vec3_make(0, 0, 0);
+        it->bodies[b].weight = 0;
+        it->bodies[b].part = 1;
     }
-    return push_from_shapes(it) || near;
+    it->near = false;
+    if (!visit_pairs(it, move_pair_apart))
+        return false;
+    REAL_NAME(shape_contact_visit)(it->system, move_from_shape, it);
+    if (!it->near)
+        return false;
+    for (size_t b = 0; b < bodies; b++) {
+        struct whole *whole = &it->bodies[b];
+        if (whole->weight > 0)
+            whole->apart = vec3_scale(1 / whole->weight, whole->apart);
+        const double length = vec3_length(whole->apart), most = APART_MOST * it->least;
+        if (length > most)
+            whole->apart = vec3_scale(most / length, whole->apart);
+    }
+    if (!visit_pairs(it, limit_pair))
+        return false;
+    REAL_NAME(shape_contact_visit)(it->system, limit_at_shape, it);
+    bool moves = false;
+    for (size_t b = 0; b < bodies; b++) {
+        const vec3 move = vec3_scale(it->bodies[b].part, it->bodies[b].apart);
+        moves |= vec3_length(move) > APART_LEAST * it->least;
+        if (vec3_length(move) > 0)
+            move_whole(it, b, move);
+    }
+    return moves;
 }
 
 // ---- Rounds
@@ -553,6 +702,10 @@ static bool relaxation_begin(struct relaxation *it)
     keep_lengths(it, true);
     find_wholes(it);
     it->edge = shortest_edge(system);
+    it->least = INFINITY;
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        if (system->surface_contact->wanted[b])
+            it->least = fmin(it->least, thickness_between(system->surface_contact, b, b));
     return true;
 }
 
@@ -662,6 +815,27 @@ static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
     }
 }
 
+// A round of surfaces that do not cross: whole bodies, as long as that moves any, then nodes, and bodies once
+// more where nodes have been moved. False if there is nothing left to move.
+static bool relax_once(struct relaxation *it)
+{
+    const bool moved = it->apart;
+    it->apart = it->apart_rounds < APART_ROUNDS && move_bodies_apart(it);
+    it->apart_rounds = it->apart ? it->apart_rounds + 1 : APART_ROUNDS;
+    if (it->apart || moved || it->no_memory) // with another look at what crosses
+        return true;
+    const bool near = push_all(it);
+    if (near) {
+        apply_moves(it, true);
+        it->pushed = true;
+        return true;
+    }
+    const bool again = it->pushed && !it->again;
+    it->again = true;
+    it->apart_rounds = again ? 0 : APART_ROUNDS;
+    return again;
+}
+
 void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_relaxed *result,
                                       const struct worker *worker)
 {
@@ -677,9 +851,11 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
     }
     worker_barrier(worker);
     while (!result->ends) {
-        // Rounds against crossings until there are none, then one against what is too near.
+        // Rounds against crossings until there are none, then one in which whole bodies move apart, as long
+        // as that lasts, or one against what is too near.
         if (worker->index == 0) {
-            untangle_all(&it, result);
+            if (!it.apart)
+                untangle_all(&it, result);
             contact->lists_due = contact->relaxes = true;
             contact->start_known = false;
         }
@@ -687,11 +863,10 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
         if (worker->index == 0) {
             clear_moves(&it);
             result->no_memory = it.no_memory || system->fault.code != TAUT_OK;
-            const bool near = !result->no_memory && it.crossings == 0 && push_all(&it);
-            if (near)
-                apply_moves(&it, true);
+            const bool sound = !result->no_memory && it.crossings == 0;
+            const bool goes_on = sound && relax_once(&it);
             result->no_memory |= it.no_memory;
-            result->ends = !near || ++result->rounds >= ROUNDS;
+            result->ends = !goes_on || it.no_memory || ++result->rounds >= ROUNDS;
             contact->lists_due = true;
             contact->start_known = false;
         }
