@@ -1083,9 +1083,27 @@ static void the_balance_of_impacts_in_turn_closes(void **state)
     free(text[1]);
 }
 
+// Where bodies move by several thicknesses in each step no stiffness helps.
+static void what_cuts_advise_depends_on_the_motion(void **state)
+{
+    (void)state;
+    fixture_write(
+        "meet.yaml",
+        "simulation: {dt: 1.0e-4, steps: 8}\ncontact: {thickness: 0.002}\nbodies:\n"
+        "- {name: a, type: sphere, center: [-0.06, 0, 0], radius: 0.05, subdivisions: 2,\n"
+        "   mass: 0.1, springs: {edges: {stiffness: 300}}, velocity: [150, 0, 0]}\n"
+        "- {name: b, type: sphere, center: [0.06, 0, 0], radius: 0.05, subdivisions: 2,\n"
+        "   mass: 0.1, springs: {edges: {stiffness: 300}}, velocity: [-150, 0, 0]}\n");
+    struct outcome outcome = cli_expect(0, "taut run --no-output meet.yaml");
+    assert_contains(outcome.out, "nodes move by 7.5 times the thickness in a step");
+    assert_null(strstr(outcome.out, "too soft"));
+    outcome_free(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cuts_advise_depends_on_the_motion),
         cmocka_unit_test(a_run_leaves_its_files_and_a_summary),
         cmocka_unit_test(frames_of_a_large_cloth_are_small),
         cmocka_unit_test(the_summary_reports_whether_the_balance_closes),

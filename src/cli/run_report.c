@@ -613,6 +613,15 @@ static void print_implicit(const struct run *run)
     puts("");
 }
 
+// How far nodes have moved in a step, of the thickness of contact: by the mean square of their speeds at the
+// start or at the end, whichever is faster.
+static double thicknesses_a_step(const struct run *run)
+{
+    const double kinetic = fmax(run->frame.energy.kinetic, run->first_energy.kinetic);
+    const double mass = topology_total_mass(solver_topology(run->solver));
+    return sqrt(2 * kinetic / mass) * taut_solver_dt(run->solver) / run->scene->contact.thickness;
+}
+
 static void print_contact(const struct run *run)
 {
     const struct surface_cuts cuts = solver_surface_cuts(run->solver);
@@ -620,7 +629,13 @@ static void print_contact(const struct run *run)
         return;
     printf("  contact    motion cut in %s, where surfaces would have passed through each other\n",
            human_counted(cuts.steps, "step").text);
-    if (cuts.steps > taut_solver_step_count(run->solver) / 10)
+    const double moved = thicknesses_a_step(run);
+    if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
+        printf("             in so many as nodes move by %.2g times the thickness in a step, which "
+               "takes "
+               "energy:\n             give a smaller dt\n",
+               moved);
+    else if (cuts.steps > taut_solver_step_count(run->solver) / 10)
         printf("             in so many that the barrier is too soft for what presses on it, which "
                "takes energy:\n             give a larger contact.stiffness ('taut info' shows "
                "what it is), or a larger thickness\n");
