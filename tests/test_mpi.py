@@ -1381,7 +1381,8 @@ output: {{every: {every}, vtp: {{forces: true}}, pc2: true, checkpoint: {{every:
 def case_parts_with_solids_have_the_same_rows():
     """The same of elements that are computed in blocks, of which a rank has some layers."""
     for integrator, precision, ranks in (("symplectic_euler", "single", 2), ("verlet", "mixed", 3),
-                                         ("rk4", "double", 4), ("velocity_verlet", "mixed", 5)):
+                                         ("symplectic_euler", "mixed", 8), ("rk4", "double", 4),
+                                         ("velocity_verlet", "mixed", 5)):
         path = solids("solids.yaml", integrator)
         same_files(path, "--precision", precision, ranks=ranks)
         expect(piece_names(f"folder-{ranks}"), "frames are whole")
@@ -1395,14 +1396,13 @@ def case_parts_with_solids_have_the_same_rows():
         same_files(follows, *arguments, ranks=ranks)
     if QUICK:
         return
-    # Every rank has the masses of all nodes.
     law = "elastic: {material: gelatine, poisson: 0.45}, damping_ratio: 0.02"
     few, many = (write(f"solid-{layers}.yaml", JELLY.format(dt="1.0e-5", steps=2, wide=100, layers=layers, more="",
                                                             law=law)) for layers in (12, 150))
     arguments = ("--output", "rows", "--force")
     one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
     three = max(peaks(3, "run", many, *arguments)) - max(peaks(3, "run", few, *arguments))
-    expect(three < 0.7 * one, f"{three:.1f} of {one:.1f} MiB")
+    expect(three < 0.5 * one, f"{three:.1f} of {one:.1f} MiB")
 
 
 def fragile(name, law):

@@ -104,7 +104,8 @@ struct body {
     double *initial;    // 3 per node, m: initial state (bodies_apply_initial); NULL: as built
     double *velocities; // 3 per node, m/s; NULL: `velocity`, but of kinematic nodes 0
     vec3 velocity;
-    double *masses; // kg, > 0; NULL: all nodes have node_mass
+    double *masses;   // kg, > 0; NULL: all nodes have node_mass, or, if cell_mass is above 0,
+    double cell_mass; // this inside, and on the boundary of the grid its boundary_share
     double node_mass;
     bool has_density;   // the masses follow from a density, and are smaller on the boundary
     double mass_drag;   // 1/s, drag of a node over its mass
@@ -217,6 +218,15 @@ static inline vec3 body_position(const struct body *body, uint64_t node)
 {
     const double *p = body->positions ? &body->positions[3 * node] : NULL;
     return p ? vec3_make(p[0], p[1], p[2]) : body_place(body, node);
+}
+
+// kg, of a node.
+static inline double body_mass(const struct body *body, uint64_t node)
+{
+    if (body->masses)
+        return body->masses[node];
+    return body->cell_mass > 0 ? body->cell_mass * boundary_share(sides_of_node(body->grid, node))
+                               : body->node_mass;
 }
 
 // m/s at the start of the run.

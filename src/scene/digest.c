@@ -230,13 +230,27 @@ static void add_positions(struct hash *hash, const struct body *body)
     }
 }
 
+// Likewise.
+static void add_masses(struct hash *hash, const struct body *body)
+{
+    enum { BATCH = 64 };
+    double masses[BATCH];
+    for (uint64_t node = 0; node < body->node_count;) {
+        size_t count = 0;
+        while (count < BATCH && node < body->node_count)
+            masses[count++] = body_mass(body, node++);
+        hash_add(hash, masses, count * sizeof *masses);
+    }
+}
+
 static void add_body(struct hash *hash, const struct body *body)
 {
     const uint64_t nodes = body->node_count;
     ADD(hash, nodes);
     add_positions(hash, body);
-    add_array(hash, body->masses, nodes, sizeof *body->masses);
-    if (!body->masses)
+    if (body->masses || body->cell_mass > 0)
+        add_masses(hash, body);
+    else
         ADD(hash, body->node_mass);
     add_array(hash, body->kinematic, nodes, sizeof *body->kinematic);
     for (size_t i = 0; i < body->motion_count; i++)

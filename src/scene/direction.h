@@ -51,6 +51,14 @@ static inline bool is_on_side(uint64_t index, uint64_t count)
     return count > 1 && (index == 0 || index + 1 == count);
 }
 
+// The number of sides of a box of so many nodes along its axes that a node lies on.
+static inline int sides_of_node(const uint64_t nodes[3], uint64_t node)
+{
+    const uint64_t row = node / nodes[0];
+    return is_on_side(node % nodes[0], nodes[0]) + is_on_side(row % nodes[1], nodes[1]) +
+           is_on_side(row / nodes[1], nodes[2]);
+}
+
 // Sets the offsets and the box; the rest is 0.
 struct direction direction_make(const uint64_t nodes[3], const int steps[3]);
 

@@ -606,9 +606,8 @@ static void gather_numbers(const struct topology *topology, const real *from, ui
         memcpy(to, from + first, count * sizeof *to);
         return;
     }
-    const uint32_t *inside = topology->internal_nodes + first;
     for (uint64_t i = 0; i < count; i++)
-        to[i] = from[inside[i]];
+        to[i] = from[topology_internal_node(topology, first + i)];
 }
 
 static void gather_triples(const struct topology *topology, real *const from[3], uint64_t first,

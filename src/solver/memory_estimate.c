@@ -51,6 +51,7 @@ struct totals {
     double collider_nodes, collider_faces; // of mesh colliders
     double listed, listed_faces;           // in the topology's lists
     double massed;                         // nodes of bodies that list masses
+    bool masses_differ;                    // in any body
     double off_grid;            // nodes of bodies that the kernels do not compute as grids
     double planned;             // springs on no such grid, listed or not
     double stored_grid_springs; // springs of grids that break or yield
@@ -67,7 +68,8 @@ struct totals {
     double elements;            // bytes of elements beside springs
     double layer_before;        // nodes before those of a rank that elements of lattices read
     double halo;                // nodes whose contributions are exchanged between tiles
-    bool renumbers, sorts, breaks, yields, gas, penalty, projects;
+    double first_renumbered, end_renumbered; // nodes from the first renumbered body to the last
+    bool sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
     bool one_kind;
 };
@@ -248,11 +250,13 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     bool grid = is_grid(totals, size);
     bool own_masses = body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR ||
                       body->type == BODY_PENDULUM || size->has_density;
+    bool by_grid = size->has_density && size->directions > 0; // body_mass
 
     totals->nodes += size->nodes;
     totals->springs += size->springs;
     totals->faces += size->faces;
-    totals->massed += own_masses ? size->nodes : 0;
+    totals->massed += own_masses && !by_grid ? size->nodes : 0;
+    totals->masses_differ |= own_masses;
     totals->listed_faces += size->is_sheet ? 0 : size->faces;
 
     bool fragile = any_material(body, breaks) || any_material(body, yields);
@@ -270,8 +274,12 @@ static void count_body(struct totals *totals, const struct scene_body *body,
         totals->one_kind = body->type == BODY_NETWORK ? body->shape.network.material_count == 1 &&
                                                             !body->shape.network.nodes_path
                                                       : kinds <= 1;
-        totals->renumbers |= is_renumbered(size);
         totals->sorts |= is_renumbered(size);
+        if (is_renumbered(size)) {
+            totals->first_renumbered =
+                totals->end_renumbered > 0 ? totals->first_renumbered : totals->nodes - size->nodes;
+            totals->end_renumbered = totals->nodes;
+        }
     }
 
     count_faces(totals, body, size);
@@ -327,7 +335,7 @@ static double topology_bytes_of(const struct totals *totals)
         (sizeof(struct topology_body) + sizeof(struct scene_body) + sizeof(struct plan_grid) +
          sizeof(struct plan_face_grid) + sizeof(struct plan_rings) + 128);
     bool one = totals->listing <= 1 && totals->one_kind;
-    return bodies + (totals->renumbers ? 8 * totals->nodes : 0) + 8 * totals->massed +
+    return bodies + 8 * (totals->end_renumbered - totals->first_renumbered) + 8 * totals->massed +
            totals->listed * (8 + (one ? 0 : 4) + totals->real + (totals->sorts ? 4 : 0)) +
            12 * totals->listed_faces;
 }
@@ -416,8 +424,8 @@ static double constants_bytes_of(const struct totals *totals)
 {
     bool same = (totals->packs || totals->reference) && totals->planned == totals->listed;
     bool rests = !same || !totals->packs || totals->fragile > 0;
-    return totals->real *
-               (totals->held + totals->collider_nodes + (totals->massed > 0 ? totals->held : 0)) +
+    return totals->real * (totals->held + totals->collider_nodes +
+                           (totals->masses_differ ? totals->held : 0)) +
            (same ? 0 : 12 * totals->planned) + (rests ? totals->real * totals->planned : 0) +
            (totals->packs ? totals->real * PACKED_LANES * totals->columns : 0) +
            16 * totals->blocked_faces;

@@ -25,6 +25,7 @@
 
 #include <string.h>
 
+#include "base/sort.h"
 #include "scene/collider_pose.h"
 #include "springs/exchange.h"
 #include "springs/springs.h"
@@ -44,11 +45,19 @@ static void sum_nodes(const struct system *system, const void *unused, struct ra
     vec3 g = system->topology->environment.gravity;
     struct node_sums found = {0, 0, 0};
     for (size_t i = range.first; i < range.end;) {
-        struct node_masses masses = topology_masses(system->topology, i, range.end);
-        const double *listed = masses.listed ? masses.listed + (i - masses.first) : NULL;
-        system->kernels->node_sums(system->state, (struct range){i, masses.end}, listed,
-                                   masses.each, (double[3]){g.x, g.y, g.z}, &found);
-        i = masses.end;
+        const struct topology_body *body =
+            &system->topology->bodies[topology_body_of_node(system->topology, i)];
+        const size_t end = (size_t)min_u64(range.end, body->first_node + body->node_count);
+        const bool differ = body->node_mass == 0;
+        double masses[SUM_CHUNK];
+        for (size_t node = i; differ && node < end;) {
+            const struct node_masses part = topology_masses(system->topology, node, end);
+            for (; node < part.end; node++)
+                masses[node - i] = mass_in(&part, node);
+        }
+        system->kernels->node_sums(system->state, (struct range){i, end}, differ ? masses : NULL,
+                                   body->node_mass, (double[3]){g.x, g.y, g.z}, &found);
+        i = end;
     }
     sums[CHECK_KINETIC] = found.kinetic;
     sums[CHECK_GRAVITY] = found.gravity;

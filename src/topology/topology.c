@@ -73,7 +73,8 @@ static void find_one_material(struct topology *topology, const struct bodies *bo
 static void count_all(struct topology *topology, const taut_scene *scene,
                       const struct bodies *bodies)
 {
-    bool any_renumbered = false, any_sorted = false;
+    bool any_sorted = false;
+    uint64_t end_renumbered = 0;
     topology->body_count = bodies->count;
     topology->collider_count = scene->collider_count;
     topology->environment = scene->environment;
@@ -81,7 +82,10 @@ static void count_all(struct topology *topology, const taut_scene *scene,
 
     for (size_t i = 0; i < bodies->count; i++) {
         const struct body *body = &bodies->items[i];
+        if (body->node_order && end_renumbered == 0)
+            topology->first_renumbered = topology->node_count;
         topology->node_count += body->node_count;
+        end_renumbered = body->node_order ? topology->node_count : end_renumbered;
         topology->built_count += topology->has_contact ? body->node_count : 0;
         topology->mass_count += body->masses ? body->node_count : 0;
         for (uint64_t node = 0; node < body->node_count; node++)
@@ -95,7 +99,6 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->moduli_count += body_has_moduli(&scene->bodies[i]);
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
-        any_renumbered |= body->node_order != NULL;
         any_sorted |= body->spring_order != NULL;
         for (size_t m = 0; m < body->motion_count; m++)
             topology->drive_piece_count += body->motions[m].piece_count;
@@ -115,8 +118,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
     topology->single_count = single ? topology->listed_count : 0;
     topology->double_count = single ? 0 : topology->listed_count;
 
-    if (any_renumbered)
-        topology->renumbered_count = topology->node_count;
+    topology->renumbered_count = end_renumbered - topology->first_renumbered;
     if (any_sorted)
         topology->sorted_count = topology->listed_count;
 }
@@ -185,13 +187,15 @@ static void cook_directions(struct topology *topology, const struct topology_bod
     }
 }
 
-// Builder and internal numbers of a body's nodes, counted over all bodies; only if any body was
-// renumbered.
+// Builder and internal numbers of a body's nodes, counted over all bodies.
 static void cook_numbers(struct topology *topology, uint64_t first_node, const struct body *body)
 {
-    for (uint64_t i = 0; topology->renumbered_count && i < body->node_count; i++) {
-        uint64_t outside = first_node + (body->node_order ? body->node_order[i] : i);
-        topology->builder_nodes[first_node + i] = (uint32_t)outside;
+    const uint64_t first = topology->first_renumbered, begin = first_node - first;
+    if (first_node < first || begin >= topology->renumbered_count)
+        return;
+    for (uint64_t i = 0; i < body->node_count; i++) {
+        const uint64_t outside = begin + (body->node_order ? body->node_order[i] : i);
+        topology->builder_nodes[begin + i] = (uint32_t)(first + outside);
         topology->internal_nodes[outside] = (uint32_t)(first_node + i);
     }
 }
@@ -250,18 +254,48 @@ static void cook_motions(struct topology *topology, const struct body *body, str
     }
 }
 
+static struct node_masses masses_of(const struct topology *topology,
+                                    const struct topology_body *body, uint64_t node, uint64_t end)
+{
+    const uint64_t body_end = body->first_node + body->node_count, inside = node - body->first_node;
+    struct node_masses masses = {.first = node,
+                                 .end = min_u64(end, body_end),
+                                 .ends = {UINT64_MAX, UINT64_MAX},
+                                 .each = body->node_mass,
+                                 .mass_drag = body->mass_drag};
+    if (body->cell_mass > 0) {
+        const uint64_t *const grid = body->grid, row = inside / grid[0];
+        const int sides = is_on_side(row % grid[1], grid[1]) + is_on_side(row / grid[1], grid[2]);
+        const uint64_t last = body->first_node + row * grid[0] + grid[0] - 1;
+        masses.end = min_u64(end, last + 1);
+        masses.each = body->cell_mass * boundary_share(sides);
+        if (grid[0] > 1) {
+            masses.ends[0] = last + 1 - grid[0];
+            masses.ends[1] = last;
+            masses.side = body->cell_mass * boundary_share(sides + 1);
+        }
+    } else if (body->node_mass == 0) {
+        masses.listed = topology->masses + body->first_mass + inside;
+    }
+    return masses;
+}
+
 static void cook_nodes(struct topology *topology, struct topology_body *cooked,
                        const struct body *body, struct cursor *at)
 {
     for (uint64_t i = 0; i < body->node_count; i++)
         if (body->kinematic[i])
             topology->kinematic[at->kinematic++] = (uint32_t)(cooked->first_node + i);
-    if (!body->masses)
+    for (uint64_t i = 0; body->masses && i < body->node_count; i++)
+        topology->masses[cooked->first_mass + i] = body->masses[i];
+    if (cooked->node_mass > 0)
         return;
     cooked->mass = 0;
-    for (uint64_t i = 0; i < body->node_count; i++) {
-        topology->masses[cooked->first_mass + i] = body->masses[i];
-        cooked->mass += body->masses[i];
+    const uint64_t end = cooked->first_node + cooked->node_count;
+    for (uint64_t node = cooked->first_node; node < end;) {
+        const struct node_masses masses = masses_of(topology, cooked, node, end);
+        for (; node < masses.end; node++)
+            cooked->mass += mass_in(&masses, node);
     }
 }
 
@@ -312,7 +346,8 @@ static bool cook_body(struct topology *topology, size_t index, const struct scen
         .first_triangle = at->triangle,
         .is_cut_grid = body->is_cut_grid,
         .mass = (double)body->node_count * body->node_mass,
-        .node_mass = body->masses ? 0 : body->node_mass,
+        .node_mass = body->masses || body->cell_mass > 0 ? 0 : body->node_mass,
+        .cell_mass = body->masses ? 0 : body->cell_mass,
         .first_mass = at->mass,
         .has_density = body->has_density,
         .mass_drag = body->mass_drag,
@@ -496,23 +531,15 @@ bool topology_is_kinematic(const struct topology *topology, uint64_t node)
 
 struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end)
 {
-    const struct topology_body *body = &topology->bodies[topology_body_of_node(topology, node)];
-    uint64_t body_end = body->first_node + body->node_count;
-    return (struct node_masses){
-        .first = node,
-        .end = end < body_end ? end : body_end,
-        .listed = body->node_mass > 0
-                      ? NULL
-                      : topology->masses + body->first_mass + (node - body->first_node),
-        .each = body->node_mass,
-        .mass_drag = body->mass_drag,
-    };
+    const size_t body = topology_body_of_node(topology, node);
+    return masses_of(topology, &topology->bodies[body], node, end);
 }
 
 void topology_set_node_mass(struct topology *topology, size_t body, double mass)
 {
     struct topology_body *it = &topology->bodies[body];
-    const bool lists = it->node_mass == 0;
+    const bool lists = it->node_mass == 0 && it->cell_mass == 0;
+    it->cell_mass = 0;
     it->node_mass = lists ? 0 : mass;
     it->mass = lists ? 0 : (double)it->node_count * mass;
     for (uint64_t i = 0; lists && i < it->node_count; i++) {
@@ -560,10 +587,9 @@ double topology_least_mass(const struct topology *topology, uint64_t first, uint
     double least = INFINITY;
     for (uint64_t node = first; node < end;) {
         const struct node_masses masses = topology_masses(topology, node, end);
-        for (uint64_t i = node; masses.listed && i < masses.end; i++)
+        const bool same = !masses.listed && masses.ends[0] == UINT64_MAX;
+        for (uint64_t i = node; i < (same ? node + 1 : masses.end); i++)
             least = fmin(least, mass_in(&masses, i));
-        if (!masses.listed)
-            least = fmin(least, masses.each);
         node = masses.end;
     }
     return least;

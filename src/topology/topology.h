@@ -39,7 +39,8 @@ struct topology_body {
     uint64_t first_triangle;   // of a membrane: the index of its faces in triangles
     bool is_cut_grid;          // its springs are listed: those that cuts have left of a grid
     double mass;               // kg, of all nodes
-    double node_mass;          // kg, of each node; 0: masses are listed
+    double node_mass;          // kg, of each node; 0: they differ,
+    double cell_mass;          // as those of struct body do; 0: masses are listed,
     uint64_t first_mass;       // from this index
     bool has_density;          // the masses follow from a density, and are smaller on the boundary
     double mass_drag;          // 1/s, drag of a node over its mass
@@ -60,14 +61,15 @@ struct topology {
     size_t body_count;
 
     uint64_t node_count;
-    // Translations between builder and internal numbers of nodes, over all bodies; empty if they
-    // are the same. Everything below uses internal numbers (reorder.h).
-    uint64_t renumbered_count;
+    // Translations between builder and internal numbers of nodes, from the first body that was
+    // renumbered to the last one; the others have the same. Everything below uses internal numbers
+    // (reorder.h).
+    uint64_t first_renumbered, renumbered_count;
     uint32_t *builder_nodes, *internal_nodes;
     // All nodes if there is contact, otherwise 0; those of mesh colliders follow.
     uint64_t built_count;
     double (*built)[3];  // m, positions as built
-    uint64_t mass_count; // nodes of bodies whose nodes differ in mass
+    uint64_t mass_count; // nodes of bodies that list masses
     double *masses;      // kg
     uint64_t kinematic_count;
     uint32_t *kinematic; // kinematic nodes (pinned, driven or prescribed), ascending
@@ -160,17 +162,21 @@ struct face topology_face(const struct topology *topology, uint64_t face);
 // Masses of nodes first .. end - 1 of one body.
 struct node_masses {
     uint64_t first, end;
-    const double *listed; // listed[0] is that of node `first`; NULL: every node has `each`
-    double each;
+    const double *listed; // listed[0] is that of node `first`; NULL: every node has `each`,
+    uint64_t ends[2];     // but these, the first and the last of a row, `side`
+    double each, side;
     double mass_drag; // 1/s, of the body
 };
 
-// The masses of nodes from `node` up to `end` or the end of the node's body.
+// The masses of nodes from `node` up to `end` or the end of the node's body, or of its row if they are
+// smaller on the boundary of a grid.
 struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end);
 
 static inline double mass_in(const struct node_masses *masses, uint64_t node)
 {
-    return masses->listed ? masses->listed[node - masses->first] : masses->each;
+    if (masses->listed)
+        return masses->listed[node - masses->first];
+    return node == masses->ends[0] || node == masses->ends[1] ? masses->side : masses->each;
 }
 
 // The drag coefficient of a node, kg/s, where the air's is `air_drag`.
@@ -179,7 +185,7 @@ static inline double drag_in(const struct node_masses *masses, double air_drag, 
     return masses->mass_drag > 0 ? air_drag + masses->mass_drag * mass_in(masses, node) : air_drag;
 }
 
-// Gives every node of the body this mass, kg, whether masses are listed or not.
+// Gives every node of the body this mass, kg, whether masses differ or not.
 void topology_set_node_mass(struct topology *topology, size_t body, double mass);
 
 // Gives a body with elastic or fabric the constants of springs and elements of another material, for
@@ -202,12 +208,14 @@ static inline double topology_mass(const struct topology *topology, uint64_t nod
 // The builder's number of a node, and the node with a given builder's number.
 static inline uint64_t topology_builder_node(const struct topology *topology, uint64_t node)
 {
-    return topology->renumbered_count ? topology->builder_nodes[node] : node;
+    const uint64_t inside = node - topology->first_renumbered; // huge before
+    return inside < topology->renumbered_count ? topology->builder_nodes[inside] : node;
 }
 
 static inline uint64_t topology_internal_node(const struct topology *topology, uint64_t node)
 {
-    return topology->renumbered_count ? topology->internal_nodes[node] : node;
+    const uint64_t inside = node - topology->first_renumbered;
+    return inside < topology->renumbered_count ? topology->internal_nodes[inside] : node;
 }
 
 // Material and rest length of a listed spring.

@@ -64,12 +64,6 @@ static bool has_own_nodes(enum body_type type)
     return type == BODY_NETWORK || type == BODY_OSCILLATOR || type == BODY_PENDULUM;
 }
 
-// Whether the nodes of a body may differ in mass.
-static bool has_own_masses(const struct scene_body *given)
-{
-    return has_own_nodes(given->type) || body_has_moduli(given);
-}
-
 // Whether the velocities of its nodes differ, but for kinematic ones at rest.
 static bool has_own_velocities(const struct scene_body *given)
 {
@@ -88,15 +82,24 @@ static bool has_own_positions(enum body_type type, size_t directions)
     return directions == 0 || !has_places(type);
 }
 
+// Whether masses need a list: where nodes may differ in mass, and that follows from no formula
+// (body_mass).
+static bool has_own_masses(const struct scene_body *given, size_t directions)
+{
+    return has_own_nodes(given->type) ||
+           (body_has_moduli(given) && has_own_positions(given->type, directions));
+}
+
 static bool allocate_arrays(const struct scene_body *given, struct body *body)
 {
     uint64_t n = body->node_count;
+    const bool own_masses = has_own_masses(given, body->direction_count);
     const bool own_positions = has_own_positions(given->type, body->direction_count);
     if (own_positions)
         body->positions = memory_allocate(NULL, 3 * n, sizeof *body->positions);
     if (has_own_velocities(given))
         body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
-    if (has_own_masses(given))
+    if (own_masses)
         body->masses = memory_allocate(NULL, n, sizeof *body->masses);
     body->kinematic = memory_allocate(NULL, n, sizeof *body->kinematic);
     if (body->direction_count == 0)
@@ -107,15 +110,16 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
         body->faces = memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity,
                                       sizeof *body->faces);
     return (body->positions || !own_positions) &&
-           (body->velocities || !has_own_velocities(given)) &&
-           (body->masses || !has_own_masses(given)) && body->kinematic &&
-           (body->springs || body->directions) && (body->faces || body->is_sheet);
+           (body->velocities || !has_own_velocities(given)) && (body->masses || !own_masses) &&
+           body->kinematic && (body->springs || body->directions) &&
+           (body->faces || body->is_sheet);
 }
 
 double build_bytes(const struct scene_body *given, const struct build_counts *counts)
 {
     double springs = 0, doubles = (has_own_positions(given->type, counts->directions) ? 3 : 0) +
-                                  (has_own_velocities(given) ? 3 : 0) + has_own_masses(given);
+                                  (has_own_velocities(given) ? 3 : 0) +
+                                  has_own_masses(given, counts->directions);
     for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
         springs += (double)counts->springs[kind];
     double bytes = (double)counts->nodes * (doubles * sizeof(double) + sizeof(uint8_t));
@@ -337,6 +341,7 @@ static void set_rest_lengths(struct body *body)
 static taut_status place_nodes(struct build *build)
 {
     struct body *body = build->body;
+    const bool differ = body->masses || body->cell_mass > 0;
     body->places.rotation = build->rotation;
     body->places.translate = build->given->translate;
     for (uint64_t node = 0; node < body->node_count; node++) {
@@ -353,10 +358,10 @@ static taut_status place_nodes(struct build *build)
                                 body->name);
         if (check_vector(build, "coordinate", node, p) != TAUT_OK)
             return TAUT_ERROR_SCENE;
-        if (body->masses && check_mass(build, node, body->masses[node]) != TAUT_OK)
+        if (differ && check_mass(build, node, body_mass(body, node)) != TAUT_OK)
             return TAUT_ERROR_SCENE;
     }
-    return body->masses || body->node_count == 0 ? TAUT_OK : check_mass(build, 0, body->node_mass);
+    return differ || body->node_count == 0 ? TAUT_OK : check_mass(build, 0, body->node_mass);
 }
 
 static taut_status build_body(struct build *build)

@@ -147,15 +147,9 @@ static void weight_springs(const struct build *build)
 static void weight_nodes(struct build *build)
 {
     struct body *body = build->body;
-    const double inside = body_cell_mass(build->given);
-    uint64_t node = 0;
-    for (uint64_t k = 0; k < body->grid[2]; k++)
-        for (uint64_t j = 0; j < body->grid[1]; j++)
-            for (uint64_t i = 0; i < body->grid[0]; i++) {
-                const int sides = is_on_side(i, body->grid[0]) + is_on_side(j, body->grid[1]) +
-                                  is_on_side(k, body->grid[2]);
-                body->masses[node++] = inside * boundary_share(sides);
-            }
+    body->cell_mass = body_cell_mass(build->given);
+    for (uint64_t node = 0; body->masses && node < body->node_count; node++)
+        body->masses[node] = body->cell_mass * boundary_share(sides_of_node(body->grid, node));
     build->has_masses = true;
 }
 

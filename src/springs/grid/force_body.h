@@ -10,6 +10,7 @@
 // Lanes after the last node of a range are read but never written, and no other worker writes them
 // at that time (boundary_first, boundary_last). The kernel body is compiled for each instruction
 // set by kernels/table.h.
+#include "base/sort.h"
 #include "kernels/kernels.h"
 #include "springs/grid/sweep.h"
 #include "simd/wide3.h"
@@ -968,31 +969,34 @@ static struct reals offset_reals(const struct reals *reals, int64_t by)
     return reals->x ? (struct reals){reals->x + by, reals->y + by, reals->z + by} : no_reals;
 }
 
-// Finishes the nodes body by body, since masses are stored by body.
+// Finishes the nodes body by body, whose nodes have one mass or individual ones.
 static void grid_finish(const struct system *system, const struct finish_range *range,
                         enum sweep_finish finish)
 {
     const uint64_t first = (uint64_t)range->first, end = first + (uint64_t)range->count;
     for (uint64_t node = first; node < end;) {
-        struct node_masses masses = topology_masses(system->topology, node, end);
+        const struct topology_body *body =
+            &system->topology->bodies[topology_body_of_node(system->topology, node)];
+        const uint64_t body_end = min_u64(end, body->first_node + body->node_count);
+        const bool differ = body->node_mass == 0;
         const int64_t into = (int64_t)(node - first);
         struct finish_range part = {.first = (int64_t)node,
-                                    .count = (long)(masses.end - node),
+                                    .count = (long)(body_end - node),
                                     .own = offset_reals(&range->own, into),
                                     .reactions = offset_reals(&range->reactions, into),
                                     .loaded = range->loaded,
                                     .clears = range->clears};
-        const real *listed = masses.listed ? system->constants->mass + node : NULL;
+        const real *masses = differ ? system->constants->mass + node : NULL;
         if (range->powers) {
             struct power_sums sums = {.drives = range->powers->drives};
             part.powers = &sums;
-            finish_masses(system, &part, listed, (real)masses.each, finish, true);
+            finish_masses(system, &part, masses, (real)body->node_mass, finish, true);
             power_flush_all(&sums);
-            add_sums(range->powers, &sums, masses.listed, masses.each);
+            add_sums(range->powers, &sums, differ, body->node_mass);
         } else {
-            finish_masses(system, &part, listed, (real)masses.each, finish, false);
+            finish_masses(system, &part, masses, (real)body->node_mass, finish, false);
         }
-        node = masses.end;
+        node = body_end;
     }
 }
 

@@ -893,12 +893,11 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
         .shares_mass = it->sweep->inner_mass > 0,
     };
     const struct topology *topology = it->system->topology;
-    const struct node_masses masses =
-        topology_masses(topology, it->sweep->grid->first_node, topology->node_count);
-    const real *listed =
-        masses.listed && !range.shares_mass ? it->system->constants->mass + range.first : NULL;
-    const double each = range.shares_mass ? (double)it->sweep->inner_mass : masses.each;
-    it->system->kernels->grid_cloth(it->system, &range, listed, each,
+    const double node_mass = topology->bodies[it->sweep->grid->body].node_mass; // 0: they differ
+    const real *masses =
+        node_mass == 0 && !range.shares_mass ? it->system->constants->mass + range.first : NULL;
+    const double each = range.shares_mass ? (double)it->sweep->inner_mass : node_mass;
+    it->system->kernels->grid_cloth(it->system, &range, masses, each,
                                     sweep_is_loaded(it->system) && !blows, blows ? it->wind : NULL,
                                     it->finish);
     if (!stores)
