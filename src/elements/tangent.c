@@ -366,29 +366,48 @@ static void bound_bending(const struct element_bending *bending, const struct bo
     }
 }
 
+static void bound_elements_at(const struct system *system, const struct bounds *it,
+                              const struct elements_body *body, int64_t node)
+{
+    struct element elements[ELEMENT_KINDS];
+    const int number = REAL_NAME(elements_at)(body, node, elements);
+    for (int e = 0; e < number; e++) {
+        if (element_is_linear(&elements[e]))
+            bound_linear(it, &elements[e]);
+        else
+            bound_cell(system, it, &elements[e]);
+    }
+}
+
+// The elements of a body with a node of the range, in the order of their first nodes: those whose rows
+// of nodes begin as far before a node of the range as they reach.
+static void bound_body(const struct system *system, const struct bounds *it,
+                       const struct elements_body *body)
+{
+    enum { RUNS = 4 };
+    const int64_t nx = body->grid[0], layer = nx * body->grid[1], count = layer * body->grid[2];
+    const int64_t solid[RUNS][2] = {
+        {layer + nx + 1, layer + nx}, {layer + 1, layer}, {nx + 1, nx}, {1, 0}};
+    const int64_t sheet[RUNS][2] = {{2 * nx, 2 * nx}, {nx + 1, nx}, {2, 0}};
+    const int64_t rope[RUNS][2] = {{2, 0}};
+    const int64_t(*before)[2] = elements_are_solid(body) ? solid : body->grid[1] > 1 ? sheet : rope;
+    const int64_t first = (int64_t)it->nodes.first - body->first,
+                  end = (int64_t)it->nodes.end - body->first;
+    int64_t node = 0; // none twice
+    for (int run = 0; run < RUNS; run++) {
+        const int64_t run_first = first - before[run][0], run_end = end - before[run][1];
+        node = node > run_first ? node : run_first;
+        for (; node < (run_end < count ? run_end : count); node++)
+            bound_elements_at(system, it, body, node);
+    }
+}
+
 void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range nodes,
                                       element_bound_callback visit, void *context)
 {
     const struct bounds bounds = {nodes, visit, context};
-    for (size_t b = 0; system->elements && b < system->elements->body_count; b++) {
-        const struct elements_body *body = &system->elements->bodies[b];
-        const int64_t count = body->grid[0] * body->grid[1] * body->grid[2];
-        const int64_t reach = (int64_t)elements_reach(&system->topology->bodies[body->body]);
-        int64_t first = (int64_t)nodes.first - body->first - reach;
-        int64_t end = (int64_t)nodes.end - body->first;
-        first = first > 0 ? first : 0;
-        end = end < count ? end : count;
-        for (int64_t node = first; node < end; node++) {
-            struct element elements[ELEMENT_KINDS];
-            const int number = REAL_NAME(elements_at)(body, node, elements);
-            for (int e = 0; e < number; e++) {
-                if (element_is_linear(&elements[e]))
-                    bound_linear(&bounds, &elements[e]);
-                else
-                    bound_cell(system, &bounds, &elements[e]);
-            }
-        }
-    }
+    for (size_t b = 0; system->elements && b < system->elements->body_count; b++)
+        bound_body(system, &bounds, &system->elements->bodies[b]);
     if (system->elements) {
         bound_triangles(system, &bounds);
         bound_bending(&system->elements->bending, &bounds);

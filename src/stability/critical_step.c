@@ -410,7 +410,8 @@ static void level(struct system *system, const struct worker *worker)
             (void)REAL_NAME(spectral_bound_use_cliques)(spectral_bound, false, worker);
         least = fmax(least, with_cliques);
     }
-    for (int pass = 0; pass < PASSES && isfinite(least); pass++) {
+    const bool weighs = REAL_NAME(spectral_bound_has_weights)(spectral_bound);
+    for (int pass = 0; pass < PASSES && weighs && isfinite(least); pass++) {
         REAL_NAME(spectral_bound_reweight)(spectral_bound, &form, least, worker);
         double next = find_common(system, &form, worker);
         if (next < least)
@@ -641,9 +642,10 @@ static void add_ranges(struct system *system, double negative_part, struct criti
                                           integrator_range_step(integrators[i], &stepping, &range));
 }
 
-// Computes the bounds of omega, of c, and then those of the forms and ranges.
-static void find_bounds(struct system *system, struct critical_step *result,
-                        const struct worker *worker)
+// Computes the bounds of omega, of c, and then those of the forms and ranges. Returns a bound on how far
+// K is below 0, 1/s2, which the contact of surfaces does not count in.
+static double find_bounds(struct system *system, struct critical_step *result,
+                          const struct worker *worker)
 {
     const struct spectral_bound *spectral_bound = system->meter->spectral_bound;
     struct step_bounds bounds = {.count = 2,
@@ -669,8 +671,10 @@ static void find_bounds(struct system *system, struct critical_step *result,
     result->dt[INTEGRATOR_XPBD] = explicit_part_step(system);
     result->followed = result->dt[system->settings.integrator];
     const double slowest = bounds.dt[list.count];
+    const double negative_part = isfinite(slowest) ? 1 / (slowest * slowest) : 0;
     if (result->damping > 0)
-        add_ranges(system, isfinite(slowest) ? 1 / (slowest * slowest) : 0, result, worker);
+        add_ranges(system, negative_part, result, worker);
+    return negative_part;
 }
 
 // ---- Computed values
@@ -1108,8 +1112,11 @@ static double computed_pressed_step(struct system *system, const struct step_for
     return low;
 }
 
-// The ends of the spectra, with vectors except for many nodes, for which these take as long again.
-static struct spectra find_ends(struct system *system, bool damped, const struct worker *worker)
+// The ends of the spectra, with vectors except for many nodes, for which these take as long again. The
+// softest mode, which takes as many products as all others together, is not looked for where the bound
+// on how far K is below 0 shows that it is round-off.
+static struct spectra find_ends(struct system *system, bool damped, double negative_bound,
+                                const struct worker *worker)
 {
     struct lanczos *lanczos = system->meter->lanczos;
     struct spectra ends = {.square = 0};
@@ -1123,8 +1130,9 @@ static struct spectra find_ends(struct system *system, bool damped, const struct
     }
     ends.square = fmax(0, ends.stiffest.value);
     ends.damping = fmax(0, ends.most_damped.value);
-    if (system->meter->pressed) {
-        const double round_off = sizeof(real) == sizeof(float) ? 2e-5 : 1e-9;
+    const double round_off = sizeof(real) == sizeof(float) ? 2e-5 : 1e-9;
+    if (system->meter->pressed &&
+        (system->topology->has_contact || negative_bound > round_off * ends.square)) {
         ends.softest = REAL_NAME(lanczos_mode)(lanczos, -1, 0, ends.square, worker);
         if (ends.softest.value > round_off * ends.square)
             ends.negative_part = ends.softest.value;
@@ -1132,14 +1140,14 @@ static struct spectra find_ends(struct system *system, bool damped, const struct
     return ends;
 }
 
-static void compute_steps(struct system *system, enum critical_wanted wanted,
+static void compute_steps(struct system *system, enum critical_wanted wanted, double negative_bound,
                           struct critical_step *result, const struct worker *worker)
 {
     REAL_NAME(lanczos_update)(system->meter->lanczos, REAL_NAME(evaluation_now)(system), worker);
     const bool may_be_damped = result->damping > 0;
     if (!may_be_damped) // otherwise it is known from the bounds
         update_range(system, worker);
-    const struct spectra ends = find_ends(system, may_be_damped, worker);
+    const struct spectra ends = find_ends(system, may_be_damped, negative_bound, worker);
     const bool damped = ends.damping > 0; // colliders that touch no node do not count
     result->computed_omega = sqrt(ends.square);
     result->computed = ends.square > 0 ? 2 / result->computed_omega : 0;
@@ -1223,9 +1231,9 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
                                       struct critical_step *result, const struct worker *worker)
 {
     struct critical_step found = {0};
-    find_bounds(system, &found, worker);
+    const double negative_bound = find_bounds(system, &found, worker);
     if (wanted != CRITICAL_WANT_BOUNDS)
-        compute_steps(system, wanted, &found, worker);
+        compute_steps(system, wanted, negative_bound, &found, worker);
     if (wanted != CRITICAL_WANT_BOUNDS && topology_wind_damps_nodes(system->topology))
         fall_back_to_bounds(&found);
     add_friction(system, &found, worker);
