@@ -923,12 +923,12 @@ output: {{every_steps: {steps}}}
 """
 
 
-def compare_peaks(dt, steps, wide, arguments, more=""):
+def compare_peaks(dt, steps, wide, arguments, more="", after=""):
     """What the nodes of a lattice take, beside what a process takes without them."""
     few, many = (write(f"lattice-{layers}.yaml",
                        JELLY.format(dt=dt, steps=steps, wide=wide, layers=layers, more=more,
                                     law="mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4}, "
-                                        "k2: {stiffness: 5}}"))
+                                        "k2: {stiffness: 5}}") + after)
                  for layers in (12, 288))
     one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
     for ranks in (2, 3):
@@ -980,8 +980,14 @@ COLLIDERS = {
 }
 
 
-def falling(name, colliders, steps=64, dt=2e-4):
-    """Bodies whose nodes do not fill blocks and chunks, so that ranks share some of these."""
+BALL = """  - {name: ball, type: sphere, center: [0.8, 0.22, 0.4], radius: 0.2, subdivisions: 4, mass: 0.3,
+     velocity: [0, -2, 1], spring: {stiffness: 50, damping: 0.001}}
+"""
+
+
+def falling(name, colliders, steps=64, dt=2e-4, ball=BALL, more=""):
+    """Bodies whose nodes do not fill blocks and chunks, so that ranks share some of these. Without the
+    ball ranks hold only their parts."""
     return write(name, f"""
 simulation: {{dt: {dt}, steps: {steps}}}
 environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6}}
@@ -990,10 +996,8 @@ bodies:
      velocity: [0, -1, 0.3], mass: 1, spring: {{stiffness: 50, damping: 0.001}}}}
   - {{name: net, type: lattice, nodes: [9, 9, 37], spacing: 0.02, origin: [0.2, 0.03, 0.1], mass: 0.5,
      velocity: [0.5, -3, 0], springs: {{k1: {{stiffness: 50, damping: 0.001}}}}}}
-  - {{name: ball, type: sphere, center: [0.8, 0.22, 0.4], radius: 0.2, subdivisions: 4, mass: 0.3,
-     velocity: [0, -2, 1], spring: {{stiffness: 50, damping: 0.001}}}}
-colliders:
-{COLLIDERS[colliders]}output: {{every: {16 * dt}, pc2: true}}
+{ball}colliders:
+{COLLIDERS[colliders]}output: {{every: {16 * dt}, pc2: true{more}}}
 """)
 
 
@@ -1025,6 +1029,30 @@ def case_checkpoint_with_colliders_is_continued():
         again = start(0, "resume", "kept", "--steps", "96", "--quiet", "--hash")
         expect(again.returncode == 0, again.stderr)
         expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
+
+
+def case_parts_project_like_one_process():
+    """Ranks that hold only their parts; of blocks with nodes of several each keeps what these touch."""
+    for kind in ("project", "bounces"):
+        path = falling(f"parts-{kind}.yaml", kind, ball="", more=", vtp: {forces: true}, "
+                                                                "checkpoint: {every: 0.0064}")
+        for ranks, precision in zip((2, 3, 4, 8), ("single", "mixed", "double", "single")):
+            same_files(path, "--precision", precision, ranks=ranks)
+            expect(piece_names(f"folder-{ranks}"), f"{kind}: frames are whole")
+        for ranks, integrator in zip((2, 3, 5, 4, 3), EXPLICIT):
+            same_files(path, "--set", f"simulation.integrator={integrator}", ranks=ranks)
+        same_files(path, "--set", "output.work=false", ranks=5)
+        with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+            follows = re.sub("dt: .*?, steps: [0-9]+", "dt: auto, duration: 0.01", file.read())
+        same_files(write("parts-auto.yaml", follows), ranks=3)
+        again = start(3, "resume", "folder-8", "--steps", "96", "--quiet", "--hash")
+        expect(again.returncode == 0, again.stderr)
+        expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
+    if QUICK:
+        return
+    compare_peaks("5.0e-5", 66, 64, ["--output", "rows", "--force"],
+                  after="colliders: [{type: plane, normal: [0, 0, 1], point: [0, 0, 0.001], response: project, "
+                        "restitution: 0.5, friction: 0.001}]\n")
 
 
 TOUCHING = {

@@ -3,6 +3,7 @@
 // surfaces as before; a vector kernel (touch_body.h) projects those side by side. Numeric.
 #include <string.h>
 
+#include "base/sort.h"
 #include "contact/constraints.h"
 #include "contact/culling.h"
 #include "springs/shares.h"
@@ -740,23 +741,33 @@ void REAL_NAME(colliders_store)(struct system *system, double time, const struct
         store_block(system, time, block);
 }
 
-// A third of the stiffness of the springs at a node: its average over directions.
+// Adds a number to those of nodes [first, first + count) that are in the range.
+static void add_within(real *to, struct range nodes, uint64_t first, uint64_t count, real more)
+{
+    const uint64_t end = min_u64(first + count, nodes.end);
+    for (uint64_t node = max_u64(first, nodes.first); node < end; node++)
+        to[node] += more;
+}
+
+// A third of the stiffness of the springs at a node: its average over directions. Of the nodes of the
+// blocks that this rank computes.
 static void find_spring_rates(struct system *system)
 {
     const struct topology *topology = system->topology;
+    const struct range blocks = contact_blocks(system);
+    const size_t end = blocks.end * CONTACT_BLOCK, all = (size_t)topology->node_count;
+    const struct range nodes = {blocks.first * CONTACT_BLOCK, end < all ? end : all};
     real *rate = system->state->spring_rate;
-    for (uint64_t node = 0; node < topology->node_count; node++)
+    for (size_t node = nodes.first; node < nodes.end; node++)
         rate[node] = 0;
     for (uint64_t spring = 0; spring < topology->spring_count;) {
         const struct spring_run run = topology_run(topology, spring, topology->spring_count);
         const real third = (real)(topology->materials[run.material].stiffness / 3);
-        for (uint64_t i = 0; i < run.count; i++) {
-            rate[run.a + i] += third;
-            rate[run.b + i] += third;
-        }
+        add_within(rate, nodes, run.a, run.count, third);
+        add_within(rate, nodes, run.b, run.count, third);
         spring += run.count;
     }
-    for (uint64_t node = 0; node < topology->node_count; node++)
+    for (size_t node = nodes.first; node < nodes.end; node++)
         rate[node] *= system->constants->inverse_mass[node];
 }
 

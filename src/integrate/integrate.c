@@ -205,7 +205,9 @@ static taut_energy energy_at(struct system *system, double time, const struct wo
 {
     const struct evaluation evaluation = {time, system->state->step + 1, false};
     taut_energy energy = {0};
-    const bool paused = REAL_NAME(exchange_pause)(system, worker);
+    // With their parts ranks measure together.
+    const bool paused =
+        !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
     REAL_NAME(energy_measure_without_fault)(system, evaluation, &energy, worker);
     REAL_NAME(exchange_resume)(system, paused, worker);
     stage_end(&system->clock, STAGE_WORK, worker);

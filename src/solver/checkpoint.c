@@ -464,6 +464,15 @@ static void save_touching(const struct system *system, struct checkpoint *checkp
     }
 }
 
+// Of several ranks that hold only their parts each computes the contacts of some nodes.
+static bool is_touched(const struct system *system, uint64_t node)
+{
+    if (!REAL_NAME(exchange_has_part)(system))
+        return true;
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    return node >= part->first_touched && node < part->end_touched;
+}
+
 // For colliders that are new or have another shape, the flags found by colliders_start stay.
 static void restore_touching(struct system *system, const struct checkpoint *checkpoint)
 {
@@ -475,8 +484,9 @@ static void restore_touching(struct system *system, const struct checkpoint *che
             before->colliders[c].type != topology->colliders[c].type)
             continue;
         for (uint64_t node = 0; node < nodes; node++)
-            touching[topology_internal_node(topology, node)] =
-                checkpoint->touching[c * nodes + node];
+            if (is_touched(system, node))
+                touching[topology_internal_node(topology, node)] =
+                    checkpoint->touching[c * nodes + node];
     }
 }
 
@@ -492,15 +502,6 @@ static void save_friction(const struct system *system, struct checkpoint *checkp
         checkpoint->friction_stretch[at] = s->friction_stretch[from];
         checkpoint->friction_flags[at] = s->friction_flags[from];
     }
-}
-
-// Of several ranks that hold only their parts each computes the contacts of some nodes.
-static bool is_touched(const struct system *system, uint64_t node)
-{
-    if (!REAL_NAME(exchange_has_part)(system))
-        return true;
-    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
-    return node >= part->first_touched && node < part->end_touched;
 }
 
 // For colliders that are new or have another shape, what friction_start has found stays.

@@ -149,12 +149,12 @@ static bool is_on_grids(const taut_solver *solver)
     return nodes == topology->node_count && counts.off_grid_springs == 0 && counts.block_faces == 0;
 }
 
-// Not with what projects nodes in loops over the whole scene.
+// Not with contact of surfaces, for which every rank has all nodes.
 bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions *conditions)
 {
     const enum integrator integrator = scene->simulation.integrator;
     for (size_t c = 0; c < scene->collider_count; c++)
-        if (scene->colliders[c].response != RESPONSE_PENALTY)
+        if (scene->colliders[c].response == RESPONSE_CONTACT)
             return false;
     return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
            !conditions->fragile && !scene->contact.present;

@@ -147,7 +147,10 @@ static bool reserve_contacts(const taut_solver *solver, struct friction_contacts
 static bool needs_no_nodes(const taut_solver *solver, const struct checkpoint *checkpoint)
 {
     const struct topology *topology = solver->topology;
-    return solver_reads_parts(solver) && checkpoint->gathers &&
+    bool projects = false;
+    for (size_t c = 0; c < topology->collider_count; c++)
+        projects |= topology->colliders[c].response == RESPONSE_PROJECT;
+    return solver_reads_parts(solver) && checkpoint->gathers && !projects &&
            friction_slots(topology->colliders, topology->collider_count) == 0;
 }
 

@@ -137,18 +137,26 @@ static double greatest_friction(const struct system *system)
     return friction;
 }
 
-// Friction over the smallest mass of a free node, 1/s.
+// Friction over the smallest mass of a free node, 1/s. By the masses of the topology: a rank may not have
+// the constants of all nodes.
 static double fastest_friction(const struct system *system)
 {
+    const struct topology *topology = system->topology;
     const double friction = greatest_friction(system);
-    const real *inverse = system->constants->inverse_mass;
-    real greatest = 0;
+    double least = INFINITY;
+    size_t next = 0; // kinematic node
     if (friction == 0)
         return 0;
-    for (size_t i = 0; i < (size_t)system->state->nodes; i++)
-        if (inverse[i] > greatest)
-            greatest = inverse[i];
-    return friction * (double)greatest;
+    for (uint64_t node = 0; node < topology->node_count;) {
+        const struct node_masses masses = topology_masses(topology, node, topology->node_count);
+        for (; node < masses.end; node++) {
+            if (next < topology->kinematic_count && topology->kinematic[next] == node)
+                next++;
+            else
+                least = fmin(least, mass_in(&masses, node));
+        }
+    }
+    return friction * (double)(real)(1 / least);
 }
 
 // The factor by which friction on projecting colliders reduces symplectic Euler's largest stable

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "ranks/ranks.h"
 #include "scene/collider_pose.h"
 #include "springs/exchange.h"
 #include "springs/springs.h"
@@ -246,31 +247,50 @@ static double gas_work(const struct system *system)
     return work;
 }
 
+// Adds the squares of the depths of nodes inside a surface, and what lifting them out takes.
+static void add_projection_work(const struct system *system, size_t collider, struct range nodes,
+                                double sums[2])
+{
+    const struct state *s = system->state;
+    const double now = step_time(system, s->step);
+    const double gravity = vec3_length(system->topology->environment.gravity);
+    struct contact contacts[6];
+    for (size_t i = nodes.first; i < nodes.end; i++) {
+        const vec3 position = node_position(s, i);
+        const int count = REAL_NAME(collider_contacts)(system, collider, now, position, contacts);
+        for (int k = 0; k < count; k++) {
+            const double depth = contacts[k].depth;
+            sums[0] += depth * depth;
+            sums[1] += topology_mass(system->topology, i) * gravity * fabs(depth);
+        }
+    }
+}
+
 // The energy that the first projection may store in the springs of nodes inside a surface, and in
 // their height.
 static double projection_work(const struct system *system)
 {
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
-    const double now = step_time(system, s->step);
-    const double gravity = vec3_length(topology->environment.gravity);
-    double squares = 0, lifted = 0;
+    const bool parts = REAL_NAME(exchange_has_part)(system);
+    const struct range nodes = parts ? system->own_nodes : (struct range){0, (size_t)s->nodes};
+    const int ranks = ranks_count();
+    double sums[2] = {0,
+                      0}; // squares, lifted: with parts from rank to rank in the order of the nodes
     for (size_t c = 0; c < topology->collider_count; c++) {
         if (topology->colliders[c].response != RESPONSE_PROJECT)
             continue;
-        struct contact contacts[6];
-        for (uint64_t i = 0; i < s->nodes; i++) {
-            vec3 position = node_position(s, i);
-            int count = REAL_NAME(collider_contacts)(system, c, now, position, contacts);
-            for (int k = 0; k < count; k++) {
-                const double depth = contacts[k].depth;
-                squares += depth * depth;
-                lifted += topology_mass(topology, i) * gravity * fabs(depth);
-            }
+        for (int r = 0; r < (parts ? ranks : 1); r++) {
+            if (!parts || r == ranks_number())
+                add_projection_work(system, c, nodes, sums);
+            if (parts)
+                ranks_pass(sums, sizeof sums, r, (r + 1) % ranks);
         }
     }
+    if (parts)
+        ranks_broadcast(sums, sizeof sums);
     enum { SPRINGS_AT_A_NODE = 52 }; // of a lattice; few bodies have more
-    return SPRINGS_AT_A_NODE * greatest_stiffness(topology) * squares + lifted;
+    return SPRINGS_AT_A_NODE * greatest_stiffness(topology) * sums[0] + sums[1];
 }
 
 void REAL_NAME(divergence_start)(struct system *system, const taut_energy *energy)
@@ -567,7 +587,8 @@ static bool is_overstretched(struct system *system, double explained, const stru
         due = REAL_NAME(exchange_any)(system, touches_surface(system), worker);
     if (!due)
         return false;
-    const bool paused = REAL_NAME(exchange_pause)(system, worker);
+    const bool paused =
+        !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
     explained *= cuts ? PRESSED : 1;
     const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
                            REAL_NAME(elements_energy)(system, worker);
