@@ -17,6 +17,9 @@
 #include "contact/shape_contact.h"
 #include "contact/surface_lists.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/memory.h"
 #include "springs/springs.h"
 
@@ -39,6 +42,10 @@ static const double TOUCHING = 1e-6;
 // not listed, and farther than the reach, cannot cross; and what is no motion.
 static const double APART_MOST = 0.6, APART_LEAST = 0.01;
 enum { APART_ROUNDS = 200 };
+// Of the larger side of a body's box: how far into another one it is moved out of along an axis. Farther
+// in, boxes say too little of bodies that are round.
+static const double BOX_PART = 0.25;
+enum { BOX_ROUNDS = 50 };
 
 // A body as a whole.
 struct whole {
@@ -75,6 +82,10 @@ struct relaxation {
     bool near;       // in this round: whether a candidate is too near
     double least;    // m: the least thickness
     int apart_rounds;
+    // Pairs of bodies that touch at the start; whether they have been moved.
+    size_t (*touching)[2];
+    size_t touching_count, touching_capacity;
+    bool left;
     bool apart;         // whole bodies have moved apart in the last round
     bool pushed, again; // nodes have been moved; and bodies once more
     bool no_memory;
@@ -722,6 +733,7 @@ static void relaxation_end(struct relaxation *it, struct surface_relaxed *result
     memory_release(NULL, it->parts, it->nodes, sizeof *it->parts);
     memory_release(NULL, it->moves, it->nodes, sizeof *it->moves);
     memory_release(NULL, it->bodies, it->body_count, sizeof *it->bodies);
+    free(it->touching);
 }
 
 static void untangle_all(struct relaxation *it, struct surface_relaxed *result)
@@ -815,10 +827,115 @@ static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
     }
 }
 
+// ---- Boxes
+//
+// Faces that lie in each other do not cross, and it is not known on which side of each other they are: what is
+// moved node by node then is torn. Bodies that touch, and whose boxes are not far in each other, leave
+// along an axis.
+
+struct box {
+    double least[3], most[3]; // m
+};
+
+static struct box box_of(const struct relaxation *it, size_t body)
+{
+    const struct range nodes = surface_nodes(it->system->topology, body);
+    struct box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (size_t i = nodes.first; i < nodes.end; i++) {
+        const vec3 position = position_of(it, i);
+        const double at[3] = {position.x, position.y, position.z};
+        for (int axis = 0; axis < 3; axis++) {
+            box.least[axis] = fmin(box.least[axis], at[axis]);
+            box.most[axis] = fmax(box.most[axis], at[axis]);
+        }
+    }
+    return box;
+}
+
+static double largest_side(const struct box *box)
+{
+    double largest = 0;
+    for (int axis = 0; axis < 3; axis++)
+        largest = fmax(largest, box->most[axis] - box->least[axis]);
+    return largest;
+}
+
+// Notes the bodies of a pair that touches.
+static void note_touching(struct relaxation *it, const struct close_pair *pair)
+{
+    const struct topology *topology = it->system->topology;
+    const size_t a = surface_body_of(topology, pair->nodes[0]),
+                 b = surface_body_of(topology, pair->nodes[pair->split]);
+    if (pair->distance >= TOUCHING * pair->thickness || a == b ||
+        (isinf(it->bodies[a].mass) && isinf(it->bodies[b].mass)))
+        return;
+    for (size_t i = it->touching_count; i-- > 0;)
+        if (it->touching[i][0] == a && it->touching[i][1] == b)
+            return;
+    if (!array_reserve((void **)&it->touching, &it->touching_capacity, it->touching_count + 1,
+                       sizeof *it->touching)) {
+        it->no_memory = true;
+        return;
+    }
+    it->touching[it->touching_count][0] = a;
+    it->touching[it->touching_count++][1] = b;
+}
+
+// Moves two bodies apart along the axis along which their boxes are least in each other, beyond the range of
+// contact; false if they are, or are too far in each other.
+static bool leave_box(struct relaxation *it, size_t a, size_t b)
+{
+    const double thickness = thickness_between(it->system->surface_contact, a, b);
+    const struct box one = box_of(it, a), other = box_of(it, b);
+    double least = INFINITY, move[3] = {0, 0, 0};
+    for (int axis = 0; axis < 3; axis++) {
+        const double up = other.most[axis] - one.least[axis];
+        const double down = one.most[axis] - other.least[axis];
+        if (fmin(up, down) >= least)
+            continue;
+        least = fmin(up, down);
+        memset(move, 0, sizeof move);
+        move[axis] = (up < down ? 1 : -1) * (least + BEYOND * thickness);
+    }
+    if (least > BOX_PART * fmin(largest_side(&one), largest_side(&other)) ||
+        least + BEYOND * thickness < APART_LEAST * thickness)
+        return false;
+    const vec3 relative = vec3_make(move[0], move[1], move[2]);
+    const double part = share_of(&it->bodies[a], &it->bodies[b]),
+                 rest = share_of(&it->bodies[b], &it->bodies[a]);
+    if (part > 0)
+        move_whole(it, a, vec3_scale(part, relative));
+    if (rest > 0)
+        move_whole(it, b, vec3_scale(-rest, relative));
+    return true;
+}
+
+// Bodies that touch leave each other, of which one may push the next, and shapes again. False if none has
+// moved.
+static bool leave_boxes(struct relaxation *it, struct surface_relaxed *result)
+{
+    bool moves = visit_pairs(it, note_touching) && it->touching_count > 0 && !it->no_memory;
+    bool moved = false;
+    for (int round = 0; moves && round < BOX_ROUNDS; round++) {
+        moves = false;
+        for (size_t i = 0; i < it->touching_count; i++)
+            moves |= leave_box(it, it->touching[i][0], it->touching[i][1]);
+        moved |= moves;
+        if (moves)
+            leave_as_wholes(it, result);
+    }
+    return moved;
+}
+
 // A round of surfaces that do not cross: whole bodies, as long as that moves any, then nodes, and bodies once
 // more where nodes have been moved. False if there is nothing left to move.
-static bool relax_once(struct relaxation *it)
+static bool relax_once(struct relaxation *it, struct surface_relaxed *result)
 {
+    if (!it->left) {
+        it->left = true;
+        if (leave_boxes(it, result))
+            return true;
+    }
     const bool moved = it->apart;
     it->apart = it->apart_rounds < APART_ROUNDS && move_bodies_apart(it);
     it->apart_rounds = it->apart ? it->apart_rounds + 1 : APART_ROUNDS;
@@ -864,7 +981,7 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
             clear_moves(&it);
             result->no_memory = it.no_memory || system->fault.code != TAUT_OK;
             const bool sound = !result->no_memory && it.crossings == 0;
-            const bool goes_on = sound && relax_once(&it);
+            const bool goes_on = sound && relax_once(&it, result);
             result->no_memory |= it.no_memory;
             result->ends = !goes_on || it.no_memory || ++result->rounds >= ROUNDS;
             contact->lists_due = true;
