@@ -156,7 +156,7 @@ static void test_poses(void **state)
     assert_true(collider_pose_at(&collider, 0.5 - 1e-12, 1e-9).velocity.x == 0);
     assert_true(collider_changes_velocity(&collider, 0.4, 0.5));
     assert_false(collider_changes_velocity(&collider, 0.5, 1.4));
-    assert_true(collider_fastest(&collider, 0) == 4);
+    assert_true(collider_fastest_by(&collider, 0, INFINITY) == 4);
     assert_true(collider_moves(&collider));
 
     // 0.5 m/s from 0.25 s on, then 4 m/s: steps of 0.1 m; such that 100 steps end where it gets faster; and
@@ -180,8 +180,8 @@ static void test_poses(void **state)
     collider.motion.angular_velocity = vec3_make(30, -70, 110);
     check_velocity(&collider, 0.3);
     assert_near(collider_longest_step(&collider, 2, 9, 1, 0.1),
-                0.1 / collider_fastest(&collider, 2), 1e-15);
-    assert_near(collider_fastest(&collider, 2),
+                0.1 / collider_fastest_by(&collider, 2, INFINITY), 1e-15);
+    assert_near(collider_fastest_by(&collider, 2, INFINITY),
                 sqrt(14) + 2 * PI / 180 * vec3_length(collider.motion.angular_velocity), 1e-12);
 }
 
@@ -670,9 +670,8 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
         "implicit_euler",   "implicit_midpoint", "bdf2",   "xpbd, substeps: 8"};
     // With friction, which the next solver finds at other velocities than Verlet's methods, and without.
     for (int i = 0; i < 2 * 9; i++) {
-        static const char text[] =
-            "simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n"
-            "contact: {thickness: 0.01, stiffness: 3000%s}\n" HIT_BODIES;
+        static const char text[] = "simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n"
+                                   "contact: {thickness: 0.01, stiffness: 3000%s}\n" HIT_BODIES;
         const char *const integrator = integrators[i / 2];
         const char *const friction = i % 2 ? ", friction_coefficient: 0.4" : "";
         taut_scene *scene = scene_of(text, integrator, friction, square(), 90.0);

@@ -88,11 +88,6 @@ static double speed_up_to(const struct scene_keyframe *frame, double radius)
     return way / (frame->time - before->time);
 }
 
-double collider_fastest(const struct scene_collider *collider, double radius)
-{
-    return collider_fastest_by(collider, radius, INFINITY);
-}
-
 double collider_fastest_by(const struct scene_collider *collider, double radius, double time)
 {
     const struct scene_collider_motion *motion = &collider->motion;

@@ -34,10 +34,7 @@ static inline vec3 collider_point_velocity(const struct collider_pose *pose, vec
 // Whether its velocity changes after `from` and at `to` at the latest, where keyframes lie.
 bool collider_changes_velocity(const struct scene_collider *collider, double from, double to);
 
-// The highest speed of any point within `radius` (m) of its origin, at any time, m/s.
-double collider_fastest(const struct scene_collider *collider, double radius);
-
-// The same up to a time.
+// The highest speed of any point within `radius` (m) of its origin up to a time, m/s.
 double collider_fastest_by(const struct scene_collider *collider, double radius, double time);
 
 // The longest step, s, with which the next `steps` steps from `time` on move none of these points by more

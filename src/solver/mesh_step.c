@@ -49,6 +49,15 @@ double mesh_step_at(const taut_solver *solver, double time)
     return longest;
 }
 
+// m/s. What a mesh does after the end of the run does not count.
+static double fastest_of(const taut_solver *solver, const struct topology_collider *mesh)
+{
+    double end = solver->dt_rule.duration;
+    if (!(end > 0))
+        end = solver->steps_planned > 0 ? solver_planned_time(solver) : INFINITY;
+    return collider_fastest_by(&solver->topology->colliders[mesh->collider], mesh->radius, end);
+}
+
 double solver_mesh_step(const taut_solver *solver, size_t *collider)
 {
     const struct topology *topology = solver->topology;
@@ -56,7 +65,7 @@ double solver_mesh_step(const taut_solver *solver, size_t *collider)
     *collider = 0;
     for (size_t m = 0; m < topology->mesh_collider_count; m++) {
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        const double speed = collider_fastest(&topology->colliders[mesh->collider], mesh->radius);
+        const double speed = fastest_of(solver, mesh);
         if (speed > fastest)
             *collider = mesh->collider;
         fastest = fmax(fastest, speed);
@@ -73,7 +82,7 @@ void mesh_warn_of_long_steps(const taut_solver *solver, const taut_scene *scene,
                  limit = integrator_limit(solver->integrator);
     for (size_t m = 0; m < topology->mesh_collider_count; m++) {
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        const double fastest = collider_fastest(&topology->colliders[mesh->collider], mesh->radius);
+        const double fastest = fastest_of(solver, mesh);
         const double way = fastest * solver->dt;
         if (way <= solver->dt_rule.mesh_way * 0.9999)
             continue;
