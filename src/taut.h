@@ -187,7 +187,7 @@ TAUT_API taut_status taut_solver_restore_memory(const taut_scene *scene, const v
 // Advances by `steps` steps of the scene's dt. On TAUT_ERROR_DIVERGED and TAUT_ERROR_COLLAPSED the
 // state is left as it was when the fault was detected, and `error` names the node or body where it
 // began. After TAUT_ERROR_MEMORY (contact, whose lists grow) it is that of no step: steps and
-// checkpoints are refused from then on, and the run goes on from an older checkpoint in another
+// checkpoints are refused from then on, and the run is continued from an older one by another
 // solver. Divergence is checked after every 16th step of the run and after the last planned one,
 // however steps are divided among calls; if values are not finite at the end of a call, or the kinetic
 // energy is a hundred times what a check allows, it continues to the next of these steps, which

@@ -632,8 +632,7 @@ static void print_contact(const struct run *run)
     const double moved = thicknesses_a_step(run);
     if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
         printf("             in so many as nodes move by %.2g times the thickness in a step, which "
-               "takes "
-               "energy:\n             give a smaller dt\n",
+               "takes energy:\n             give a smaller dt\n",
                moved);
     else if (cuts.steps > taut_solver_step_count(run->solver) / 10)
         printf("             in so many that the barrier is too soft for what presses on it, which "

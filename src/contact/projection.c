@@ -755,8 +755,8 @@ static void find_spring_rates(struct system *system)
 {
     const struct topology *topology = system->topology;
     const struct range blocks = contact_blocks(system);
-    const size_t end = blocks.end * CONTACT_BLOCK, all = (size_t)topology->node_count;
-    const struct range nodes = {blocks.first * CONTACT_BLOCK, end < all ? end : all};
+    const struct range nodes = {blocks.first * CONTACT_BLOCK,
+                                (size_t)min_u64(blocks.end * CONTACT_BLOCK, topology->node_count)};
     real *rate = system->state->spring_rate;
     for (size_t node = nodes.first; node < nodes.end; node++)
         rate[node] = 0;

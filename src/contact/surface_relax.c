@@ -10,7 +10,8 @@
 //
 // Before that free bodies move apart as a whole, to where contact does not act on them, as far as there is
 // room: what surfaces have in the range of the barrier throws them apart, and what is moved node by
-// node deforms them.
+// node deforms them. Of bodies that touch it is not known on which side of each other they are: they leave
+// along an axis of the boxes around them.
 //
 // Edges without triangles (ropes) have a point in common with a triangle: they are drawn back on the
 // side of the nearer end.
@@ -863,12 +864,10 @@ static double largest_side(const struct box *box)
 // Notes the bodies of a pair that touches.
 static void note_touching(struct relaxation *it, const struct close_pair *pair)
 {
-    const struct topology *topology = it->system->topology;
-    const size_t a = surface_body_of(topology, pair->nodes[0]),
-                 b = surface_body_of(topology, pair->nodes[pair->split]);
-    if (pair->distance >= TOUCHING * pair->thickness || a == b ||
-        (isinf(it->bodies[a].mass) && isinf(it->bodies[b].mass)))
+    struct whole *wholes[2];
+    if (pair->distance >= TOUCHING * pair->thickness || !wholes_of_pair(it, pair, wholes))
         return;
+    const size_t a = (size_t)(wholes[0] - it->bodies), b = (size_t)(wholes[1] - it->bodies);
     for (size_t i = it->touching_count; i-- > 0;)
         if (it->touching[i][0] == a && it->touching[i][1] == b)
             return;

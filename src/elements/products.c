@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "simd/independent.h"
 #include "springs/springs.h"
 
 enum { ROW_PAD = 4, ROW_LENGTH = ELEMENT_SHEET_NODES + 2 * ROW_PAD };
@@ -151,13 +152,6 @@ static struct cell_factors cell_factors_of(const struct products *it)
                                  .damping = (real)(it->damping * constants->time * fabs(k)),
                                  .second = (real)(exact ? it->stiffness : 0)};
 }
-
-// As in simd/common.h, which belongs to an instruction set.
-#ifdef __clang__
-#    define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#    define INDEPENDENT _Pragma("GCC ivdep")
-#endif
 
 // The edges of cells from rows of nodes: a row of a sheet and the next, or four of a lattice.
 #define SHEET_U(r, i) (half * ((r[0][(i) + 1] - r[0][i]) + (r[1][(i) + 1] - r[1][i])))

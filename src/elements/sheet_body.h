@@ -10,6 +10,7 @@
 // with velocities for damping, whose force r on a node dissipates v.r: the sum of v.r over the nodes
 // is that of the power over the elements.
 #include "elements/elements.h"
+#include "simd/independent.h"
 #include "simd/wide.h"
 
 // Rows of buffers: element i of the block is at SHEET_PAD + i, and its neighbours beside it.
@@ -128,7 +129,7 @@ static inline void sheet_area(const real *low[3], const real *high[3], const rea
     const real *r0 = slow[0], *s0 = slow[1], *t0 = slow[2];
     const real *r1 = fast[0], *s1 = fast[1], *t1 = fast[2];
     real *px = p[0], *py = p[1], *pz = p[2], *qx = q[0], *qy = q[1], *qz = q[2];
-    WIDE_INDEPENDENT
+    INDEPENDENT
     for (int64_t i = 0; i < count; i++) {
         const real ux = half * ((x0[i + 1] - x0[i]) + (x1[i + 1] - x1[i]));
         const real uy = half * ((y0[i + 1] - y0[i]) + (y1[i + 1] - y1[i]));

@@ -7,14 +7,6 @@
 #ifndef TAUT_SIMD_COMMON_H
 #define TAUT_SIMD_COMMON_H
 
-// Before a plain loop whose iterations are independent, which compilers cannot see where it has
-// many arrays: it is vectorised, with the same bits.
-#ifdef __clang__
-#    define WIDE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#    define WIDE_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 static inline wide wide_load(const real *p)
 {
     return WIDE_LOAD(p);

@@ -275,8 +275,8 @@ static double projection_work(const struct system *system)
     const bool parts = REAL_NAME(exchange_has_part)(system);
     const struct range nodes = parts ? system->own_nodes : (struct range){0, (size_t)s->nodes};
     const int ranks = ranks_count();
-    double sums[2] = {0,
-                      0}; // squares, lifted: with parts from rank to rank in the order of the nodes
+    // Squares, and lifted; with parts from rank to rank in the order of the nodes.
+    double sums[2] = {0, 0};
     for (size_t c = 0; c < topology->collider_count; c++) {
         if (topology->colliders[c].response != RESPONSE_PROJECT)
             continue;
