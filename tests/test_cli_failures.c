@@ -450,6 +450,42 @@ static void divergence_is_found_at_the_same_step_each_time(void **state)
     outcome_free(&second);
 }
 
+// Two nodes that are thrown from one wall to the other: after one step it is certain that this is a
+// divergence, and after each second one they are at rest. Every run pauses after the first step, to see how
+// long it took, and that does not decide which rows it writes.
+static void rows_do_not_depend_on_where_a_diverging_run_pauses(void **state)
+{
+    (void)state;
+    fixture_write("thrown.yaml",
+                  "precision: double\n"
+                  "simulation: {integrator: explicit_euler, dt: 0.001, steps: 24}\n"
+                  "environment: {gravity: [0, 0, 0]}\n"
+                  "bodies:\n"
+                  "  - {name: rope, type: rope, from: [-0.5, 0, 0], to: [0.5, 0, 0], nodes: 2, mass: "
+                  "0.002, springs: {chain: {stiffness: 1e9, rest_length: 0.99}}}\n"
+                  "colliders:\n"
+                  "  - {type: room, min: [-1, -1, -1], max: [1, 1, 1], response: project, "
+                  "restitution: 0}\n"
+                  "output: {every_steps: 2, pc2: true, probes: [{body: rope, node: last, every_steps: "
+                  "2}]}\n");
+    struct outcome outcome = cli_expect(1, "taut run --quiet --json --output thrown thrown.yaml");
+    assert_contains(outcome.err, "diverged at t = 0.016 s (step 16)");
+    cli_assert_json(outcome.out, "assert d['steps'] == 16\n");
+    outcome_free(&outcome);
+    static const char *const tables[] = {"thrown/energy.csv", "thrown/probes.csv"};
+    for (int i = 0; i < 2; i++) {
+        size_t length, lines = 0;
+        char *text = fixture_read(tables[i], &length);
+        for (size_t c = 0; c < length; c++)
+            lines += text[c] == '\n';
+        free(text);
+        assert_int_equal(lines, 1 + 8); // steps 0, 2, ... 14
+    }
+    size_t length;
+    free(fixture_read("thrown/rope.pc2", &length));
+    assert_int_equal(length, 32 + 8 * 2 * 12); // a header, and positions
+}
+
 static void a_scene_that_is_too_large_is_refused_at_once(void **state)
 {
     (void)state;
@@ -584,6 +620,7 @@ int main(void)
         cmocka_unit_test(a_closed_stream_is_not_taken_for_a_file),
         cmocka_unit_test(divergence_is_explained),
         cmocka_unit_test(divergence_is_found_at_the_same_step_each_time),
+        cmocka_unit_test(rows_do_not_depend_on_where_a_diverging_run_pauses),
         cmocka_unit_test(a_scene_that_is_too_large_is_refused_at_once),
         cmocka_unit_test(a_limit_of_address_space_counts),
         cmocka_unit_test(only_ordinary_files_are_read),

@@ -1866,6 +1866,29 @@ def case_divergence_is_one_message():
     expect(complaints(three.stderr) == complaints(one.stderr), three.stderr)
 
 
+def case_a_diverged_run_has_the_rows_of_one_process():
+    """What is written does not depend on the pauses between steps, which the clock decides: two nodes are
+    thrown from wall to wall, and at rest after every second step, beside a rope of all ranks."""
+    path = write("thrown.yaml",
+                 "precision: double\nsimulation: {integrator: explicit_euler, dt: 0.001, steps: 24}\n"
+                 "environment: {gravity: [0, 0, 0]}\nbodies:\n"
+                 "  - {name: two, type: rope, from: [-0.5, 0, 0], to: [0.5, 0, 0], nodes: 2, mass: 0.002, "
+                 "springs: {chain: {stiffness: 1e9, rest_length: 0.99}}}\n"
+                 "  - {name: rope, type: rope, from: [-0.5, 0, 0.5], to: [0.5, 0, 0.5], nodes: 9000, "
+                 "mass: 1, springs: {chain: {stiffness: 1}}}\n"
+                 "colliders:\n  - {type: room, min: [-1, -1, -1], max: [1, 1, 1], response: project, "
+                 "restitution: 0}\n"
+                 "output: {every_steps: 2, pc2: true, probes: [{body: two, node: last, every_steps: 2}]}\n")
+    one = start(0, "run", path, "--threads", "1", "--quiet", "--output", "thrown-1")
+    expect(one.returncode == 1 and "(step 16)" in one.stderr, one.stderr)
+    expect(len(files_of("thrown-1")["probes.csv"].splitlines()) == 9, "rows of one process")
+    for ranks in (2, 3):
+        found = start(ranks, "run", path, "--threads", "1", "--quiet", "--output", f"thrown-{ranks}")
+        expect(found.returncode == 1, str(found.returncode))
+        expect(complaints(found.stderr)[0] == complaints(one.stderr)[0], found.stderr)
+        compare_folders("thrown-1", f"thrown-{ranks}", f"{ranks} ranks")
+
+
 def case_info_shows_parts_without_processes():
     path = scene("parts.yaml", ["cloth"])
     found = json.loads(start(0, "info", path, "--json", "--ranks", "4").stdout)

@@ -123,7 +123,9 @@ static taut_status simulate(struct frame_reader *reader, double time, unsigned f
            status == TAUT_OK) {
         uint64_t steps = batch_steps(&reader->batch, target - step);
         double begin = clock_seconds();
-        status = solver_advance(solver, steps, error);
+        bool certain;
+        status = steps < target - step ? solver_advance_partway(solver, steps, &certain, error)
+                                       : solver_advance(solver, steps, error);
         batch_update(&reader->batch, steps, clock_seconds() - begin);
         if (status == TAUT_OK)
             status = frame_reader_interrupted(error);

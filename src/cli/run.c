@@ -466,23 +466,29 @@ static void warn_of_unsolved(struct run *run)
 }
 
 // Steps up to `target`, batch by batch. Stops early if dt changes, since the target may change with
-// it.
+// it. How long a batch is depends on the clock, so the run ends at none of them but the last, at whose end
+// output is due. A state in between that will certainly be found to have diverged may have values that
+// are not finite, and is not kept: checkpoints and signals wait for the target.
 static void step_to(struct run *run, uint64_t target, struct batch *batch)
 {
     uint64_t step = taut_solver_step_count(run->solver);
     double dt = taut_solver_dt(run->solver);
+    bool certain = false;
     while (step < target && run->status == TAUT_OK && taut_solver_dt(run->solver) == dt) {
-        run->signal_number = signals_caught();
+        if (!certain)
+            run->signal_number = signals_caught();
         if (run->signal_number != 0)
             return;
         uint64_t steps = batch_steps(batch, target - step);
         double begin = clock_seconds();
-        run->status = solver_advance(run->solver, steps, &run->error);
+        run->status = steps < target - step
+                          ? solver_advance_partway(run->solver, steps, &certain, &run->error)
+                          : solver_advance(run->solver, steps, &run->error);
         batch_update(batch, steps, clock_seconds() - begin);
         warn_of_unsolved(run);
         progress_update(&run->progress);
         step = taut_solver_step_count(run->solver);
-        if (step < target && run->status == TAUT_OK)
+        if (step < target && run->status == TAUT_OK && !certain)
             checkpoints_update(run);
     }
 }

@@ -45,8 +45,9 @@ struct taut_solver {
 
 // ---- ranks.c
 
-// Around steps that all ranks make together; on rank 0 these tell the others to make them.
-void solver_begin_steps(taut_solver *solver, uint64_t steps);
+// Around steps that all ranks make together; on rank 0 these tell the others to make them, with the
+// arguments of solver_step_together.
+void solver_begin_steps(taut_solver *solver, uint64_t steps, bool partway);
 void solver_end_steps(taut_solver *solver);
 
 // On rank 0 of several: gets the nodes of the others, unless it has those of the present step.
@@ -141,8 +142,9 @@ struct scale solver_scale(const taut_solver *solver);
 
 // ---- step.c
 
-// Steps on this rank, without looking at faults.
-void solver_step_together(taut_solver *solver, uint64_t steps);
+// Steps on this rank, without looking at faults. `partway`: what solver_advance_partway makes of them.
+// Returns whether the next check will certainly end the run.
+bool solver_step_together(taut_solver *solver, uint64_t steps, bool partway);
 
 // ---- set.c
 

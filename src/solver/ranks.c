@@ -50,6 +50,7 @@ struct order {
     uint64_t kind;
     uint64_t steps;        // or whether forces are wanted, the argument of a task, what is read of
     uint64_t first, count; // these nodes, or the bytes of a message
+    bool partway;          // of steps
 };
 
 // ---- What is refused
@@ -307,12 +308,13 @@ void solver_ranks_free(taut_solver *solver)
 
 // ---- Stepping
 
-void solver_begin_steps(taut_solver *solver, uint64_t steps)
+void solver_begin_steps(taut_solver *solver, uint64_t steps, bool partway)
 {
+    struct order order = {.kind = ORDER_ADVANCE, .steps = steps, .partway = partway};
     if (!solver->ranks)
         return;
     if (ranks_number() == 0)
-        give_order(ORDER_ADVANCE, steps);
+        ranks_broadcast(&order, sizeof order);
     solver->ranks->steps = true;
     if (solver->ranks->whole) {
         solver->functions->shares_use(solver->system, solver->ranks->shares);
@@ -453,7 +455,7 @@ static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t fir
 void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        double *to)
 {
-    struct order order = {ORDER_READ, numbers, first, count};
+    struct order order = {.kind = ORDER_READ, .steps = numbers, .first = first, .count = count};
     ranks_broadcast(&order, sizeof order);
     pass_parts(solver, numbers, first, count, to);
 }
@@ -567,7 +569,7 @@ static void serve_until(taut_solver *solver, uint64_t last)
         if (order.kind >= ORDER_PART)
             do_part(solver, order.kind - ORDER_PART, order.steps);
         else if (order.kind == ORDER_ADVANCE)
-            solver_step_together(solver, order.steps);
+            (void)solver_step_together(solver, order.steps, order.partway);
         else if (order.kind == ORDER_COLLECT)
             solver->functions->exchange_collect(solver->system, solver->ranks->exchange);
         else if (order.kind == ORDER_EVALUATE)

@@ -34,7 +34,8 @@ struct advance {
     taut_solver *solver;
     uint64_t end;     // the step number to reach
     uint64_t changes; // of dt when the work began: another change ends it
-    bool followed;    // the end has been moved to the next check for divergence
+    bool partway;     // nobody sees the state at the end
+    bool certain;     // the next check for divergence will end the run
 };
 
 // The number of steps still to be taken. All workers of a group get the same result: faults are set
@@ -49,23 +50,23 @@ static uint64_t steps_left(const struct advance *it)
     return it->end - call->steps(it->solver->system);
 }
 
-// Whether the next check for divergence will certainly end the run: moves the end to that check.
-// Nobody then sees values that are not finite in a sound run, and the step at which a run stops does
-// not depend on how steps are divided among calls.
+// Whether the next check for divergence will certainly end the run, and the end has been moved to that
+// check. Nobody then sees values that are not finite in a sound run, and the step at which a run stops
+// does not depend on how steps are divided among calls.
 static bool follow_to_check(struct advance *it, const struct worker *worker)
 {
     const struct system_functions *call = it->solver->functions;
-    if (it->followed || call->fault(it->solver->system)->code != TAUT_OK ||
+    if (it->certain || call->fault(it->solver->system)->code != TAUT_OK ||
         it->solver->dt_rule.changes != it->changes)
         return false;
     if (!call->diverges_certainly(it->solver->system, worker))
         return false;
     if (worker->index == 0) {
         it->end = (it->end / DIVERGENCE_STEPS + 1) * DIVERGENCE_STEPS;
-        it->followed = true;
+        it->certain = true;
     }
     worker_barrier(worker);
-    return true;
+    return !it->partway;
 }
 
 // The team's work for many steps. Workers may join and leave between them.
@@ -192,14 +193,17 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
         body->name, near, limit, cause);
 }
 
-void solver_step_together(taut_solver *solver, uint64_t steps)
+bool solver_step_together(taut_solver *solver, uint64_t steps, bool partway)
 {
     const uint64_t done = solver->functions->steps(solver->system);
-    struct advance all = {
-        .solver = solver, .end = done + steps, .changes = solver->dt_rule.changes};
-    solver_begin_steps(solver, steps);
+    struct advance all = {.solver = solver,
+                          .end = done + steps,
+                          .changes = solver->dt_rule.changes,
+                          .partway = partway};
+    solver_begin_steps(solver, steps, partway);
     solver_work(solver, advance, &all);
     solver_end_steps(solver);
+    return all.certain;
 }
 
 bool solver_is_whole(const taut_solver *solver)
@@ -207,11 +211,11 @@ bool solver_is_whole(const taut_solver *solver)
     return solver->functions->fault(solver->system)->code != TAUT_ERROR_MEMORY;
 }
 
-taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error)
+static taut_status advance_by(taut_solver *solver, uint64_t steps, bool partway, bool *certain,
+                              taut_error *error)
 {
     double start = clock_seconds();
-    if (steps > 0)
-        solver_step_together(solver, steps);
+    *certain = steps > 0 && solver_step_together(solver, steps, partway);
     solver->step_seconds += clock_seconds() - start;
     const struct fault *fault = solver->functions->fault(solver->system);
     if (fault->code == TAUT_ERROR_COLLAPSED)
@@ -221,6 +225,18 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *erro
     if (fault->code == TAUT_ERROR_DIVERGED)
         return explain_divergence(solver, fault, error);
     return TAUT_OK;
+}
+
+taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error)
+{
+    bool certain;
+    return advance_by(solver, steps, false, &certain, error);
+}
+
+taut_status solver_advance_partway(taut_solver *solver, uint64_t steps, bool *certain,
+                                   taut_error *error)
+{
+    return advance_by(solver, steps, true, certain, error);
 }
 
 taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error)
