@@ -462,9 +462,10 @@ static void print_run(const struct run *run)
            human_counted(taut_solver_node_count(solver), "node").text,
            human_counted(taut_solver_spring_count(solver), "spring").text,
            human_counted(taut_solver_face_count(solver), "face").text);
-    printf("  simulated  %.6g s in %s of %g s%s\n", taut_solver_time(solver),
-           human_counted(steps, "step").text, taut_solver_dt(solver),
-           steps < taut_solver_steps_planned(run->solver) ? " (cut short)" : "");
+    printf("  simulated  %.6g s in %s%s of %g s%s\n", taut_solver_time(solver),
+           human_counted(steps, "step").text,
+           solver_dt_rule(solver)->since_step > 0 ? ", the last" : "", taut_solver_dt(solver),
+           steps < taut_solver_steps_planned(solver) ? " (cut short)" : "");
     printf("  computed   %s, %s precision, instruction set %s, %s\n",
            integrator_name(solver_integrator(solver)), precision_name(solver_precision(solver)),
            isa_name(solver_isa(solver)),

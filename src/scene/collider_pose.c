@@ -72,44 +72,90 @@ bool collider_changes_velocity(const struct scene_collider *collider, double fro
     return false;
 }
 
-// Of a motion without keyframes, m/s.
-static double steady_speed(const struct scene_collider_motion *motion, double radius)
+static vec3 point_at(const double *points, uint64_t index)
 {
-    return vec3_length(motion->velocity) + RADIANS * vec3_length(motion->angular_velocity) * radius;
+    return vec3_make(points[3 * index], points[3 * index + 1], points[3 * index + 2]);
 }
 
-// Up to a keyframe from the one before it, m/s.
-static double speed_up_to(const struct scene_keyframe *frame, double radius)
+// Of a motion without keyframes: how far points are from its axis, which turns with them, counts.
+static double steady_speed(const struct scene_collider_motion *motion, const double *points,
+                           uint64_t count)
+{
+    double fastest = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const vec3 turning = vec3_cross(motion->angular_velocity, point_at(points, i));
+        fastest = fmax(fastest, vec3_length(turning));
+    }
+    return vec3_length(motion->velocity) + RADIANS * fastest;
+}
+
+// Up to a keyframe from the one before it. Each angle turns points about an axis that the angles after it
+// turn, at a distance that only the angles before it change.
+static double speed_up_to(const struct scene_keyframe *frame, const double *points, uint64_t count)
 {
     const struct scene_keyframe *before = frame - 1;
-    const vec3 turned = vec3_subtract(frame->angles, before->angles);
-    const double way = vec3_length(vec3_subtract(frame->position, before->position)) +
-                       RADIANS * (fabs(turned.x) + fabs(turned.y) + fabs(turned.z)) * radius;
-    return way / (frame->time - before->time);
+    const vec3 turned = vec3_subtract(frame->angles, before->angles), angles = frame->angles;
+    const bool x_stays = turned.x == 0, xy_stay = x_stays && turned.y == 0;
+    const struct rotation x = rotation_make(vec3_make(angles.x, 0, 0)),
+                          xy = rotation_make(vec3_make(angles.x, angles.y, 0));
+    double farthest = 0; // in degrees times m
+    for (uint64_t i = 0; i < count; i++) {
+        const vec3 p = point_at(points, i), by_x = rotate(&x, p), by_xy = rotate(&xy, p);
+        const double length = vec3_length(p), from_x = hypot(p.y, p.z),
+                     from_y = x_stays ? hypot(by_x.x, by_x.z) : length,
+                     from_z = xy_stay ? hypot(by_xy.x, by_xy.y) : length;
+        farthest = fmax(farthest, fabs(turned.x) * from_x + fabs(turned.y) * from_y +
+                                      fabs(turned.z) * from_z);
+    }
+    const double way = vec3_length(vec3_subtract(frame->position, before->position));
+    return (way + RADIANS * farthest) / (frame->time - before->time);
 }
 
-double collider_fastest_by(const struct scene_collider *collider, double radius, double time)
+void collider_find_speeds(const struct scene_collider *collider, const double *points,
+                          uint64_t count, struct collider_speeds *speeds)
 {
     const struct scene_collider_motion *motion = &collider->motion;
-    double fastest = steady_speed(motion, radius);
+    speeds->steady = steady_speed(motion, points, count);
+    for (size_t i = 0; i < motion->keyframe_count; i++)
+        speeds->keyframes[i] = i > 0 ? speed_up_to(&motion->keyframes[i], points, count) : 0;
+}
+
+double collider_fastest_by(const struct scene_collider *collider,
+                           const struct collider_speeds *speeds, double time)
+{
+    const struct scene_collider_motion *motion = &collider->motion;
+    double fastest = speeds->steady;
     for (size_t i = 1; i < motion->keyframe_count && motion->keyframes[i - 1].time <= time; i++)
-        fastest = fmax(fastest, speed_up_to(&motion->keyframes[i], radius));
+        fastest = fmax(fastest, speeds->keyframes[i]);
     return fastest;
 }
 
-double collider_longest_step(const struct scene_collider *collider, double radius, double time,
-                             double steps, double way)
+// The number of keyframes up to a time.
+static size_t keyframes_by(const struct scene_collider_motion *motion, double time)
+{
+    size_t first = 0, end = motion->keyframe_count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (motion->keyframes[middle].time <= time)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+double collider_longest_step(const struct scene_collider *collider,
+                             const struct collider_speeds *speeds, double time, double way)
 {
     const struct scene_collider_motion *motion = &collider->motion;
-    const double steady = steady_speed(motion, radius);
-    double longest = steady > 0 ? way / steady : INFINITY;
-    for (size_t i = 1; i < motion->keyframe_count; i++) {
-        const struct scene_keyframe *frame = &motion->keyframes[i];
-        const double speed = speed_up_to(frame, radius), until = (frame - 1)->time - time;
-        if (longest * steps <= until)
+    double longest = speeds->steady > 0 ? way / speeds->steady : INFINITY;
+    const size_t next = keyframes_by(motion, time);
+    for (size_t i = next > 0 ? next : 1; i < motion->keyframe_count; i++) {
+        const double until = motion->keyframes[i - 1].time - time;
+        if (longest <= until)
             break;
-        if (frame->time > time && speed > 0)
-            longest = fmin(longest, fmax(way / speed, until / steps));
+        if (speeds->keyframes[i] > 0)
+            longest = fmin(longest, fmax(way / speeds->keyframes[i], until));
     }
     return longest;
 }

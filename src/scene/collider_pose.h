@@ -34,13 +34,24 @@ static inline vec3 collider_point_velocity(const struct collider_pose *pose, vec
 // Whether its velocity changes after `from` and at `to` at the latest, where keyframes lie.
 bool collider_changes_velocity(const struct scene_collider *collider, double from, double to);
 
-// The highest speed of any point within `radius` (m) of its origin up to a time, m/s.
-double collider_fastest_by(const struct scene_collider *collider, double radius, double time);
+// Bounds of the speeds of all points of a mesh, m/s.
+struct collider_speeds {
+    double steady;     // without keyframes
+    double *keyframes; // up to each from the one before it; 0 for the first
+};
 
-// The longest step, s, with which the next `steps` steps from `time` on move none of these points by more
-// than `way` (m) each; INFINITY if they stand still. It may be so short that the steps end where a faster
-// motion begins.
-double collider_longest_step(const struct scene_collider *collider, double radius, double time,
-                             double steps, double way);
+// Sets them for `count` points of 3 coordinates (m, relative to its own origin). They are exact where the
+// mesh only moves along, or turns about one axis. Room for all keyframes is given.
+void collider_find_speeds(const struct scene_collider *collider, const double *points,
+                          uint64_t count, struct collider_speeds *speeds);
+
+// The highest of these speeds up to a time.
+double collider_fastest_by(const struct scene_collider *collider,
+                           const struct collider_speeds *speeds, double time);
+
+// The longest step, s, that from `time` on moves no point by more than `way` (m); INFINITY if they stand
+// still. It may be so short that it ends where a faster motion begins.
+double collider_longest_step(const struct scene_collider *collider,
+                             const struct collider_speeds *speeds, double time, double way);
 
 #endif

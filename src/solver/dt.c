@@ -26,7 +26,7 @@ bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
 {
     const struct dt_rule *rule = &solver->dt_rule;
     uint64_t interval = steps_done < rule->pumping ? rule->pumping_interval : rule->interval;
-    return rule->automatic && steps_done % interval == 0;
+    return rule->automatic && (steps_done % interval == 0 || mesh_step_is_due(solver, steps_done));
 }
 
 static uint64_t check_interval(const taut_solver *solver)
@@ -954,19 +954,29 @@ void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
         100 * fmin(1, lost / scale.speed));
 }
 
-// Computes the bound up to twice the value that shows that dt is too far below it; much further where a
-// mesh collider may have kept dt short.
+// The bound of the present state, or somewhat more than shows that dt is too far below it. Where a mesh
+// collider has kept dt short, the bound may be far above.
+static double bound_beyond(taut_solver *solver, double time, const struct worker *worker)
+{
+    const double safety = solver->dt_rule.safety, meshes = mesh_step_at(solver, time);
+    const int rounds = mesh_step_grows(solver, time) ? 4 : 1;
+    double most = 2 * solver->dt / (safety * DT_FAR), bound = 0;
+    for (int round = 0; round < rounds; round++, most *= 64) {
+        const double end = fmin(most, meshes);
+        bound = solver->functions->critical_up_to(solver->system, end, worker);
+        if (bound < end || end == meshes)
+            break;
+    }
+    return bound;
+}
+
 void dt_adapt(taut_solver *solver, const struct worker *worker)
 {
     const struct system_functions *call = solver->functions;
-    const double before = solver->dt, safety = solver->dt_rule.safety, much = 64;
-    const double enough = 2 * before / (safety * DT_FAR);
+    const double before = solver->dt, safety = solver->dt_rule.safety;
     const uint64_t done = call->steps(solver->system);
-    const double time = solver_time_of(solver, done),
-                 last = time - before * (double)solver->dt_rule.interval;
-    const bool was_short = mesh_step_at(solver, last) < 2 * before / safety;
-    const double most = fmin(was_short ? much * before : enough, mesh_step_at(solver, time));
-    double bound = call->critical_up_to(solver->system, most, worker);
+    const double time = solver_time_of(solver, done);
+    double bound = bound_beyond(solver, time, worker);
     double wanted = safety * bound;
     // The bound is not finite if the run has diverged, which the next check detects.
     bool near = before > DT_NEAR * bound, far = before < DT_FAR * wanted;

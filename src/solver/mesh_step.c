@@ -1,8 +1,8 @@
 // How long steps may be for mesh colliders that move: surfaces follow a mesh only where it moves by a part
 // of their thickness in a step. A dt that the scene gives is a warning if it is longer; dt: auto follows.
 //
-// Only motions that the scene prescribes count, and only what they are up to the next evaluation of the
-// bound, so that a mesh that moves fast for a moment does not make a whole run slow.
+// Only motions that the scene prescribes count, and only what they are in the next step: the bound is
+// evaluated again where they become faster than dt allows, and where they no longer keep it short.
 #include "solver/private.h"
 
 #include <math.h>
@@ -38,15 +38,30 @@ double mesh_allowed_way(const taut_solver *solver, const taut_scene *scene)
 double mesh_step_at(const taut_solver *solver, double time)
 {
     const struct topology *topology = solver->topology;
-    const struct dt_rule *rule = &solver->dt_rule;
     double longest = INFINITY;
     for (size_t m = 0; m < topology->mesh_collider_count; m++) {
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
         longest =
-            fmin(longest, collider_longest_step(&topology->colliders[mesh->collider], mesh->radius,
-                                                time, (double)rule->interval, rule->mesh_way));
+            fmin(longest, collider_longest_step(&topology->colliders[mesh->collider], &mesh->speeds,
+                                                time, solver->dt_rule.mesh_way));
     }
     return longest;
+}
+
+bool mesh_step_grows(const taut_solver *solver, double time)
+{
+    const double much = 1.25, dt = solver->dt;
+    const double before = mesh_step_at(solver, time - dt);
+    return solver->dt_rule.safety * before < much * dt &&
+           mesh_step_at(solver, time) > much * before;
+}
+
+bool mesh_step_is_due(const taut_solver *solver, uint64_t steps_done)
+{
+    if (solver->topology->mesh_collider_count == 0)
+        return false;
+    const double time = solver_time_of(solver, steps_done);
+    return mesh_step_at(solver, time) < solver->dt || mesh_step_grows(solver, time);
 }
 
 // m/s. What a mesh does after the end of the run does not count.
@@ -55,7 +70,7 @@ static double fastest_of(const taut_solver *solver, const struct topology_collid
     double end = solver->dt_rule.duration;
     if (!(end > 0))
         end = solver->steps_planned > 0 ? solver_planned_time(solver) : INFINITY;
-    return collider_fastest_by(&solver->topology->colliders[mesh->collider], mesh->radius, end);
+    return collider_fastest_by(&solver->topology->colliders[mesh->collider], &mesh->speeds, end);
 }
 
 double solver_mesh_step(const taut_solver *solver, size_t *collider)

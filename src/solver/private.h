@@ -242,9 +242,15 @@ void dt_adapt(taut_solver *solver, const struct worker *worker);
 // How far mesh colliders may move in one dt, m.
 double mesh_allowed_way(const taut_solver *solver, const taut_scene *scene);
 
-// The longest step that keeps to that in all steps from `time` on up to the next evaluation of the bound;
-// INFINITY if no mesh moves.
+// The longest step from `time` on that keeps to that; INFINITY if no mesh moves.
 double mesh_step_at(const taut_solver *solver, double time);
+
+// Whether a step to `time` was as short as a mesh required, and the next one need not be.
+bool mesh_step_grows(const taut_solver *solver, double time);
+
+// Whether the bound has to be evaluated after this number of steps: because of that, or as the next step is
+// longer than a mesh allows.
+bool mesh_step_is_due(const taut_solver *solver, uint64_t steps_done);
 
 // Warn of a dt that is too long for meshes, and of one that is very short for them beside what else is
 // `stable`.

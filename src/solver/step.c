@@ -102,6 +102,9 @@ static taut_status explain_collapse(const taut_solver *solver, const struct faul
 // its length then adds spurious energy in each step.
 static const double COARSE = 1e-4;
 
+// A stable step below this part of dt is that of springs that divergence has stretched, not of the scene.
+static const double FAR_FROM_START = 0.01;
+
 static bool any_damping(const struct topology *topology)
 {
     for (size_t i = 0; i < topology->material_count; i++)
@@ -138,7 +141,11 @@ static double explain_limit(taut_solver *solver, const struct critical_step *gua
             ? "; dt is %g s, and %s is stable up to %.4g s in the state where this was "
               "noticed: either the limit was lower before (compare 'taut info'), or something "
               "other than springs is the cause"
-        : stable > 0             ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+        : stable >= FAR_FROM_START * solver->dt
+            ? "; dt is %g s, and %s is known to be stable up to %.4g s"
+        : stable > 0
+            ? "; dt is %g s, and nodes have moved too far for the limit of %s in this state "
+              "to mean much: 'taut info' prints that at the start"
         : !any_damping(topology) ? "; dt is %g s, and %s grows at every step without damping"
         : computed.known && computed.exact[solver->integrator]
             ? "; dt is %g s, and %s grows at every step, because some oscillation in this "

@@ -147,8 +147,8 @@ static double collider_speed(const struct system *system, double time)
         fastest = fmax(fastest, vec3_length(system->state->collider_velocity[c]));
     for (size_t m = 0; m < topology->mesh_collider_count; m++) {
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
-        fastest = fmax(
-            fastest, collider_fastest_by(&topology->colliders[mesh->collider], mesh->radius, time));
+        fastest = fmax(fastest, collider_fastest_by(&topology->colliders[mesh->collider],
+                                                    &mesh->speeds, time));
     }
     return fastest;
 }

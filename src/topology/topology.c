@@ -34,6 +34,7 @@
     X(collider_points, collider_node_count)                                                        \
     X(collider_faces, collider_face_count)                                                         \
     X(keyframes, keyframe_count)                                                                   \
+    X(keyframe_speeds, keyframe_count)                                                             \
     X(gusts, environment.wind.gust_count)
 
 // Whether all springs that a body lists have the same material, which is then *material.
@@ -395,6 +396,7 @@ static void cook_colliders(struct topology *topology, const taut_scene *scene,
 {
     uint64_t node = 0, face = 0;
     size_t keyframe = 0;
+    double *speeds = topology->keyframe_speeds;
     for (size_t c = 0; c < scene->collider_count; c++) {
         struct scene_collider *it = &topology->colliders[c];
         struct scene_collider_motion *motion = &it->motion;
@@ -409,11 +411,14 @@ static void cook_colliders(struct topology *topology, const taut_scene *scene,
     for (size_t m = 0; m < bodies->collider_count; m++) {
         const struct collider_mesh *mesh = &bodies->colliders[m];
         struct topology_collider *to = &topology->mesh_colliders[m];
-        const struct collider_pose start =
-            collider_pose_at(&topology->colliders[mesh->collider], 0, 0);
+        const struct scene_collider *it = &topology->colliders[mesh->collider];
+        const struct collider_pose start = collider_pose_at(it, 0, 0);
         *to = (struct topology_collider){mesh->collider,   topology->node_count + node,
                                          mesh->node_count, face,
-                                         mesh->face_count, 0};
+                                         mesh->face_count, 0,
+                                         {0, speeds}};
+        collider_find_speeds(it, mesh->points, mesh->node_count, &to->speeds);
+        speeds += it->motion.keyframe_count;
         for (uint64_t i = 0; i < mesh->node_count; i++, node++) {
             const double *p = mesh->points + 3 * i;
             const vec3 point = vec3_make(p[0], p[1], p[2]), at = collider_point(&start, point);

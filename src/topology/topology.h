@@ -6,6 +6,7 @@
 #define TAUT_TOPOLOGY_TOPOLOGY_H
 
 #include "scene/bodies.h"
+#include "scene/collider_pose.h"
 
 // The third node of a face of a plane body, which is an edge and has only two.
 #define FACE_EDGE UINT32_MAX
@@ -53,6 +54,7 @@ struct topology_collider {
     uint64_t first_node, node_count; // nodes have numbers after those of all bodies
     uint64_t first_face, face_count; // in collider_faces
     double radius;                   // m, of the points about their own origin
+    struct collider_speeds speeds;
 };
 
 struct topology {
@@ -126,6 +128,7 @@ struct topology {
     uint64_t collider_face_count;
     uint32_t (*collider_faces)[3];
     struct scene_keyframe *keyframes; // of all of them
+    double *keyframe_speeds;          // m/s, of all of them
     size_t keyframe_count;
     struct scene_environment environment;
     struct scene_gust *gusts;
