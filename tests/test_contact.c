@@ -1063,6 +1063,71 @@ static void test_bodies_that_touch_are_separated_as_wholes(void **state)
     }
 }
 
+// Bodies of which curves do not say how they come apart: they are not deformed, and are beyond the range of
+// contact.
+static void test_bodies_leave_each_other_along_axes(void **state)
+{
+    (void)state;
+#define JELLY "type: lattice, nodes: [5, 5, 5], spacing: 0.03, mass: 0.3, stiffness: 500"
+#define SHELL                                                                                      \
+    "type: sphere, radius: 0.08, subdivisions: 2, mass: 0.1, springs: {edges: {stiffness: 300}}"
+#define SHEET                                                                                      \
+    "type: cloth, origin: [-0.25, 0, -0.25], u: [0.5, 0, 0], v: [0, 0.001, 0.5], nodes: [21, "     \
+    "21],\n   mass: 0.1, stiffness: 200"
+#define FLOOR "colliders:\n- {type: plane, response: contact, point: [0, 0.01, 0]}\n"
+    static const struct {
+        const char *bodies;
+        double farthest; // m, at most; 0: refused
+    } cases[] = {
+        // in the planes of each other's nodes
+        {"- {name: a, " JELLY "}\n- {name: b, " JELLY ", origin: [0.06, 0.03, 0.02]}\n", 0.035},
+        // in the same place
+        {"- {name: a, " JELLY "}\n- {name: b, " JELLY "}\n", 0.065},
+        {"- {name: a, " SHELL "}\n- {name: b, " SHELL "}\n- {name: c, " SHELL "}\n", 0.18},
+        {"- {name: a, " SHELL ", pins: [first]}\n- {name: b, " SHELL "}\n", 0.17},
+        {"- {name: a, " SHELL ", pins: [first]}\n- {name: b, " SHELL ", pins: [first]}\n", 0},
+        // a stack, of which the lowest one leaves a floor
+        {"- {name: a, " JELLY "}\n- {name: b, " JELLY ", origin: [0.005, 0.115, 0]}\n"
+         "- {name: c, " JELLY ", origin: [0.01, 0.23, 0]}\n" FLOOR,
+         0.045},
+        // a T, and a rope through the middle
+        {"- {name: a, " SHEET "}\n"
+         "- {name: b, type: cloth, origin: [0, -0.15, -0.25], u: [0, 0.3, 0], v: [0, 0.001, 0.5],\n"
+         "   nodes: [21, 21], mass: 0.1, stiffness: 200}\n",
+         0.08},
+        {"- {name: a, " SHEET "}\n"
+         "- {name: b, type: rope, from: [0.01, -0.2, 0.02], to: [0.03, 0.2, 0], nodes: 40,\n"
+         "   mass: 0.05, stiffness: 400}\n",
+         0.14},
+        // through the middle of a mesh, and inside of one
+        {"- {name: a, " SHEET "}\ncolliders:\n"
+         "- {type: mesh, file: '" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc', scale: 0.05}\n",
+         0.06},
+        {"- {name: a, " SHELL
+         "}\ncolliders:\n- {type: mesh, sides: outside, scale: 0.2, file: '" TAUT_TEST_SOURCE
+         "/scenes/meshes/cube.asc'}\n",
+         0.3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = "precision: double\nsimulation: {dt: 1e-4, steps: 1}\n"
+                           "contact: {thickness: 0.005, stiffness: 10, existing: relax}\n"
+                           "bodies:\n%s";
+        taut_scene *scene = scene_of(text, cases[i].bodies);
+        taut_solver *solver;
+        const taut_status status = taut_solver_create(scene, NULL, &solver, NULL);
+        taut_scene_destroy(scene);
+        assert_int_equal(status, cases[i].farthest > 0 ? TAUT_OK : TAUT_ERROR_SCENE);
+        if (status != TAUT_OK)
+            continue;
+        const taut_energy energy = energy_of(solver);
+        assert_true(energy.elastic < 1e-8);
+        assert_true(energy.contact == 0);
+        assert_true(solver_surface_relaxed(solver).farthest > 0.01);
+        assert_true(solver_surface_relaxed(solver).farthest < cases[i].farthest);
+        taut_solver_destroy(solver);
+    }
+}
+
 // A ball that crosses one of two sheets that are held, 2.4 thicknesses more apart than it is wide, goes to
 // the middle, in the range of both barriers; without one of them it goes beyond the range.
 static void test_bodies_are_separated_as_far_as_there_is_room(void **state)
@@ -1151,6 +1216,7 @@ int main(void)
         cmocka_unit_test(test_ropes_in_the_same_place_are_separated),
         cmocka_unit_test(test_bodies_are_separated_as_far_as_there_is_room),
         cmocka_unit_test(test_bodies_that_touch_are_separated_as_wholes),
+        cmocka_unit_test(test_bodies_leave_each_other_along_axes),
         cmocka_unit_test(test_what_relax_cannot_separate_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,11 +10,12 @@
 //
 // Before that free bodies move apart as a whole, to where contact does not act on them, as far as there is
 // room: what surfaces have in the range of the barrier throws them apart, and what is moved node by
-// node deforms them. Of bodies that touch it is not known on which side of each other they are: they leave
-// along an axis of the boxes around them.
+// node deforms them. Where curves do not say how, since bodies lie in the same place, or since a rope has no
+// curve in common with a surface, they leave along axes that separate their hulls (hull_separation.h).
 //
-// Edges without triangles (ropes) have a point in common with a triangle: they are drawn back on the
-// side of the nearer end.
+// Edges without triangles (ropes) have a point in common with a triangle: where a whole rope cannot leave, it is
+// drawn back on the side of the nearer end.
+#include "contact/hull_separation.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_lists.h"
 
@@ -30,8 +31,12 @@ enum { ROUNDS = 4000, WHOLE_ROUNDS = 100, LENGTH_SWEEPS = 3 };
 static const double STEP = 0.05, STEP_MAX = 0.4;
 // If there are no fewer crossings for so many rounds, steps become larger by this factor; if there
 // are none for so many times as many, there is no way.
-enum { PATIENCE = 40, PATIENCE_TIMES = 20 };
+enum { PATIENCE = 40, PATIENCE_TIMES = 20, WHOLE_PATIENCE_TIMES = 5 };
 static const double STEP_GROWTH = 1.3;
+// What is too near is pushed until so many rounds have not brought what it lacks, summed, below this part of
+// the least so far.
+enum { PUSH_PATIENCE = 100 };
+static const double PUSH_GAIN = 0.999;
 // Of the distance to what is near: how far a node may move in one round while nothing crosses.
 static const double SAFE_PART = 0.4;
 // Of the thickness: the distance at which a pair is left alone; the distance up to which contact acts, and
@@ -43,10 +48,8 @@ static const double TOUCHING = 1e-6;
 // not listed, and farther than the reach, cannot cross; and what is no motion.
 static const double APART_MOST = 0.6, APART_LEAST = 0.01;
 enum { APART_ROUNDS = 200 };
-// Of the larger side of a body's box: how far into another one it is moved out of along an axis. Farther
-// in, boxes say too little of bodies that are round.
-static const double BOX_PART = 0.25;
-enum { BOX_ROUNDS = 50 };
+// Bodies that have left each other may have come into others.
+enum { HULL_ROUNDS = 30 };
 
 // A body as a whole.
 struct whole {
@@ -63,6 +66,9 @@ struct whole {
     // the resulting move that lets nothing cross.
     vec3 apart;
     double weight, part;
+    vec3 first_centre; // m, before it is moved along curves
+    bool tangled;      // it still crosses another body then
+    bool leaves;       // along axes
 };
 
 struct relaxation {
@@ -81,12 +87,14 @@ struct relaxation {
     bool near_shape; // in this round: whether something is too near to a plane, sphere or room
     double worst;    // and the least distance from one, over the thickness
     bool near;       // in this round: whether a candidate is too near
-    double least;    // m: the least thickness
+    // What is too near lacks of its thickness, over that, summed: in this round, and the least so far; and
+    // the rounds since then.
+    double lacking, least_lacking;
+    int pushes_since;
+    double least; // m: the least thickness
     int apart_rounds;
-    // Pairs of bodies that touch at the start; whether they have been moved.
-    size_t (*touching)[2];
-    size_t touching_count, touching_capacity;
-    bool left;
+    struct hull_separation hulls;
+    bool left;          // whole bodies have left each other
     bool apart;         // whole bodies have moved apart in the last round
     bool pushed, again; // nodes have been moved; and bodies once more
     bool no_memory;
@@ -467,6 +475,7 @@ static void push_pair(struct relaxation *it, const struct close_pair *pair)
                                     (pair->thickness - pair->distance),
                                 pair->normal));
     it->near |= pair->distance < ENOUGH * pair->thickness;
+    it->lacking += 1 - pair->distance / pair->thickness;
 }
 
 // A part that is nearer to a plane, sphere or room than the thickness moves away from it as a whole.
@@ -479,6 +488,7 @@ static void push_from_shape(void *context, const struct shape_nearest *part, vec
         shape_thickness(it->system, part->body); // m; part->distance is below it
     const vec3 move = vec3_scale(thickness - part->distance, normal);
     it->near_shape |= part->part < ENOUGH;
+    it->lacking += 1 - part->part;
     it->worst = fmin(it->worst, part->part);
     struct whole *whole = &it->bodies[part->body];
     whole->leave_sum = vec3_add(whole->leave_sum, move);
@@ -505,14 +515,21 @@ static bool push_from_shapes(struct relaxation *it)
     return it->near_shape;
 }
 
+// False if nothing is too near, or if that helps no more.
 static bool push_all(struct relaxation *it)
 {
     for (size_t i = 0; i < it->nodes; i++)
         it->nearest[i] = INFINITY;
     it->near = false;
+    it->lacking = 0;
     if (!visit_pairs(it, push_pair))
         return false;
-    return push_from_shapes(it) || it->near;
+    const bool near = push_from_shapes(it) || it->near;
+    it->pushes_since++;
+    if (it->lacking < PUSH_GAIN * it->least_lacking)
+        it->pushes_since = 0;
+    it->least_lacking = fmin(it->least_lacking, it->lacking);
+    return near && it->pushes_since < PUSH_PATIENCE;
 }
 
 // ---- Whole bodies apart
@@ -673,7 +690,7 @@ static bool untangle(struct relaxation *it)
     } else if (++it->rounds_since % PATIENCE == 0) {
         it->step = fmin(STEP_MAX * it->edge, STEP_GROWTH * it->step);
     }
-    return it->rounds_since < PATIENCE * PATIENCE_TIMES;
+    return it->rounds_since < PATIENCE * (it->whole ? WHOLE_PATIENCE_TIMES : PATIENCE_TIMES);
 }
 
 static double shortest_edge(const struct system *system)
@@ -734,17 +751,40 @@ static void relaxation_end(struct relaxation *it, struct surface_relaxed *result
     memory_release(NULL, it->parts, it->nodes, sizeof *it->parts);
     memory_release(NULL, it->moves, it->nodes, sizeof *it->moves);
     memory_release(NULL, it->bodies, it->body_count, sizeof *it->bodies);
-    free(it->touching);
 }
 
-static void untangle_all(struct relaxation *it, struct surface_relaxed *result)
+static void untangle_rounds(struct relaxation *it, bool whole, struct surface_relaxed *result)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        it->whole = pass == 0;
-        begin_rounds(it);
-        while (untangle(it) && ++result->rounds < ROUNDS)
-            if (result->crossings == 0)
-                result->crossings = it->crossings;
+    it->whole = whole;
+    begin_rounds(it);
+    while (untangle(it) && ++result->rounds < ROUNDS)
+        if (result->crossings == 0)
+            result->crossings = it->crossings;
+}
+
+static bool note_tangled(void *context, const struct surface_parts *parts)
+{
+    struct relaxation *it = context;
+    for (int side = 0; side < 2; side++)
+        it->bodies[parts->bodies[side]].tangled |= parts->bodies[0] != parts->bodies[1];
+    return true;
+}
+
+// Whole bodies; those for which there is no way go back to where they were.
+static void untangle_wholes(struct relaxation *it, struct surface_relaxed *result)
+{
+    for (size_t b = 0; b < it->body_count; b++) {
+        it->bodies[b].first_centre = it->bodies[b].centre;
+        it->bodies[b].tangled = false;
+    }
+    untangle_rounds(it, true, result);
+    if (it->crossings == 0 || it->no_memory)
+        return;
+    it->no_memory = !REAL_NAME(surface_crossings_visit)(it->system, note_tangled, it);
+    for (size_t b = 0; b < it->body_count; b++) {
+        const vec3 back = vec3_subtract(it->bodies[b].first_centre, it->bodies[b].centre);
+        if (it->bodies[b].tangled && vec3_length(back) > 0)
+            move_whole(it, b, back);
     }
 }
 
@@ -828,113 +868,131 @@ static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
     }
 }
 
-// ---- Boxes
+// ---- Hulls
 //
-// Faces that lie in each other do not cross, and it is not known on which side of each other they are: what is
-// moved node by node then is torn. Bodies that touch, and whose boxes are not far in each other, leave
-// along an axis.
+// Bodies leave along axes that still cross when whole bodies have been moved along curves, as those in the same
+// place, those that a rope passes through, and those that a shape has pushed into each other; and bodies that
+// touch, of which it is not known on which side of each other they are.
 
-struct box {
-    double least[3], most[3]; // m
-};
-
-static struct box box_of(const struct relaxation *it, size_t body)
+// Two bodies, unless nothing moves them; false without memory.
+static bool add_hulls(struct relaxation *it, size_t a, size_t b)
 {
-    const struct range nodes = surface_nodes(it->system->topology, body);
-    struct box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (size_t i = nodes.first; i < nodes.end; i++) {
-        const vec3 position = position_of(it, i);
-        const double at[3] = {position.x, position.y, position.z};
-        for (int axis = 0; axis < 3; axis++) {
-            box.least[axis] = fmin(box.least[axis], at[axis]);
-            box.most[axis] = fmax(box.most[axis], at[axis]);
-        }
-    }
-    return box;
+    if (a == b || (isinf(it->bodies[a].mass) && isinf(it->bodies[b].mass)) ||
+        REAL_NAME(hulls_have)(&it->hulls, a, b))
+        return true;
+    it->no_memory = !REAL_NAME(hulls_add_pair)(&it->hulls, a, b);
+    return !it->no_memory;
 }
 
-static double largest_side(const struct box *box)
+static bool add_crossing(void *context, const struct surface_parts *parts)
 {
-    double largest = 0;
-    for (int axis = 0; axis < 3; axis++)
-        largest = fmax(largest, box->most[axis] - box->least[axis]);
-    return largest;
+    struct relaxation *it = context;
+    return add_hulls(it, parts->bodies[0], parts->bodies[1]);
 }
 
-// Notes the bodies of a pair that touches.
-static void note_touching(struct relaxation *it, const struct close_pair *pair)
+static void add_touching(struct relaxation *it, const struct close_pair *pair)
 {
     struct whole *wholes[2];
-    if (pair->distance >= TOUCHING * pair->thickness || !wholes_of_pair(it, pair, wholes))
-        return;
-    const size_t a = (size_t)(wholes[0] - it->bodies), b = (size_t)(wholes[1] - it->bodies);
-    for (size_t i = it->touching_count; i-- > 0;)
-        if (it->touching[i][0] == a && it->touching[i][1] == b)
-            return;
-    if (!array_reserve((void **)&it->touching, &it->touching_capacity, it->touching_count + 1,
-                       sizeof *it->touching)) {
-        it->no_memory = true;
-        return;
-    }
-    it->touching[it->touching_count][0] = a;
-    it->touching[it->touching_count++][1] = b;
+    if (pair->distance < TOUCHING * pair->thickness && wholes_of_pair(it, pair, wholes))
+        add_hulls(it, (size_t)(wholes[0] - it->bodies), (size_t)(wholes[1] - it->bodies));
 }
 
-// Moves two bodies apart along the axis along which their boxes are least in each other, beyond the range of
-// contact; false if they are, or are too far in each other.
-static bool leave_box(struct relaxation *it, size_t a, size_t b)
+static bool hull_moves(const struct hull_body *body)
 {
-    const double thickness = thickness_between(it->system->surface_contact, a, b);
-    const struct box one = box_of(it, a), other = box_of(it, b);
-    double least = INFINITY, move[3] = {0, 0, 0};
-    for (int axis = 0; axis < 3; axis++) {
-        const double up = other.most[axis] - one.least[axis];
-        const double down = one.most[axis] - other.least[axis];
-        if (fmin(up, down) >= least)
-            continue;
-        least = fmin(up, down);
-        memset(move, 0, sizeof move);
-        move[axis] = (up < down ? 1 : -1) * (least + BEYOND * thickness);
-    }
-    if (least > BOX_PART * fmin(largest_side(&one), largest_side(&other)) ||
-        least + BEYOND * thickness < APART_LEAST * thickness)
-        return false;
-    const vec3 relative = vec3_make(move[0], move[1], move[2]);
-    const double part = share_of(&it->bodies[a], &it->bodies[b]),
-                 rest = share_of(&it->bodies[b], &it->bodies[a]);
-    if (part > 0)
-        move_whole(it, a, vec3_scale(part, relative));
-    if (rest > 0)
-        move_whole(it, b, vec3_scale(-rest, relative));
-    return true;
+    return body->done.x != 0 || body->done.y != 0 || body->done.z != 0;
 }
 
-// Bodies that touch leave each other, of which one may push the next, and shapes again. False if none has
-// moved.
-static bool leave_boxes(struct relaxation *it, struct surface_relaxed *result)
+// Bodies that were beside each other and whose boxes overlap now.
+static void add_meeting(struct relaxation *it)
 {
-    bool moves = visit_pairs(it, note_touching) && it->touching_count > 0 && !it->no_memory;
-    bool moved = false;
-    for (int round = 0; moves && round < BOX_ROUNDS; round++) {
-        moves = false;
-        for (size_t i = 0; i < it->touching_count; i++)
-            moves |= leave_box(it, it->touching[i][0], it->touching[i][1]);
-        moved |= moves;
-        if (moves)
-            leave_as_wholes(it, result);
+    const struct surface_contact *contact = it->system->surface_contact;
+    for (size_t a = 0; a < it->system->topology->body_count; a++)
+        for (size_t b = 0; b < it->body_count && hull_moves(&it->hulls.bodies[a]); b++)
+            if (a != b && contact->enabled[a * it->body_count + b] &&
+                REAL_NAME(hulls_meet)(&it->hulls, a, b))
+                add_hulls(it, a, b);
+}
+
+// Bodies inside of meshes that have an inside.
+static void add_enclosed(struct relaxation *it)
+{
+    struct surface_parts found;
+    bool encloses = true, no_memory = false;
+    while (encloses && !it->no_memory) {
+        const size_t before = it->hulls.bound_count;
+        encloses = REAL_NAME(mesh_colliders_enclose)(it->system, &found, &no_memory);
+        it->no_memory |= no_memory;
+        encloses = encloses && add_hulls(it, found.bodies[0], found.bodies[1]) &&
+                   it->hulls.bound_count > before;
     }
-    return moved;
+}
+
+static void add_shape(void *context, const struct shape_nearest *part, vec3 normal)
+{
+    struct relaxation *it = context;
+    struct whole *whole = &it->bodies[part->body];
+    if (!(part->part < BEYOND) || !whole->leaves || it->no_memory)
+        return;
+    const double thickness = shape_thickness(it->system, part->body);
+    it->no_memory = !REAL_NAME(hulls_add_shape)(&it->hulls, part->body, normal,
+                                                BEYOND * thickness - part->distance);
+}
+
+// Others have left shapes by now as far as they can, and do not come nearer.
+static void add_shapes(struct relaxation *it)
+{
+    for (size_t b = 0; b < it->body_count; b++)
+        it->bodies[b].leaves = false;
+    for (size_t i = 0; i < it->hulls.bound_count; i++) {
+        const struct hull_bound *bound = &it->hulls.bounds[i];
+        const size_t bodies[2] = {bound->one, bound->other};
+        for (int side = 0; side < 2; side++)
+            if (bodies[side] != HULL_SHAPE)
+                it->bodies[bodies[side]].leaves = isfinite(it->bodies[bodies[side]].mass);
+    }
+    REAL_NAME(shape_contact_visit)(it->system, add_shape, it);
+}
+
+static void follow_hulls(struct relaxation *it)
+{
+    for (size_t b = 0; b < it->body_count; b++) {
+        struct hull_body *hull = &it->hulls.bodies[b];
+        const vec3 move = vec3_subtract(hull->wanted, hull->done);
+        hull->done = hull->wanted;
+        if (vec3_length(move) > 0)
+            move_whole(it, b, move);
+    }
+}
+
+static void leave_hulls(struct relaxation *it, struct surface_relaxed *result)
+{
+    size_t before = 0;
+    it->no_memory |= !REAL_NAME(hulls_begin)(&it->hulls, it->system, BEYOND);
+    for (size_t b = 0; b < it->body_count && !it->no_memory; b++)
+        it->hulls.bodies[b].inverse_mass = 1 / it->bodies[b].mass;
+    for (int round = 0; round < HULL_ROUNDS && !it->no_memory; round++) {
+        if (round == 0)
+            visit_pairs(it, add_touching);
+        it->no_memory |= !REAL_NAME(surface_crossings_visit)(it->system, add_crossing, it);
+        add_meeting(it);
+        add_enclosed(it);
+        add_shapes(it);
+        if (it->hulls.bound_count == before || it->no_memory)
+            break;
+        before = it->hulls.bound_count;
+        const bool solved = REAL_NAME(hulls_solve)(&it->hulls);
+        follow_hulls(it);
+        result->rounds++;
+        if (!solved)
+            break;
+    }
+    REAL_NAME(hulls_end)(&it->hulls);
 }
 
 // A round of surfaces that do not cross: whole bodies, as long as that moves any, then nodes, and bodies once
 // more where nodes have been moved. False if there is nothing left to move.
-static bool relax_once(struct relaxation *it, struct surface_relaxed *result)
+static bool relax_once(struct relaxation *it)
 {
-    if (!it->left) {
-        it->left = true;
-        if (leave_boxes(it, result))
-            return true;
-    }
     const bool moved = it->apart;
     it->apart = it->apart_rounds < APART_ROUNDS && move_bodies_apart(it);
     it->apart_rounds = it->apart ? it->apart_rounds + 1 : APART_ROUNDS;
@@ -956,22 +1014,24 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
                                       const struct worker *worker)
 {
     struct surface_contact *contact = system->surface_contact;
-    struct relaxation it = {.system = system};
+    struct relaxation it = {.system = system, .least_lacking = INFINITY};
     if (worker->index == 0) {
         *result = (struct surface_relaxed){.no_memory = !relaxation_begin(&it)};
         result->ends = result->no_memory;
         if (!result->ends) {
             leave_as_wholes(&it, result);
-            leave_shapes(&it, result);
+            untangle_wholes(&it, result);
+            leave_as_wholes(&it, result);
         }
     }
     worker_barrier(worker);
     while (!result->ends) {
-        // Rounds against crossings until there are none, then one in which whole bodies move apart, as long
-        // as that lasts, or one against what is too near.
+        // Once whole bodies along curves, and along axes; then rounds of nodes against crossings until there
+        // are none, and one in which whole bodies move apart, as long as that lasts, or one against what is too
+        // near.
         if (worker->index == 0) {
-            if (!it.apart)
-                untangle_all(&it, result);
+            if (it.left && !it.apart)
+                untangle_rounds(&it, false, result);
             contact->lists_due = contact->relaxes = true;
             contact->start_known = false;
         }
@@ -979,10 +1039,17 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
         if (worker->index == 0) {
             clear_moves(&it);
             result->no_memory = it.no_memory || system->fault.code != TAUT_OK;
-            const bool sound = !result->no_memory && it.crossings == 0;
-            const bool goes_on = sound && relax_once(&it, result);
+            bool goes_on = !result->no_memory;
+            if (!it.left) {
+                leave_hulls(&it, result);
+                leave_shapes(&it, result);
+            } else {
+                goes_on = goes_on && it.crossings == 0 && relax_once(&it);
+                result->rounds += goes_on;
+            }
+            it.left = true;
             result->no_memory |= it.no_memory;
-            result->ends = !goes_on || it.no_memory || ++result->rounds >= ROUNDS;
+            result->ends = !goes_on || it.no_memory || result->rounds >= ROUNDS;
             contact->lists_due = true;
             contact->start_known = false;
         }
