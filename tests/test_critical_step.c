@@ -5,6 +5,7 @@
 
 #include <arpack/arpack.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +256,50 @@ static void test_quick_checks_agree_with_the_computed_step(void **state)
     }
 }
 
+// Of large bodies the top of the spectrum is dense, and Lanczos' method takes the longer the nearer it is
+// to be found. A pair of nodes that is faster than all others by a hundredth is found, too.
+static void test_many_nodes_take_few_products(void **state)
+{
+    (void)state;
+    enum { MOST = 128 };
+    const double k = 100, mass = 1e-4, faster = 1.01;
+    for (int with_pair = 0; with_pair < 2; with_pair++) {
+        char pair[300] = "";
+        if (with_pair)
+            snprintf(pair, sizeof pair,
+                     ", {name: pair, type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 2, "
+                     "node_mass: %.17g, spring: {stiffness: %.17g}}",
+                     mass, 2 * k * faster);
+        taut_solver *solver = solver_of(
+            HEADER("symplectic_euler", "0.0001") "bodies: [{name: rope, type: rope, from: [0, 0, 0], "
+                                                 "to: [30, 0, 0], nodes: 30001, node_mass: %.17g, "
+                                                 "spring: {stiffness: %.17g}}%s]\n",
+            mass, k, pair);
+        const struct critical_step critical = critical_step_of(solver);
+        const double limit = sqrt(mass / (with_pair ? faster * k : k));
+        assert_near(critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER] / limit, 1, 2e-4);
+        assert_in_range(critical.products, 1, MOST);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Products of a damped fabric, whose stiffness may be negative: for the largest stiffness, the largest
+// damping and the smallest stiffness, and for the step that the first two allow together.
+static void test_many_nodes_of_fabric_take_few_products(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        solver_of(HEADER("symplectic_euler", "1e-6") "bodies: [{name: cloth, type: cloth, nodes: [150, "
+                                                     "150], u: [1, 0, 0], v: [0, 0, 1], fabric: denim, "
+                                                     "rayleigh: {stiffness: 1e-6}}]\n");
+    const struct critical_step critical = critical_step_of(solver);
+    assert_in_range(critical.products, 1, 4 * 128);
+    const double step = critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER];
+    assert_true(step > critical.dt[INTEGRATOR_SYMPLECTIC_EULER]);
+    assert_true(critical.exact[INTEGRATOR_SYMPLECTIC_EULER]);
+    taut_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +308,8 @@ int main(void)
         cmocka_unit_test(test_limits_follow_the_integrator),
         cmocka_unit_test(test_damping_counts_where_it_is),
         cmocka_unit_test(test_quick_checks_agree_with_the_computed_step),
+        cmocka_unit_test(test_many_nodes_take_few_products),
+        cmocka_unit_test(test_many_nodes_of_fabric_take_few_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

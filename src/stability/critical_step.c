@@ -348,13 +348,15 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
 }
 
 // The forms of all integrators, each listed once: most integrators share one.
+enum { LISTED_FORMS_MAX = 8 };
+
 struct form_list {
     int count;
-    struct step_form forms[STEP_FORMS_MAX];
-    uint32_t users[STEP_FORMS_MAX]; // a bit for each integrator with this form
+    struct step_form forms[LISTED_FORMS_MAX];
+    uint32_t users[2][LISTED_FORMS_MAX]; // a bit for each integrator with this form; [1]: with damping
 };
 
-static void list_form(struct form_list *list, struct step_form form, int integrator)
+static void list_form(struct form_list *list, struct step_form form, bool damped, int integrator)
 {
     int f = 0;
     while (f < list->count &&
@@ -363,32 +365,31 @@ static void list_form(struct form_list *list, struct step_form form, int integra
         f++;
     if (f == list->count) {
         list->forms[list->count++] = form;
-        list->users[f] = 0;
+        list->users[false][f] = list->users[true][f] = 0;
     }
-    list->users[f] |= (uint32_t)1 << integrator;
+    list->users[damped][f] |= (uint32_t)1 << integrator;
 }
 
-static struct form_list list_forms(const struct system *system, bool damped)
+static void list_forms(const struct system *system, bool damped, struct form_list *list)
 {
     const struct stepping stepping = stepping_of(system);
-    struct form_list list = {.count = 0};
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         struct step_form forms[INTEGRATOR_FORMS_MAX];
         int count = integrator_forms((enum integrator)i, &stepping, damped, forms);
         for (int f = 0; f < count; f++)
-            list_form(&list, forms[f], i);
+            list_form(list, forms[f], damped, i);
     }
-    return list;
 }
 
 // The step of each integrator from the steps of its forms. Without a form all steps are stable, or
 // none.
-static void share_out(const struct form_list *list, const double *steps, double *by_integrator)
+static void share_out(const struct form_list *list, bool damped, const double *steps,
+                      double *by_integrator)
 {
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         by_integrator[i] = integrator_limit((enum integrator)i) > 0 ? INFINITY : 0;
         for (int f = 0; f < list->count; f++)
-            if (list->users[f] >> i & 1)
+            if (list->users[damped][f] >> i & 1)
                 by_integrator[i] = fmin(by_integrator[i], steps[f]);
     }
 }
@@ -402,7 +403,7 @@ static double find_common(struct system *system, const struct step_form *form,
     return bounds.dt[0];
 }
 
-// Improves the weights at the present state as long as a pass gains enough.
+// Improves the weights at the present state as long as a pass gains enough, if there are any.
 static void level(struct system *system, const struct worker *worker)
 {
     enum { PASSES = 8 };
@@ -411,6 +412,8 @@ static void level(struct system *system, const struct worker *worker)
     struct spectral_bound *spectral_bound = system->meter->spectral_bound;
     REAL_NAME(spectral_bound_restore_weights)(spectral_bound, true, worker);
     (void)REAL_NAME(spectral_bound_use_cliques)(spectral_bound, false, worker);
+    if (!REAL_NAME(spectral_bound_has_weights)(spectral_bound)) // and so no cliques
+        return;
     double least = find_common(system, &form, worker);
     if (REAL_NAME(spectral_bound_use_cliques)(spectral_bound, true, worker)) {
         double with_cliques = find_common(system, &form, worker);
@@ -418,8 +421,7 @@ static void level(struct system *system, const struct worker *worker)
             (void)REAL_NAME(spectral_bound_use_cliques)(spectral_bound, false, worker);
         least = fmax(least, with_cliques);
     }
-    const bool weighs = REAL_NAME(spectral_bound_has_weights)(spectral_bound);
-    for (int pass = 0; pass < PASSES && weighs && isfinite(least); pass++) {
+    for (int pass = 0; pass < PASSES && isfinite(least); pass++) {
         REAL_NAME(spectral_bound_reweight)(spectral_bound, &form, least, worker);
         double next = find_common(system, &form, worker);
         if (next < least)
@@ -650,35 +652,46 @@ static void add_ranges(struct system *system, double negative_part, struct criti
                                           integrator_range_step(integrators[i], &stepping, &range));
 }
 
-// Computes the bounds of omega, of c, and then those of the forms and ranges. Returns a bound on how far
-// K is below 0, 1/s2, which the contact of surfaces does not count in.
+// The steps of any number of forms, as many at once as possible: the blocks of nodes take longer than they do.
+static void find_all(struct system *system, const struct step_form *forms, int count, double *steps,
+                     const struct worker *worker)
+{
+    for (int first = 0; first < count; first += STEP_FORMS_MAX) {
+        struct step_bounds bounds = {.slack = -1e-5};
+        for (; bounds.count < STEP_FORMS_MAX && first + bounds.count < count; bounds.count++) {
+            bounds.forms[bounds.count] = forms[first + bounds.count];
+            bounds.dt[bounds.count] = INFINITY;
+        }
+        REAL_NAME(step_bounds_find)(system->meter->spectral_bound, system, &bounds, worker);
+        for (int f = 0; f < bounds.count; f++)
+            steps[first + f] = bounds.dt[f];
+    }
+}
+
+// Computes the bounds of omega, of c, and of the forms, and then those of ranges. Returns a bound on how far K is below 0, 1/s2,
+// which the contact of surfaces does not count in.
 static double find_bounds(struct system *system, struct critical_step *result,
                           const struct worker *worker)
 {
-    const struct spectral_bound *spectral_bound = system->meter->spectral_bound;
-    struct step_bounds bounds = {.count = 2,
-                                 .forms = {{1, 0, 4, false}, {0, 1, 1, false}},
-                                 .dt = {INFINITY, INFINITY},
-                                 .slack = -1e-5};
+    enum { STIFFNESS, DAMPING, NEGATIVE, FORMS };
+    struct step_form forms[FORMS + LISTED_FORMS_MAX] = {
+        {1, 0, 4, false}, {0, 1, 1, false}, {1, 0, 1, true}};
+    double steps[FORMS + LISTED_FORMS_MAX];
+    struct form_list list = {.count = 0};
+    list_forms(system, false, &list);
+    list_forms(system, true, &list);
+    for (int f = 0; f < list.count; f++)
+        forms[FORMS + f] = list.forms[f];
     level(system, worker);
-    REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
-    result->bound = bounds.dt[0];
-    result->omega = 2 / bounds.dt[0];
-    result->damping = 1 / bounds.dt[1];
-    result->node = find_node(system, bounds.dt[0], worker);
-    struct form_list list = list_forms(system, result->damping > 0);
-    bounds.count = list.count;
-    for (int f = 0; f < list.count; f++) {
-        bounds.forms[f] = list.forms[f];
-        bounds.dt[f] = INFINITY;
-    }
-    bounds.forms[bounds.count] = (struct step_form){1, 0, 1, true};
-    bounds.dt[bounds.count++] = INFINITY;
-    REAL_NAME(step_bounds_find)(spectral_bound, system, &bounds, worker);
-    share_out(&list, bounds.dt, result->dt);
+    find_all(system, forms, FORMS + list.count, steps, worker);
+    result->bound = steps[STIFFNESS];
+    result->omega = 2 / steps[STIFFNESS];
+    result->damping = 1 / steps[DAMPING];
+    share_out(&list, result->damping > 0, steps + FORMS, result->dt);
     result->dt[INTEGRATOR_XPBD] = explicit_part_step(system);
     result->followed = result->dt[system->settings.integrator];
-    const double slowest = bounds.dt[list.count];
+    result->node = find_node(system, steps[STIFFNESS], worker);
+    const double slowest = steps[NEGATIVE];
     const double negative_part = isfinite(slowest) ? 1 / (slowest * slowest) : 0;
     if (result->damping > 0)
         add_ranges(system, negative_part, result, worker);
@@ -686,6 +699,12 @@ static double find_bounds(struct system *system, struct critical_step *result,
 }
 
 // ---- Computed values
+
+// Ends of the spectra of M^-1 K and M^-1 C.
+struct spectra {
+    struct lanczos_mode stiffest, softest, most_damped; // softest: of -K
+    double square, negative_part, damping;              // their values; negative_part 0: K >= 0
+};
 
 // The step at which the largest eigenvalue of s h^2 K + d h C reaches the limit: the least step of
 // the form over all modes. Every mode found allows a step, and the most restrictive one is
@@ -710,6 +729,32 @@ static double computed_step(struct system *system, const struct step_form *form,
     return least;
 }
 
+// The same of many nodes, where vectors take as long again, from values alone: at the step that the largest
+// stiffness and the largest damping allow together, where the eigenvalue is the limit if one mode has both,
+// and otherwise at longer ones that are no longer than the limit. The eigenvalue v(h) grows at least as h
+// and at most as h^2, and log v is convex in log h, as that of each mode: both enclose the limit.
+static double computed_step_of_many(struct system *system, const struct step_form *form,
+                                    const struct spectra *ends, const struct worker *worker)
+{
+    enum { TRIES = 8 };
+    const double near = 1e-3;
+    double h = step_of_form(form, ends->square, ends->damping), before = 0, missing_before = 0;
+    for (int i = 0; i < TRIES && isfinite(h) && h > 0; i++) {
+        const double value = REAL_NAME(lanczos_largest)(
+            system->meter->lanczos, form->stiffness * h * h, form->damping * h, worker);
+        const double missing = log(form->limit / value); // of log v
+        if (!(value > 0) || !(missing > 0))
+            return h;
+        const double slope = i > 0 ? (missing_before - missing) / log(h / before) : 1;
+        before = h;
+        missing_before = missing;
+        h *= exp(missing / 2);
+        if (missing / fmax(1, slope) - missing / 2 <= near)
+            return h;
+    }
+    return h;
+}
+
 // The set of (x'Kx / x'Mx, x'Cx / x'Mx) over all complex x is convex (Toeplitz and Hausdorff), and
 // contains the mode of every eigenvector. It is enclosed from two sides: eigenvectors of s K + d C
 // are points of its boundary, and their eigenvalues s square + d damping are tangents. If K and C
@@ -720,7 +765,7 @@ struct tangent_line {
     double point[2], error[2]; // error: the maximum distance of an eigenvalue of K and C
 };
 
-enum { LINES_MAX = 24, MANY_NODES = 20000 };
+enum { LINES_MAX = 24 };
 
 struct enclosure {
     double scale[2]; // the largest square, of either sign, and damping
@@ -881,12 +926,6 @@ static bool is_runge_kutta(enum integrator integrator)
            integrator == INTEGRATOR_RK4;
 }
 
-// Ends of the spectra of M^-1 K and M^-1 C.
-struct spectra {
-    struct lanczos_mode stiffest, softest, most_damped; // softest: of -K
-    double square, negative_part, damping;              // their values; negative_part 0: K >= 0
-};
-
 static struct tangent_line line_through(const struct enclosure *set, double s, double d,
                                         double limit, const struct lanczos_mode *mode)
 {
@@ -951,7 +990,7 @@ static void compute_by_quotients(struct system *system, unsigned wanted, bool co
     const double none = sizeof(real) == sizeof(float) ? 1e-4 : 1e-6; // round-off of the enclosure
     const struct stepping stepping = stepping_of(system);
     const double fastest = fmax(sqrt(set->scale[0]), set->scale[1] / 2);
-    bool many = system->state->nodes > MANY_NODES;
+    bool many = system->state->nodes > LANCZOS_MANY_NODES;
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         enum integrator integrator = (enum integrator)i;
         if (!(wanted >> i & 1))
@@ -1029,7 +1068,7 @@ static void compute_damped(struct system *system, const struct spectra *ends, un
         return;
     struct enclosure set = enclose(&system->meter->range, ends);
     const double square = set.scale[0], damping = set.scale[1];
-    bool many = system->state->nodes > MANY_NODES, common = false;
+    bool many = system->state->nodes > LANCZOS_MANY_NODES, common = false;
     struct quadratic_steps steps = {.found = {false}};
     if (square == 0) { // only drag and damping
         const struct stepping stepping = stepping_of(system);
@@ -1063,11 +1102,11 @@ static void compute_damped(struct system *system, const struct spectra *ends, un
 
 // The guaranteed step of the integrators with this form. For the symplectic integrators it is the
 // only limit.
-static double guaranteed_step(const struct form_list *list, int form,
+static double guaranteed_step(const struct form_list *list, bool damped, int form,
                               const struct critical_step *result)
 {
     int integrator = 0;
-    while (!(list->users[form] >> integrator & 1))
+    while (!(list->users[damped][form] >> integrator & 1))
         integrator++;
     return result->dt[integrator];
 }
@@ -1120,28 +1159,35 @@ static double computed_pressed_step(struct system *system, const struct step_for
     return low;
 }
 
-// The ends of the spectra, with vectors except for many nodes, for which these take as long again. The
-// softest mode, which takes as many products as all others together, is not looked for where the bound
-// on how far K is below 0 shows that it is round-off.
+// The ends of the spectra. How far K is below 0 is not looked for where its bound shows that this is
+// round-off. Of many nodes vectors are not found, which take as many products again, and the least of K
+// takes none of its own.
 static struct spectra find_ends(struct system *system, bool damped, double negative_bound,
                                 const struct worker *worker)
 {
+    const double round_off = sizeof(real) == sizeof(float) ? 2e-5 : 1e-9;
     struct lanczos *lanczos = system->meter->lanczos;
+    const bool many = system->state->nodes > LANCZOS_MANY_NODES;
+    // Below this largest square the least one counts.
+    const double matters = !system->meter->pressed          ? 0
+                           : system->topology->has_contact ? INFINITY
+                                                           : negative_bound / round_off;
     struct spectra ends = {.square = 0};
-    if (damped && system->state->nodes <= MANY_NODES) {
+    if (damped && !many) {
         ends.stiffest = REAL_NAME(lanczos_mode)(lanczos, 1, 0, 0, worker);
         ends.most_damped = REAL_NAME(lanczos_mode)(lanczos, 0, 1, 0, worker);
     } else {
-        ends.stiffest.value = REAL_NAME(lanczos_largest)(lanczos, 1, 0, worker);
+        double least;
+        ends.stiffest.value = REAL_NAME(lanczos_ends)(lanczos, many ? matters : 0, &least, worker);
+        ends.softest.value = -least;
         if (damped)
             ends.most_damped.value = REAL_NAME(lanczos_largest)(lanczos, 0, 1, worker);
     }
     ends.square = fmax(0, ends.stiffest.value);
     ends.damping = fmax(0, ends.most_damped.value);
-    const double round_off = sizeof(real) == sizeof(float) ? 2e-5 : 1e-9;
-    if (system->meter->pressed &&
-        (system->topology->has_contact || negative_bound > round_off * ends.square)) {
-        ends.softest = REAL_NAME(lanczos_mode)(lanczos, -1, 0, ends.square, worker);
+    if (ends.square < matters) {
+        if (!many)
+            ends.softest = REAL_NAME(lanczos_mode)(lanczos, -1, 0, ends.square, worker);
         if (ends.softest.value > round_off * ends.square)
             ends.negative_part = ends.softest.value;
     }
@@ -1160,24 +1206,28 @@ static void compute_steps(struct system *system, enum critical_wanted wanted, do
     result->computed_omega = sqrt(ends.square);
     result->computed = ends.square > 0 ? 2 / result->computed_omega : 0;
 
-    struct form_list list = list_forms(system, damped);
-    double steps[STEP_FORMS_MAX] = {0};
-    bool exact[STEP_FORMS_MAX];
+    struct form_list list = {.count = 0};
+    list_forms(system, damped, &list);
+    const uint32_t *const users = list.users[damped];
+    double steps[LISTED_FORMS_MAX] = {0};
+    bool exact[LISTED_FORMS_MAX];
     for (int f = 0; f < list.count; f++) {
         const struct step_form *form = &list.forms[f];
         exact[f] = true;
-        double guess = guaranteed_step(&list, f, result);
-        if (form->negative || list.users[f] >> INTEGRATOR_RK4 & 1)
+        double guess = guaranteed_step(&list, damped, f, result);
+        if (form->negative || users[f] >> INTEGRATOR_RK4 & 1)
             steps[f] = guess; // the own limits of the Runge-Kutta methods follow
         else if (damped && ends.negative_part > 0)
             steps[f] = computed_pressed_step(system, form, guess, &ends, &exact[f], worker);
         else if (damped && ends.square > 0)
-            steps[f] = computed_step(system, form, guess, worker);
+            steps[f] = system->state->nodes > LANCZOS_MANY_NODES
+                           ? computed_step_of_many(system, form, &ends, worker)
+                           : computed_step(system, form, guess, worker);
         else
             steps[f] =
                 fmin(step_of_form(form, ends.square, 0), step_of_form(form, 0, ends.damping));
     }
-    share_out(&list, steps, result->computed_dt);
+    share_out(&list, damped, steps, result->computed_dt);
     result->computed_dt[INTEGRATOR_XPBD] = result->dt[INTEGRATOR_XPBD];
     for (int i = 0; i < INTEGRATOR_COUNT; i++) {
         bool runge_kutta = is_runge_kutta((enum integrator)i);
@@ -1185,7 +1235,7 @@ static void compute_steps(struct system *system, enum critical_wanted wanted, do
         if (runge_kutta)
             result->computed_dt[i] = result->dt[i];
         for (int f = 0; f < list.count && !runge_kutta; f++)
-            if (list.users[f] >> i & 1)
+            if (users[f] >> i & 1)
                 result->exact[i] = exact[f];
     }
     result->exact[INTEGRATOR_XPBD] = !system->elements && !system->surface_contact;
@@ -1245,6 +1295,8 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
     if (wanted != CRITICAL_WANT_BOUNDS && topology_wind_damps_nodes(system->topology))
         fall_back_to_bounds(&found);
     add_friction(system, &found, worker);
+    if (wanted != CRITICAL_WANT_BOUNDS)
+        found.products = REAL_NAME(lanczos_products)(system->meter->lanczos);
     if (worker->index == 0) {
         *result = found;
         const bool has_spring = REAL_NAME(stiffest_spring)(system, found.node, &result->spring);

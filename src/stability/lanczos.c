@@ -16,12 +16,19 @@ enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, CHECK_EVERY = 8 };
 // CHECK_EVERY steps.
 static const double GROWTH_MIN = 2e-6;
 
+// Of many nodes also when less than LANCZOS_REMAINS is left, and not in fewer steps than show an eigenvalue
+// that few of the nodes have: its part of the start vector, (n / N)^1/2 where n of N nodes move, grows as
+// exp(2 j g^1/2) in j steps if it exceeds the others by the fraction g, which 64 steps show for n / N = 1e-5
+// from g = 0.002 on.
+enum { STEPS_OF_MANY = 64 };
+
 struct lanczos {
     struct system *system;
     struct tangent *tangent;
     struct node_vectors now, before, image; // u_j, u_(j-1) and then w; the image of u_j
     struct node_vectors vector;             // an eigenvector
     real *numbers;                          // of all twelve arrays
+    int products;                           // with the tangent so far; counted by worker 0
 };
 
 static size_t number_count(const struct system *system)
@@ -74,6 +81,11 @@ uint64_t REAL_NAME(lanczos_bytes)(const struct lanczos *lanczos)
 struct tangent *REAL_NAME(lanczos_tangent)(const struct lanczos *lanczos)
 {
     return lanczos->tangent;
+}
+
+int REAL_NAME(lanczos_products)(const struct lanczos *lanczos)
+{
+    return lanczos->products;
 }
 
 void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation evaluation,
@@ -191,6 +203,14 @@ static double largest_of(const struct tridiagonal *t)
     return high;
 }
 
+static double least_of(const struct tridiagonal *t)
+{
+    struct tridiagonal negative = *t; // signs off the diagonal do not count
+    for (int j = 0; j < t->size; j++)
+        negative.alpha[j] = -t->alpha[j];
+    return -largest_of(&negative);
+}
+
 // What to compute, with a maximum number of products; may stop as soon as the eigenvalue is known
 // to exceed a given value.
 struct task {
@@ -198,6 +218,7 @@ struct task {
     double scale; // of eigenvalues, because the largest may be near 0
     double enough;
     int products;
+    double least_matters; // the least eigenvalue is found, too, if the largest is below this
 };
 
 // Computes u_(j+1) from w, and its image. False if the vectors span an invariant subspace, so that
@@ -220,12 +241,33 @@ static bool advance(struct lanczos *here, const struct task *task, int done, dou
     return true;
 }
 
+// What the largest Ritz value will still grow by, estimated from its growth in the last CHECK_EVERY steps.
+// Where eigenvalues are dense below the largest, as those of large bodies are, it is A / j^2 after j steps
+// (Kaniel and Paige: Golub and Van Loan, 10.1.5); elsewhere it is less.
+static double growth_left(int steps, double growth)
+{
+    const double now = steps, before = steps - CHECK_EVERY;
+    return growth * before * before / (now * now - before * before);
+}
+
+// `growth`: of a Ritz value in the last CHECK_EVERY steps, of the size of `found` or of the scale.
+static bool has_converged(const struct lanczos *lanczos, const struct task *task, int steps,
+                          double growth, double found)
+{
+    const double size = fmax(fabs(found), task->scale);
+    if (steps <= CHECK_EVERY)
+        return false;
+    return fabs(growth) <= GROWTH_MIN * size ||
+           (lanczos->system->state->nodes > LANCZOS_MANY_NODES && steps >= STEPS_OF_MANY &&
+            growth_left(steps, growth) <= LANCZOS_REMAINS * size);
+}
+
 // Builds the matrix T, and returns its largest eigenvalue; NAN if values are not finite.
 static double find_largest(struct lanczos *lanczos, const struct task *task, struct tridiagonal *t,
                            const struct worker *worker)
 {
     struct lanczos here = *lanczos; // every worker advances its own copy
-    double found = 0, alpha, length = 0;
+    double found = 0, least = 0, alpha, length = 0;
     t->size = 0;
     begin(&here, worker);
     while (t->size < task->products && found <= task->enough &&
@@ -234,14 +276,18 @@ static double find_largest(struct lanczos *lanczos, const struct task *task, str
         t->beta[t->size] = length;
         t->size++;
         if (t->size == 1 || t->size % CHECK_EVERY == 0) {
-            double before = found;
+            const double before = found, least_before = least;
             found = largest_of(t);
-            if (t->size > CHECK_EVERY &&
-                fabs(found - before) <= GROWTH_MIN * fmax(fabs(found), task->scale))
-                return found;
+            const bool both = found < task->least_matters;
+            least = both ? least_of(t) : 0;
+            if (has_converged(lanczos, task, t->size, found - before, found) &&
+                (!both || has_converged(lanczos, task, t->size, least_before - least, found)))
+                break;
         }
         subtract(&here, alpha, t->size == 1 ? 0 : length, worker);
     }
+    if (worker->index == 0)
+        lanczos->products += t->size;
     if (!isfinite(length))
         return NAN;
     return t->size > 0 ? largest_of(t) : 0;
@@ -250,7 +296,7 @@ static double find_largest(struct lanczos *lanczos, const struct task *task, str
 static double largest(struct lanczos *lanczos, double stiffness, double damping, double enough,
                       int products, const struct worker *worker)
 {
-    const struct task task = {stiffness, damping, 0, enough, products};
+    const struct task task = {stiffness, damping, 0, enough, products, 0};
     struct tridiagonal t;
     return find_largest(lanczos, &task, &t, worker);
 }
@@ -337,7 +383,7 @@ struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stif
                                             double damping, double scale,
                                             const struct worker *worker)
 {
-    const struct task task = {stiffness, damping, scale, INFINITY, ITERATIONS_MAX};
+    const struct task task = {stiffness, damping, scale, INFINITY, ITERATIONS_MAX, 0};
     struct tridiagonal t;
     double value = find_largest(lanczos, &task, &t, worker), vector[ITERATIONS_MAX];
     if (t.size == 0 || !isfinite(value))
@@ -351,6 +397,8 @@ struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stif
         subtract(&here, alpha, j == 0 ? 0 : length, worker);
     }
     worker_barrier(worker);
+    if (worker->index == 0)
+        lanczos->products += t.size + 2;
     struct lanczos_mode mode = {.value = value};
     mode.square = quotient(lanczos, 1, 0, &mode.square_error, worker);
     mode.damping = quotient(lanczos, 0, 1, &mode.damping_error, worker);
@@ -361,6 +409,16 @@ double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, dou
                                   const struct worker *worker)
 {
     return largest(lanczos, stiffness, damping, INFINITY, ITERATIONS_MAX, worker);
+}
+
+double REAL_NAME(lanczos_ends)(struct lanczos *lanczos, double matters, double *least,
+                               const struct worker *worker)
+{
+    const struct task task = {1, 0, 0, INFINITY, ITERATIONS_MAX, matters};
+    struct tridiagonal t;
+    const double value = find_largest(lanczos, &task, &t, worker);
+    *least = isfinite(value) && t.size > 0 ? least_of(&t) : value;
+    return value;
 }
 
 bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,

@@ -8,6 +8,11 @@
 
 struct lanczos;
 
+// Beyond so many nodes the top of the spectrum is found only to LANCZOS_REMAINS, which takes some hundred
+// products at most, whatever their number.
+enum { LANCZOS_MANY_NODES = 20000 };
+#define LANCZOS_REMAINS 2e-4
+
 // Allocates four vectors of three numbers per node, and a tangent. May fail with TAUT_ERROR_MEMORY.
 taut_status REAL_NAME(lanczos_make)(struct system *system, struct lanczos **result,
                                     taut_error *error);
@@ -17,16 +22,24 @@ uint64_t REAL_NAME(lanczos_bytes)(const struct lanczos *lanczos);
 // The tangent used for the products.
 struct tangent *REAL_NAME(lanczos_tangent)(const struct lanczos *lanczos);
 
+// The number of products so far.
+int REAL_NAME(lanczos_products)(const struct lanczos *lanczos);
+
 // Linearises at the present state. All workers together, as in the function below.
 void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation evaluation,
                                const struct worker *worker);
 
-// The eigenvalue in 1/s2 (for s in s0 and d in 1/s); every worker gets the same result, whatever
-// their number. It never exceeds the exact one, and is smaller by a relative error of some 1e-5
-// (some 1e-4 if the top of the spectrum is dense). 0 if no node is free; not finite if the state is
-// not.
+// The eigenvalue in 1/s2 (for s in s0 and d in 1/s). Every worker gets the same
+// result, whatever their number. It never exceeds the exact one, and is smaller by a relative error of some
+// 1e-5 (some 1e-4 if the top of the spectrum is dense), for many nodes by up to LANCZOS_REMAINS as it is
+// estimated from the last products. 0 if no node is free; not finite if the state is not.
 double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
                                   const struct worker *worker);
+
+// That of K alone, and by the same products its least one, as accurately in units of the largest where this
+// is below `matters`.
+double REAL_NAME(lanczos_ends)(struct lanczos *lanczos, double matters, double *least,
+                               const struct worker *worker);
 
 // An eigenvalue with the Rayleigh quotients of its vector x: value = s square + d damping.
 struct lanczos_mode {

@@ -27,6 +27,7 @@ struct critical_step {
     // For the integrator in use, the bound used by dt: auto: dt[] without the values that hold in
     // this state only and are not recomputed during a run.
     double followed;
+    int products; // with the tangent, that Lanczos' method has taken for the computed values
 };
 
 // For what is printed and returned: where the bound is tight, both values are the same limit, each

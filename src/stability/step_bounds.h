@@ -6,7 +6,7 @@
 #include "stability/limits.h"
 #include "stability/spectral_bound.h"
 
-enum { STEP_FORMS_MAX = 6 };
+enum { STEP_FORMS_MAX = 7 };
 
 struct step_bounds {
     int count;
