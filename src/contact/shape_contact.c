@@ -588,6 +588,24 @@ static void sum_power(struct system *system, const struct shape_touch *touch, vo
     sums[1] += integrator_is_implicit(system->settings.integrator) ? 0 : dissipated;
 }
 
+static void sum_normal_power(struct system *system, const struct shape_touch *touch, void *context)
+{
+    double *sums = context;
+    const vec3 force = vec3_scale(touch->normal_force, touch->normal);
+    if (system->constants->inverse_mass[touch->node] != 0)
+        sums[0] += vec3_dot(force, node_velocity(system->state, touch->node));
+    sums[1] += vec3_dot(force, touch->surface_velocity);
+}
+
+void REAL_NAME(shape_contact_normal_powers)(struct system *system, double powers[2],
+                                            const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    powers[0] = powers[1] = 0;
+    if (it->shapes && it->shapes->pushes)
+        sum_touches(system, sum_normal_power, powers, worker);
+}
+
 struct shape_powers REAL_NAME(shape_contact_powers)(struct system *system,
                                                     const struct worker *worker)
 {

@@ -124,7 +124,7 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
         !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
         !ALLOCATE(it->changed, blocks) || !ALLOCATE(it->incoming_start, blocks + 1) ||
         !ALLOCATE(it->lists, lists) || !ALLOCATE(it->passed, lists) ||
-        !ALLOCATE(it->energies, lists) || !ALLOCATE(it->owner, entries) ||
+        !ALLOCATE(it->energies, 3 * lists) || !ALLOCATE(it->owner, entries) ||
         !ALLOCATE(it->entry_blocks, entries) || !ALLOCATE(it->halo_start, entries + 1))
         return false;
     if (stages)
@@ -195,7 +195,7 @@ static void release_lists(struct surface_contact *it, const taut_allocator *allo
     }
     RELEASE(it->lists, it->broad->list_count);
     RELEASE(it->passed, it->broad->list_count);
-    RELEASE(it->energies, it->broad->list_count);
+    RELEASE(it->energies, 3 * it->broad->list_count);
     free(it->incoming);
 }
 
@@ -709,6 +709,13 @@ struct contact_sums {
     uint64_t touching;
 };
 
+// Of which pairs energies are added, and whether the power of their forces on nodes is.
+struct energy_scope {
+    bool changed; // only those that the cutting of the step has changed
+    bool powers;
+    bool before; // the cut: positions and velocities are those before it, old_x those after it
+};
+
 static void sum_energies(void *context, const struct touching_candidate *items, int count)
 {
     struct contact_sums *sums = context;
@@ -718,25 +725,50 @@ static void sum_energies(void *context, const struct touching_candidate *items, 
     sums->touching += (uint64_t)count;
 }
 
-// J, and the number of candidates that touch, by the kernel of the forces. `changed`: only of pairs that the
-// cutting of the step has changed.
-static double list_energy(const struct system *system, struct pair_finder *finder, size_t index,
-                          bool changed, uint64_t *touching)
+// Adds the powers of forces on the nodes of a block.
+static void add_powers(const struct system *system, uint32_t block, const block_reals forces,
+                       const struct energy_scope *scope, struct surface_energy *sum)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface_block *nodes = &it->surfaces.blocks[block];
+    for (uint32_t i = 0; i < nodes->nodes; i++) {
+        const uint32_t node = it->surfaces.nodes[nodes->first_node + i];
+        const vec3 force = {(double)forces[0][i], (double)forces[1][i], (double)forces[2][i]};
+        vec3 velocity = node_velocity(system->state, node);
+        if (system->constants->inverse_mass[node] == 0) {
+            sum->given -= vec3_dot(force, velocity);
+            continue;
+        }
+        if (scope->before) {
+            const struct point now = state_point(system->state, node),
+                               cut = {it->old_x[node], it->old_y[node], it->old_z[node]};
+            const struct point taken = point_difference(now, cut);
+            const vec3 way = {(double)taken.x, (double)taken.y, (double)taken.z};
+            velocity = vec3_add(velocity, vec3_scale(1 / system->settings.dt, way));
+        }
+        sum->power += vec3_dot(force, velocity);
+    }
+}
+
+// J and W, and the number of candidates that touch, by the kernel of the forces.
+static struct surface_energy list_energy(const struct system *system, struct pair_finder *finder,
+                                         size_t index, const struct energy_scope *scope,
+                                         uint64_t *touching)
 {
     struct surface_contact *it = system->surface_contact;
     const struct surface_list *list = &it->lists[index];
     const struct surface_block *blocks = it->surfaces.blocks;
     uint32_t block = UINT32_MAX;
-    block_reals x_a, x_b, unused = {{0}};
+    block_reals x_a, x_b, forces[2] = {{{0}}};
     struct contact_sums sums = {.touching = 0};
     struct touching_candidates wanted = {.take = sum_energies, .context = &sums};
-    double energy = 0;
+    struct surface_energy all = {0, 0, 0};
     if (list->sleeps)
-        return 0;
+        return all;
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct surface_pair *known = &list->pairs[p];
         const struct block_pair *pair = &known->pair;
-        if (changed && !blocks_have_changed(it, pair->a, pair->b, CHANGED))
+        if (scope->changed && !blocks_have_changed(it, pair->a, pair->b, CHANGED))
             continue;
         const bool self = pair->a == pair->b;
         const struct barrier barrier =
@@ -762,33 +794,58 @@ static double list_energy(const struct system *system, struct pair_finder *finde
         sums.barrier = &barrier;
         sums.energy = 0;
         real least;
-        (void)it->broad->kernels->barrier_forces(&listed, &barrier, unused, unused, &least);
-        energy += sums.energy;
+        if (scope->powers)
+            memset(forces, 0, sizeof forces);
+        (void)it->broad->kernels->barrier_forces(&listed, &barrier, forces[0], forces[self ? 0 : 1],
+                                                 &least);
+        all.energy += sums.energy;
+        if (!scope->powers || sums.energy == 0)
+            continue;
+        add_powers(system, pair->a, forces[0], scope, &all);
+        if (!self)
+            add_powers(system, pair->b, forces[1], scope, &all);
     }
     *touching += sums.touching;
-    return energy;
+    return all;
 }
 
-// Of all pairs, or of those that the cutting of the step has changed. Steps are known.
-static double energy_of_pairs(struct system *system, bool changed, const struct worker *worker)
+// Steps are known.
+static struct surface_energy energy_of_pairs(struct system *system,
+                                             const struct energy_scope *scope,
+                                             const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    const size_t count = it->broad->list_count;
+    double *const powers = it->energies + count, *const given = powers + count;
+    const struct range lists = worker_share(worker, count, 1);
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     uint64_t touching = 0;
-    for (size_t i = lists.first; i < lists.end; i++)
-        it->energies[i] =
-            list_is_own(system, i) ? list_energy(system, &finder, i, changed, &touching) : 0;
+    for (size_t i = lists.first; i < lists.end; i++) {
+        struct surface_energy own = {0, 0, 0};
+        if (list_is_own(system, i))
+            own = list_energy(system, &finder, i, scope, &touching);
+        it->energies[i] = own.energy;
+        powers[i] = own.power;
+        given[i] = own.given;
+    }
     worker_barrier(worker);
     if (worker->index == 0 && atomic_exchange(&it->failed, false))
         REAL_NAME(surface_memory_has_run_out)(system);
     REAL_NAME(surface_shares_add)(system, it->energies, worker);
-    double energy = 0;
-    for (size_t i = 0; i < it->broad->list_count; i++)
-        energy += it->energies[i];
+    if (scope->powers) {
+        REAL_NAME(surface_shares_add)(system, powers, worker);
+        REAL_NAME(surface_shares_add)(system, given, worker);
+    }
+    struct surface_energy all = {0, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        all.energy += it->energies[i];
+        all.power += powers[i];
+        all.given += given[i];
+    }
     worker_barrier(worker);
-    return energy + REAL_NAME(surface_friction_energy)(system, changed, worker);
+    all.energy += REAL_NAME(surface_friction_energy)(system, scope->changed, worker);
+    return all;
 }
 
 double REAL_NAME(surface_contact_energy)(struct system *system, const struct worker *worker)
@@ -798,7 +855,8 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
         return 0;
     REAL_NAME(surface_lists_prepare)(system, worker);
     REAL_NAME(surface_steps_know)(system, worker);
-    return energy_of_pairs(system, false, worker);
+    const struct energy_scope all = {.changed = false};
+    return energy_of_pairs(system, &all, worker).energy;
 }
 
 // Of the blocks that the cut has changed.
@@ -812,19 +870,23 @@ static void find_changed_steps(struct system *system, const struct worker *worke
     worker_barrier(worker);
 }
 
-double REAL_NAME(surface_contact_cut_energy)(struct system *system, const struct worker *worker)
+struct surface_energy REAL_NAME(surface_contact_cut_energy)(struct system *system, bool powers,
+                                                            const struct worker *worker)
 {
     real *low[3] = {NULL, NULL, NULL};
+    struct energy_scope scope = {.changed = true, .powers = powers};
     if (system->surface_contact->pairs == 0)
-        return 0;
+        return (struct surface_energy){0, 0, 0};
     find_changed_steps(system, worker);
-    const double after = energy_of_pairs(system, true, worker);
+    const struct surface_energy after = energy_of_pairs(system, &scope, worker);
     REAL_NAME(surface_positions_swap)(system, low, worker); // those before the cut
     find_changed_steps(system, worker);
-    const double before = energy_of_pairs(system, true, worker);
+    scope.before = true;
+    const struct surface_energy before = energy_of_pairs(system, &scope, worker);
     REAL_NAME(surface_positions_swap)(system, low, worker);
     find_changed_steps(system, worker);
-    return before - after;
+    return (struct surface_energy){before.energy - after.energy, before.power - after.power,
+                                   before.given - after.given};
 }
 
 // ---- Counts
@@ -838,6 +900,7 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
         .blocks = it->surfaces.block_count,
         .triangles = it->surfaces.triangle_count,
     };
+    const struct energy_scope all = {.changed = false};
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     if (it->start_known)
@@ -845,7 +908,7 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
     for (size_t i = 0; i < it->broad->list_count; i++) {
         if (!list_is_kept(it, i))
             continue;
-        (void)list_energy(system, &finder, i, false, &counts.touching);
+        (void)list_energy(system, &finder, i, &all, &counts.touching);
         for (size_t p = 0; p < it->lists[i].pair_count; p++)
             counts.candidates += code_total(it->lists[i].pairs[p].counts);
     }

@@ -89,9 +89,15 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
 
-// The energy that surfaces had before that and do not have now, J, by what has been moved. The same on every
-// worker; ends with a barrier.
-double REAL_NAME(surface_contact_cut_energy)(struct system *system, const struct worker *worker);
+// J; and W, the power of their forces on nodes that are free, and what nodes with a prescribed motion give.
+struct surface_energy {
+    double energy, power, given;
+};
+
+// What surfaces had of it before that and do not have now, by what has been moved; of powers only if
+// `powers`. The same on every worker; ends with a barrier.
+struct surface_energy REAL_NAME(surface_contact_cut_energy)(struct system *system, bool powers,
+                                                            const struct worker *worker);
 
 // J, what nodes, meshes and spheres with a prescribed motion did in that.
 double REAL_NAME(surface_contact_cut_work)(const struct system *system);
@@ -130,6 +136,11 @@ struct shape_powers {
 };
 struct shape_powers REAL_NAME(shape_contact_powers)(struct system *system,
                                                     const struct worker *worker);
+
+// W, without friction: that of the forces of shapes on nodes that are free, and what shapes give, where
+// shape_contact_energy has looked.
+void REAL_NAME(shape_contact_normal_powers)(struct system *system, double powers[2],
+                                            const struct worker *worker);
 
 // Poses the mesh colliders that move for a time, s. Ends with a barrier if there are any.
 void REAL_NAME(mesh_colliders_pose)(struct system *system, double time,

@@ -191,7 +191,7 @@ struct surface_contact {
     uint32_t *halo_start;   // by entry: those of other blocks with this node, ascending
     uint32_t *halo;
     size_t halo_count;
-    double *energies;              // by list, J
+    double *energies;              // by list, J, and after them twice as many powers, W
     struct surface_shares *shares; // of several ranks (surface_shares.h)
     double *parts;     // by pair of bodies, of the stiffness; NULL: 1 (mesh_colliders.c)
     double posed_time; // s, to which those that move have been posed

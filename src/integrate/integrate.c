@@ -273,25 +273,38 @@ static void sum_force_powers(const struct system *system, const void *unused, st
             sums[0] += vec3_dot(node_force(system->state, i), node_velocity(system->state, i));
 }
 
-// The energy at the end of the step, on worker 0, before its motion is cut or after. The velocities
+// h/2, s, by which velocities at the end of a step belong to a time before it, or 0.
+static double velocity_lag(const struct settings *settings)
+{
+    const enum integrator integrator = settings->integrator;
+    const bool lags = integrator == INTEGRATOR_SYMPLECTIC_EULER ||
+                      integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
+    return lags ? settings->dt / 2 : 0;
+}
+
+// J: all of it, its kinetic part, and what has been added as velocities lag. W: what shapes give.
+struct motion_energy {
+    double total, kinetic, lagging, given;
+};
+
+// That at the end of the step, on worker 0, before its motion is cut or after. The velocities
 // of symplectic Euler and of Verlet's methods belong to the middle of the step, so that h/2 F.v is
 // added. Without that term the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force
-// presses a node on a surface, in the same direction in every step. Contact itself is left out of F, and
-// so are dampers and drag: the budget has their powers before the step and after the cut, and not what
-// they would take of the motion that is cut. The energy of surfaces, which takes most of the time and changes
-// only beside what is cut, is not part of it.
-static taut_energy energy_of_motion(struct system *system, struct evaluation end,
-                                    const struct worker *worker)
+// presses a node on a surface, in the same direction in every step. Dampers and drag are left out of F:
+// the budget has their powers before the step and after the cut, and not what they would take of the motion
+// that is cut. Surfaces, which take most of the time and change only beside what is cut, are not part of it.
+static struct motion_energy energy_of_motion(struct system *system, struct evaluation end,
+                                             const struct worker *worker)
 {
     REAL_NAME(surface_contact_pause)(system, true, worker);
-    taut_energy energy = energy_at(system, end.time, worker);
+    const taut_energy energy = energy_at(system, end.time, worker);
     REAL_NAME(surface_contact_pause)(system, false, worker);
-    const enum integrator integrator = system->settings.integrator;
-    if (integrator != INTEGRATOR_SYMPLECTIC_EULER && integrator != INTEGRATOR_VERLET &&
-        integrator != INTEGRATOR_VELOCITY_VERLET)
-        return energy;
+    const double lag = velocity_lag(&system->settings);
+    if (!(lag > 0))
+        return (struct motion_energy){energy.total, energy.kinetic, 0, 0};
     const struct fault found = system->fault; // an evaluation for the budget does not end a run
-    double powers[SUM_WIDTH];
+    double powers[SUM_WIDTH], of_shapes[2];
+    REAL_NAME(shape_contact_normal_powers)(system, of_shapes, worker);
     REAL_NAME(surface_contact_pause)(system, true, worker);
     REAL_NAME(forces_evaluate_without_breaking)(system, end, worker);
     REAL_NAME(surface_contact_pause)(system, false, worker);
@@ -302,8 +315,28 @@ static taut_energy energy_of_motion(struct system *system, struct evaluation end
         REAL_NAME(fault_put_back)(system, &found);
     }
     worker_barrier(worker);
-    energy.total += system->settings.dt / 2 * (powers[0] + dissipated);
-    return energy;
+    const double lagging = lag * (powers[0] + of_shapes[0] + dissipated);
+    return (struct motion_energy){energy.total + lagging, energy.kinetic, lagging, of_shapes[1]};
+}
+
+// The terms beyond h/2 F.v are of the order of h times the frequency of a contact, over 3, of it, which at
+// the steps of dt: auto is a sixth for contacts as stiff as most are.
+static const double BEYOND_LAG = 1.0 / 6;
+
+// What a cut has taken. The trapezoid of the power of what has a prescribed motion, which `drives` has, ends
+// with that after the cut instead of before. By worker 0.
+static void count_truncation(struct system *system, const struct motion_energy *before,
+                             const struct motion_energy *after,
+                             const struct surface_energy *surfaces)
+{
+    const double driven = REAL_NAME(surface_contact_cut_work)(system);
+    const double lag = velocity_lag(&system->settings), lagging = lag * surfaces->power;
+    struct energy_budget *work = &system->work;
+    work->done[WORK_DRIVES] += driven + lag * (before->given - after->given + surfaces->given);
+    work->done[WORK_TRUNCATION] +=
+        before->total - after->total + surfaces->energy + lagging + driven;
+    REAL_NAME(work_note_loss)(system, before->kinetic, before->kinetic - after->kinetic);
+    work->difference_sums[0] += BEYOND_LAG * fabs(before->lagging - after->lagging + lagging);
 }
 
 void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
@@ -316,7 +349,7 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
         return;
     const bool counts_work = system->settings.keep_energy_budget;
-    taut_energy before = {0};
+    struct motion_energy before = {0};
     if (counts_work)
         before = energy_of_motion(system, end, worker);
     const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
@@ -325,15 +358,12 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     REAL_NAME(surface_contact_cut)(system, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (counts_work) {
-        const taut_energy after = energy_of_motion(system, end, worker);
-        const double surfaces = REAL_NAME(surface_contact_cut_energy)(system, worker);
+        const struct motion_energy after = energy_of_motion(system, end, worker);
+        const struct surface_energy surfaces = REAL_NAME(surface_contact_cut_energy)(
+            system, velocity_lag(&system->settings) > 0, worker);
         stage_end(&system->clock, STAGE_WORK, worker);
-        if (worker->index == 0) {
-            const double driven = REAL_NAME(surface_contact_cut_work)(system);
-            system->work.done[WORK_DRIVES] += driven;
-            system->work.done[WORK_TRUNCATION] += before.total + driven + surfaces - after.total;
-            REAL_NAME(work_note_loss)(system, before.kinetic, before.kinetic - after.kinetic);
-        }
+        if (worker->index == 0)
+            count_truncation(system, &before, &after, &surfaces);
     }
     worker_barrier(worker);
 }
