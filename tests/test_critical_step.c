@@ -270,11 +270,12 @@ static void test_many_nodes_take_few_products(void **state)
                      ", {name: pair, type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 2, "
                      "node_mass: %.17g, spring: {stiffness: %.17g}}",
                      mass, 2 * k * faster);
-        taut_solver *solver = solver_of(
-            HEADER("symplectic_euler", "0.0001") "bodies: [{name: rope, type: rope, from: [0, 0, 0], "
-                                                 "to: [30, 0, 0], nodes: 30001, node_mass: %.17g, "
-                                                 "spring: {stiffness: %.17g}}%s]\n",
-            mass, k, pair);
+        taut_solver *solver =
+            solver_of(HEADER("symplectic_euler",
+                             "0.0001") "bodies: [{name: rope, type: rope, from: [0, 0, 0], "
+                                       "to: [30, 0, 0], nodes: 30001, node_mass: %.17g, "
+                                       "spring: {stiffness: %.17g}}%s]\n",
+                      mass, k, pair);
         const struct critical_step critical = critical_step_of(solver);
         const double limit = sqrt(mass / (with_pair ? faster * k : k));
         assert_near(critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER] / limit, 1, 2e-4);
@@ -288,10 +289,10 @@ static void test_many_nodes_take_few_products(void **state)
 static void test_many_nodes_of_fabric_take_few_products(void **state)
 {
     (void)state;
-    taut_solver *solver =
-        solver_of(HEADER("symplectic_euler", "1e-6") "bodies: [{name: cloth, type: cloth, nodes: [150, "
-                                                     "150], u: [1, 0, 0], v: [0, 0, 1], fabric: denim, "
-                                                     "rayleigh: {stiffness: 1e-6}}]\n");
+    taut_solver *solver = solver_of(
+        HEADER("symplectic_euler", "1e-6") "bodies: [{name: cloth, type: cloth, nodes: [150, "
+                                           "150], u: [1, 0, 0], v: [0, 0, 1], fabric: denim, "
+                                           "rayleigh: {stiffness: 1e-6}}]\n");
     const struct critical_step critical = critical_step_of(solver);
     assert_in_range(critical.products, 1, 4 * 128);
     const double step = critical.computed_dt[INTEGRATOR_SYMPLECTIC_EULER];

@@ -536,6 +536,73 @@ def case_parts_refuse_dt_auto_like_one_process():
     expect(lines[0] == lines[1] and lines[0], f"{said[0].stderr}\n{said[1].stderr}")
 
 
+# Small bodies on no grid beside grids, each whole on one rank: spheres whose nodes and springs have other
+# numbers for ranks than in the scene, a network, rings, and a rope of too few nodes for a grid.
+SMALL = """
+simulation: {{integrator: {integrator}, dt: {dt}, steps: 48{more}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: cloth, type: cloth, nodes: [150, 160], origin: [3, 0, 0], u: [1, 0, 0], v: [0, 0, 1], mass: 1,
+     spring: {{stiffness: 500, damping: 0.001}}, pins: [left]}}
+{balls}  - {{name: net, type: network, nodes: [[0, 0.1, 0], [0.1, 0.1, 0], [0.1, 0.2, 0], [0.3, 0.01, 0.1]],
+     node_mass: 0.01, springs: [[0, 1], [1, 2], [2, 0], [2, 3]], stiffness: 50, damping: 0.01,
+     velocity: [0, -4, 0]}}
+  - {{name: few, type: rope, from: [1, 0.1, 0], to: [1, 0.2, 0], nodes: 3, mass: 0.01, pins: [last],
+     spring: {{stiffness: 30, damping: 0.001}}, velocity: [1, 0, 2]}}
+  - {{name: rope, type: rope, from: [0, 1, 0], to: [9, 1, 0], nodes: 20000, links: skip, mass: 1,
+     pins: [first, last], spring: {{stiffness: 30000, damping: 0.1}}}}
+{block}colliders:
+  - {{type: plane, {plane}}}
+output: {{every: {every}, pc2: true, vtp: {{springs: true, forces: true}}, probes: [{{body: net, node: 2,
+  every_steps: 5}}, {{body: few, node: last}}]}}
+"""
+
+# Faces of these are in blocks in wind, for which ranks have all nodes.
+FACED = ("""  - {name: ball, type: sphere, center: [0, 0.22, 1], radius: 0.2, subdivisions: 3, mass: 0.3,
+     velocity: [0, -2, 1], spring: {stiffness: 50, damping: 0.001}}
+  - {name: ball2, type: sphere, center: [2, 1, 1], radius: 0.2, subdivisions: 4, mass: 0.3, pins: [3, 77],
+     spring: {stiffness: 50, damping: 0.001}}
+""", """  - {name: block, type: lattice, nodes: [13, 14, 83], spacing: 0.02, origin: [0, 0.001, 2], mass: 0.5,
+     shells: 2, velocity: [0.5, -3, 0], springs: {k1: {stiffness: 50, damping: 0.001}, kb1: {stiffness: 20}}}
+""")
+
+
+def small(name, integrator="symplectic_euler", dt=2e-5, wind="", plane="stiffness: 40", more=""):
+    balls, block = ("", "") if wind else FACED
+    return write(name, SMALL.format(integrator=integrator, dt=dt, every=16 * dt, wind=wind, plane=plane, more=more,
+                                    balls=balls, block=block))
+
+
+def case_small_bodies_are_whole_beside_parts_of_grids():
+    for i, integrator in enumerate(EXPLICIT):
+        path = small("beside.yaml", integrator, SHORT.get(integrator, 2e-5))
+        precision, ranks = ("single", "mixed", "double")[i % 3], (3, 2, 4)[(i + i // 3) % 3]
+        same_files(path, "--precision", precision, ranks=ranks)
+        expect(len(piece_names(f"folder-{ranks}")) == 4 * ranks, f"{piece_names(f'folder-{ranks}')}")
+    assert_one_hash(path, all_ranks=(2, 5))
+    for arguments in ({"wind": ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"},
+                      {"plane": "response: project, restitution: 0.5, friction: 0.001"},
+                      {"plane": "stiffness: 40, friction_coefficient: 0.3"}, {"more": ", keep_velocity: 0.999"}):
+        same_files(small("beside.yaml", **arguments), ranks=3)
+        expect(piece_names("folder-3"), f"{arguments}: not in parts")
+    same_files(small("beside.yaml"), "--set", "output.work=false", ranks=4)
+
+
+def case_small_bodies_beside_grids_are_continued():
+    """From a checkpoint of ranks with their parts, on other numbers of ranks."""
+    path = small("beside.yaml", "verlet")
+    for first, again in ((3, 2), (2, 0), (0, 4)):
+        for ranks, folder in ((0, "whole"), (first, "kept")):
+            shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
+            found = start(ranks, "run", path, "--quiet", "--output", folder, "--set", "output.vtp=false",
+                          "--set", "output.checkpoint.every=3.2e-4")
+            expect(found.returncode == 0, found.stderr)
+        compare_folders("whole", "kept", f"{first} ranks")
+        found = start(again, "resume", "kept", "--steps", "100", "--quiet", "--hash")
+        expect(found.returncode == 0, found.stderr)
+        expect(found.stdout.strip() == hash_of(0, path, "--steps", "100"), f"{first}, {again}: {found.stdout}")
+
+
 def piece_names(folder):
     return sorted(name for name in os.listdir(os.path.join(FOLDER, folder))
                   if re.search("_[0-9]{6}_[0-9]{4}.vtp$", name))
@@ -923,12 +990,12 @@ output: {{every_steps: {steps}}}
 """
 
 
-def compare_peaks(dt, steps, wide, arguments, more="", after=""):
+def compare_peaks(dt, steps, wide, arguments, more="", after="", beside=""):
     """What the nodes of a lattice take, beside what a process takes without them."""
     few, many = (write(f"lattice-{layers}.yaml",
                        JELLY.format(dt=dt, steps=steps, wide=wide, layers=layers, more=more,
                                     law="mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4}, "
-                                        "k2: {stiffness: 5}}") + after)
+                                        "k2: {stiffness: 5}}").replace("output:", beside + "output:") + after)
                  for layers in (12, 288))
     one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
     for ranks in (2, 3):
@@ -948,6 +1015,14 @@ def case_a_rank_has_memory_for_its_part():
     compare_peaks("auto", 2, 100, rows)
     # The bound is found again after 512 steps.
     compare_peaks("auto", 514, 64, ["--no-output"])
+
+
+def case_a_rank_has_memory_for_its_part_beside_small_bodies():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    ball = ("  - {name: ball, type: sphere, center: [0, 3, 0], radius: 0.2, subdivisions: 4, mass: 0.3, "
+            "spring: {stiffness: 50}}\n")
+    compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], beside=ball)
 
 
 def case_a_rank_measures_powers_with_its_part():

@@ -240,23 +240,36 @@ void solver_read_nodes(const taut_solver *solver, uint64_t first, uint64_t count
     solver->functions->read_nodes(solver->system, first, count, positions, velocities, forces);
 }
 
+static uint32_t number_in_body(const struct topology *topology, const struct topology_body *body,
+                               uint32_t node)
+{
+    return (uint32_t)(topology_builder_node(topology, node) - body->first_node);
+}
+
 void solver_read_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
                       uint64_t count, uint32_t *nodes)
 {
     const struct topology *topology = solver->topology;
     const struct topology_body *it = &topology->bodies[body];
-    const uint32_t base = (uint32_t)it->first_node;
+    const uint64_t all = it->first_spring + it->spring_count, begin = it->first_spring + first;
     for (uint64_t i = first; triangles && i < first + count; i++) {
         const struct face face = topology_body_face(topology, it, i);
         for (int corner = 0; corner < 3; corner++)
-            *nodes++ = face.nodes[corner] - base;
+            *nodes++ = number_in_body(topology, it, face.nodes[corner]);
     }
-    const uint64_t end = triangles ? 0 : it->first_spring + first + count;
-    for (uint64_t spring = it->first_spring + first; spring < end;) {
+    if (triangles)
+        return;
+    // Sorted springs, of few bodies, may be anywhere among those of theirs.
+    const bool sorted = topology->sorted_count > 0 && it->direction_count == 0;
+    uint64_t spring = sorted ? it->first_spring : begin;
+    for (const uint64_t end = sorted ? all : begin + count; spring < end;) {
         const struct spring_run run = topology_run(topology, spring, end);
         for (uint32_t i = 0; i < run.count; i++) {
-            *nodes++ = run.a + i - base;
-            *nodes++ = run.b + i - base;
+            const uint64_t number = topology_builder_spring(topology, spring + i);
+            if (number < begin || number >= begin + count)
+                continue;
+            nodes[2 * (number - begin)] = number_in_body(topology, it, run.a + i);
+            nodes[2 * (number - begin) + 1] = number_in_body(topology, it, run.b + i);
         }
         spring += run.count;
     }
@@ -380,12 +393,6 @@ taut_status taut_solver_get_contact_points(taut_solver *solver, size_t capacity,
 }
 
 // ---- A frame of the present state
-
-static uint32_t number_in_body(const struct topology *topology, const struct topology_body *body,
-                               uint32_t node)
-{
-    return (uint32_t)(topology_builder_node(topology, node) - body->first_node);
-}
 
 static void fill_lists(const struct topology *topology, const struct topology_body *body,
                        struct frame *frame)

@@ -52,22 +52,24 @@ struct totals {
     double listed, listed_faces;           // in the topology's lists
     double massed;                         // nodes of bodies that list masses
     bool masses_differ;                    // in any body
-    double off_grid;            // nodes of bodies that the kernels do not compute as grids
-    double planned;             // springs on no such grid, listed or not
-    double stored_grid_springs; // springs of grids that break or yield
-    double fragile;             // planned springs that break or yield
-    double columns, gathered;   // of packed springs, and those of them that gather
-    double mixed;               // and those with several materials
-    double blocked_faces;       // faces in blocks
-    double ringed, ring_faces;  // nodes and faces of bodies with gas that have vertex rings
-    double outlines;            // faces of plane bodies
-    double grids;               // bodies that are grids
-    double grid_numbers;        // nodes of grids times their directions
-    double shares;              // numbers in the shares of springs of weighted grids
-    double line_slots;          // slots in the lines solved by implicit integrators
-    double elements;            // bytes of elements beside springs
-    double layer_before;        // nodes before those of a rank that elements of lattices read
-    double halo;                // nodes whose contributions are exchanged between tiles
+    double off_grid; // nodes of bodies that the kernels do not compute as grids,
+    double first_off_grid, end_off_grid; // from the first of them to the last
+    bool bends_off_grid;                 // some of them have elements
+    double planned;                      // springs on no such grid, listed or not
+    double stored_grid_springs;          // springs of grids that break or yield
+    double fragile;                      // planned springs that break or yield
+    double columns, gathered;            // of packed springs, and those of them that gather
+    double mixed;                        // and those with several materials
+    double blocked_faces;                // faces in blocks
+    double ringed, ring_faces; // nodes and faces of bodies with gas that have vertex rings
+    double outlines;           // faces of plane bodies
+    double grids;              // bodies that are grids
+    double grid_numbers;       // nodes of grids times their directions
+    double shares;             // numbers in the shares of springs of weighted grids
+    double line_slots;         // slots in the lines solved by implicit integrators
+    double elements;           // bytes of elements beside springs
+    double layer_before;       // nodes before those of a rank that elements of lattices read
+    double halo;               // nodes whose contributions are exchanged between tiles
     double first_renumbered, end_renumbered; // nodes from the first renumbered body to the last
     bool sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
@@ -296,6 +298,11 @@ static void count_body(struct totals *totals, const struct scene_body *body,
         totals->stored_grid_springs += fragile ? size->springs : 0;
         return;
     }
+
+    totals->first_off_grid =
+        totals->off_grid > 0 ? totals->first_off_grid : totals->nodes - size->nodes;
+    totals->end_off_grid = totals->nodes;
+    totals->bends_off_grid |= scene_elements_exist(&body->elements) || body_is_membrane(body);
 
     // Packed springs, one in each lane of a column.
     double columns = 2 * size->springs / PACKED_LANES * lanes_a_half(size);
@@ -618,7 +625,15 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
     return totals;
 }
 
-// What rank `number` of `count` will hold of a scene on grids: false without memory to find it.
+// Whether bodies on no grid will be whole in a part (plan_parts_whole), without what needs all nodes in steps.
+static bool stays_whole(const struct totals *totals)
+{
+    return totals->end_off_grid - totals->first_off_grid == totals->off_grid &&
+           16 * totals->off_grid <= totals->nodes && totals->packs && !totals->bends_off_grid;
+}
+
+// What rank `number` of `count` will hold of a scene whose bodies are on grids or stay whole: false without
+// memory to find it.
 static bool hold_part(struct totals *totals, int count, int number)
 {
     const taut_scene *scene = totals->scene;
@@ -630,7 +645,7 @@ static bool hold_part(struct totals *totals, int count, int number)
     struct expected_grids expected = {
         .grids = calloc(bodies + 1, sizeof *expected.grids),
         .face_grids = calloc(bodies + 1, sizeof *expected.face_grids),
-        .grid_count = bodies,
+        .off_grid = {(uint64_t)totals->first_off_grid, (uint64_t)totals->off_grid},
     };
     struct plan_part_counts counts;
     bool found = topology.bodies && expected.grids && expected.face_grids;
@@ -641,16 +656,20 @@ static bool hold_part(struct totals *totals, int count, int number)
         topology.bodies[b].first_node = node;
         topology.bodies[b].node_count = (uint64_t)size.nodes;
         topology.bodies[b].spring_count = (uint64_t)size.springs;
-        struct plan_grid *grid = &expected.grids[b];
-        *grid = grid_of(&scene->bodies[b], &size);
-        grid->body = b;
-        grid->first_node = node;
-        grid->tiling.first_tile = tile;
+        const bool on_grid = is_grid(totals, &size);
+        struct plan_grid *grid = &expected.grids[expected.grid_count];
+        if (on_grid) {
+            *grid = grid_of(&scene->bodies[b], &size);
+            grid->body = b;
+            grid->first_node = node;
+            grid->tiling.first_tile = tile;
+            tile += tiling_tile_count(&grid->tiling);
+            expected.grid_count++;
+        }
         if (scene->environment.wind.present && size.is_sheet)
             expected.face_grids[expected.face_grid_count++] =
                 (struct plan_face_grid){b, node, size.grid[0], size.grid[1]};
         node += (uint64_t)size.nodes;
-        tile += tiling_tile_count(&grid->tiling);
     }
     found =
         found && plan_part_expect(&topology, &expected, count, number, &counts, NULL) == TAUT_OK;
@@ -716,7 +735,8 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
 
     totals.held = totals.part = totals.nodes;
     const struct part_conditions conditions = {
-        .off_grid = totals.off_grid > 0 || totals.blocked_faces > 0,
+        .off_grid = (totals.off_grid > 0 && !stays_whole(&totals)) || totals.blocked_faces > 0,
+        .small = totals.off_grid > 0,
         .gas = totals.gas,
         .fragile = totals.breaks || totals.yields,
     };

@@ -1,7 +1,7 @@
 // Pieces of frames (state/frame.h, struct frame_piece): of ranks that hold only their parts each lists
-// the nodes, springs and faces of its piece once, and reads their state for each frame. All bodies are on
-// grids then, with the builder's numbers of nodes and springs, and no spring breaks or yields
-// (solver_may_hold_part).
+// the nodes, springs and faces of its piece once, and reads their state for each frame. Bodies are on
+// grids then, with the builder's numbers of nodes and springs, or whole in one piece, where only these
+// numbers are listed; and no spring breaks or yields (solver_may_hold_part).
 #include "solver/private.h"
 
 #include <stdlib.h>
@@ -25,6 +25,12 @@ struct listing {
 static uint64_t end_of(const struct listing *it)
 {
     return it->end + it->reached_count;
+}
+
+// Whether all of its nodes are in the piece. Such a body reaches no others.
+static bool is_whole(const struct listing *it)
+{
+    return it->end - it->first == it->body->node_count;
 }
 
 static bool owns(const struct listing *it, uint64_t node)
@@ -71,7 +77,7 @@ static bool add_run(const struct listing *it, uint64_t first, uint64_t count)
     return true;
 }
 
-// Marks the nodes of others that the body's cells reach.
+// Marks the nodes of others that the cells of a body on a grid reach.
 static bool reach_cells(struct listing *it)
 {
     const struct topology_body *body = it->body;
@@ -103,6 +109,13 @@ static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *
     const uint64_t end = body->first_spring + body->spring_count, last = end_of(it);
     *lines = 0;
     it->first_run = it->piece->run_count;
+    if (is_whole(it)) {
+        counts->node_count = body->node_count;
+        counts->spring_count = body->spring_count;
+        counts->face_count = body->face_arity == 3 ? body->face_count : 0;
+        *lines = it->with_lines ? body->spring_count : 0;
+        return add_run(it, body->first_spring, body->spring_count);
+    }
     for (uint64_t spring = body->first_spring; it->first < it->end && spring < end;) {
         const struct spring_run run = topology_run(it->topology, spring, end);
         const uint64_t lower = min_u64(run.a, run.b), upper = max_u64(run.a, run.b);
@@ -138,11 +151,17 @@ static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *
 // The number of a node in the piece, within its body.
 static uint32_t number_of(const struct listing *it, uint64_t node)
 {
-    if (owns(it, node))
-        return (uint32_t)(node - it->first);
+    if (owns(it, node)) // and of a body that is whole any number is one of its nodes
+        return (uint32_t)(topology_builder_node(it->topology, node) - it->first);
     if (node < it->first || node >= end_of(it) || !it->reached[node - it->end])
         return FRAME_OUTSIDE;
     return (uint32_t)(it->end - it->first) + it->copies[node - it->end];
+}
+
+// The builder's number of a spring within its body.
+static uint64_t number_in_body(const struct listing *it, uint64_t spring)
+{
+    return topology_builder_spring(it->topology, spring) - it->body->first_spring;
 }
 
 // Fills the lists of the body, for which there is memory now. *run: the first of its runs, and then
@@ -152,7 +171,9 @@ static void fill_body(const struct listing *it, struct frame *frame, size_t numb
     struct frame_piece *piece = it->piece;
     const struct frame_body *to = &frame->bodies[number];
     const struct topology_body *body = it->body;
-    uint64_t node = to->first_node, spring = to->first_spring;
+    const bool whole = is_whole(it);
+    const uint64_t first_spring = to->first_spring;
+    uint64_t node = to->first_node, spring = first_spring;
     uint64_t line = piece->bodies[number].first_line, face = piece->bodies[number].first_face;
     for (uint64_t i = it->first; i < it->end; i++)
         piece->nodes[node++] = i;
@@ -167,15 +188,19 @@ static void fill_body(const struct listing *it, struct frame *frame, size_t numb
             const struct spring_run these = topology_run(it->topology, s, end);
             for (uint64_t i = 0; i < these.count; i++, spring++) {
                 const uint64_t a = these.a + i, b = these.b + i;
-                frame->springs[spring][0] = number_of(it, a);
-                frame->springs[spring][1] = number_of(it, b);
-                if (it->with_lines && owns(it, min_u64(a, b)))
+                const uint64_t to_spring =
+                    whole ? first_spring + number_in_body(it, s + i) : spring;
+                frame->springs[to_spring][0] = number_of(it, a);
+                frame->springs[to_spring][1] = number_of(it, b);
+                if (it->with_lines && !whole && owns(it, min_u64(a, b)))
                     piece->lines[line++] =
                         (struct frame_line_number){spring, s + i - body->first_spring};
             }
             s += these.count;
         }
     }
+    for (uint64_t i = 0; whole && it->with_lines && i < body->spring_count; i++)
+        piece->lines[line++] = (struct frame_line_number){first_spring + i, i};
 
     for (uint64_t i = 0; body->face_arity == 3 && i < body->face_count; i++) {
         const struct face at = topology_body_face(it->topology, body, i);
@@ -198,7 +223,8 @@ static bool count_all(struct listing *listings, struct frame_body *bodies,
         bodies[b].first_spring = shape->spring_count;
         piece->bodies[b] =
             (struct frame_piece_body){piece->line_count, piece->face_count, it->end - it->first};
-        if ((it->first < it->end && !reach_cells(it)) || !count_body(it, &bodies[b], &lines))
+        if ((it->first < it->end && !is_whole(it) && !reach_cells(it)) ||
+            !count_body(it, &bodies[b], &lines))
             return false;
         it->copies = calloc(it->reached_count + 1, sizeof *it->copies);
         if (!it->copies)
@@ -302,6 +328,20 @@ taut_status solver_make_piece(const taut_solver *solver, const struct frame_body
     return status;
 }
 
+// Strains by the builder's numbers. A run with springs that are sorted otherwise has all of their body.
+static void read_run(const taut_solver *solver, struct frame_run run, double *strains)
+{
+    const struct topology *topology = solver->topology;
+    const struct topology_body *body =
+        &topology->bodies[topology_body_of_spring(topology, run.first)];
+    const bool sorted = topology->sorted_count > 0 && body->direction_count == 0;
+    const uint64_t end = run.first + run.count, some = sorted ? 1 : run.count;
+    for (uint64_t spring = run.first; spring < end; spring += some)
+        solver->functions->read_strains(
+            solver->system, spring, some,
+            strains + (sorted ? topology_builder_spring(topology, spring) - run.first : 0));
+}
+
 void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame *frame)
 {
     const struct frame_piece *piece = frame->piece;
@@ -319,7 +359,7 @@ void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame 
     }
     double *strains = frame->strains;
     for (size_t r = 0; fields & FRAME_STRAINS && r < piece->run_count; r++) {
-        call->read_strains(solver->system, piece->runs[r].first, piece->runs[r].count, strains);
+        read_run(solver, piece->runs[r], strains);
         strains += piece->runs[r].count;
     }
     frame->step = taut_solver_step_count(solver);

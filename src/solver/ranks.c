@@ -139,15 +139,23 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 
 // ---- Parts
 
-static bool is_on_grids(const taut_solver *solver)
+// Whether some bodies are on no grid, and whether these are too many for every rank to know all of them
+// outside of steps, or have what needs all nodes in each step.
+static void find_off_grid(const taut_solver *solver, struct part_conditions *conditions)
 {
     const struct topology *topology = solver->topology;
     const struct plan_counts counts = plan_counts(topology, solver->plan);
-    uint64_t nodes = 0;
-    for (size_t b = 0; b < topology->body_count; b++)
-        if (plan_grid_of_body(solver->plan, b) && topology->bodies[b].direction_count > 0)
-            nodes += topology->bodies[b].node_count;
-    return nodes == topology->node_count && counts.off_grid_springs == 0 && counts.block_faces == 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (plan_grid_of_body(solver->plan, b) && body->direction_count > 0)
+            continue;
+        conditions->small |= body->node_count > 0;
+        conditions->off_grid |= body->elements.present;
+    }
+    conditions->off_grid |= counts.block_faces > 0;
+    if (conditions->small)
+        conditions->off_grid |= !plan_parts_whole(topology, solver->plan) ||
+                                plan_off_grid_format(solver->plan) != PLAN_PACKED;
 }
 
 // Not with contact of surfaces, for which every rank has all nodes.
@@ -158,17 +166,18 @@ bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions 
         if (scene->colliders[c].response == RESPONSE_CONTACT)
             return false;
     return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
-           !conditions->fragile && !scene->contact.present;
+           !conditions->fragile && !scene->contact.present &&
+           !(conditions->small && scene->simulation.dt_auto);
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
 {
     const struct topology *topology = solver->topology;
-    const struct part_conditions conditions = {
-        .off_grid = !is_on_grids(solver) || topology->renumbered_count > 0,
+    struct part_conditions conditions = {
         .gas = topology_has_gas(topology),
         .fragile = topology->any_breaks || topology->any_yields,
     };
+    find_off_grid(solver, &conditions);
     return ranks_count() > 1 && ranks_may_hold_parts(scene, &conditions);
 }
 
@@ -431,8 +440,8 @@ static void read_own(const taut_solver *solver, unsigned numbers, uint64_t first
         numbers == NODES_VELOCITIES ? to : NULL, numbers == NODES_FORCES ? to : NULL);
 }
 
-// On all ranks; `to` is that of rank 0. Nodes have the same order for ranks as for those who read them
-// (solver_may_hold_part).
+// On all ranks; `to` is that of rank 0. Bodies whose nodes have another order for ranks than for those who
+// read them are whole (solver_may_hold_part), so that a rank has the same range of nodes in both.
 static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        double *to)
 {

@@ -204,11 +204,20 @@ static double grid_damping(struct system *system, const struct plan_grid *grid,
     return total[0];
 }
 
+static size_t node_of_listed(const struct system *system, const void *unused, size_t spring)
+{
+    (void)unused;
+    return system->constants->spring_nodes[spring][0];
+}
+
 double REAL_NAME(springs_listed_damping_power)(struct system *system, const struct worker *worker)
 {
+    const size_t count = (size_t)system->constants->springs;
     double total[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->constants->springs, sum_damping, NULL, total, worker);
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_chunks_of_parts)(system, count, node_of_listed, sum_damping, NULL,
+                                              worker);
+    REAL_NAME(sum_over_chunks)(system, count, sum_damping, NULL, total, worker);
     return total[0];
 }
 

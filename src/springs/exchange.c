@@ -316,17 +316,39 @@ static uint64_t widest_face(const struct topology_body *body)
     return body->is_sheet ? columns + 1 : layer + columns;
 }
 
-// The nodes to which the springs, faces and elements at nodes [first, end) reach, of each body without a
-// list of springs.
+// Nodes [from, to), except those of this rank, and their masses.
+static bool want_others(const struct system *system, const struct exchange *it, uint64_t from,
+                        uint64_t to, struct node_lists *reach)
+{
+    const struct plan_part *part = &it->part;
+    const uint64_t before = min_u64(to, max_u64(from, part->first_node));
+    const uint64_t after = min_u64(to, max_u64(from, part->end_node));
+    const struct plan_nodes sides[] = {{from, before - from}, {after, to - after}};
+    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+        fill_masses_of(system, sides[s].first, sides[s].count);
+        if (!REAL_NAME(node_lists_want)(reach, it->parts, sides[s]))
+            return false;
+    }
+    return true;
+}
+
+// The nodes to which the springs, faces and elements at nodes [first, end) reach, of each body on a grid.
+// Others are whole in the part of a rank; all of their nodes if `off_grid`.
 static bool want_reach(const struct system *system, const struct exchange *it, struct range nodes,
-                       struct node_lists *reach)
+                       bool off_grid, struct node_lists *reach)
 {
     const struct topology *topology = system->topology;
-    const struct plan_part *part = &it->part;
+    const struct plan *plan = system->plan;
+    for (size_t i = 0; off_grid && i < plan->off_grid_count; i++) {
+        const struct plan_nodes all = plan->off_grid[i];
+        if (!want_others(system, it, all.first, all.first + all.count, reach))
+            return false;
+    }
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const uint64_t begin = body->first_node, end = begin + body->node_count;
-        if (end <= nodes.first || begin >= nodes.end)
+        const bool any = nodes.first < nodes.end && end > nodes.first && begin < nodes.end;
+        if (!any || !plan_grid_of_body(plan, b))
             continue;
         uint64_t farthest = max_u64(widest_face(body), elements_reach(body));
         for (size_t d = 0; d < body->direction_count; d++)
@@ -335,29 +357,20 @@ static bool want_reach(const struct system *system, const struct exchange *it, s
         const uint64_t first = max_u64(begin, nodes.first), last = min_u64(end, nodes.end);
         const uint64_t from = first - begin < farthest ? begin : first - farthest;
         const uint64_t to = min_u64(end, last + farthest);
-        const struct plan_nodes sides[] = {
-            {from, min_u64(to, max_u64(from, part->first_node)) - from},
-            {min_u64(to, max_u64(from, part->end_node)),
-             to - min_u64(to, max_u64(from, part->end_node))}};
-        for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
-            const size_t node = (size_t)sides[s].first;
-            REAL_NAME(constants_fill_nodes)
-            (system->constants, topology, (struct range){node, node + (size_t)sides[s].count});
-            if (!REAL_NAME(node_lists_want)(reach, it->parts, sides[s]))
-                return false;
-        }
+        if (!want_others(system, it, from, to, reach))
+            return false;
     }
     return true;
 }
 
-// Gets these fields of the nodes around `nodes`, which include this rank's.
+// Gets these fields of the nodes around `nodes`, which include this rank's, and if `off_grid` of all nodes
+// on no grid.
 static void get_around(const struct system *system, const struct exchange *it, struct range nodes,
-                       const struct node_fields *fields)
+                       bool off_grid, const struct node_fields *fields)
 {
     struct node_lists reach = {0};
-    bool found = REAL_NAME(node_lists_begin)(&reach);
-    if (found && nodes.first < nodes.end)
-        found = want_reach(system, it, nodes, &reach);
+    const bool found =
+        REAL_NAME(node_lists_begin)(&reach) && want_reach(system, it, nodes, off_grid, &reach);
     if (!found || !REAL_NAME(node_lists_swap)(&reach) ||
         !REAL_NAME(node_lists_connect)(&reach, NULL, fields->count, TAG_REACH,
                                        RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING))
@@ -376,7 +389,8 @@ void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worke
         add_fields(&fields, s->x_low, s->y_low, s->z_low);
         if (topology_wind_damps(system->topology))
             fields = moving_fields(s, true);
-        get_around(system, system->exchange, REAL_NAME(exchange_chunk_nodes)(system), &fields);
+        get_around(system, system->exchange, REAL_NAME(exchange_chunk_nodes)(system), true,
+                   &fields);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -385,7 +399,7 @@ void REAL_NAME(exchange_around)(const struct system *system, const struct exchan
                                 struct range nodes)
 {
     const struct node_fields fields = fields_of(system, true);
-    get_around(system, exchange, nodes, &fields);
+    get_around(system, exchange, nodes, false, &fields);
 }
 
 // The nodes of a rank, array after array; into `all` or out of it.

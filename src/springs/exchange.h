@@ -56,8 +56,8 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
 void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const struct worker *worker);
 
 // Where ranks hold only their parts: positions and masses, and where the damping of wind depends on them
-// velocities, of the nodes to which springs, faces and elements of the nodes of this rank's chunks reach,
-// := those of their owners. Rare; ends all ranks without memory.
+// velocities, of all nodes on no grid, and of the nodes to which springs, faces and elements of the nodes of
+// this rank's chunks reach, := those of their owners. Rare; ends all ranks without memory.
 void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker);
 
 // Outside of steps, where ranks hold only their parts: positions, velocities and forces of the nodes to

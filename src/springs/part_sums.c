@@ -108,11 +108,13 @@ static bool want_elements(const struct system *system, struct wanted *wanted)
     return true;
 }
 
-// Of the power of the damping, which is found grid by grid: by nodes, each with the springs that begin
-// there, or by springs, where these are not alike.
+// Of the power of the damping, which is found of springs on no grid, one after another, and then grid by
+// grid: by nodes, each with the springs that begin there, or by springs, where these are not alike.
 static bool want_damping(const struct system *system, struct wanted *wanted)
 {
     uint64_t first = system->constants->springs;
+    if (!want_springs(system, 0, first, wanted))
+        return false;
     for (size_t g = 0; g < system->plan->grid_count; g++) {
         const struct plan_grid *grid = &system->plan->grids[g];
         const uint64_t springs = system->topology->bodies[grid->body].spring_count;
@@ -281,9 +283,8 @@ double REAL_NAME(sum_springs_of_parts)(struct system *system, size_t count, chun
 // By worker 0 alone: the same on all ranks.
 static double share_origin(const struct system *system, const struct topology_body *body)
 {
-    double origin = exchange_owns(system, (size_t)body->first_node)
-                        ? (double)system->state->x[body->first_node]
-                        : 0;
+    const size_t first = (size_t)topology_internal_node(system->topology, body->first_node);
+    double origin = exchange_owns(system, first) ? (double)system->state->x[first] : 0;
     ranks_add(&origin, 1);
     return origin;
 }

@@ -58,9 +58,16 @@ static bool add_grid_places(const struct plan_grid *grid, struct places *places)
     return true;
 }
 
-// All nodes at which a part may begin, ascending.
-static bool find_places(const struct plan *plan, struct places *places)
+bool plan_parts_whole(const struct topology *topology, const struct plan *plan)
 {
+    return plan->off_grid_count == 1 && 16 * plan->off_grid[0].count <= topology->node_count;
+}
+
+// All nodes at which a part may begin, ascending.
+static bool find_places(const struct topology *topology, const struct plan *plan,
+                        struct places *places)
+{
+    const bool whole = plan_parts_whole(topology, plan);
     size_t g = 0, i = 0;
     while (g < plan->grid_count || i < plan->off_grid_count) {
         const bool is_grid =
@@ -68,7 +75,8 @@ static bool find_places(const struct plan *plan, struct places *places)
             (g < plan->grid_count && plan->grids[g].first_node < plan->off_grid[i].first);
         if (is_grid && !add_grid_places(&plan->grids[g], places))
             return false;
-        for (uint64_t at = 0; !is_grid && at < plan->off_grid[i].count; at += PART_NODES)
+        const uint64_t step = whole ? plan->off_grid[i].count : PART_NODES;
+        for (uint64_t at = 0; !is_grid && at < plan->off_grid[i].count; at += step)
             if (!add_place(places, plan->off_grid[i].first + at))
                 return false;
         g += is_grid;
@@ -108,7 +116,7 @@ taut_status plan_parts_make(const struct topology *topology, const struct plan *
         parts->block_cuts = calloc((size_t)count + 1, sizeof *parts->block_cuts);
     }
     if (!parts || !parts->cuts || !parts->chunk_cuts || !parts->block_cuts ||
-        !find_places(plan, &places)) {
+        !find_places(topology, plan, &places)) {
         plan_parts_free(parts);
         free(places.items);
         return fail_memory(error, "the parts of ranks");
@@ -303,6 +311,13 @@ static bool add_face_needs(const struct plan_face_grid *grid, struct plan_part *
            plan_part_need(part, end_own, grid->first_node + rows * nx);
 }
 
+// Whether all nodes of a body are those of the part.
+static bool is_own(const struct plan_part *part, const struct topology_body *body)
+{
+    return body->first_node >= part->first_node &&
+           body->first_node + body->node_count <= part->end_node;
+}
+
 static bool is_computed(const struct plan_part *part, uint64_t node)
 {
     return node >= part->first_computed && node < part->end_computed;
@@ -318,7 +333,7 @@ static bool add_loose_needs(const struct topology *topology, const struct plan *
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         if (plan_grid_of_body(plan, b) || body->first_node >= part->end_computed ||
-            body->first_node + body->node_count <= part->first_computed)
+            body->first_node + body->node_count <= part->first_computed || is_own(part, body))
             continue;
         const uint64_t end = body->first_spring + body->spring_count;
         for (uint64_t spring = body->first_spring; spring < end;) {
@@ -633,6 +648,8 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
         if (grid)
             counts.springs +=
                 count_grid_springs(grid, first - body->first_node, end - body->first_node);
+        else if (is_own(part, body))
+            counts.springs += body->spring_count;
         else
             counts.springs += count_listed_springs(topology, body, part);
     }
@@ -652,10 +669,13 @@ taut_status plan_part_expect(const struct topology *topology, const struct expec
                              int count, int number, struct plan_part_counts *counts,
                              taut_error *error)
 {
+    struct plan_nodes off_grid = expected->off_grid;
     const struct plan plan = {.grids = expected->grids,
                               .grid_count = expected->grid_count,
                               .face_grids = expected->face_grids,
-                              .face_grid_count = expected->face_grid_count};
+                              .face_grid_count = expected->face_grid_count,
+                              .off_grid = &off_grid,
+                              .off_grid_count = off_grid.count > 0};
     struct plan_parts *parts;
     struct plan_part part;
     *counts = (struct plan_part_counts){0};

@@ -88,6 +88,7 @@ static inline bool plan_part_owns(const struct plan_part *part, uint64_t node)
 
 // Divides the plan into `count` parts of about the same number of nodes and springs. With too few
 // tiles, some parts have no nodes.
+// With few nodes on no grid beside grids (plan_parts_whole) all of them are in one part.
 taut_status plan_parts_make(const struct topology *topology, const struct plan *plan, int count,
                             struct plan_parts **result, taut_error *error);
 void plan_parts_free(struct plan_parts *parts);
@@ -96,6 +97,10 @@ void plan_parts_free(struct plan_parts *parts);
 // from number `at` on (plan_fragile_total), at most up to `end`.
 struct spring_run plan_fragile_run(const struct topology *topology, const struct plan *plan,
                                    uint64_t at, uint64_t end);
+
+// Whether bodies on no grid stay together: they follow each other, and have a sixteenth of all nodes at most,
+// so that they are few for one part, and every part may know all of them where that is rare.
+bool plan_parts_whole(const struct topology *topology, const struct plan *plan);
 
 // The part of a node.
 int plan_part_of_node(const struct plan_parts *parts, uint64_t node);
@@ -128,14 +133,15 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
                                          const struct plan_parts *parts,
                                          const struct plan_part *part);
 
-// The same of part `number` of `count`, without springs, before there is a plan, of a scene whose springs
-// will all be on grids: of bodies only the numbers of their first nodes, nodes and springs are read, and of
-// grids only body, first node and tiling. TAUT_ERROR_MEMORY.
+// The same of part `number` of `count`, without springs, before there is a plan, of a scene whose bodies
+// will be on grids or whole in a part: of bodies only the numbers of their first nodes, nodes and springs are
+// read, and of grids only body, first node and tiling. TAUT_ERROR_MEMORY.
 struct expected_grids {
     struct plan_grid *grids;
     size_t grid_count;
     struct plan_face_grid *face_grids;
     size_t face_grid_count;
+    struct plan_nodes off_grid; // of all bodies on no grid
 };
 
 taut_status plan_part_expect(const struct topology *topology, const struct expected_grids *expected,

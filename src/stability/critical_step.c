@@ -353,7 +353,8 @@ enum { LISTED_FORMS_MAX = 8 };
 struct form_list {
     int count;
     struct step_form forms[LISTED_FORMS_MAX];
-    uint32_t users[2][LISTED_FORMS_MAX]; // a bit for each integrator with this form; [1]: with damping
+    uint32_t users[2]
+                  [LISTED_FORMS_MAX]; // a bit for each integrator with this form; [1]: with damping
 };
 
 static void list_form(struct form_list *list, struct step_form form, bool damped, int integrator)
@@ -1169,7 +1170,7 @@ static struct spectra find_ends(struct system *system, bool damped, double negat
     struct lanczos *lanczos = system->meter->lanczos;
     const bool many = system->state->nodes > LANCZOS_MANY_NODES;
     // Below this largest square the least one counts.
-    const double matters = !system->meter->pressed          ? 0
+    const double matters = !system->meter->pressed         ? 0
                            : system->topology->has_contact ? INFINITY
                                                            : negative_bound / round_off;
     struct spectra ends = {.square = 0};
