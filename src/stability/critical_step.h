@@ -46,6 +46,13 @@ double REAL_NAME(critical_step_up_to)(struct system *system, double most,
 bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int products,
                                        const struct worker *worker);
 
+// Whether the present motion is that of a step which is not stable: dt exceeds what eigenvalues allow,
+// and the motion within bodies is in the fastest modes. Neither depends on how fast bodies move as a
+// whole, nor on energies. Without effect on anything else; false where a bound is prepared already, as with
+// dt: auto, without memory, and for integrators without such a limit. All workers together; each gets the same
+// result.
+bool REAL_NAME(critical_step_grows)(struct system *system, const struct worker *worker);
+
 // The stiffest spring at a node that is not broken; false if it has none.
 bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
 

@@ -30,7 +30,7 @@
 #include "scene/collider_pose.h"
 #include "springs/exchange.h"
 #include "springs/springs.h"
-
+#include "stability/critical_step.h"
 #include "state/reading.h"
 
 static const double MARGIN = 100;
@@ -619,6 +619,29 @@ static bool was_too_fast(struct system *system, double explained, const struct w
                          rounding_energy(system) + rounding_at_rest(system, explained, worker);
 }
 
+// Of the energy that is explained: what a cut takes at least in a step that is looked at more closely, and the
+// energy before that cut. The former limits how often a run is that is not unstable; the latter leaves out
+// impacts, in which springs may be so taut for some steps that dt is not stable.
+static const double TAKEN = 0.02, HELD = 1.5;
+
+// Whether contact of surfaces holds an unstable motion: what each step adds it cuts again, at an energy that is
+// little more than that of a body which moves as a whole, or which a mesh that moves explains. All workers get
+// the same result.
+static bool is_held(struct system *system, double explained, const struct worker *worker)
+{
+    const double before = REAL_NAME(surface_contact_uncut_kinetic)(system);
+    const double taken = before - REAL_NAME(kinetic_energy)(system, worker);
+    if (system->settings.tolerant || !(taken > TAKEN * explained + small_energy(system)))
+        return false;
+    const bool paused = REAL_NAME(exchange_pause)(system, worker);
+    const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
+                           REAL_NAME(elements_energy)(system, worker);
+    const bool grows =
+        before + elastic > HELD * explained && REAL_NAME(critical_step_grows)(system, worker);
+    REAL_NAME(exchange_resume)(system, paused, worker);
+    return grows;
+}
+
 // An unstable mode that has grown to this many times what the check allows does not return below it
 // within the steps to the next one.
 bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker *worker)
@@ -635,8 +658,9 @@ void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker 
     double explained;
     if (!REAL_NAME(surface_contact_has_cut)(system, worker))
         return;
-    const bool diverged =
-        has_diverged(system, 1, &explained, worker) || was_too_fast(system, explained, worker);
+    const bool diverged = has_diverged(system, 1, &explained, worker) ||
+                          was_too_fast(system, explained, worker) ||
+                          is_held(system, explained, worker);
     stage_end(&system->clock, STAGE_CHECK, worker);
     if (!diverged)
         return;

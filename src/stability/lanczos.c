@@ -427,3 +427,41 @@ bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, doubl
     int most = products < ITERATIONS_FEW ? products : ITERATIONS_FEW;
     return largest(lanczos, stiffness, damping, limit, most, worker) > limit;
 }
+
+// The velocities of the nodes of a body that are integrated, less their mean; those of others are 0.
+static void put_velocities(struct lanczos *lanczos, const struct topology_body *body)
+{
+    const struct system *system = lanczos->system;
+    const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+    const real *inverse = system->constants->inverse_mass;
+    vec3 momentum = {0, 0, 0};
+    double mass = 0;
+    for (size_t i = first; i < end; i++) {
+        if (inverse[i] == 0)
+            continue;
+        momentum =
+            vec3_add(momentum, vec3_scale(1 / (double)inverse[i], node_velocity(system->state, i)));
+        mass += 1 / (double)inverse[i];
+    }
+    const vec3 mean = mass > 0 ? vec3_scale(1 / mass, momentum) : momentum;
+    for (size_t i = first; i < end; i++) {
+        vec3 velocity = {0, 0, 0};
+        if (inverse[i] != 0)
+            velocity = vec3_subtract(node_velocity(system->state, i), mean);
+        lanczos->vector.x[i] = (real)velocity.x;
+        lanczos->vector.y[i] = (real)velocity.y;
+        lanczos->vector.z[i] = (real)velocity.z;
+    }
+}
+
+double REAL_NAME(lanczos_of_velocities)(struct lanczos *lanczos, double stiffness, double damping,
+                                        const struct worker *worker)
+{
+    const struct topology *topology = lanczos->system->topology;
+    double error;
+    for (size_t b = 0; b < topology->body_count && worker->index == 0; b++)
+        put_velocities(lanczos, &topology->bodies[b]);
+    worker_barrier(worker);
+    const double value = quotient(lanczos, stiffness, damping, &error, worker);
+    return isfinite(value) ? value : 0;
+}

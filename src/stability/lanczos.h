@@ -61,4 +61,9 @@ struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stif
 bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,
                                 double limit, int products, const struct worker *worker);
 
+// The Rayleigh quotient of the velocities of the present state less those of the bodies they belong to:
+// the mean of the eigenvalues, each by the part of the kinetic energy in its mode. 0 if nothing moves so.
+double REAL_NAME(lanczos_of_velocities)(struct lanczos *lanczos, double stiffness, double damping,
+                                        const struct worker *worker);
+
 #endif
