@@ -1017,6 +1017,28 @@ def case_a_rank_has_memory_for_its_part():
     compare_peaks("auto", 514, 64, ["--no-output"])
 
 
+def case_small_bodies_follow_the_same_bound():
+    """dt: auto, whose bound the small bodies have weights for, which a checkpoint keeps; the last scene is
+    continued on another number of ranks."""
+    ball = ("  - {name: ball, type: sphere, center: [1, 3, 1], radius: 0.2, subdivisions: 2, mass: 0.02, "
+            "pins: [3, 4], spring: {law: tension_only, stiffness: 30, damping: 0.0001, rest_length: 0.12}}\n"
+            "  - {name: star, type: network, nodes: [[0, 3, 0], [0.1, 3, 0], [0, 3.1, 0], [0, 3, 0.1]], "
+            "node_mass: 0.0001, springs: [[0, 1], [0, 2], [0, 3]], stiffness: 5}\n")
+    for integrator, ranks in (("symplectic_euler", 3), ("verlet", 2)):
+        path = tautens("follow-small.yaml", integrator, duration=0.3)
+        with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+            text = file.read()
+        write(path, text.replace("colliders:", ball + "colliders:"))
+        same_files(path, ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{path}: frames are whole")
+    for again in (3, 0):
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        shutil.copytree(os.path.join(FOLDER, "folder-2"), os.path.join(FOLDER, "kept"))
+        found = start(again, "resume", "kept", "--duration", "0.33", "--quiet", "--hash")
+        expect(found.returncode == 0, found.stderr)
+        expect(found.stdout.strip() == hash_of(0, path, "--set", "simulation.duration=0.33"), found.stdout)
+
+
 def case_a_rank_has_memory_for_its_part_beside_small_bodies():
     if QUICK:
         raise Skipped("sanitizers take memory of their own")

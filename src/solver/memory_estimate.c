@@ -736,7 +736,6 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     totals.held = totals.part = totals.nodes;
     const struct part_conditions conditions = {
         .off_grid = (totals.off_grid > 0 && !stays_whole(&totals)) || totals.blocked_faces > 0,
-        .small = totals.off_grid > 0,
         .gas = totals.gas,
         .fragile = totals.breaks || totals.yields,
     };

@@ -69,8 +69,8 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
 
 // What follows from bodies and their plan, or is expected of them.
 struct part_conditions {
-    bool off_grid; // some springs, or faces that act, are on no grid, beyond
-    bool small;    // bodies on no grid that are whole in the part of a rank (plan_parts_whole)
+    // Some springs, or faces that act, are on no grid, beyond those of small bodies (plan_parts_whole).
+    bool off_grid;
     bool gas, fragile;
 };
 

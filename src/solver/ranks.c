@@ -139,23 +139,22 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 
 // ---- Parts
 
-// Whether some bodies are on no grid, and whether these are too many for every rank to know all of them
-// outside of steps, or have what needs all nodes in each step.
-static void find_off_grid(const taut_solver *solver, struct part_conditions *conditions)
+// Whether bodies on no grid are too many for every rank to know all of them outside of steps, or have what
+// needs all nodes in each step.
+static bool needs_off_grid(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
-    const struct plan_counts counts = plan_counts(topology, solver->plan);
+    bool any = false, needs = plan_counts(topology, solver->plan).block_faces > 0;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         if (plan_grid_of_body(solver->plan, b) && body->direction_count > 0)
             continue;
-        conditions->small |= body->node_count > 0;
-        conditions->off_grid |= body->elements.present;
+        any |= body->node_count > 0;
+        needs |= body->elements.present;
     }
-    conditions->off_grid |= counts.block_faces > 0;
-    if (conditions->small)
-        conditions->off_grid |= !plan_parts_whole(topology, solver->plan) ||
-                                plan_off_grid_format(solver->plan) != PLAN_PACKED;
+    const bool whole = plan_parts_whole(topology, solver->plan) &&
+                       plan_off_grid_format(solver->plan) == PLAN_PACKED;
+    return needs || (any && !whole);
 }
 
 // Not with contact of surfaces, for which every rank has all nodes.
@@ -166,18 +165,17 @@ bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions 
         if (scene->colliders[c].response == RESPONSE_CONTACT)
             return false;
     return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
-           !conditions->fragile && !scene->contact.present &&
-           !(conditions->small && scene->simulation.dt_auto);
+           !conditions->fragile && !scene->contact.present;
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
 {
     const struct topology *topology = solver->topology;
-    struct part_conditions conditions = {
+    const struct part_conditions conditions = {
+        .off_grid = needs_off_grid(solver),
         .gas = topology_has_gas(topology),
         .fragile = topology->any_breaks || topology->any_yields,
     };
-    find_off_grid(solver, &conditions);
     return ranks_count() > 1 && ranks_may_hold_parts(scene, &conditions);
 }
 
