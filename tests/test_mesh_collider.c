@@ -726,6 +726,54 @@ static void test_bits_do_not_depend_on_the_machine(void **state)
     assert_true(hash_of_sweep(which, &one) == hash_of_sweep(which, &eight));
 }
 
+// Meshes that stop and start while dt: auto follows them, so that steps become much longer than those before:
+// what they are cut by does not depend on when the run began. It did where lists of pairs were older.
+static void test_a_restored_run_continues_where_meshes_jump(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *integrator, *keys;
+    } cases[] = {
+        {"velocity_verlet",
+         "[0.0329, [0, 0, 0], [0, 0, 0]], [0.04323, [-0.0751, 0.1862, 0.0609], [0, 0, 0]],\n"
+         "   [0.05365, [-0.0751, 0.1862, -0.1944], [0, -86.651, 0]]"},
+        {"verlet", "[0.0243, [0, 0, 0], [0, 0, 0]], [0.04602, [0, 0, 0], [0, 0, 67.477]],\n"
+                   "   [0.1, [0.0125, 0, 0], [0, 53.166, 67.477]],\n"
+                   "   [0.12, [-0.221, 0, 0], [-32.247, 117.13, 32.202]]"},
+    };
+    const taut_config config = {.threads = 1};
+    for (int i = 0; i < 2; i++) {
+        taut_scene *scene =
+            scene_of("simulation: {integrator: %s, dt: auto, duration: 0.15}\n"
+                     "contact: {thickness: 0.01, friction_coefficient: 0.3}\n"
+                     "bodies:\n"
+                     "- {name: rope, type: rope, from: [-0.2, 0, 0], to: [0.2, 0, 0], nodes: 15,\n"
+                     "   mass: 0.2, stiffness: 342.4, damping: 0.05}\n"
+                     "colliders:\n"
+                     "- {type: mesh, file: " CUBE ", scale: 0.12, translate: [0.36, 0, 0],\n"
+                     "   motion: {keyframes: [%s]}}\n",
+                     cases[i].integrator, cases[i].keys);
+        taut_solver *solver = create_with(scene, &config), *restored[4];
+        int count = 0;
+        while (taut_solver_step_count(solver) < taut_solver_steps_planned(solver)) {
+            advance(solver, 1);
+            for (int r = 0; r < count; r++)
+                advance(restored[r], 1);
+            if (count < 4 && taut_solver_time(solver) > 0.025 + 0.01 * count)
+                restored[count++] = restore_with(scene, save(solver), &config);
+        }
+        assert_int_equal(count, 4);
+        assert_true(solver_surface_cuts(solver).steps > 10);
+        for (int r = 0; r < count; r++) {
+            assert_int_equal(taut_solver_step_count(solver), taut_solver_step_count(restored[r]));
+            assert_int_equal(taut_solver_hash(solver), taut_solver_hash(restored[r]));
+            taut_solver_destroy(restored[r]);
+        }
+        taut_solver_destroy(solver);
+        taut_scene_destroy(scene);
+    }
+}
+
 static void test_a_restored_run_continues_to_the_bit(void **state)
 {
     (void)state;
@@ -1061,6 +1109,7 @@ int main(void)
         cmocka_unit_test(test_a_sheet_gives_way_to_what_turns),
         cmocka_unit_test(test_positions_are_those_of_bodies_far_away),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
+        cmocka_unit_test(test_a_restored_run_continues_where_meshes_jump),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
         cmocka_unit_test(test_a_given_velocity_is_a_motion),
         cmocka_unit_test(test_a_mesh_goes_to_its_target),

@@ -519,6 +519,32 @@ static void find_at_stage(struct system *system, const struct worker *worker)
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
+// Whether something with a prescribed motion changes its velocity in the step from a time on.
+static bool motion_changes(const struct system *system, double time)
+{
+    const struct topology *topology = system->topology;
+    const double rounding = 1e-9 * system->settings.dt;
+    const double from = time - rounding, to = time + system->settings.dt + rounding;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++)
+        if (collider_changes_velocity(&topology->colliders[topology->mesh_colliders[m].collider],
+                                      from, to))
+            return true;
+    for (size_t p = 0; p < topology->drive_piece_count; p++)
+        if (topology->drive_pieces[p].start > from && topology->drive_pieces[p].start < to)
+            return true;
+    return false;
+}
+
+void REAL_NAME(surface_contact_change_dt)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return;
+    if (worker->index == 0)
+        it->lists_due = true;
+    REAL_NAME(surface_lists_prepare)(system, worker);
+}
+
 void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
                                      const struct worker *worker)
 {
@@ -527,6 +553,10 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         return;
     const bool at_start = it->always_at_start || is_at_start(system, evaluation);
     REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
+    // A step that moves nodes farther than lists allow is cut from where they were made, which is its start
+    // then, whenever the run began.
+    if (worker->index == 0 && at_start && !it->paused && motion_changes(system, evaluation.time))
+        it->lists_due = true;
     if (!it->paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
     const bool at_stage = it->rows && !at_start;

@@ -79,6 +79,10 @@ double REAL_NAME(surface_contact_power)(struct system *system, const struct work
 double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
                                                   const struct worker *worker);
 
+// Between steps, when dt has changed: makes lists, since the next step may move nodes farther than those there
+// are allow. Ends with a barrier.
+void REAL_NAME(surface_contact_change_dt)(struct system *system, const struct worker *worker);
+
 // After the nodes have moved, before forces are evaluated again: whether the motion of the step, or of
 // a substep, up to a time, s, has to be cut, because nodes would pass through a surface or come nearer to
 // it than a twentieth of their distance. The same on every worker.

@@ -115,6 +115,7 @@ void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const str
         settings->position_step = settings->position_ratio * dt;
     }
     worker_barrier(worker);
+    REAL_NAME(surface_contact_change_dt)(system, worker);
 }
 
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker)
