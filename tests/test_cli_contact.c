@@ -238,6 +238,43 @@ static void meshes_that_do_not_do_what_they_seem_to_are_reported(void **state)
                       "mesh.yaml");
 }
 
+// Two jellies in each other; the report of a run that is continued is that of the whole one.
+static void what_relax_has_moved_is_reported(void **state)
+{
+    (void)state;
+    fixture_write(
+        "relaxed.yaml",
+        "simulation: {dt: 1e-4, steps: 20}\n"
+        "contact: {thickness: 0.005, existing: relax}\n"
+        "bodies:\n"
+        "  - {name: far, type: lattice, origin: [5, 0, 0], nodes: [3, 3, 3], spacing: 0.03,\n"
+        "     mass: 0.3, stiffness: 500}\n"
+        "  - {name: a, type: lattice, nodes: [5, 5, 5], spacing: 0.03, mass: 0.3,\n"
+        "     stiffness: 500}\n"
+        "  - {name: b, type: lattice, origin: [0.06, 0.03, 0.02], nodes: [5, 5, 5],\n"
+        "     spacing: 0.03, mass: 0.3, stiffness: 500}\n"
+        "output: {every: 0.001, checkpoint: {every: 0.001}}\n");
+    struct outcome outcome = cli_expect(0, "taut check relaxed.yaml");
+    assert_non_null(strstr(outcome.err, "relaxed.yaml:2:10: note: 'existing: relax' has moved 250 "
+                                        "nodes of 2 bodies, by up to 0.0338 m"));
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --threads 1 --output parts --steps 10 relaxed.yaml");
+    assert_non_null(strstr(outcome.out,
+                           "  relaxed    250 nodes of 2 bodies moved before the start, "
+                           "by up to 0.0338 m\n"));
+    outcome_free(&outcome);
+    struct outcome whole =
+        cli_expect(0, "taut run --json --quiet --threads 1 --output whole relaxed.yaml");
+    outcome = cli_expect(0, "taut resume --json --quiet --threads 1 --steps 20 parts");
+    const char *one = strstr(whole.out, "\"relaxed\""), *other = strstr(outcome.out, "\"relaxed\"");
+    assert_true(one && other);
+    const size_t length = (size_t)(strchr(one, '}') - one);
+    assert_memory_equal(one, other, length);
+    assert_non_null(strstr(one, "\"nodes\": 250"));
+    outcome_free(&outcome);
+    outcome_free(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_body_that_may_pass_through_itself_is_reported),
         cmocka_unit_test(contact_without_surfaces_is_reported),
         cmocka_unit_test(meshes_that_do_not_do_what_they_seem_to_are_reported),
+        cmocka_unit_test(what_relax_has_moved_is_reported),
     };
     return cmocka_run_group_tests(tests, enter, NULL);
 }

@@ -626,6 +626,11 @@ static double thicknesses_a_step(const struct run *run)
 static void print_contact(const struct run *run)
 {
     const struct surface_cuts cuts = solver_surface_cuts(run->solver);
+    const struct solver_relaxed relaxed = solver_surface_relaxed(run->solver);
+    if (relaxed.nodes > 0)
+        printf("  relaxed    %s of %" PRIu64 " bod%s moved before the start, by up to %.3g m\n",
+               human_counted(relaxed.nodes, "node").text, relaxed.bodies,
+               relaxed.bodies == 1 ? "y" : "ies", relaxed.farthest);
     if (cuts.steps == 0)
         return;
     printf("  contact    motion cut in %s, where surfaces would have passed through each other\n",
@@ -846,10 +851,12 @@ static void write_contact(struct json *json, const struct run *run)
     json_numbers(json, "momentum_lost", cuts.lost, 3);
     json_number(json, "momentum_lost_lengths", cuts.lost_lengths);
     if (run->scene->contact.existing == EXISTING_RELAX) {
-        const struct surface_relaxed relaxed = solver_surface_relaxed(run->solver);
+        const struct solver_relaxed relaxed = solver_surface_relaxed(run->solver);
         json_open_object(json, "relaxed");
         json_count(json, "crossing_pairs", relaxed.crossings);
         json_count(json, "rounds", relaxed.rounds);
+        json_count(json, "bodies", relaxed.bodies);
+        json_count(json, "nodes", relaxed.nodes);
         json_number(json, "farthest", relaxed.farthest);
         json_close_object(json);
     }

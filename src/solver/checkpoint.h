@@ -7,6 +7,7 @@
 
 #include "contact/surface_report.h"
 #include "parallel/team.h"
+#include "solver/solver.h"
 #include "state/arrays.h"
 #include "state/records.h"
 #include "state/frame.h"
@@ -128,6 +129,7 @@ struct checkpoint {
     struct checkpoint_end end;
     struct friction_contacts surface_friction;
     struct surface_cuts surface_cuts;
+    struct solver_relaxed relaxed; // at the start of the run
     double mesh_power; // W, by mesh colliders in the evaluation of the current forces
     bool has_budget;   // an energy budget is kept
     struct energy_budget work;

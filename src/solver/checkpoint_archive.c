@@ -46,6 +46,7 @@ _Static_assert(sizeof(struct energy_budget) == 8 * 43, "every member is in visit
 _Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in visit_records");
 _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
 _Static_assert(sizeof(struct surface_cuts) == 8 * 10, "every member is in visit_items");
+_Static_assert(sizeof(struct solver_relaxed) == 8 * 5, "every member is in visit_items");
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
 
 #define ITEM_UP_TO(kind, name, data, count, capacity)                                              \
@@ -411,6 +412,12 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
         ITEM(U64, "surface_cuts.last_stopped", &cuts->last_stopped, 1);
         ITEM(F64, "surface_cuts.lost", cuts->lost, 3);
         ITEM(F64, "surface_cuts.lost_lengths", &cuts->lost_lengths, 1);
+        struct solver_relaxed *relaxed = &checkpoint->relaxed;
+        ITEM(U64, "relaxed.crossings", &relaxed->crossings, 1);
+        ITEM(U64, "relaxed.rounds", &relaxed->rounds, 1);
+        ITEM(U64, "relaxed.bodies", &relaxed->bodies, 1);
+        ITEM(U64, "relaxed.nodes", &relaxed->nodes, 1);
+        ITEM(F64, "relaxed.farthest", &relaxed->farthest, 1);
         ITEM(F64, "mesh_colliders.power", &checkpoint->mesh_power, 1);
     }
     if (checkpoint->fields[CHECKPOINT_correction])
@@ -585,6 +592,7 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
         .bound_cliques =
             copy->checkpoint.weights && solver->functions->critical_uses_cliques(solver->system),
     };
+    copy->checkpoint.relaxed = solver->relaxed;
     copy->header = header_of_scene(solver);
     copy->header.step = taut_solver_step_count(solver);
     copy->header.time = taut_solver_time(solver);
@@ -1079,6 +1087,7 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     solver->dt_rule.changes = dt->changes;
     solver->dt_rule.automatic = dt->automatic;
     solver->dt_rule.built = dt->built > 0 ? dt->built : NAN;
+    solver->relaxed = checkpoint->relaxed;
     checkpoint->topology = solver->topology;
     checkpoint_apply(solver, checkpoint, false);
     dt_plan_steps(solver);

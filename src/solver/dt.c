@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "scene/moduli.h"
 #include "scene/schema/schema.h"
 
@@ -600,10 +601,65 @@ static const struct scene_collider *describe_in_shapes(const taut_solver *solver
     return collider;
 }
 
-static void relax(void *context, const struct worker *worker)
+struct relaxing {
+    taut_solver *solver;
+    struct surface_relaxed result;
+};
+
+static void relax_together(void *context, const struct worker *worker)
 {
-    taut_solver *solver = context;
-    solver->functions->surface_relax(solver->system, &solver->relaxed, worker);
+    struct relaxing *it = context;
+    it->solver->functions->surface_relax(it->solver->system, &it->result, worker);
+}
+
+// The nodes that are not where they were, 3 numbers each, and their bodies.
+static void count_moved(taut_solver *solver, const double *before)
+{
+    for (size_t b = 0; b < solver->topology->body_count; b++) {
+        const struct topology_body *body = &solver->topology->bodies[b];
+        const uint64_t moved = solver->relaxed.nodes;
+        for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
+            double now[3];
+            solver_read_nodes(solver, i, 1, now, NULL, NULL);
+            solver->relaxed.nodes += memcmp(now, before + 3 * i, sizeof now) != 0;
+        }
+        solver->relaxed.bodies += solver->relaxed.nodes > moved;
+    }
+}
+
+// False without memory.
+static bool relax(taut_solver *solver)
+{
+    const uint64_t nodes = solver->topology->node_count;
+    struct relaxing it = {.solver = solver};
+    double *before = memory_allocate(NULL, 3 * nodes, sizeof *before);
+    if (!before)
+        return false;
+    solver_read_nodes(solver, 0, nodes, before, NULL, NULL);
+    solver_work(solver, relax_together, &it);
+    solver->relaxed = (struct solver_relaxed){.crossings = it.result.crossings,
+                                              .rounds = it.result.rounds,
+                                              .farthest = it.result.farthest};
+    count_moved(solver, before);
+    memory_release(NULL, before, 3 * nodes, sizeof *before);
+    return !it.result.no_memory;
+}
+
+// Like a warning, of what is worth knowing and not wrong.
+static void note_relaxed(const taut_solver *solver, const taut_scene *scene,
+                         struct diagnostics *diagnostics)
+{
+    const struct solver_relaxed *relaxed = &solver->relaxed;
+    const size_t count = diagnostics ? diagnostics->count : 0;
+    if (!diagnostics || relaxed->nodes == 0)
+        return;
+    scene_warn(scene, diagnostics, scene->contact.at,
+               "'existing: relax' has moved %" PRIu64 " node%s of %" PRIu64
+               " bod%s, by up to %.3g m",
+               relaxed->nodes, relaxed->nodes == 1 ? "" : "s", relaxed->bodies,
+               relaxed->bodies == 1 ? "y" : "ies", relaxed->farthest);
+    if (diagnostics->count > count)
+        diagnostics->items[count].level = DIAGNOSTIC_NOTE;
 }
 
 // m, between neighbouring numbers of the size of the farthest coordinate.
@@ -736,10 +792,9 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
     }
     const bool crossed =
         collider && solver->functions->surface_crossing(solver->system, &found, &no_memory);
-    if (relaxes && !no_memory)
-        solver_work(solver, relax, solver);
-    if (no_memory || solver->relaxed.no_memory)
+    if (no_memory || (relaxes && !relax(solver)))
         return fail_memory(error, "contact");
+    note_relaxed(solver, scene, diagnostics);
     const bool crosses = solver->functions->surface_crossing(solver->system, &found, &no_memory);
     if (no_memory)
         return fail_memory(error, "contact");

@@ -216,7 +216,7 @@ struct surface_stiffness solver_surface_stiffness(const taut_solver *solver, siz
     return solver->functions->surface_stiffness(solver->system, body);
 }
 
-struct surface_relaxed solver_surface_relaxed(const taut_solver *solver)
+struct solver_relaxed solver_surface_relaxed(const taut_solver *solver)
 {
     return solver->relaxed;
 }

@@ -236,8 +236,14 @@ struct surface_counts solver_surface_counts(const taut_solver *solver);
 // The stiffness of contact of a body, given or chosen; 0 without surfaces.
 struct surface_stiffness solver_surface_stiffness(const taut_solver *solver, size_t body);
 
-// What `existing: relax` of contact has done when the solver was created.
-struct surface_relaxed solver_surface_relaxed(const taut_solver *solver);
+// What `existing: relax` of contact has done when the solver was created, or at the start of the run that it
+// continues: the pairs that crossed, the nodes that have been moved and their bodies, and how far one at most.
+struct solver_relaxed {
+    uint64_t crossings, rounds;
+    uint64_t bodies, nodes;
+    double farthest; // m
+};
+struct solver_relaxed solver_surface_relaxed(const taut_solver *solver);
 
 // Allocates a frame (state/frame.h) of this solver with arrays for `fields`. Names and counts of
 // the bodies are always included; lists are filled here, once.
