@@ -1362,8 +1362,8 @@ bool REAL_NAME(critical_step_grows)(struct system *system, const struct worker *
     taut_error error;
     if (prepared || !(limit > 0) || isinf(limit))
         return false;
-    worker_barrier(worker); // all have seen that
     for (int computed = 0; computed < 2; computed++) {
+        worker_barrier(worker); // all have read what is prepared now
         if (worker->index == 0 &&
             REAL_NAME(critical_step_prepare)(system, computed != 0, &error) != TAUT_OK)
             REAL_NAME(critical_step_release)(system);
