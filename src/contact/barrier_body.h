@@ -6,9 +6,10 @@
 // of lanes. Sums are records, so that a node takes one addition. Edges without triangles need more cases:
 // barrier.h computes them one by one. Those that touch are handed out where they are wanted.
 //
-// Half of the candidates touch, or fewer, in no order that a processor could predict. So points are
-// looked up for several registers, closest points found without branches, and those that touch packed;
-// full registers of these then get their forces.
+// Candidates that touch are in no order that a processor could predict. So points are looked up for
+// several registers, closest points found without branches, and those that touch packed; full registers of
+// these then get their forces. Each of these steps is a loop of its own over several registers: a processor
+// looks ahead as far as one or two registers of all steps, and would wait for one division after the other.
 #include "contact/barrier.h"
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
@@ -21,7 +22,14 @@ struct wide_contact {
     wide square;
 };
 
-// Candidates of a group that touch, in the order of the list, until their forces are added. Of edges also
+// Of two edges.
+struct wide_angle {
+    wide sine;         // its square
+    unsigned parallel; // lanes in which they are nearly parallel
+};
+
+// Candidates that touch, of nodes and triangles or of edges, in the order of the list, until their forces are
+// added. Of edges also
 // the square of the sine of their angle, and of those that are nearly parallel what turns them (struct
 // wide_edges).
 enum { BATCH = 64, BATCH_ROOM = BATCH + WIDE_LANES };
@@ -31,6 +39,7 @@ struct batch {
     real dd[BATCH_ROOM], ee[BATCH_ROOM], de[BATCH_ROOM];
     uint16_t codes[BATCH_ROOM + CODES_SLACK];
     int count;
+    int of_first;  // of nodes and triangles, so many at first are of group 0
     bool parallel; // some edges are
 };
 
@@ -53,11 +62,15 @@ struct barrier_work {
 
 enum { ALL_LANES = (1 << WIDE_LANES) - 1 };
 
+WIDE_INLINE wide wide_within_1(wide a)
+{
+    return wide_min(wide_set(1), wide_max(wide_set(0), a));
+}
+
 // a / b within [0, 1], 0 where b is not positive, as fraction_of in distance.h.
 WIDE_INLINE wide wide_fraction(wide a, wide b)
 {
-    const wide part = wide_masked(wide_positive(b), wide_divide(a, b));
-    return wide_min(wide_set(1), wide_max(wide_set(0), part));
+    return wide_within_1(wide_masked(wide_positive(b), wide_divide(a, b)));
 }
 
 // closest_on_triangle of distance.h.
@@ -84,12 +97,11 @@ WIDE_INLINE struct wide_contact closest_points_on_triangles(struct wide_point p,
     const struct wide_point from_ab = point_less(ap, on_ab, ab),
                             from_ac = point_less(ap, on_ac, ac);
     const struct wide_point from_bc = point_less(bp, on_bc, bc);
-    wide least = wide_dot(from_ab, from_ab);
+    const wide square_ab = wide_dot(from_ab, from_ab);
     const wide square_ac = wide_dot(from_ac, from_ac), square_bc = wide_dot(from_bc, from_bc);
-    const wide_mask keeps_ab = wide_at_most(least, square_ac);
-    wide side_v = wide_blend(keeps_ab, on_ab, zero), side_w = wide_blend(keeps_ab, zero, on_ac);
-    least = wide_blend(keeps_ab, least, square_ac);
-    const wide_mask keeps = wide_at_most(least, square_bc);
+    const wide_mask keeps_ab = wide_at_most(square_ab, square_ac);
+    wide side_v = wide_masked(keeps_ab, on_ab), side_w = wide_blend(keeps_ab, zero, on_ac);
+    const wide_mask keeps = wide_at_most(wide_min(square_ab, square_ac), square_bc);
     side_v = wide_blend(keeps, side_v, wide_subtract(one, on_bc));
     side_w = wide_blend(keeps, side_w, on_bc);
 
@@ -106,18 +118,25 @@ WIDE_INLINE struct wide_contact closest_points_on_triangles(struct wide_point p,
 // Two edges, and what their closest points are found from.
 struct wide_edges {
     struct wide_point d, e, r;
-    wide dd, ee, de, along_p, along_q;
-    wide sine;         // of their angle, its square
-    unsigned parallel; // lanes in which they are nearly parallel
+    wide dd, ee, de;
 };
 
-// find_other_end of distance.h.
-WIDE_INLINE void wide_other_end(const struct wide_edges *edges, wide s, wide *found_s,
-                                wide *found_t)
+WIDE_INLINE struct wide_edges edges_between(struct wide_point p, struct wide_point p1,
+                                            struct wide_point q, struct wide_point q1)
 {
-    const wide t = wide_fraction(wide_add(wide_multiply(edges->de, s), edges->along_q), edges->ee);
-    const wide along = wide_subtract(wide_multiply(edges->de, t), edges->along_p);
-    *found_s = wide_blend(wide_positive(edges->dd), wide_fraction(along, edges->dd), s);
+    const struct wide_point d = point_minus(p1, p), e = point_minus(q1, q);
+    return (struct wide_edges){
+        d, e, point_minus(p, q), wide_dot(d, d), wide_dot(e, e), wide_dot(d, e)};
+}
+
+// find_other_end of distance.h.
+WIDE_INLINE void wide_other_end(const struct wide_edges *edges, wide along_p, wide along_q, wide s,
+                                wide *found_s, wide *found_t)
+{
+    const wide t = wide_fraction(wide_add(wide_multiply(edges->de, s), along_q), edges->ee);
+    const wide along = wide_subtract(wide_multiply(edges->de, t), along_p);
+    *found_s =
+        wide_blend(wide_positive(edges->dd), wide_within_1(wide_divide(along, edges->dd)), s);
     *found_t = t;
 }
 
@@ -129,81 +148,99 @@ WIDE_INLINE struct wide_point between_points(const struct wide_edges *edges, wid
 // closest_on_edges of distance.h, for edges with triangles.
 WIDE_INLINE struct wide_contact closest_points_on_edges(struct wide_point p, struct wide_point p1,
                                                         struct wide_point q, struct wide_point q1,
-                                                        struct wide_edges *edges)
+                                                        struct wide_angle *angle)
 {
     const wide zero = wide_set(0), one = wide_set(1);
-    const struct wide_point d = point_minus(p1, p), e = point_minus(q1, q), r = point_minus(p, q);
-    const wide dd = wide_dot(d, d), ee = wide_dot(e, e), de = wide_dot(d, e);
-    const wide along_p = wide_dot(d, r), along_q = wide_dot(e, r);
-    const wide product = wide_multiply(dd, ee);
-    const wide whole = wide_subtract(product, wide_multiply(de, de));
-    wide sine = wide_blend(wide_positive(product), wide_divide(whole, product), zero);
-    sine = wide_blend(wide_positive(sine), sine, zero);
-    *edges = (struct wide_edges){
-        d,       e,
-        r,       dd,
-        ee,      de,
-        along_p, along_q,
-        sine,    ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine)) & ALL_LANES};
-    const wide first = wide_fraction(cross_product(de, along_q, along_p, ee), whole);
+    const struct wide_edges edges = edges_between(p, p1, q, q1);
+    const wide along_p = wide_dot(edges.d, edges.r), along_q = wide_dot(edges.e, edges.r);
+    const wide product = wide_multiply(edges.dd, edges.ee);
+    const wide whole = wide_subtract(product, wide_multiply(edges.de, edges.de));
+    const wide sine =
+        wide_max(wide_masked(wide_positive(product), wide_divide(whole, product)), zero);
+    angle->sine = sine;
+    angle->parallel = ~wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine)) & ALL_LANES;
+    const wide first = wide_fraction(cross_product(edges.de, along_q, along_p, edges.ee), whole);
     wide s, t;
-    wide_other_end(edges, first, &s, &t);
-    const wide_mask both = wide_at_most(sine, wide_set((real)1e-5));
-    if (edges->parallel && wide_mask_bits(both) != 0) {
+    wide_other_end(&edges, along_p, along_q, first, &s, &t);
+    if (angle->parallel) {
+        const wide_mask both = wide_at_most(sine, wide_set((real)1e-5));
         wide s0, t0, s1, t1;
-        wide_other_end(edges, zero, &s0, &t0);
-        wide_other_end(edges, one, &s1, &t1);
-        const struct wide_point from = between_points(edges, s0, t0),
-                                from1 = between_points(edges, s1, t1);
+        wide_other_end(&edges, along_p, along_q, zero, &s0, &t0);
+        wide_other_end(&edges, along_p, along_q, one, &s1, &t1);
+        const struct wide_point from = between_points(&edges, s0, t0),
+                                from1 = between_points(&edges, s1, t1);
         const wide_mask keeps = wide_at_most(wide_dot(from, from), wide_dot(from1, from1));
         s = wide_blend(both, wide_blend(keeps, s0, s1), s);
         t = wide_blend(both, wide_blend(keeps, t0, t1), t);
     }
 
     struct wide_contact found;
-    found.apart = between_points(edges, s, t);
+    found.apart = between_points(&edges, s, t);
     found.square = wide_dot(found.apart, found.apart);
     found.parts[0] = s;
     found.parts[1] = t;
     return found;
 }
 
+// The four points of candidates, one register after the other.
+enum { GATHERED = 8 };
+struct gathered {
+    wide at[GATHERED][4][3];
+};
+
+WIDE_INLINE void gather(wide to[3], const point_table *x, wide_index i)
+{
+    wide_point_lookup(x, i, &to[0], &to[1], &to[2]);
+}
+
+WIDE_INLINE struct wide_point gathered_point(const wide from[3])
+{
+    return (struct wide_point){from[0], from[1], from[2]};
+}
+
+WIDE_INLINE struct wide_edges gathered_edges(const wide points[4][3])
+{
+    return edges_between(gathered_point(points[0]), gathered_point(points[1]),
+                         gathered_point(points[2]), gathered_point(points[3]));
+}
+
 // Lanes whose edges may be nearer than the root of `limit`. The points that are found for nearly parallel
 // edges need not be the closest ones. But the square of the distance is convex in (s, t), so it is nowhere
 // in the unit square less than what its tangent plane at these points is at the corners. `rounded` is more
 // than the rounding of that, whose terms are products of the distance and of both edges.
-static inline unsigned edges_near(const struct wide_contact *found, const struct wide_edges *edges,
-                                  wide limit)
+static inline unsigned edges_near(const struct wide_contact *found, const struct wide_angle *angle,
+                                  const wide points[4][3], wide limit)
 {
     unsigned near = wide_mask_bits(wide_at_most(found->square, limit));
-    if (!edges->parallel)
+    if (!angle->parallel)
         return near;
+    const struct wide_edges edges = gathered_edges(points);
     const wide zero = wide_set(0), one = wide_set(1), s = found->parts[0], t = found->parts[1];
-    const wide by_s = wide_dot(found->apart, edges->d), by_t = wide_dot(found->apart, edges->e);
+    const wide by_s = wide_dot(found->apart, edges.d), by_t = wide_dot(found->apart, edges.e);
     const wide falls_s = wide_max(wide_multiply(by_s, s),
                                   wide_subtract(zero, wide_multiply(by_s, wide_subtract(one, s))));
     const wide falls_t = wide_max(wide_multiply(by_t, wide_subtract(zero, t)),
                                   wide_subtract(zero, wide_multiply(by_t, wide_subtract(t, one))));
     const wide rounded = wide_multiply(wide_set(32 * REAL_EPSILON),
-                                       wide_add(found->square, wide_add(edges->dd, edges->ee)));
+                                       wide_add(found->square, wide_add(edges.dd, edges.ee)));
     const wide least = wide_subtract(wide_subtract(found->square, rounded),
                                      wide_multiply(wide_set(2), wide_add(falls_s, falls_t)));
-    return near | (edges->parallel & ~wide_mask_bits(wide_at_most(limit, least)));
+    return near | (angle->parallel & ~wide_mask_bits(wide_at_most(limit, least)));
 }
 
-// The forces of the lanes, as records, their parts on each of the four nodes; and the forces that turn
-// edges, by node and axis, of the lanes in `turning`.
-struct lane_forces {
-    _Alignas(4 * sizeof(real)) real forces[4 * WIDE_LANES];
-    real weights[4][WIDE_LANES], turns[4][3][WIDE_LANES];
-    unsigned turning;
+// The forces of a batch, as records, their parts on each of the four nodes; and the forces that turn edges,
+// by node and axis, of the candidates in `turning`, whose bits are by register.
+struct batch_forces {
+    _Alignas(4 * sizeof(real)) real forces[4 * BATCH_ROOM];
+    real weights[4][BATCH_ROOM], turns[4][3][BATCH_ROOM];
+    unsigned turning[BATCH_ROOM / WIDE_LANES];
 };
 
-WIDE_INLINE void store_turn(real to[3][WIDE_LANES], wide sign, struct wide_point force)
+WIDE_INLINE void store_turn(real (*to)[BATCH_ROOM], int at, wide sign, struct wide_point force)
 {
-    wide_store(to[0], wide_multiply(sign, force.x));
-    wide_store(to[1], wide_multiply(sign, force.y));
-    wide_store(to[2], wide_multiply(sign, force.z));
+    wide_store(to[0] + at, wide_multiply(sign, force.x));
+    wide_store(to[1] + at, wide_multiply(sign, force.y));
+    wide_store(to[2] + at, wide_multiply(sign, force.z));
 }
 
 WIDE_INLINE struct wide_point two_parts(wide s, struct wide_point a, wide t, struct wide_point b)
@@ -215,12 +252,13 @@ WIDE_INLINE struct wide_point two_parts(wide s, struct wide_point a, wide t, str
 
 // The weights of nearly parallel edges, 1 of others, and the forces that turn them: edges_weight of
 // distance.h and add_turning_force of barrier.h.
-WIDE_INLINE wide turn_edges(const struct wide_edges *edges, const struct barrier *barrier,
-                            wide distance, struct lane_forces *forces)
+WIDE_INLINE wide turn_edges(const struct wide_edges *edges, wide sine,
+                            const struct barrier *barrier, wide distance, int at,
+                            struct batch_forces *forces)
 {
     const real k = barrier->stiffness, depth = barrier->depth;
     const wide zero = wide_set(0), one = wide_set(1), two = wide_set(2);
-    const wide x = wide_divide(edges->sine, wide_set(EDGES_PARALLEL));
+    const wide x = wide_divide(sine, wide_set(EDGES_PARALLEL));
     const wide_mask below = wide_positive(wide_subtract(one, x));
     const wide slope = wide_blend(
         below, wide_divide(wide_subtract(two, wide_multiply(two, x)), wide_set(EDGES_PARALLEL)),
@@ -244,12 +282,13 @@ WIDE_INLINE wide turn_edges(const struct wide_edges *edges, const struct barrier
                by_e = wide_divide(wide_multiply(common, de), ee);
     const struct wide_point on_d = two_parts(by_d, edges->d, common, edges->e),
                             on_e = two_parts(by_e, edges->e, common, edges->d);
-    store_turn(forces->turns[0], wide_set(-1), on_d);
-    store_turn(forces->turns[1], one, on_d);
-    store_turn(forces->turns[2], wide_set(-1), on_e);
-    store_turn(forces->turns[3], one, on_e);
-    forces->turning = wide_mask_bits(wide_positive(slope)) & wide_mask_bits(wide_positive(dd)) &
-                      wide_mask_bits(wide_positive(ee));
+    store_turn(forces->turns[0], at, wide_set(-1), on_d);
+    store_turn(forces->turns[1], at, one, on_d);
+    store_turn(forces->turns[2], at, wide_set(-1), on_e);
+    store_turn(forces->turns[3], at, one, on_e);
+    forces->turning[at / WIDE_LANES] = wide_mask_bits(wide_positive(slope)) &
+                                       wide_mask_bits(wide_positive(dd)) &
+                                       wide_mask_bits(wide_positive(ee));
     return weight;
 }
 
@@ -269,25 +308,27 @@ WIDE_INLINE void batch_point(real (*to)[BATCH_ROOM], int at, struct wide_point p
     (void)wide_pack(to[2] + at, p.z, lanes);
 }
 
-// Adds the lanes that touch to those of the group. `edges`: NULL of nodes and triangles.
+// Adds the lanes that touch to those of the group. `angle` and the four `points`: of edges, NULL of nodes and
+// triangles.
 WIDE_INLINE void batch_append(struct batch *batch, const struct wide_contact *found,
-                              const struct wide_edges *edges, const uint16_t *codes,
-                              unsigned touching)
+                              const struct wide_angle *angle, const wide (*points)[3],
+                              const uint16_t *codes, unsigned touching)
 {
     const int at = batch->count;
     (void)wide_pack(batch->parts[0] + at, found->parts[0], touching);
     (void)wide_pack(batch->parts[1] + at, found->parts[1], touching);
     (void)wide_pack(batch->square + at, found->square, touching);
     batch_point(batch->apart, at, found->apart, touching);
-    if (edges)
-        (void)wide_pack(batch->sine + at, edges->sine, touching);
-    if (edges && (touching & edges->parallel)) {
+    if (angle)
+        (void)wide_pack(batch->sine + at, angle->sine, touching);
+    if (angle && (touching & angle->parallel)) {
+        const struct wide_edges edges = gathered_edges(points);
         batch->parallel = true;
-        batch_point(batch->d, at, edges->d, touching);
-        batch_point(batch->e, at, edges->e, touching);
-        (void)wide_pack(batch->dd + at, edges->dd, touching);
-        (void)wide_pack(batch->ee + at, edges->ee, touching);
-        (void)wide_pack(batch->de + at, edges->de, touching);
+        batch_point(batch->d, at, edges.d, touching);
+        batch_point(batch->e, at, edges.e, touching);
+        (void)wide_pack(batch->dd + at, edges.dd, touching);
+        (void)wide_pack(batch->ee + at, edges.ee, touching);
+        (void)wide_pack(batch->de + at, edges.de, touching);
     }
     batch->count += (int)(codes_keep(batch->codes + at, codes, touching) - (batch->codes + at));
 }
@@ -300,7 +341,7 @@ WIDE_INLINE struct wide_point batch_load(const real (*from)[BATCH_ROOM], int at)
 
 // The forces of a register of candidates that touch, from number `at` of the batch on.
 WIDE_INLINE void forces_of_batch(const struct batch *batch, int at, bool edges,
-                                 const struct barrier *barrier, struct lane_forces *forces)
+                                 const struct barrier *barrier, struct batch_forces *forces)
 {
     // The force of the barrier over the distance.
     const real k = barrier->stiffness, depth = barrier->depth;
@@ -311,7 +352,7 @@ WIDE_INLINE void forces_of_batch(const struct batch *batch, int at, bool edges,
     const wide deep = wide_add(wide_set(2 * k * depth), wide_multiply(wide_set(4 * k), more));
     const wide cubic = wide_multiply(wide_multiply(wide_set(2 * k / depth), s), s);
     wide force = wide_blend(wide_positive(more), deep, cubic);
-    forces->turning = 0;
+    forces->turning[at / WIDE_LANES] = 0;
     if (edges && batch->parallel) {
         const wide sine = wide_load(batch->sine + at);
         if (wide_mask_bits(wide_at_most(wide_set(EDGES_PARALLEL), sine)) != ALL_LANES) {
@@ -319,26 +360,25 @@ WIDE_INLINE void forces_of_batch(const struct batch *batch, int at, bool edges,
                                               .e = batch_load(batch->e, at),
                                               .dd = wide_load(batch->dd + at),
                                               .ee = wide_load(batch->ee + at),
-                                              .de = wide_load(batch->de + at),
-                                              .sine = sine};
-            force = wide_multiply(turn_edges(&turned, barrier, distance, forces), force);
+                                              .de = wide_load(batch->de + at)};
+            force = wide_multiply(turn_edges(&turned, sine, barrier, distance, at, forces), force);
         }
     }
     const wide scale = wide_divide(force, distance);
     const struct wide_point apart = batch_load(batch->apart, at);
-    wide_records_put(forces->forces, wide_multiply(scale, apart.x), wide_multiply(scale, apart.y),
-                     wide_multiply(scale, apart.z));
+    wide_records_put(forces->forces + 4 * at, wide_multiply(scale, apart.x),
+                     wide_multiply(scale, apart.y), wide_multiply(scale, apart.z));
     const wide first = wide_load(batch->parts[0] + at), second = wide_load(batch->parts[1] + at);
     if (edges) {
-        wide_store(forces->weights[0], wide_subtract(one, first));
-        wide_store(forces->weights[1], first);
-        wide_store(forces->weights[2], wide_subtract(second, one));
+        wide_store(forces->weights[0] + at, wide_subtract(one, first));
+        wide_store(forces->weights[1] + at, first);
+        wide_store(forces->weights[2] + at, wide_subtract(second, one));
     } else {
-        wide_store(forces->weights[0], one);
-        wide_store(forces->weights[1], wide_subtract(wide_add(first, second), one));
-        wide_store(forces->weights[2], wide_subtract(zero, first));
+        wide_store(forces->weights[0] + at, one);
+        wide_store(forces->weights[1] + at, wide_subtract(wide_add(first, second), one));
+        wide_store(forces->weights[2] + at, wide_subtract(zero, first));
     }
-    wide_store(forces->weights[3], wide_subtract(zero, second));
+    wide_store(forces->weights[3] + at, wide_subtract(zero, second));
 }
 
 // Reads the forces on nodes into records, unless they are there.
@@ -386,31 +426,38 @@ static inline void hand_out(struct barrier_work *work, struct touching_candidate
 }
 
 static inline void hand_out_one(struct barrier_work *work, const struct batch *batch, int at,
-                                const struct lane_forces *forces, int lane, int group)
+                                const struct batch_forces *forces, int group)
 {
     real slope, weight = 1;
     if (group == 2)
         weight = edges_weight(batch->sine[at], &slope);
     hand_out(work, (struct touching_candidate){
                        touching_key(group, batch->codes[at]),
-                       {group == 2 ? forces->weights[1][lane] : 0 - forces->weights[2][lane],
-                        0 - forces->weights[3][lane]},
+                       {group == 2 ? forces->weights[1][at] : 0 - forces->weights[2][at],
+                        0 - forces->weights[3][at]},
                        {batch->apart[0][at], batch->apart[1][at], batch->apart[2][at]},
                        batch->square[at],
                        weight});
 }
 
-WIDE_INLINE void add_lane(const struct lane_forces *forces, int lane, int i,
-                          struct force_sums *sums, int node)
+// Nodes of the candidate with this code, in the order of its weights.
+struct code_nodes {
+    size_t at[4];
+};
+
+WIDE_INLINE struct code_nodes nodes_of_point(unsigned code, const struct block_corners *of)
 {
-    wide_record_add(sums->records + 4 * node, forces->weights[i][lane], forces->forces + 4 * lane);
+    const unsigned triangle = code & (SURFACE_TRIANGLES - 1U);
+    return (struct code_nodes){{code >> TRIANGLE_BITS, of->triangles[0][triangle],
+                                of->triangles[1][triangle], of->triangles[2][triangle]}};
 }
 
-WIDE_INLINE void add_turn(const struct lane_forces *forces, int lane, int i,
-                          struct force_sums *sums, int node)
+WIDE_INLINE struct code_nodes nodes_of_edges(unsigned code, const struct block_corners *a,
+                                             const struct block_corners *b)
 {
-    for (int axis = 0; axis < 3; axis++)
-        sums->records[4 * node + axis] += forces->turns[i][axis][lane];
+    const unsigned edge_a = code >> EDGE_BITS, edge_b = code & (SURFACE_EDGES - 1U);
+    return (struct code_nodes){
+        {a->edges[0][edge_a], a->edges[1][edge_a], b->edges[0][edge_b], b->edges[1][edge_b]}};
 }
 
 // Marks the lanes of the candidates from number `at` of the group on.
@@ -426,83 +473,82 @@ static struct point point_of(const real (*x)[SURFACE_NODES], int node)
     return (struct point){x[0][node], x[1][node], x[2][node]};
 }
 
-// Adds the forces of a batch to the nodes of both blocks. `of`: the block of the triangles.
-static void push_batch_of_points(struct barrier_work *work, struct batch *batch, int group,
-                                 const struct block_corners *of)
+// Adds the forces of a candidate to those on its nodes, of which the first `split` are in the block of sums[0].
+WIDE_INLINE void add_forces(const struct batch_forces *forces, int at, int split,
+                            real *const records[2], struct code_nodes nodes)
 {
-    struct force_sums *on_points = work->sums[group], *on_corners = work->sums[1 - group];
-    struct lane_forces forces;
-    for (int at = 0; at < batch->count; at += WIDE_LANES) {
-        const int left = batch->count - at, lanes = left < WIDE_LANES ? left : WIDE_LANES;
-        forces_of_batch(batch, at, false, work->barrier, &forces);
-        for (int lane = 0; lane < lanes; lane++) {
-            const uint16_t code = batch->codes[at + lane];
-            if (!work->in_records) // nor after some have been handed out
-                begin_sums(work);
-            const int triangle = code & (SURFACE_TRIANGLES - 1);
-            add_lane(&forces, lane, 0, on_points, code >> TRIANGLE_BITS);
-            for (int corner = 0; corner < 3; corner++)
-                add_lane(&forces, lane, corner + 1, on_corners, of->triangles[corner][triangle]);
-            if (work->pair->touching)
-                hand_out_one(work, batch, at + lane, &forces, lane, group);
-        }
-    }
-    batch->count = 0;
+    for (int i = 0; i < 4; i++)
+        wide_record_add(records[i >= split] + 4 * nodes.at[i], forces->weights[i][at],
+                        forces->forces + 4 * at);
 }
 
-static void push_batch_of_edges(struct barrier_work *work, struct batch *batch)
+static inline void add_turns(const struct batch_forces *forces, int at, real *const records[2],
+                             struct code_nodes nodes)
 {
-    const struct listed_pair *pair = work->pair;
-    struct force_sums *const *sums = work->sums;
-    struct lane_forces forces;
-    for (int at = 0; at < batch->count; at += WIDE_LANES) {
-        const int left = batch->count - at, lanes = left < WIDE_LANES ? left : WIDE_LANES;
-        forces_of_batch(batch, at, true, work->barrier, &forces);
-        for (int lane = 0; lane < lanes; lane++) {
-            const uint16_t code = batch->codes[at + lane];
-            if (!work->in_records) // nor after some have been handed out
-                begin_sums(work);
-            const int edge_a = code >> EDGE_BITS, edge_b = code & (SURFACE_EDGES - 1);
-            const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
-                                  pair->b->edges[0][edge_b], pair->b->edges[1][edge_b]};
-            for (int i = 0; i < 4; i++)
-                add_lane(&forces, lane, i, sums[i / 2], nodes[i]);
-            for (int i = 0; (forces.turning >> lane & 1) && i < 4; i++)
-                add_turn(&forces, lane, i, sums[i / 2], nodes[i]);
-            if (pair->touching)
-                hand_out_one(work, batch, at + lane, &forces, lane, 2);
-        }
-    }
-    batch->count = 0;
-    batch->parallel = false;
+    for (int i = 0; i < 4; i++)
+        for (int axis = 0; axis < 3; axis++)
+            records[i / 2][4 * nodes.at[i] + (size_t)axis] += forces->turns[i][axis][at];
 }
 
-static void push_batch(struct barrier_work *work, struct batch *batch, int group,
-                       const struct block_corners *of)
+// Adds the forces of candidates first .. end - 1 of a batch to those on its nodes; some `turns`.
+WIDE_INLINE void add_batch(struct barrier_work *work, const struct batch *batch,
+                           const struct batch_forces *forces, int first, int end, int group,
+                           bool turns, bool hands_out)
+{
+    const struct block_corners *a = work->pair->a, *b = work->pair->b, *of = group == 0 ? b : a;
+    const int side = group == 1, split = group < 2 ? 1 : 2;
+    real *const records[2] = {work->sums[side]->records, work->sums[1 - side]->records};
+    for (int at = first; at < end; at++) {
+        const unsigned code = batch->codes[at];
+        const struct code_nodes nodes =
+            group < 2 ? nodes_of_point(code, of) : nodes_of_edges(code, a, b);
+        if (hands_out) // after which forces are no longer in records
+            begin_sums(work);
+        add_forces(forces, at, split, records, nodes);
+        if (turns && (forces->turning[at / WIDE_LANES] >> at % WIDE_LANES & 1))
+            add_turns(forces, at, records, nodes);
+        if (hands_out)
+            hand_out_one(work, batch, at, forces, group);
+    }
+}
+
+// Of a batch of nodes and triangles, or of edges. Nearly always there is nothing to turn or to hand out.
+WIDE_INLINE void push_batch_of(struct barrier_work *work, const struct batch *batch, bool edges)
+{
+    const int first = batch->of_first, end = batch->count;
+    const bool hands_out = work->pair->touching != NULL;
+    struct batch_forces forces;
+    for (int at = 0; at < end; at += WIDE_LANES)
+        forces_of_batch(batch, at, edges, work->barrier, &forces);
+    if (edges && hands_out)
+        add_batch(work, batch, &forces, 0, end, 2, true, true);
+    else if (edges && batch->parallel)
+        add_batch(work, batch, &forces, 0, end, 2, true, false);
+    else if (edges)
+        add_batch(work, batch, &forces, 0, end, 2, false, false);
+    else if (hands_out) {
+        add_batch(work, batch, &forces, 0, first, 0, false, true);
+        add_batch(work, batch, &forces, first, end, 1, false, true);
+    } else {
+        add_batch(work, batch, &forces, 0, first, 0, false, false);
+        add_batch(work, batch, &forces, first, end, 1, false, false);
+    }
+}
+
+static void push_batch(struct barrier_work *work, struct batch *batch, int group)
 {
     if (batch->count == 0)
         return;
+    if (group == 0)
+        batch->of_first = batch->count;
     work->touches = true;
+    begin_sums(work);
     if (group < 2)
-        push_batch_of_points(work, batch, group, of);
+        push_batch_of(work, batch, false);
     else
-        push_batch_of_edges(work, batch);
-}
-
-// The four points of candidates, one register after the other.
-enum { GATHERED = 4 };
-struct gathered {
-    wide at[GATHERED][4][3];
-};
-
-WIDE_INLINE void gather(wide to[3], const point_table *x, wide_index i)
-{
-    wide_point_lookup(x, i, &to[0], &to[1], &to[2]);
-}
-
-WIDE_INLINE struct wide_point gathered_point(const wide from[3])
-{
-    return (struct wide_point){from[0], from[1], from[2]};
+        push_batch_of(work, batch, true);
+    batch->count = batch->of_first = 0;
+    batch->parallel = false;
 }
 
 // Nodes of the block with `points`, and triangles of the other one: a group of the pair.
@@ -516,6 +562,7 @@ static void push_points(struct barrier_work *work, struct batch *batch, int grou
     uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
     for (const uint16_t *from = first; from < end; from += GATHERED * WIDE_LANES) {
         struct gathered points;
+        struct wide_contact found[GATHERED];
         const uint16_t *at = from;
         for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
             const uint16_t *codes = next_codes(at, end, tail);
@@ -527,22 +574,28 @@ static void push_points(struct barrier_work *work, struct batch *batch, int grou
         }
         at = from;
         for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
-            const unsigned lanes = lanes_before(at, end);
-            const struct wide_contact found = closest_points_on_triangles(
+            found[i] = closest_points_on_triangles(
                 gathered_point(points.at[i][0]), gathered_point(points.at[i][1]),
                 gathered_point(points.at[i][2]), gathered_point(points.at[i][3]));
-            work->least = wide_min(found.square, work->least);
+        }
+        at = from;
+        for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
+            const unsigned lanes = lanes_before(at, end);
+            work->least = wide_min(found[i].square, work->least);
             if (work->near)
                 mark_lanes(work, (size_t)(at - first),
-                           lanes & wide_mask_bits(
-                                       wide_at_most(found.square, wide_set(work->pair->square))));
-            batch_append(batch, &found, NULL, end - at < WIDE_LANES ? tail : at,
-                         lanes_that_touch(&found, work->barrier, lanes));
+                           lanes & wide_mask_bits(wide_at_most(found[i].square,
+                                                               wide_set(work->pair->square))));
+            batch_append(batch, &found[i], NULL, NULL, end - at < WIDE_LANES ? tail : at,
+                         lanes_that_touch(&found[i], work->barrier, lanes));
             if (batch->count >= BATCH)
-                push_batch(work, batch, group, of);
+                push_batch(work, batch, group);
         }
     }
-    push_batch(work, batch, group, of);
+    if (group == 0) // the next group follows
+        batch->of_first = batch->count;
+    else
+        push_batch(work, batch, 1);
 }
 
 // Two edges without triangles.
@@ -579,6 +632,8 @@ static void push_edges(struct barrier_work *work, struct batch *batch, const uin
     uint16_t tail[WIDE_LANES + CODES_SLACK] = {0};
     for (const uint16_t *from = first; from < end; from += GATHERED * WIDE_LANES) {
         struct gathered points;
+        struct wide_contact found[GATHERED];
+        struct wide_angle angles[GATHERED];
         const uint16_t *at = from;
         for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
             const uint16_t *codes = next_codes(at, end, tail);
@@ -591,25 +646,29 @@ static void push_edges(struct barrier_work *work, struct batch *batch, const uin
         }
         at = from;
         for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
-            const unsigned lanes = lanes_before(at, end);
-            struct wide_edges edges;
-            const struct wide_contact found = closest_points_on_edges(
+            found[i] = closest_points_on_edges(
                 gathered_point(points.at[i][0]), gathered_point(points.at[i][1]),
-                gathered_point(points.at[i][2]), gathered_point(points.at[i][3]), &edges);
+                gathered_point(points.at[i][2]), gathered_point(points.at[i][3]), &angles[i]);
+        }
+        at = from;
+        for (int i = 0; i < GATHERED && at < end; i++, at += WIDE_LANES) {
+            const unsigned lanes = lanes_before(at, end);
             // In all lanes these are points of both edges, so that none is nearer than they can be.
-            work->least = wide_min(found.square, work->least);
+            work->least = wide_min(found[i].square, work->least);
             if (work->near)
                 mark_lanes(work, (size_t)(at - first),
-                           lanes & edges_near(&found, &edges, wide_set(pair->square)));
+                           lanes & edges_near(&found[i], &angles[i], points.at[i],
+                                              wide_set(pair->square)));
             if (pair->bare)
                 continue;
-            batch_append(batch, &found, &edges, end - at < WIDE_LANES ? tail : at,
-                         lanes_that_touch(&found, work->barrier, lanes));
+            batch_append(batch, &found[i], &angles[i], points.at[i],
+                         end - at < WIDE_LANES ? tail : at,
+                         lanes_that_touch(&found[i], work->barrier, lanes));
             if (batch->count >= BATCH)
-                push_batch(work, batch, 2, NULL);
+                push_batch(work, batch, 2);
         }
     }
-    push_batch(work, batch, 2, NULL);
+    push_batch(work, batch, 2);
     for (const uint16_t *at = first; at < end && pair->bare; at++) {
         const int edge_a = *at >> EDGE_BITS, edge_b = *at & (SURFACE_EDGES - 1);
         const int nodes[4] = {pair->a->edges[0][edge_a], pair->a->edges[1][edge_a],
@@ -636,14 +695,41 @@ static uint32_t nodes_with_forces(real (*const on)[SURFACE_NODES])
     return nodes;
 }
 
-// The codes of a group whose candidates are marked; returns their end, after which there are zeros.
+// The codes of the candidates of a group that are marked; returns their end, after which there are zeros.
 static uint16_t *marked_codes(uint16_t *to, const uint16_t *codes, size_t count,
                               const uint16_t *marks)
 {
-    for (size_t i = 0; i < count; i += WIDE_LANES)
-        to = codes_keep(to, codes + i, marks[i / MARK_BITS] >> i % MARK_BITS & ALL_LANES);
+    for (size_t word = 0; word < mark_words(count); word++)
+        to = codes_keep_16(to, codes + word * MARK_BITS, marks[word]);
     memset(to, 0, CODES_SLACK * sizeof *to);
     return to;
+}
+
+// Codes of the three groups of a pair that are to be evaluated.
+struct chosen_codes {
+    const uint16_t *first[3], *end[3];
+    uint16_t kept[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES +
+                  3 * CODES_SLACK];
+};
+
+// All are copied before the first are read, since a load of what several stores have just written waits for
+// them.
+static void choose_codes(const struct listed_pair *pair, struct chosen_codes *chosen)
+{
+    const uint16_t *codes = pair->codes, *marks = pair->marks;
+    uint16_t *to = chosen->kept;
+    for (int group = 0; group < 3; group++) {
+        const size_t count = pair->counts[group];
+        chosen->first[group] = codes;
+        chosen->end[group] = codes + count;
+        if (marks) {
+            chosen->first[group] = to;
+            chosen->end[group] = to = marked_codes(to, codes, count, marks);
+            to += CODES_SLACK;
+            marks += mark_words(count);
+        }
+        codes += count;
+    }
 }
 
 static bool barrier_forces(const struct listed_pair *pair, const struct barrier *barrier,
@@ -654,29 +740,23 @@ static bool barrier_forces(const struct listed_pair *pair, const struct barrier 
     b.on = (block_reals *)on_b;
     struct barrier_work work = {
         pair, barrier, wide_set(REAL_HUGE), pair->near, false, {&a, on_a == on_b ? &a : &b}, false};
-    uint16_t kept[SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
+    struct chosen_codes chosen;
     struct batch batch;
-    batch.count = 0;
+    batch.count = batch.of_first = 0;
     batch.parallel = false;
+    choose_codes(pair, &chosen);
     point_table x_a, x_b;
     point_table_make(&x_a, pair->x_a);
     point_table_make(&x_b, pair->x_b);
-    size_t first = 0, word = 0; // of the group
     for (int group = 0; group < 3; group++) {
-        const size_t count = pair->counts[group];
-        const uint16_t *codes = pair->codes + first, *end = codes + count;
-        if (pair->marks) {
-            end = marked_codes(kept, codes, count, pair->marks + word);
-            codes = kept;
-        }
-        work.near = pair->near ? pair->near + word : NULL;
+        const uint16_t *first = chosen.first[group], *end = chosen.end[group];
         if (group < 2)
-            push_points(&work, &batch, group, codes, end, group == 0 ? &x_a : &x_b,
+            push_points(&work, &batch, group, first, end, group == 0 ? &x_a : &x_b,
                         group == 0 ? &x_b : &x_a, group == 0 ? pair->b : pair->a);
         else
-            push_edges(&work, &batch, codes, end, &x_a, &x_b);
-        first += count;
-        word += mark_words(count);
+            push_edges(&work, &batch, first, end, &x_a, &x_b);
+        if (work.near)
+            work.near += mark_words(pair->counts[group]);
     }
     if (pair->touching && pair->touching->count > 0)
         hand_out_all(&work);

@@ -92,14 +92,15 @@ static inline wide_mask wide_lane_range(long first, long end)
     return WIDE_OF_INTEGERS(_mm256_and_si256(from, to));
 }
 
+// Not by intrinsics: of these GCC compares the mask with 0 again where wide_blend selects by it.
 static inline wide_mask wide_positive(wide a)
 {
-    return WIDE_OP(cmp)(a, wide_set(0), _CMP_GT_OQ);
+    return (wide_mask)(a > wide_set(0));
 }
 
 static inline wide_mask wide_at_most(wide a, wide b)
 {
-    return WIDE_OP(cmp)(a, b, _CMP_LE_OQ);
+    return (wide_mask)(a <= b);
 }
 
 static inline wide_mask wide_mask_zero_bytes(const uint8_t *p)
@@ -162,17 +163,22 @@ static inline void wide_records_8(const real *records, const uint16_t *at, wide 
     *vz = _mm256_permute2f128_ps(first[2], last[2], 0x31);
 }
 #else
-static inline void wide_components(const real *records, const uint16_t *at, int scale, wide *x,
-                                   wide *y, wide *z)
+static inline void wide_transpose_records(const real *const at[4], wide *x, wide *y, wide *z)
 {
-    __m256d a = _mm256_load_pd(records + scale * at[0]),
-            b = _mm256_load_pd(records + scale * at[1]);
-    __m256d c = _mm256_load_pd(records + scale * at[2]),
-            d = _mm256_load_pd(records + scale * at[3]);
+    __m256d a = _mm256_load_pd(at[0]), b = _mm256_load_pd(at[1]);
+    __m256d c = _mm256_load_pd(at[2]), d = _mm256_load_pd(at[3]);
     __m256d ab = _mm256_unpacklo_pd(a, b), cd = _mm256_unpacklo_pd(c, d);
     *x = _mm256_permute2f128_pd(ab, cd, 0x20);
     *y = _mm256_permute2f128_pd(_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d), 0x20);
     *z = _mm256_permute2f128_pd(ab, cd, 0x31);
+}
+
+static inline void wide_components(const real *records, const uint16_t *at, int scale, wide *x,
+                                   wide *y, wide *z)
+{
+    const real *const rows[4] = {records + scale * at[0], records + scale * at[1],
+                                 records + scale * at[2], records + scale * at[3]};
+    wide_transpose_records(rows, x, y, z);
 }
 #endif
 

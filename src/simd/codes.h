@@ -20,6 +20,7 @@
 //                                  is set, in order; returns the end. 16 numbers more may be read.
 //   codes_keep(to, from, bits)     from[l] for every bit l < WIDE_LANES that is set; returns the
 //                                  end. `to` may be up to `from`.
+//   codes_keep_16(to, from, bits)  the same for every bit l < 16, not in place
 //
 // Tables are registers where these can be looked up, and are then loaded once for many lookups.
 // Codes are written and read up to CODES_SLACK beyond their end.
@@ -168,16 +169,26 @@ WIDE_INLINE uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, unsig
     return to;
 }
 
-static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
+static inline __m256i codes_kept(const uint16_t *from, unsigned bits)
 {
     const __m512i codes = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from));
-    const __m256i kept = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32((__mmask16)bits, codes));
-#    if TAUT_REAL_BITS == 32
-    _mm256_storeu_si256((__m256i *)to, kept);
-#    else // later codes may not be overwritten
-    _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(kept));
-#    endif
+    return _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32((__mmask16)bits, codes));
+}
+
+static inline uint16_t *codes_keep_16(uint16_t *to, const uint16_t *from, unsigned bits)
+{
+    _mm256_storeu_si256((__m256i *)to, codes_kept(from, bits));
     return to + __builtin_popcount(bits);
+}
+
+static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
+{
+#    if TAUT_REAL_BITS == 32
+    return codes_keep_16(to, from, bits);
+#    else // later codes may not be overwritten
+    _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(codes_kept(from, bits)));
+    return to + __builtin_popcount(bits);
+#    endif
 }
 
 #else
@@ -194,7 +205,7 @@ WIDE_INLINE void point_table_make(point_table *table, const real (*x)[32])
 
 #    if TAUT_WIDE_ISA == 3
 
-typedef __m128i wide_index; // 16 bits each, of which the first WIDE_LANES are used
+typedef __m128i wide_index; // a byte each, of which the first WIDE_LANES are used
 
 typedef struct {
     __m128i bytes[4]; // the last two for a table of 64
@@ -203,18 +214,20 @@ typedef struct {
 
 static inline wide_index wide_index_bytes(const uint8_t *p)
 {
-    return _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)p));
+    return _mm_loadl_epi64((const __m128i *)p);
 }
 
 static inline wide_index wide_index_above(const uint16_t *p, int bits)
 {
-    return _mm_srli_epi16(_mm_loadu_si128((const __m128i *)p), bits);
+    const __m128i words = _mm_srli_epi16(_mm_loadu_si128((const __m128i *)p), bits);
+    return _mm_packus_epi16(words, words);
 }
 
 static inline wide_index wide_index_below(const uint16_t *p, int bits)
 {
-    return _mm_and_si128(_mm_loadu_si128((const __m128i *)p),
-                         _mm_set1_epi16((short)((1 << bits) - 1)));
+    const __m128i words = _mm_and_si128(_mm_loadu_si128((const __m128i *)p),
+                                        _mm_set1_epi16((short)((1 << bits) - 1)));
+    return _mm_packus_epi16(words, words);
 }
 
 WIDE_INLINE byte_table byte_table_make(const uint8_t *p, int count)
@@ -229,87 +242,103 @@ WIDE_INLINE byte_table byte_table_make(const uint8_t *p, int count)
 // highest bit of their byte.
 WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
 {
-    const __m128i at = _mm_packus_epi16(i, i), bit_4 = _mm_slli_epi16(at, 3);
-    __m128i found = _mm_blendv_epi8(_mm_shuffle_epi8(table->bytes[0], at),
-                                    _mm_shuffle_epi8(table->bytes[1], at), bit_4);
+    const __m128i bit_4 = _mm_slli_epi16(i, 3);
+    __m128i found = _mm_blendv_epi8(_mm_shuffle_epi8(table->bytes[0], i),
+                                    _mm_shuffle_epi8(table->bytes[1], i), bit_4);
     if (table->large)
         found = _mm_blendv_epi8(found,
-                                _mm_blendv_epi8(_mm_shuffle_epi8(table->bytes[2], at),
-                                                _mm_shuffle_epi8(table->bytes[3], at), bit_4),
-                                _mm_slli_epi16(at, 2));
-    return _mm_cvtepu8_epi16(found);
+                                _mm_blendv_epi8(_mm_shuffle_epi8(table->bytes[2], i),
+                                                _mm_shuffle_epi8(table->bytes[3], i), bit_4),
+                                _mm_slli_epi16(i, 2));
+    return found;
 }
 
-#        if TAUT_REAL_BITS == 32
-WIDE_INLINE __m128 record_at(const point_table *table, uint64_t bytes)
+// Of numbers that are the lowest byte times 8, which still fit into bytes.
+WIDE_INLINE const real *record_at(const point_table *table, uint64_t eighths)
 {
-    return _mm_load_ps((const real *)((const char *)table->records + (bytes & UINT16_MAX)));
+    return (const real *)((const char *)table->records +
+                          (eighths & UINT8_MAX) * (sizeof(real) / 2));
 }
 
-// Numbers leave the vector registers by four, which takes fewer instructions than one by one.
+// Numbers leave the vector registers together, which takes fewer instructions than one by one.
 WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
                                    wide *z)
 {
-    const __m128i at = _mm_slli_epi16(i, 4); // bytes
-    const uint64_t first = (uint64_t)_mm_cvtsi128_si64(at);
-    const uint64_t last = (uint64_t)_mm_extract_epi64(at, 1);
+    const uint64_t at = (uint64_t)_mm_cvtsi128_si64(_mm_slli_epi16(i, 3));
+#        if TAUT_REAL_BITS == 32
     wide row[4];
     for (int k = 0; k < 4; k++)
-        row[k] = _mm256_insertf128_ps(_mm256_castps128_ps256(record_at(table, first >> 16 * k)),
-                                      record_at(table, last >> 16 * k), 1);
+        row[k] =
+            _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(record_at(table, at >> 8 * k))),
+                                 _mm_load_ps(record_at(table, at >> 8 * (k + 4))), 1);
     wide_transpose(row, x, y, z);
-}
 #        else
-WIDE_INLINE void wide_point_lookup(const point_table *table, wide_index i, wide *x, wide *y,
-                                   wide *z)
-{
-    uint16_t at[8];
-    _mm_storeu_si128((__m128i *)at, _mm_slli_epi16(i, 2));
-    wide_records_4(table->records, at, x, y, z);
-}
+    const real *records[4];
+    for (int k = 0; k < 4; k++)
+        records[k] = record_at(table, at >> 8 * k);
+    wide_transpose_records(records, x, y, z);
 #        endif
-
-// Where the bytes of those of four codes are whose bits are set, and 0x80 for one that is 0.
-#        define CODE_0 0x0100
-#        define CODE_1 0x0302
-#        define CODE_2 0x0504
-#        define CODE_3 0x0706
-static const uint16_t four_kept[16][4] = {
-    {0x8080, 0x8080, 0x8080, 0x8080}, {CODE_0, 0x8080, 0x8080, 0x8080},
-    {CODE_1, 0x8080, 0x8080, 0x8080}, {CODE_0, CODE_1, 0x8080, 0x8080},
-    {CODE_2, 0x8080, 0x8080, 0x8080}, {CODE_0, CODE_2, 0x8080, 0x8080},
-    {CODE_1, CODE_2, 0x8080, 0x8080}, {CODE_0, CODE_1, CODE_2, 0x8080},
-    {CODE_3, 0x8080, 0x8080, 0x8080}, {CODE_0, CODE_3, 0x8080, 0x8080},
-    {CODE_1, CODE_3, 0x8080, 0x8080}, {CODE_0, CODE_1, CODE_3, 0x8080},
-    {CODE_2, CODE_3, 0x8080, 0x8080}, {CODE_0, CODE_2, CODE_3, 0x8080},
-    {CODE_1, CODE_2, CODE_3, 0x8080}, {CODE_0, CODE_1, CODE_2, CODE_3}};
-#        undef CODE_0
-#        undef CODE_1
-#        undef CODE_2
-#        undef CODE_3
-
-WIDE_INLINE __m128i bytes_of_four(uint64_t bits)
-{
-    return _mm_loadl_epi64((const __m128i *)four_kept[bits & 15]);
 }
 
-// The first four of eight codes, then the last four.
-WIDE_INLINE uint16_t *codes_keep_four(uint16_t *to, __m128i codes, uint64_t bits)
+// The lanes whose bits are set, in order, a byte each, for every set of lanes.
+#        define BITS_OF_4(m)  (((m)&1) + ((m) >> 1 & 1) + ((m) >> 2 & 1) + ((m) >> 3 & 1))
+#        define BITS_OF(m)    (BITS_OF_4(m) + BITS_OF_4((m) >> 4))
+#        define BELOW(m, l)   ((m) & ((1 << (l)) - 1))
+#        define LANE(m, l)    ((UINT64_C(l) * ((m) >> (l)&1)) << 8 * BITS_OF(BELOW(m, l)))
+#        define LANES_TO_4(m) (LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
+#        define LANES(m)      (LANES_TO_4(m) | LANE(m, 4) | LANE(m, 5) | LANE(m, 6) | LANE(m, 7))
+#        define SETS_4(m)     LANES(m), LANES(m + 1), LANES(m + 2), LANES(m + 3)
+#        define SETS_16(m)    SETS_4(m), SETS_4(m + 4), SETS_4(m + 8), SETS_4(m + 12)
+#        define SETS_64(m)    SETS_16(m), SETS_16(m + 16), SETS_16(m + 32), SETS_16(m + 48)
+static const uint64_t lanes_kept[256] = {SETS_64(0), SETS_64(64), SETS_64(128), SETS_64(192)};
+#        undef BITS_OF_4
+#        undef BITS_OF
+#        undef BELOW
+#        undef LANE
+#        undef LANES_TO_4
+#        undef LANES
+#        undef SETS_4
+#        undef SETS_16
+#        undef SETS_64
+
+WIDE_INLINE __m128i kept_lanes(unsigned bits)
 {
-    _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(codes, bytes_of_four(bits)));
-    return to + __builtin_popcount((unsigned)bits & 15);
+    return _mm_loadl_epi64((const __m128i *)&lanes_kept[bits]);
 }
 
-WIDE_INLINE uint16_t *codes_keep_eight(uint16_t *to, __m128i codes, uint64_t bits)
+// The bytes of these lanes, of 16 bits each.
+WIDE_INLINE __m128i bytes_of_kept(unsigned bits)
 {
-    to = codes_keep_four(to, codes, bits);
-    return codes_keep_four(to, _mm_srli_si128(codes, 8), bits >> 4);
+    const __m128i lanes = kept_lanes(bits), twice = _mm_unpacklo_epi8(lanes, lanes);
+    return _mm_add_epi8(_mm_add_epi8(twice, twice), _mm_set1_epi16(0x0100));
+}
+
+WIDE_INLINE uint16_t *codes_keep_eight(uint16_t *to, __m128i codes, unsigned bits)
+{
+    _mm_storeu_si128((__m128i *)to, _mm_shuffle_epi8(codes, bytes_of_kept(bits)));
+    return to + __builtin_popcount(bits);
 }
 
 WIDE_INLINE uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
 {
-    const __m128i codes = _mm_loadu_si128((const __m128i *)from);
-    return WIDE_LANES == 4 ? codes_keep_four(to, codes, bits) : codes_keep_eight(to, codes, bits);
+    if (WIDE_LANES == 8)
+        return codes_keep_eight(to, _mm_loadu_si128((const __m128i *)from), bits);
+    // Later codes may not be overwritten.
+    _mm_storel_epi64((__m128i *)to,
+                     _mm_shuffle_epi8(_mm_loadl_epi64((const __m128i *)from), bytes_of_kept(bits)));
+    return to + __builtin_popcount(bits);
+}
+
+WIDE_INLINE uint16_t *codes_keep_16(uint16_t *to, const uint16_t *from, unsigned bits)
+{
+    to = codes_keep_eight(to, _mm_loadu_si128((const __m128i *)from), bits & 255);
+    return codes_keep_eight(to, _mm_loadu_si128((const __m128i *)(from + 8)), bits >> 8);
+}
+
+// Eight bytes as words.
+WIDE_INLINE __m128i wide_words(const uint8_t *p)
+{
+    return _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)p));
 }
 
 WIDE_INLINE uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, unsigned high,
@@ -317,7 +346,8 @@ WIDE_INLINE uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, unsig
 {
     for (int first = 0; first < count; first += 8, bits >>= 8)
         to = codes_keep_eight(
-            to, _mm_or_si128(wide_index_bytes(numbers + first), _mm_set1_epi16((short)high)), bits);
+            to, _mm_or_si128(wide_words(numbers + first), _mm_set1_epi16((short)high)),
+            (unsigned)bits & 255);
     return to;
 }
 
@@ -326,7 +356,8 @@ WIDE_INLINE int bytes_pack(uint8_t *to, const uint8_t *from, uint64_t bits, int 
     const uint8_t *start = to;
     for (int first = 0; first < count; first += 8, bits >>= 8) {
         uint16_t kept[16];
-        const uint16_t *end = codes_keep_eight(kept, wide_index_bytes(from + first), bits);
+        const uint16_t *end =
+            codes_keep_eight(kept, wide_words(from + first), (unsigned)bits & 255);
         const __m128i words = _mm_loadu_si128((const __m128i *)kept);
         _mm_storel_epi64((__m128i *)to, _mm_packus_epi16(words, words));
         to += end - kept;
@@ -335,37 +366,15 @@ WIDE_INLINE int bytes_pack(uint8_t *to, const uint8_t *from, uint64_t bits, int 
 }
 
 #        if TAUT_REAL_BITS == 32
-// The lanes whose bits are set, in order, a byte each, for every set of lanes.
-#            define BITS_OF_4(m)  (((m)&1) + ((m) >> 1 & 1) + ((m) >> 2 & 1) + ((m) >> 3 & 1))
-#            define BITS_OF(m)    (BITS_OF_4(m) + BITS_OF_4((m) >> 4))
-#            define BELOW(m, l)   ((m) & ((1 << (l)) - 1))
-#            define LANE(m, l)    ((UINT64_C(l) * ((m) >> (l)&1)) << 8 * BITS_OF(BELOW(m, l)))
-#            define LANES_TO_4(m) (LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
-#            define LANES(m)      (LANES_TO_4(m) | LANE(m, 4) | LANE(m, 5) | LANE(m, 6) | LANE(m, 7))
-#            define SETS_4(m)     LANES(m), LANES(m + 1), LANES(m + 2), LANES(m + 3)
-#            define SETS_16(m)    SETS_4(m), SETS_4(m + 4), SETS_4(m + 8), SETS_4(m + 12)
-#            define SETS_64(m)    SETS_16(m), SETS_16(m + 16), SETS_16(m + 32), SETS_16(m + 48)
-static const uint64_t lanes_kept[256] = {SETS_64(0), SETS_64(64), SETS_64(128), SETS_64(192)};
-#            undef BITS_OF_4
-#            undef BITS_OF
-#            undef BELOW
-#            undef LANE
-#            undef LANES_TO_4
-#            undef LANES
-#            undef SETS_4
-#            undef SETS_16
-#            undef SETS_64
-
 WIDE_INLINE real *wide_pack(real *to, wide a, unsigned bits)
 {
-    const __m128i bytes = _mm_loadl_epi64((const __m128i *)&lanes_kept[bits]);
-    wide_store(to, _mm256_permutevar8x32_ps(a, _mm256_cvtepu8_epi32(bytes)));
+    wide_store(to, _mm256_permutevar8x32_ps(a, _mm256_cvtepu8_epi32(kept_lanes(bits))));
     return to + __builtin_popcount(bits);
 }
 #        else
 WIDE_INLINE real *wide_pack(real *to, wide a, unsigned bits)
 {
-    const __m256i halves = _mm256_cvtepu8_epi32(bytes_of_four(bits));
+    const __m256i halves = _mm256_cvtepu8_epi32(bytes_of_kept(bits));
     wide_store(to, _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(a), halves)));
     return to + __builtin_popcount(bits);
 }
@@ -473,6 +482,15 @@ static inline uint16_t *codes_append(uint16_t *to, uint64_t bits, int count, uns
 static inline uint16_t *codes_keep(uint16_t *to, const uint16_t *from, unsigned bits)
 {
     for (int l = 0; l < WIDE_LANES; l++) { // without branches
+        *to = from[l];
+        to += bits >> l & 1;
+    }
+    return to;
+}
+
+static inline uint16_t *codes_keep_16(uint16_t *to, const uint16_t *from, unsigned bits)
+{
+    for (int l = 0; l < 16; l++) {
         *to = from[l];
         to += bits >> l & 1;
     }
