@@ -584,6 +584,68 @@ static void test_a_flat_sheet_is_not_thrown_through_itself(void **state)
         }
 }
 
+// Bodies that fall together onto a plane, farther in a step than they are apart: what the plane has stopped of
+// one is not there for the other one to pass, nor one side of a ball for the other side. Nothing was near as
+// long as they moved alike: surfaces crossed in each of these scenes.
+static void test_bodies_that_fall_together_do_not_pass_each_other(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        uint64_t steps;
+    } cases[] = {
+        {"simulation: {integrator: rk4, dt: auto, steps: 11}\ncontact: {thickness: 0.005}\n"
+         "bodies:\n"
+         "- {name: a, type: lattice, origin: [-0.06, 0.1, -0.06], nodes: [4, 4, 4],\n"
+         "   spacing: 0.04, mass: 0.3, damping: 0.3, velocity: [10, -100, 5],\n"
+         "   springs: {k1: {stiffness: 700}, k2: {stiffness: 350}, k3: {stiffness: 175}}}\n"
+         "- {name: b, type: lattice, origin: [-0.05, 0.24, -0.04], nodes: [4, 4, 4],\n"
+         "   spacing: 0.04, mass: 0.3, damping: 0.3, rotate: [0, 7, 0], velocity: [10, -100, 5],\n"
+         "   springs: {k1: {stiffness: 700}, k2: {stiffness: 350}, k3: {stiffness: 175}}}\n",
+         11},
+        {"simulation: {integrator: symplectic_euler, dt: auto, steps: 14}\n"
+         "contact: {thickness: 0.005}\n"
+         "bodies:\n"
+         "- {name: a, type: cloth, origin: [-0.2, 0, -0.2], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+         "   nodes: [11, 11], mass: 0.02, damping: 0.01, rotate: [3, 5, 2],\n"
+         "   translate: [0, 0.05, 0], velocity: [20, -200, 10],\n"
+         "   springs: {structural: {stiffness: 100}, shear: {stiffness: 50}, bend: {stiffness: "
+         "3}}}\n"
+         "- {name: b, type: cloth, origin: [-0.2, 0.02, -0.2], u: [0.4, 0, 0], v: [0, 0, 0.4],\n"
+         "   nodes: [11, 11], mass: 0.02, damping: 0.01, rotate: [3, 17, 2],\n"
+         "   translate: [0, 0.05, 0], velocity: [20, -200, 10],\n"
+         "   springs: {structural: {stiffness: 100}, shear: {stiffness: 50}, bend: {stiffness: "
+         "3}}}\n",
+         14},
+        {"simulation: {integrator: symplectic_euler, dt: 0.001, steps: 4}\n"
+         "environment: {gravity: [0, -9.81, 0]}\ncontact: {thickness: 0.005}\n"
+         "bodies:\n"
+         "- {name: ball, type: sphere, radius: 0.05, subdivisions: 1, mass: 0.1, damping: 0.02,\n"
+         "   rotate: [17, 31, 11], translate: [0, 0.1, 0], velocity: [40, -200, 0],\n"
+         "   springs: {edges: {stiffness: 300}, bend: {stiffness: 100}, second: {stiffness: "
+         "100}}}\n",
+         4},
+    };
+    static const char *const precisions[] = {"single", "double"};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const struct solver_options options = {.config = {.threads = 1 + (int)(i % 2)},
+                                               .budget = BUDGET_ON};
+        taut_solver *solver =
+            solver_from(scene_of("precision: %s\n%scolliders: [{type: plane, response: contact}]\n",
+                                 precisions[i % 2], cases[i / 2].keys),
+                        &options);
+        struct everything all = everything_of(solver);
+        for (uint64_t step = 0; step < cases[i / 2].steps; step++) {
+            advance(solver, 1);
+            assert_int_equal(crossings_of(solver, &all), 0);
+        }
+        assert_true(solver_surface_cuts(solver).steps > 0);
+        assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+        free_everything(&all);
+        taut_solver_destroy(solver);
+    }
+}
+
 static void test_the_budget_counts_what_is_cut(void **state)
 {
     (void)state;
@@ -1308,6 +1370,7 @@ int main(void)
         cmocka_unit_test(test_momentum_that_cuts_take_is_counted),
         cmocka_unit_test(test_long_steps_do_not_pass),
         cmocka_unit_test(test_a_flat_sheet_is_not_thrown_through_itself),
+        cmocka_unit_test(test_bodies_that_fall_together_do_not_pass_each_other),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),
         cmocka_unit_test(test_the_budget_counts_what_is_cut_with_strong_dampers),
         cmocka_unit_test(test_the_budget_counts_what_contact_presses_on),

@@ -772,37 +772,87 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         system->state->forces_current = system->state->energy_current = false;
 }
 
+// Cuts what passes until nothing does. Returns the number of rounds on the first worker.
+static int cut_rounds(struct system *system, bool *stuck, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    for (int round = 0;; round++) {
+        if (worker->index == 0) {
+            it->carries =
+                round >= ROUNDS_AT_REST && vec3_dot(it->carrier_moved, it->carrier_moved) > 0;
+            it->cuts_again = !atomic_load(&it->failed) &&
+                             cut_all(system, &finder, round < ROUNDS_TOGETHER, stuck);
+        }
+        worker_barrier(worker);
+        const bool again = it->cuts_again && round + 1 < ROUNDS;
+        if (!again)
+            return round + it->cuts_again;
+        look_again(system, &finder, worker);
+    }
+}
+
+// Makes lists again that are complete for what has been left of the motion, and finds what passes by these.
+static void widen_lists_of_cut(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t nodes =
+        (size_t)system->topology->node_count + (size_t)system->topology->collider_node_count;
+    real *kept = NULL; // of the first worker: the positions before the cut, for its energy
+    if (worker->index == 0 && system->settings.keep_energy_budget) {
+        kept = malloc(3 * nodes * sizeof *kept);
+        if (kept) {
+            memcpy(kept, it->old_x, nodes * sizeof *kept);
+            memcpy(kept + nodes, it->old_y, nodes * sizeof *kept);
+            memcpy(kept + 2 * nodes, it->old_z, nodes * sizeof *kept);
+        } else {
+            atomic_store(&it->failed, true);
+        }
+    }
+    worker_barrier(worker);
+    REAL_NAME(surface_lists_widen)(system, worker);
+    if (kept) {
+        memcpy(it->old_x, kept, nodes * sizeof *kept);
+        memcpy(it->old_y, kept + nodes, nodes * sizeof *kept);
+        memcpy(it->old_z, kept + 2 * nodes, nodes * sizeof *kept);
+        free(kept);
+    }
+    REAL_NAME(surface_steps_find)
+    (system, worker_share(worker, it->surfaces.block_count, 1));
+    worker_barrier(worker);
+    struct pair_finder finder;
+    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    for (size_t i = lists.first; i < lists.end; i++)
+        find_passing(system, &finder, i, true, INFINITY);
+    if (it->shapes)
+        REAL_NAME(shape_contact_look)(system, false, worker);
+    worker_barrier(worker);
+}
+
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
 {
+    enum { WIDENINGS = 4 };
     struct surface_contact *it = system->surface_contact;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
     if (system->settings.keep_energy_budget) // for the energy that the cut takes
         REAL_NAME(surface_positions_keep)(system, worker);
     worker_barrier(worker);
-    struct pair_finder finder;
-    REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     if (worker->index == 0) {
         it->cut_work = 0;
         it->carrier_moved = it->carrier_velocity = (vec3){0, 0, 0};
     }
     bool stuck = false; // on the first worker
-    for (int round = 0;; round++) {
-        if (worker->index == 0) {
-            it->carries =
-                round >= ROUNDS_AT_REST && vec3_dot(it->carrier_moved, it->carrier_moved) > 0;
-            it->cuts_again = !atomic_load(&it->failed) &&
-                             cut_all(system, &finder, round < ROUNDS_TOGETHER, &stuck);
-        }
-        worker_barrier(worker);
-        const bool again = it->cuts_again && round + 1 < ROUNDS;
-        if (again)
-            look_again(system, &finder, worker);
-        else if (worker->index == 0)
-            finish_cut(system, round + it->cuts_again, stuck);
-        if (!again)
-            break;
+    int rounds = cut_rounds(system, &stuck, worker);
+    for (int i = 0; i < WIDENINGS && REAL_NAME(surface_lists_check_cut)(system, worker); i++) {
+        widen_lists_of_cut(system, worker);
+        const int more = cut_rounds(system, &stuck, worker);
+        rounds = more > rounds ? more : rounds;
     }
+    if (worker->index == 0)
+        finish_cut(system, rounds, stuck);
     worker_barrier(worker);
     if (!it->steps_known)
         return;

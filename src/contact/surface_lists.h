@@ -115,6 +115,7 @@ struct surface_contact {
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool relaxes;                   // surfaces are being separated, and no list sleeps
     bool overshot;      // lists were not complete for this step, and have been made again
+    bool narrow;        // nor for what cutting has left of it
     bool reached;       // the same, for a stage of it
     double skin;        // of a tile, in units of half the thickness of its body
     double skin_least;  // what the present step is expected to need of it

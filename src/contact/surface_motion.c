@@ -563,6 +563,31 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
     return it->overshot;
 }
 
+bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    double flat = 0;
+    worker_barrier(worker); // all have finished with the boxes
+    if (holds_flat(it)) {
+        REAL_NAME(flat_sheets_measure)(system, moving_step(&system->settings), worker);
+        worker_barrier(worker);
+        flat = REAL_NAME(flat_sheets_use)(it);
+        worker_barrier(worker);
+        REAL_NAME(flat_sheets_measure)(system, 0, worker);
+    }
+    find_boxes(system, BOXES_SINCE_LISTS, worker);
+    if (worker->index == 0) {
+        const double most = fmax(flat, greatest_use(it, it->moved));
+        it->narrow = most > 1 && isfinite(most);
+        if (it->narrow) {
+            it->overshot = true;
+            it->skin_least = fmin(SKIN_MAX, 2.3 * greatest_displacement(it)); // distance_of_cuts
+        }
+    }
+    worker_barrier(worker);
+    return it->narrow;
+}
+
 // The displacements of nodes in `time` with their present velocities and gravity. By tile, as
 // find_boxes.
 static void find_expected(struct system *system, double time, const struct worker *worker)

@@ -53,6 +53,11 @@ void REAL_NAME(surface_lists_reach)(struct system *system, double time,
 // wide as the motion since then needs; that becomes the start of what is cut. Ends with a barrier.
 void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker);
 
+// Once the motion of a step has been cut: whether lists are not complete for what is left of it, which may
+// differ more between bodies than what they had before, as those that fall together and of which a floor stops
+// one. Sets the skin that they need then, for surface_lists_widen. The same on every worker.
+bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct worker *worker);
+
 // Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
 void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker);
 
