@@ -512,8 +512,11 @@ static taut_status refuse_with_mesh(const taut_solver *solver, const taut_scene 
     describe_part(solver, scene, parts, 1, second, sizeof second);
     solver_read_nodes(solver, topology_builder_node(topology, parts->nodes[of_body][0]), 1, at,
                       NULL, NULL);
-    snprintf(text, sizeof text, "%s: %s and %s, near (%g, %g, %g); move the body or the mesh", what,
-             first, second, at[0], at[1], at[2]);
+    const bool relaxes = scene->contact.existing == EXISTING_RELAX;
+    snprintf(text, sizeof text, "%s%s: %s and %s, near (%g, %g, %g); move the body or the mesh%s",
+             what, relaxes ? ", and 'existing: relax' found no way to separate them" : "", first,
+             second, at[0], at[1], at[2],
+             relaxes ? "" : ", or separate them with 'contact: {existing: relax}'");
     return refuse(scene, diagnostics, scene->colliders[mesh->collider].at, text, error);
 }
 

@@ -840,7 +840,8 @@ void memory_note_shared(void)
 static void describe(const taut_scene *scene, const struct memory_estimate *estimate, char *what,
                      size_t size)
 {
-    snprintf(what, size, "a scene of %.6g nodes and %.6g springs (most of them in body '%.99s')",
+    snprintf(what, size,
+             "a scene of %.6g nodes and %.6g springs (body '%.99s' takes the most to build)",
              estimate->nodes, estimate->springs, scene->bodies[estimate->largest].name);
 }
 
