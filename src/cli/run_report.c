@@ -628,9 +628,9 @@ static void print_contact(const struct run *run)
     const struct surface_cuts cuts = solver_surface_cuts(run->solver);
     const struct solver_relaxed relaxed = solver_surface_relaxed(run->solver);
     if (relaxed.nodes > 0)
-        printf("  relaxed    %s of %" PRIu64 " bod%s moved before the start, by up to %.3g m\n",
-               human_counted(relaxed.nodes, "node").text, relaxed.bodies,
-               relaxed.bodies == 1 ? "y" : "ies", relaxed.farthest);
+        printf("  relaxed    %s of %s moved before the start, by up to %.3g m\n",
+               human_counted(relaxed.nodes, "node").text,
+               human_counted(relaxed.bodies, "body").text, relaxed.farthest);
     if (cuts.steps == 0)
         return;
     printf("  contact    motion cut in %s, where surfaces would have passed through each other\n",

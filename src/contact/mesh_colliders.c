@@ -89,6 +89,20 @@ bool REAL_NAME(mesh_colliders_move)(const struct system *system)
     return it && it->colliders_move;
 }
 
+bool REAL_NAME(prescribed_motion_changes)(const struct system *system, double from,
+                                          double drives_end, double meshes_end)
+{
+    const struct topology *topology = system->topology;
+    for (size_t p = 0; p < topology->drive_piece_count; p++)
+        if (topology->drive_pieces[p].start > from && topology->drive_pieces[p].start < drives_end)
+            return true;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++)
+        if (collider_changes_velocity(&topology->colliders[topology->mesh_colliders[m].collider],
+                                      from, meshes_end))
+            return true;
+    return false;
+}
+
 // ---- Moved between steps
 
 vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t collider)

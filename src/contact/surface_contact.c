@@ -522,17 +522,9 @@ static void find_at_stage(struct system *system, const struct worker *worker)
 // Whether something with a prescribed motion changes its velocity in the step from a time on.
 static bool motion_changes(const struct system *system, double time)
 {
-    const struct topology *topology = system->topology;
     const double rounding = 1e-9 * system->settings.dt;
-    const double from = time - rounding, to = time + system->settings.dt + rounding;
-    for (size_t m = 0; m < topology->mesh_collider_count; m++)
-        if (collider_changes_velocity(&topology->colliders[topology->mesh_colliders[m].collider],
-                                      from, to))
-            return true;
-    for (size_t p = 0; p < topology->drive_piece_count; p++)
-        if (topology->drive_pieces[p].start > from && topology->drive_pieces[p].start < to)
-            return true;
-    return false;
+    const double end = time + system->settings.dt + rounding;
+    return REAL_NAME(prescribed_motion_changes)(system, time - rounding, end, end);
 }
 
 void REAL_NAME(surface_contact_change_dt)(struct system *system, const struct worker *worker)

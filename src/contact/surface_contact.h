@@ -163,6 +163,11 @@ vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t c
 // Whether any of them moves.
 bool REAL_NAME(mesh_colliders_move)(const struct system *system);
 
+// Whether what has a prescribed motion changes its velocity, with contact or without: a drive after `from` and
+// before `drives_end`, or a mesh collider after `from` and at `meshes_end` at the latest, s.
+bool REAL_NAME(prescribed_motion_changes)(const struct system *system, double from,
+                                          double drives_end, double meshes_end);
+
 // W, exerted by mesh colliders in the present evaluation of the forces, and at a stage of an implicit step
 // also by spheres; the same on every worker.
 double REAL_NAME(mesh_colliders_power)(const struct system *system);

@@ -17,7 +17,6 @@
 #include "base/memory.h"
 #include "elements/parts.h"
 #include "ranks/ranks.h"
-#include "scene/collider_pose.h"
 #include "springs/exchange.h"
 #include "springs/part_sums.h"
 #include "state/reading.h"
@@ -565,18 +564,10 @@ static void weigh_kept(const struct system *system, int cause, double *start, do
 // trapezoid then has the velocities of the wrong part of the step at one of its ends.
 static bool drive_changes_between(const struct system *system, double from, double to)
 {
-    const struct topology *topology = system->topology;
     const double rounding = 1e-9 * system->settings.dt;
-    for (size_t p = 0; p < topology->drive_piece_count; p++)
-        if (topology->drive_pieces[p].start > from + rounding &&
-            topology->drive_pieces[p].start < to - rounding)
-            return true;
     // Velocities of mesh colliders are those after a change, in a sample at the end of a step too.
-    for (size_t m = 0; m < topology->mesh_collider_count; m++)
-        if (collider_changes_velocity(&topology->colliders[topology->mesh_colliders[m].collider],
-                                      from + rounding, to + rounding))
-            return true;
-    return false;
+    return REAL_NAME(prescribed_motion_changes)(system, from + rounding, to - rounding,
+                                                to + rounding);
 }
 
 // The work that drives have done on yielding springs and that their powers lack. Springs yield just
