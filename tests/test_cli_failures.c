@@ -456,18 +456,19 @@ static void divergence_is_found_at_the_same_step_each_time(void **state)
 static void rows_do_not_depend_on_where_a_diverging_run_pauses(void **state)
 {
     (void)state;
-    fixture_write("thrown.yaml",
-                  "precision: double\n"
-                  "simulation: {integrator: explicit_euler, dt: 0.001, steps: 24}\n"
-                  "environment: {gravity: [0, 0, 0]}\n"
-                  "bodies:\n"
-                  "  - {name: rope, type: rope, from: [-0.5, 0, 0], to: [0.5, 0, 0], nodes: 2, mass: "
-                  "0.002, springs: {chain: {stiffness: 1e9, rest_length: 0.99}}}\n"
-                  "colliders:\n"
-                  "  - {type: room, min: [-1, -1, -1], max: [1, 1, 1], response: project, "
-                  "restitution: 0}\n"
-                  "output: {every_steps: 2, pc2: true, probes: [{body: rope, node: last, every_steps: "
-                  "2}]}\n");
+    fixture_write(
+        "thrown.yaml",
+        "precision: double\n"
+        "simulation: {integrator: explicit_euler, dt: 0.001, steps: 24}\n"
+        "environment: {gravity: [0, 0, 0]}\n"
+        "bodies:\n"
+        "  - {name: rope, type: rope, from: [-0.5, 0, 0], to: [0.5, 0, 0], nodes: 2, mass: "
+        "0.002, springs: {chain: {stiffness: 1e9, rest_length: 0.99}}}\n"
+        "colliders:\n"
+        "  - {type: room, min: [-1, -1, -1], max: [1, 1, 1], response: project, "
+        "restitution: 0}\n"
+        "output: {every_steps: 2, pc2: true, probes: [{body: rope, node: last, every_steps: "
+        "2}]}\n");
     struct outcome outcome = cli_expect(1, "taut run --quiet --json --output thrown thrown.yaml");
     assert_contains(outcome.err, "diverged at t = 0.016 s (step 16)");
     cli_assert_json(outcome.out, "assert d['steps'] == 16\n");

@@ -130,8 +130,8 @@ struct checkpoint {
     struct friction_contacts surface_friction;
     struct surface_cuts surface_cuts;
     struct solver_relaxed relaxed; // at the start of the run
-    double mesh_power; // W, by mesh colliders in the evaluation of the current forces
-    bool has_budget;   // an energy budget is kept
+    double mesh_power;             // W, by mesh colliders in the evaluation of the current forces
+    bool has_budget;               // an energy budget is kept
     struct energy_budget work;
     struct implicit_statistics implicit_statistics;
     // Those of the state: of nodes and springs (m, where they yielded, else 0) by the builders'

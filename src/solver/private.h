@@ -27,12 +27,12 @@ struct taut_solver {
     enum isa isa;
     double dt; // s, present value
     struct dt_rule dt_rule;
-    struct dt_exceeded exceeded; // found at the start, for
-    double exceeded_by;          // this dt, s; 0: none was found, or constants have changed since
+    struct dt_exceeded exceeded;   // found at the start, for
+    double exceeded_by;            // this dt, s; 0: none was found, or constants have changed since
     struct solver_relaxed relaxed; // contact.existing: relax
     double position_ratio;         // position_step / dt
     double position_step;          // s, as given by the scene; 0: not given
-    struct change *change; // not NULL if constants have changed since the last step (set.c)
+    struct change *change;         // not NULL if constants have changed since the last step (set.c)
     uint64_t steps_planned;
     uint64_t steps_restored; // done before the checkpoint that it continues
     double setup_seconds;

@@ -669,8 +669,8 @@ static void find_all(struct system *system, const struct step_form *forms, int c
     }
 }
 
-// Computes the bounds of omega, of c, and of the forms, and then those of ranges. Returns a bound on how far K is below 0, 1/s2,
-// which the contact of surfaces does not count in.
+// Computes the bounds of omega, of c, and of the forms, and then those of ranges. Returns a bound on how far
+// K is below 0, 1/s2, which the contact of surfaces does not count in.
 static double find_bounds(struct system *system, struct critical_step *result,
                           const struct worker *worker)
 {
