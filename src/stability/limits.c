@@ -1,5 +1,5 @@
 // Stability limits of the integrators for one mode, one root, or a range of modes. No system is
-// involved; the modes of a system are found in critical_step.c.
+// involved; the modes of a system are found in computed_steps.c.
 #include "stability/limits.h"
 
 #include <math.h>
@@ -229,4 +229,39 @@ double integrator_range_step(enum integrator integrator, const struct stepping *
             fmin(least, least_on_segment(integrator, stepping, polygon.corners[i],
                                          polygon.corners[(i + 1) % polygon.count], guarded_step));
     return least;
+}
+
+static void list_form(struct form_list *list, struct step_form form, bool damped, int integrator)
+{
+    int f = 0;
+    while (f < list->count &&
+           (list->forms[f].stiffness != form.stiffness || list->forms[f].damping != form.damping ||
+            list->forms[f].limit != form.limit || list->forms[f].negative != form.negative))
+        f++;
+    if (f == list->count) {
+        list->forms[list->count++] = form;
+        list->users[false][f] = list->users[true][f] = 0;
+    }
+    list->users[damped][f] |= (uint32_t)1 << integrator;
+}
+
+void form_list_add(struct form_list *list, const struct stepping *stepping, bool damped)
+{
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        struct step_form forms[INTEGRATOR_FORMS_MAX];
+        int count = integrator_forms((enum integrator)i, stepping, damped, forms);
+        for (int f = 0; f < count; f++)
+            list_form(list, forms[f], damped, i);
+    }
+}
+
+void form_list_steps(const struct form_list *list, bool damped, const double *steps,
+                     double *by_integrator)
+{
+    for (int i = 0; i < INTEGRATOR_COUNT; i++) {
+        by_integrator[i] = integrator_limit((enum integrator)i) > 0 ? INFINITY : 0;
+        for (int f = 0; f < list->count; f++)
+            if (list->users[damped][f] >> i & 1)
+                by_integrator[i] = fmin(by_integrator[i], steps[f]);
+    }
 }

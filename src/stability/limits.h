@@ -127,6 +127,23 @@ int integrator_forms(enum integrator integrator, const struct stepping *stepping
 // uses, and C/M = damping (1/s); INFINITY if there is no limit.
 double step_of_form(const struct step_form *form, double square, double damping);
 
+// The forms of all integrators, each listed once: most integrators share one.
+enum { LISTED_FORMS_MAX = 8 };
+
+struct form_list {
+    int count;
+    struct step_form forms[LISTED_FORMS_MAX];
+    // A bit for each integrator with this form; [1]: with damping.
+    uint32_t users[2][LISTED_FORMS_MAX];
+};
+
+// Lists the forms that are not listed yet.
+void form_list_add(struct form_list *list, const struct stepping *stepping, bool damped);
+
+// The step of each integrator from the steps of the forms. Without a form all steps are stable, or none.
+void form_list_steps(const struct form_list *list, bool damped, const double *steps,
+                     double *by_integrator);
+
 // The same with symplectic Euler's position step: h h_x omega^2 < 4. In seconds of dt for the given
 // ratio position_step / dt; 0 if there is no stable step, INFINITY if every step is stable.
 double integrator_critical_dt(enum integrator integrator, double omega, double position_ratio);
