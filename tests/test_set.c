@@ -672,6 +672,32 @@ static void test_automatic_dt_follows(void **state)
     taut_solver_destroy(solver);
 }
 
+// With dt: auto what computes eigenvalues is kept between two calls; a change replaces all of it.
+static void test_computed_steps_follow(void **state)
+{
+    (void)state;
+    const char *const text =
+        "precision: double\nsimulation: {dt: auto, duration: 2, integrator: rk4}\n"
+        "bodies: [{name: b, type: rope, from: [0,0,0], to: [3,1,0], nodes: 300, links: skip,\n"
+        "  node_mass: 0.002, pins: [first], springs: {chain: {stiffness: 60, damping: 0.02},\n"
+        "  skip: {stiffness: 20, damping: 0.001}}}]\n";
+    static const char *const overrides[] = {"bodies.b.springs.chain.stiffness=240", NULL};
+    const struct solver_options options = {.config.threads = 1};
+    taut_error error = {0};
+    taut_critical_step before, after, expected;
+    taut_solver *changed = solver_of(text);
+    taut_solver *created = solver_from(scene_with(text, overrides), &options);
+    assert_int_equal(taut_solver_critical_step(changed, 1, &before, &error), TAUT_OK);
+    assert_int_equal(taut_solver_set_stiffness(changed, 0, 0, 240, &error), TAUT_OK);
+    assert_int_equal(taut_solver_critical_step(changed, 1, &after, &error), TAUT_OK);
+    assert_int_equal(taut_solver_critical_step(created, 1, &expected, &error), TAUT_OK);
+    assert_true(after.dt_computed < 0.9 * before.dt_computed);
+    assert_same_bits(after.dt_computed, expected.dt_computed);
+    assert_same_bits(after.computed, expected.computed);
+    taut_solver_destroy(changed);
+    taut_solver_destroy(created);
+}
+
 static void test_several_at_once(void **state)
 {
     (void)state;
@@ -1071,6 +1097,7 @@ int main(void)
         cmocka_unit_test(test_pumping_continues),
         cmocka_unit_test(test_rest_lengths),
         cmocka_unit_test(test_automatic_dt_follows),
+        cmocka_unit_test(test_computed_steps_follow),
         cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_range_of_precision),

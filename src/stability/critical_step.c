@@ -36,7 +36,9 @@ void REAL_NAME(critical_step_refresh)(struct system *system)
     struct critical_meter *meter = system->meter;
     if (!meter)
         return;
+    REAL_NAME(quadratic_free)(meter->quadratic); // before the tangent that it uses
     REAL_NAME(lanczos_free)(meter->lanczos);
+    meter->quadratic = NULL;
     meter->lanczos = NULL;
     if (meter->spectral_bound)
         REAL_NAME(spectral_bound_refresh)(meter->spectral_bound);
