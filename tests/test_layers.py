@@ -41,7 +41,7 @@ PUBLIC = {
     "kernels": {"kernels.h"},
     "ranks": {"ranks.h"},
     "springs": {"springs.h", "tangent.h", "plan.h", "plan_parts.h", "exchange.h", "part_sums.h",
-                "shares.h"},
+                "part_springs.h", "shares.h"},
     "faces": {"faces.h", "tangent.h", "plan.h"},
     "elements": {"elements.h", "parts.h"},
     "contact": {"contact.h", "tangent.h", "constraints.h", "friction.h", "surface_contact.h",

@@ -990,12 +990,12 @@ output: {{every_steps: {steps}}}
 """
 
 
-def compare_peaks(dt, steps, wide, arguments, more="", after="", beside=""):
+def compare_peaks(dt, steps, wide, arguments, more="", after="", beside="", law=""):
     """What the nodes of a lattice take, beside what a process takes without them."""
     few, many = (write(f"lattice-{layers}.yaml",
                        JELLY.format(dt=dt, steps=steps, wide=wide, layers=layers, more=more,
-                                    law="mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4}, "
-                                        "k2: {stiffness: 5}}").replace("output:", beside + "output:") + after)
+                                    law="mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4" + law +
+                                        "}, k2: {stiffness: 5}}").replace("output:", beside + "output:") + after)
                  for layers in (12, 288))
     one = peaks(1, "run", many, *arguments)[0] - peaks(1, "run", few, *arguments)[0]
     for ranks in (2, 3):
@@ -1045,6 +1045,15 @@ def case_a_rank_has_memory_for_its_part_beside_small_bodies():
     ball = ("  - {name: ball, type: sphere, center: [0, 3, 0], radius: 0.2, subdivisions: 4, mass: 0.3, "
             "spring: {stiffness: 50}}\n")
     compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], beside=ball)
+
+
+def case_a_rank_has_memory_for_its_part_of_springs_that_break_and_yield():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    law = ", break_at: 1.5, yield_at: 0.4"
+    for arguments in (["--no-output"], ["--output", "rows", "--force"]):
+        compare_peaks("5.0e-5", 2, 64, arguments, law=law)
+    compare_peaks("auto", 2, 64, ["--no-output"], law=law)
 
 
 def case_a_rank_measures_powers_with_its_part():
@@ -1578,6 +1587,105 @@ def case_checkpoint_with_broken_springs_is_continued():
     again = start(0, "resume", "kept", "--steps", "96", "--quiet", "--hash")
     expect(again.returncode == 0, again.stderr)
     expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
+
+
+# Springs of grids break or yield, beside a grid and small bodies whose springs do not: numbers of springs
+# that change are others than in sums over all springs.
+TEARING = """
+simulation: {{integrator: {integrator}, dt: {dt}, steps: {steps}{more}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: plain, type: cloth, nodes: [61, 90], origin: [2, 0, 0], u: [1, 0, 0], v: [0, 0, 2], mass: 1,
+     springs: {{structural: {{stiffness: 40, damping: 0.001}}}}, pins: [left], velocity: [0, 2, 1]}}
+  - {{name: cloth, type: cloth, nodes: [123, 150], origin: [0, 0, 0], u: [1, 0, 0], v: [0, 0, 1],
+     mass: 1, pins: [left], drives: [{{nodes: [right], velocity: [{speed}, 1, 0]}}],
+     spring: {{stiffness: 500, damping: 0.001, {law}}}}}
+{small}  - {{name: net, type: lattice, nodes: [9, 9, 81], spacing: 0.02, origin: [0, 2, 0], mass: 0.5,
+     velocity: [0, 0, 0], pins: [bottom], drives: [{{nodes: [top], velocity: [0, {speed}, 5]}}],
+     springs: {{k1: {{stiffness: 500, damping: 0.001, {law}}}, k2: {{stiffness: 100}}}}}}
+colliders:
+  - {{type: plane, point: [0, -0.2, 0], stiffness: 40}}
+output: {{every: {every}, pc2: true, vtp: {{forces: true}}, probes: [{{body: cloth, node: 9000}}]}}
+"""
+
+BESIDE_TEARING = """  - {name: few, type: rope, from: [1, 0.1, 0], to: [1, 0.2, 0], nodes: 3, mass: 0.01, pins: [last],
+     spring: {stiffness: 30, damping: 0.001}, velocity: [1, 0, 2]}
+  - {name: ball, type: sphere, center: [3, 1, 0], radius: 0.2, subdivisions: 2, mass: 0.3,
+     spring: {stiffness: 50, damping: 0.001}}
+"""
+
+
+def tearing(name, law, integrator="symplectic_euler", dt=1e-4, speed=30, steps=48, more="", wind="", small=BESIDE_TEARING):
+    return write(name, TEARING.format(integrator=integrator, dt=dt, every=16 * dt if dt != "auto" else 0.002,
+                                      law=law, speed=speed, steps=steps, more=more, wind=wind,
+                                      small="" if wind else small))
+
+
+def case_parts_with_springs_that_break_and_yield_have_the_same_bytes():
+    """Rows, frames, probes and hashes where no rank has the states of all springs."""
+    for i, integrator in enumerate(EXPLICIT):
+        kind = list(FRAGILE)[i % 3]
+        dt = SHORT.get(integrator, 1e-4)
+        path = tearing("tearing.yaml", FRAGILE[kind], integrator, dt, speed=30 * 1e-4 / dt)
+        precision, ranks = ("single", "mixed", "double")[(i + i // 3) % 3], (3, 2, 4)[i % 3]
+        same_files(path, "--precision", precision, ranks=ranks)
+        expect(len(piece_names(f"folder-{ranks}")) == 4 * ranks, f"{path}: frames are whole")
+        one, several = (json.loads(start(count, "run", path, "--no-output", "--quiet", "--json").stdout)
+                        for count in (0, ranks))
+        expect(one["broken_springs"] == several["broken_springs"], f"{integrator}: {several['broken_springs']}")
+        expect(kind == "yields" or one["broken_springs"] > 100, f"{integrator}: {one['broken_springs']}")
+        assert_one_hash(path, all_ranks=(5,))
+    path = tearing("tearing.yaml", FRAGILE["both"])
+    for ranks, arguments in ((2, ("--set", "output.vtp={springs: true}", "--precision", "mixed")),
+                             (5, ("--set", "output.work=false"))):
+        same_files(path, *arguments, ranks=ranks)
+    # Copies of nodes in a piece have springs of chunks that its rank does not evaluate.
+    wide = write("tearing-wide.yaml", f"""
+simulation: {{dt: 1.0e-4, steps: 24}}
+bodies:
+  - {{name: cloth, type: cloth, nodes: [1500, 61], origin: [0, 0, 0], u: [30, 0, 0], v: [0, 0, 1.22], mass: 3,
+     drives: [{{nodes: [left], velocity: [0, 30, 20]}}],
+     spring: {{rest_length: 0.0199, stiffness: 500, damping: 0.001, break_at: 1.1, yield_at: 0.004}}}}
+output: {{every_steps: 12, vtp: true}}
+""")
+    same_files(wide, ranks=3)
+    # Budgets that take loops over springs; wind; dt that follows the bound of the springs that are left.
+    same_files(tearing("tearing.yaml", FRAGILE["both"], "velocity_verlet", more=", keep_velocity: 0.999"), ranks=3)
+    windy_air = ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"
+    path = tearing("tearing.yaml", FRAGILE["both"], "verlet", wind=windy_air)
+    with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+        text = file.read()
+    write(path, re.sub("  - {name: net.*?(?=colliders)", "", text, flags=re.DOTALL))
+    same_files(path, ranks=3)
+    expect(piece_names("folder-3"), "wind: frames are whole")
+
+
+def case_parts_with_springs_that_break_and_yield_follow_the_same_bound():
+    for kind, integrator, ranks in (("breaks", "symplectic_euler", 3), ("both", "velocity_verlet", 2)):
+        path = tearing("tearing-auto.yaml", FRAGILE[kind], integrator, "auto", speed=6, steps=1100)
+        with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+            text = file.read()
+        write(path, text.replace("every: 0.002", "every_steps: 550"))
+        same_files(path, ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{kind}: frames are whole")
+
+
+def case_parts_with_broken_springs_are_continued():
+    """From a checkpoint of ranks with their parts, on other numbers of ranks."""
+    for kind, integrator, precision, first, again in (
+            ("both", "verlet", "mixed", 3, 2), ("both", "symplectic_euler", "single", 2, 0),
+            ("yields", "rk4", "double", 0, 4), ("breaks", "velocity_verlet", "single", 4, 3)):
+        path = tearing("tearing-kept.yaml", FRAGILE[kind], integrator)
+        arguments = ("--precision", precision, "--set", "output.checkpoint.every=0.0032")
+        for ranks, folder in ((0, "whole"), (first, "kept")):
+            shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
+            found = start(ranks, "run", path, "--quiet", "--output", folder, *arguments)
+            expect(found.returncode == 0, found.stderr)
+        compare_folders("whole", "kept", f"{kind}, {first} ranks")
+        for ranks, folder in ((0, "whole"), (again, "kept")):
+            found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
+            expect(found.returncode == 0, found.stderr)
+        compare_folders("whole", "kept", f"{kind}, {first} and {again} ranks")
 
 
 SOLVED = ["implicit_euler", "implicit_midpoint", "bdf2", "xpbd"]

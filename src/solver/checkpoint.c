@@ -13,6 +13,7 @@
 #include "stability/critical_step.h"
 #include "stability/divergence.h"
 #include "springs/exchange.h"
+#include "springs/part_springs.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -193,6 +194,14 @@ static uint64_t uncut_number(const struct system *system, uint64_t spring, const
     return numbers ? numbers[outside] : outside;
 }
 
+// Of several ranks that hold only their parts each has the states of some springs.
+static bool is_known(const struct system *system, uint64_t state_index)
+{
+    return !REAL_NAME(exchange_has_part)(system) ||
+           REAL_NAME(part_springs_knows)(system, REAL_NAME(exchange_part)(system->exchange),
+                                         state_index);
+}
+
 // Visits the springs for which the state stores a broken flag or a rest length.
 static void visit_springs(struct system *system, struct checkpoint *checkpoint,
                           const uint32_t *numbers, spring_visitor *visit)
@@ -203,10 +212,11 @@ static void visit_springs(struct system *system, struct checkpoint *checkpoint,
         return;
     while (springs_next(&walk, &view))
         for (uint64_t i = 0; (view.broken || view.rest_length) && i < view.count; i++)
-            visit(system->state, checkpoint,
-                  &(struct stored_spring){view.state_index + i,
-                                          uncut_number(system, view.number + i, numbers),
-                                          view.built});
+            if (is_known(system, view.state_index + i))
+                visit(system->state, checkpoint,
+                      &(struct stored_spring){view.state_index + i,
+                                              uncut_number(system, view.number + i, numbers),
+                                              view.built});
 }
 
 static void save_spring(struct state *s, struct checkpoint *checkpoint,

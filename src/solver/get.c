@@ -47,7 +47,11 @@ uint64_t taut_solver_face_count(const taut_solver *solver)
 
 uint64_t taut_solver_broken_count(const taut_solver *solver)
 {
-    return solver->functions->broken_count(solver->system);
+    const bool together = solver_begin_part(solver, PART_BROKEN, 0);
+    const uint64_t count = solver->functions->broken_count(solver->system);
+    if (together)
+        solver_end_part(solver);
+    return count;
 }
 
 int taut_solver_threads(const taut_solver *solver)

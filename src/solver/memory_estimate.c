@@ -46,8 +46,9 @@ struct totals {
     bool spring_grids, coloured; // as in struct plan_options
     double real;                 // bytes per number
     double nodes, springs, faces;
-    double part; // nodes: all, or of a rank its own and its halo
-    double held; // for which arrays have memory: these, or all where arrays are small
+    double part;         // nodes: all, or of a rank its own and its halo
+    double held;         // for which arrays have memory: these, or all where arrays are small
+    double held_springs; // of the stored springs of grids, likewise
     double collider_nodes, collider_faces; // of mesh colliders
     double listed, listed_faces;           // in the topology's lists
     double massed;                         // nodes of bodies that list masses
@@ -454,7 +455,7 @@ static double state_bytes_of(const struct totals *totals, const struct system_fu
         .environment = scene->environment,
     };
     struct plan_counts counts = {
-        .state_springs = (uint64_t)(totals->planned + totals->stored_grid_springs),
+        .state_springs = (uint64_t)(totals->planned + totals->held_springs),
         .slots = totals->packs ? (uint64_t)(PACKED_LANES * totals->columns) : 0,
         .grids = (size_t)totals->grids,
         .rings = totals->ringed > 0,
@@ -679,6 +680,8 @@ static bool hold_part(struct totals *totals, int count, int number)
             totals->part += totals->layer_before;
         if (totals->real * totals->nodes >= SPARSE_BYTES)
             totals->held = totals->part;
+        if ((totals->yields ? totals->real : 1) * totals->stored_grid_springs >= SPARSE_BYTES)
+            totals->held_springs *= totals->part / totals->nodes;
         totals->halo = (double)(counts.own_contribution_nodes + counts.contribution_nodes);
     }
     free(topology.bodies);
@@ -734,10 +737,11 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     bodies = memory_use.now;
 
     totals.held = totals.part = totals.nodes;
+    totals.held_springs = totals.stored_grid_springs;
     const struct part_conditions conditions = {
         .off_grid = (totals.off_grid > 0 && !stays_whole(&totals)) || totals.blocked_faces > 0,
         .gas = totals.gas,
-        .fragile = totals.breaks || totals.yields,
+        .fragile_off_grid = totals.fragile > 0,
     };
     estimate->in_parts =
         count > 1 && ranks_may_hold_parts(scene, &conditions) && hold_part(&totals, count, number);

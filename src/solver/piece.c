@@ -1,7 +1,7 @@
 // Pieces of frames (state/frame.h, struct frame_piece): of ranks that hold only their parts each lists
 // the nodes, springs and faces of its piece once, and reads their state for each frame. Bodies are on
 // grids then, with the builder's numbers of nodes and springs, or whole in one piece, where only these
-// numbers are listed; and no spring breaks or yields (solver_may_hold_part).
+// numbers are listed and no spring breaks or yields (solver_may_hold_part).
 #include "solver/private.h"
 
 #include <stdlib.h>
@@ -279,6 +279,13 @@ static void begin_listings(const taut_solver *solver, const bool *with_lines,
     }
 }
 
+// A frame with strains also has which springs are broken, if any can be.
+static unsigned with_broken(const taut_solver *solver, unsigned fields)
+{
+    const bool breaks = fields & FRAME_STRAINS && solver->topology->any_breaks;
+    return breaks ? fields | FRAME_BROKEN : fields & ~(unsigned)FRAME_BROKEN;
+}
+
 taut_status solver_make_piece(const taut_solver *solver, const struct frame_body *whole,
                               const bool *with_lines, unsigned fields, struct frame *frame,
                               taut_error *error)
@@ -301,7 +308,7 @@ taut_status solver_make_piece(const taut_solver *solver, const struct frame_body
         begin_listings(solver, with_lines, piece, listings);
         counted = piece->bodies && count_all(listings, bodies, piece, &shape);
     }
-    status = counted ? allocate(piece, &shape, fields, frame, error)
+    status = counted ? allocate(piece, &shape, with_broken(solver, fields), frame, error)
                      : fail_memory(error, "the piece of a frame");
     size_t run = 0;
     for (size_t b = 0; status == TAUT_OK && b < count; b++) {
@@ -328,18 +335,21 @@ taut_status solver_make_piece(const taut_solver *solver, const struct frame_body
     return status;
 }
 
-// Strains by the builder's numbers. A run with springs that are sorted otherwise has all of their body.
-static void read_run(const taut_solver *solver, struct frame_run run, double *strains)
+// Strains by the builder's numbers, and which are broken, unless that is NULL. A run with springs that are
+// sorted otherwise has all of their body.
+static void read_run(const taut_solver *solver, struct frame_run run, double *strains,
+                     uint8_t *broken)
 {
     const struct topology *topology = solver->topology;
     const struct topology_body *body =
         &topology->bodies[topology_body_of_spring(topology, run.first)];
     const bool sorted = topology->sorted_count > 0 && body->direction_count == 0;
     const uint64_t end = run.first + run.count, some = sorted ? 1 : run.count;
-    for (uint64_t spring = run.first; spring < end; spring += some)
-        solver->functions->read_strains(
-            solver->system, spring, some,
-            strains + (sorted ? topology_builder_spring(topology, spring) - run.first : 0));
+    for (uint64_t spring = run.first; spring < end; spring += some) {
+        const uint64_t to = sorted ? topology_builder_spring(topology, spring) - run.first : 0;
+        solver->functions->read_strains(solver->system, spring, some, strains + to,
+                                        broken ? broken + to : NULL);
+    }
 }
 
 void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame *frame)
@@ -357,14 +367,14 @@ void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame 
                          fields & FRAME_FORCES ? frame->forces + 3 * node : NULL);
         node = end;
     }
-    double *strains = frame->strains;
-    for (size_t r = 0; fields & FRAME_STRAINS && r < piece->run_count; r++) {
-        read_run(solver, piece->runs[r], strains);
-        strains += piece->runs[r].count;
+    fields = with_broken(solver, fields);
+    for (uint64_t r = 0, at = 0; fields & FRAME_STRAINS && r < piece->run_count; r++) {
+        read_run(solver, piece->runs[r], frame->strains + at,
+                 fields & FRAME_BROKEN ? frame->broken + at : NULL);
+        at += piece->runs[r].count;
     }
     frame->step = taut_solver_step_count(solver);
     frame->time = taut_solver_time(solver);
     frame->single = solver->precision == PRECISION_SINGLE;
-    frame->fields =
-        frame->allocated & (fields | FRAME_BODIES | FRAME_LISTS) & ~(unsigned)FRAME_BROKEN;
+    frame->fields = frame->allocated & (fields | FRAME_BODIES | FRAME_LISTS);
 }

@@ -71,7 +71,8 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
 struct part_conditions {
     // Some springs, or faces that act, are on no grid, beyond those of small bodies (plan_parts_whole).
     bool off_grid;
-    bool gas, fragile;
+    bool gas;
+    bool fragile_off_grid; // some of these break or yield
 };
 
 // Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. Also for a
@@ -89,7 +90,8 @@ enum part_task {
     PART_MEASURE_BOUNDS,
     PART_EVALUATE,
     PART_SCALE,
-    PART_HASH
+    PART_HASH,
+    PART_BROKEN
 };
 
 // On rank 0: has the others begin it too, with this argument. On others: waits for that, unless it is

@@ -165,7 +165,7 @@ bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions 
         if (scene->colliders[c].response == RESPONSE_CONTACT)
             return false;
     return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
-           !conditions->fragile && !scene->contact.present;
+           !conditions->fragile_off_grid && !scene->contact.present;
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
@@ -174,7 +174,7 @@ bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
     const struct part_conditions conditions = {
         .off_grid = needs_off_grid(solver),
         .gas = topology_has_gas(topology),
-        .fragile = topology->any_breaks || topology->any_yields,
+        .fragile_off_grid = plan_has_fragile_off_grid(solver->plan),
     };
     return ranks_count() > 1 && ranks_may_hold_parts(scene, &conditions);
 }
@@ -200,7 +200,8 @@ bool solver_find_held(const taut_solver *solver, struct held_part *held)
         plan_part_counts(solver->topology, solver->plan, solver->ranks->parts, &part);
     const double tiles = (double)plan_counts(solver->topology, solver->plan).grid_tiles;
     *held = (struct held_part){.nodes = counts.nodes + counts.halo_nodes,
-                               .tiles = (double)(part.end_tile - part.first_tile) / tiles};
+                               .tiles = (double)(part.end_tile - part.first_tile) / tiles,
+                               .springs = (uint64_t)part.fragile_count * SUM_CHUNK};
     plan_part_free(&part);
     return true;
 }
@@ -495,6 +496,8 @@ static void do_part(taut_solver *solver, uint64_t task, uint64_t argument)
         (void)solver_scale(solver);
     else if (task == PART_HASH)
         (void)solver_hash_parts(solver);
+    else if (task == PART_BROKEN)
+        (void)taut_solver_broken_count(solver);
     solver->ranks->served = false;
 }
 

@@ -143,7 +143,7 @@ static bool reserve_contacts(const taut_solver *solver, struct friction_contacts
 }
 
 // Whether a checkpoint can be taken without the nodes of other ranks: what it has of them is read when it
-// is written, but what they remember of contacts is not.
+// is written, but what they remember of contacts is not, and springs that break or yield are not.
 static bool needs_no_nodes(const taut_solver *solver, const struct checkpoint *checkpoint)
 {
     const struct topology *topology = solver->topology;
@@ -151,6 +151,7 @@ static bool needs_no_nodes(const taut_solver *solver, const struct checkpoint *c
     for (size_t c = 0; c < topology->collider_count; c++)
         projects |= topology->colliders[c].response == RESPONSE_PROJECT;
     return solver_reads_parts(solver) && checkpoint->gathers && !projects &&
+           !topology->any_breaks && !topology->any_yields &&
            friction_slots(topology->colliders, topology->collider_count) == 0;
 }
 

@@ -349,14 +349,23 @@ static void read_springs(const struct system *system, double *strains, uint8_t *
 }
 
 static void read_strains(const struct system *system, uint64_t first, uint64_t count,
-                         double *strains)
+                         double *strains, uint8_t *broken)
 {
+    const struct state *s = system->state;
+    const size_t body = count > 0 ? topology_body_of_spring(system->topology, first) : 0;
+    const struct plan_grid *grid = count > 0 ? plan_grid_of_body(system->plan, body) : NULL;
+    const bool changes = grid && grid->stateful;
     for (uint64_t spring = first; spring < first + count;) {
         const struct spring_run run = topology_run(system->topology, spring, first + count);
+        const uint64_t inside = spring - system->topology->bodies[body].first_spring;
+        const uint64_t index = changes ? grid->first_state_index + inside : 0;
         for (uint64_t i = 0; i < run.count; i++) {
-            const vec3 d = vec3_subtract(node_position(system->state, run.a + i),
-                                         node_position(system->state, run.b + i));
-            *strains++ = strain(vec3_length(d), (double)(real)run.rest_length);
+            const vec3 d = vec3_subtract(node_position(s, run.a + i), node_position(s, run.b + i));
+            const bool yields = changes && s->rest_length;
+            *strains++ = strain(vec3_length(d), (double)(yields ? s->rest_length[index + i]
+                                                                : (real)run.rest_length));
+            if (broken)
+                *broken++ = changes && s->broken && s->broken[index + i];
         }
         spring += run.count;
     }
@@ -439,6 +448,7 @@ static uint64_t bytes(const struct system *system, const struct held_part *part)
         state.nodes = constants.nodes = part->nodes;
         constants.all_nodes = part->nodes + state.collider_nodes;
         constants.massed = constants.massed > 0 ? part->nodes : 0;
+        state.springs = min_u64(state.springs, part->springs);
         sweeps = (uint64_t)((double)sweeps * part->tiles);
     }
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +

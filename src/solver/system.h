@@ -31,8 +31,9 @@ struct system_options {
 
 // What one of several ranks that hold only their parts has memory for.
 struct held_part {
-    uint64_t nodes; // its own and its halo
-    double tiles;   // the share of tiles of grids that are its own
+    uint64_t nodes;   // its own and its halo
+    double tiles;     // the share of tiles of grids that are its own
+    uint64_t springs; // that break or yield, and which it evaluates
 };
 
 // m, the greatest coordinate, counted from the state's origin; m/s, the speed that nodes may reach:
@@ -99,9 +100,9 @@ struct system_functions {
     // Strains and broken flags of all springs, over all bodies in builder order; `broken` may be
     // NULL.
     void (*read_springs)(const struct system *system, double *strains, uint8_t *broken);
-    // The same of springs of grids that neither break nor yield.
+    // The same of consecutive springs of a grid, or of a body without any that break or yield.
     void (*read_strains)(const struct system *system, uint64_t first, uint64_t count,
-                         double *strains);
+                         double *strains, uint8_t *broken);
     double (*volume)(const struct system *system, size_t body);
     uint64_t (*broken_count)(const struct system *system);
     uint64_t (*hash)(const struct system *system);

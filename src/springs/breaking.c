@@ -9,6 +9,7 @@
 
 #include "ranks/ranks.h"
 #include "springs/exchange.h"
+#include "springs/part_springs.h"
 
 #include "state/reading.h"
 
@@ -375,7 +376,8 @@ static size_t fragile_state_index(const struct plan *plan, size_t i)
     return i < listed ? plan->fragile[i] : (size_t)plan->springs.element_count + (i - listed);
 }
 
-void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part)
+void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part,
+                                bool keeps)
 {
     enum { CHUNKS_AT_ONCE = 64 };
     const struct plan *plan = system->plan;
@@ -399,7 +401,7 @@ void REAL_NAME(springs_collect)(const struct system *system, const struct plan_p
             values[2 * i + 1] = own && s->rest_length ? (double)s->rest_length[index] : 0;
         }
         ranks_add(values, 2 * now);
-        for (size_t i = 0; i < now; i++) {
+        for (size_t i = 0; keeps && i < now; i++) {
             const size_t index = fragile_state_index(plan, first + i);
             if (s->broken)
                 s->broken[index] = values[2 * i] > 0;
@@ -416,6 +418,8 @@ uint64_t REAL_NAME(springs_broken_count)(const struct system *system)
 {
     const struct plan *plan = system->plan;
     uint64_t count = 0;
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(part_springs_broken)(system, REAL_NAME(exchange_part)(system->exchange));
     if (!system->state->broken)
         return 0;
     for (uint64_t i = 0; i < plan->fragile_count; i++)

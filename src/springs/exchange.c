@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "ranks/ranks.h"
 #include "springs/node_lists.h"
+#include "springs/part_springs.h"
 #include "springs/part_sums.h"
 #include "springs/shares.h"
 #include "springs/springs.h"
@@ -21,6 +22,7 @@ struct exchange {
     struct node_lists halo, boxes, rest;
     bool only_part;                // ranks hold only their parts
     struct node_lists ends;        // then: the nodes of part_sums_want
+    struct node_lists springs;     // and its springs
     bool masses_known;             // of all nodes
     double (*kept)[POWER_COLUMNS]; // of KEPT_POWERS evaluations, power_count parts each
     size_t power_count;
@@ -40,7 +42,7 @@ struct exchange {
     bool all_known;        // all nodes are those of their owners (exchange_all_nodes)
 };
 
-enum { TAG_HALO = 1, TAG_BOXES, TAG_REST, TAG_ENDS, TAG_REACH };
+enum { TAG_HALO = 1, TAG_BOXES, TAG_REST, TAG_ENDS, TAG_REACH, TAG_SPRINGS, TAG_SPRINGS_AT };
 
 // ---- What is known of a node
 
@@ -95,7 +97,8 @@ static bool find_wants(const struct system *system, struct exchange *exchange)
     bool found = REAL_NAME(node_lists_begin)(&exchange->halo) &&
                  REAL_NAME(node_lists_begin)(&exchange->boxes) &&
                  REAL_NAME(node_lists_begin)(&exchange->rest) &&
-                 REAL_NAME(node_lists_begin)(&exchange->ends);
+                 REAL_NAME(node_lists_begin)(&exchange->ends) &&
+                 REAL_NAME(node_lists_begin)(&exchange->springs);
     for (size_t i = 0; found && i < part->halo_count; i++)
         found = REAL_NAME(node_lists_want)(&exchange->halo, exchange->parts, part->halo[i]);
     for (size_t i = 0; found && i < part->box_count; i++)
@@ -103,7 +106,8 @@ static bool find_wants(const struct system *system, struct exchange *exchange)
             &exchange->boxes, plan_part_of_tile(system->plan, exchange->parts, part->boxes[i].tile),
             part->boxes[i].tile, part->boxes[i].which);
     if (found && exchange->only_part)
-        found = REAL_NAME(part_sums_want)(system, exchange->parts, part, &exchange->ends);
+        found = REAL_NAME(part_sums_want)(system, exchange->parts, part, &exchange->ends,
+                                          &exchange->springs);
     return found &&
            REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest_before) &&
            REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest);
@@ -201,6 +205,8 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
                 lists[i] == &exchange->halo && !exchange_halo_is_early(system)
                     ? RANKS_PLACED_INCOMING
                     : both);
+        sound = sound && REAL_NAME(node_lists_swap)(&exchange->springs) &&
+                REAL_NAME(part_springs_connect)(system, &exchange->springs, TAG_SPRINGS);
         made = ranks_all(sound);
     }
     if (!made) {
@@ -208,8 +214,10 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         return fail_memory(error, "the messages of ranks");
     }
     share_power_cuts(exchange);
-    if (only_part)
+    if (only_part) {
         fill_masses(system, exchange);
+        REAL_NAME(part_springs_start)(system, &exchange->part);
+    }
     *result = exchange;
     return TAUT_OK;
 }
@@ -229,6 +237,7 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
     REAL_NAME(node_lists_free)(&exchange->boxes);
     REAL_NAME(node_lists_free)(&exchange->rest);
     REAL_NAME(node_lists_free)(&exchange->ends);
+    REAL_NAME(node_lists_free)(&exchange->springs);
     free(exchange);
 }
 
@@ -293,7 +302,8 @@ void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const stru
             exchange_three(&it->ends, s->vx, s->vy, s->vz);
             exchange_three(&it->ends, s->vx_low, s->vy_low, s->vz_low);
         }
-        if (s->x_low) {
+        REAL_NAME(part_springs_swap)(system, &it->springs);
+        if (s->x_low && !measures_halo(system)) {
             struct node_fields all = {.count = 0};
             add_fields(&all, s->x_low, s->y_low, s->z_low);
             // And others to fill the message, those of velocities or of previous positions.
@@ -379,6 +389,23 @@ static void get_around(const struct system *system, const struct exchange *it, s
     REAL_NAME(node_lists_free)(&reach);
 }
 
+// Gets the states of springs at `nodes` that break or yield.
+static void get_springs_at(const struct system *system, const struct exchange *it,
+                           struct range nodes)
+{
+    struct node_lists springs = {0};
+    if (!system->topology->any_breaks && !system->topology->any_yields)
+        return;
+    const bool found =
+        REAL_NAME(node_lists_begin)(&springs) &&
+        REAL_NAME(part_springs_want_at)(system, it->parts, &it->part, nodes, &springs);
+    if (!found || !REAL_NAME(node_lists_swap)(&springs) ||
+        !REAL_NAME(part_springs_connect)(system, &springs, TAG_SPRINGS_AT))
+        ranks_abort(1, "out of memory for the springs around the part of a rank");
+    REAL_NAME(part_springs_swap)(system, &springs);
+    REAL_NAME(node_lists_free)(&springs);
+}
+
 void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
@@ -389,8 +416,9 @@ void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worke
         add_fields(&fields, s->x_low, s->y_low, s->z_low);
         if (topology_wind_damps(system->topology))
             fields = moving_fields(s, true);
-        get_around(system, system->exchange, REAL_NAME(exchange_chunk_nodes)(system), true,
-                   &fields);
+        const struct range nodes = REAL_NAME(exchange_chunk_nodes)(system);
+        get_around(system, system->exchange, nodes, true, &fields);
+        get_springs_at(system, system->exchange, nodes);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -400,6 +428,7 @@ void REAL_NAME(exchange_around)(const struct system *system, const struct exchan
 {
     const struct node_fields fields = fields_of(system, true);
     get_around(system, exchange, nodes, false, &fields);
+    get_springs_at(system, exchange, nodes);
 }
 
 // The nodes of a rank, array after array; into `all` or out of it.
@@ -861,7 +890,8 @@ void REAL_NAME(exchange_collect)(const struct system *system, struct exchange *e
         ranks_collect(fields.arrays[f], sizeof(real), exchange->parts->cuts, all);
     collect_contacts(s, exchange->parts->cuts, all);
     REAL_NAME(springs_share_losses)(system, &exchange->part);
-    REAL_NAME(springs_collect)(system, &exchange->part);
+    const bool keeps = all || !exchange->only_part || ranks_number() == 0;
+    REAL_NAME(springs_collect)(system, &exchange->part, keeps);
 }
 
 void REAL_NAME(exchange_complete)(struct system *system, const struct worker *worker)

@@ -52,7 +52,8 @@ void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker);
 
 // Positions of the halo and of all other nodes of chunks of springs and faces of this rank, := those of
-// their owners; `velocities`: these too.
+// their owners; `velocities`: these too. Likewise the states of springs that break or yield
+// (part_springs.h), here and in the next two.
 void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const struct worker *worker);
 
 // Where ranks hold only their parts: positions and masses, and where the damping of wind depends on them

@@ -8,13 +8,16 @@
 #include "base/sort.h"
 #include "ranks/ranks.h"
 #include "springs/exchange.h"
+#include "springs/part_springs.h"
 #include "springs/springs.h"
 
 // ---- The nodes of chunks
 
-// Ranges of nodes of others.
+// Ranges of nodes of others, and springs.
 struct wanted {
+    const struct plan_parts *parts;
     const struct plan_part *part;
+    struct node_lists *springs;
     struct plan_nodes *items;
     size_t count, capacity;
 };
@@ -48,7 +51,11 @@ static bool want_springs(const struct system *system, uint64_t first, uint64_t e
         struct spring_walk walk = {system, first, min_u64(end, first + SUM_CHUNK)};
         struct spring_view view;
         while (springs_next(&walk, &view))
-            if (!want(wanted, view.a, view.count) || !want(wanted, view.b, view.count))
+            if (!want(wanted, view.a, view.count) || !want(wanted, view.b, view.count) ||
+                (view.state_index >= plan_off_grid_springs(system->plan) &&
+                 (view.broken || view.rest_length) &&
+                 !REAL_NAME(part_springs_want)(system, wanted->parts, wanted->part,
+                                               view.state_index, view.count, wanted->springs)))
                 return false;
     }
     return true;
@@ -189,10 +196,11 @@ static bool add_ends(const struct plan_parts *parts, const struct plan_part *par
 }
 
 bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_parts *parts,
-                               const struct plan_part *part, struct node_lists *ends)
+                               const struct plan_part *part, struct node_lists *ends,
+                               struct node_lists *springs)
 {
     const struct topology *topology = system->topology;
-    struct wanted wanted = {.part = part};
+    struct wanted wanted = {.parts = parts, .part = part, .springs = springs};
     bool found =
         want_springs(system, 0, springs_count(system), &wanted) && want_elements(system, &wanted);
     if (system->settings.keep_energy_budget)

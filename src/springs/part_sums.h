@@ -21,10 +21,11 @@ static inline uint64_t elements_reach(const struct topology_body *body)
     return body->grid[2] > 1 ? nx * ny + nx + 1 : ny > 1 ? 2 * nx : 2;
 }
 
-// Adds to `ends` the nodes that this rank's chunks have and that neither are its own nor in its halo;
-// false without memory.
+// Adds to `ends` the nodes that this rank's chunks have and that neither are its own nor in its halo, and to
+// `springs` the springs that it does not evaluate (part_springs.h); false without memory.
 bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_parts *parts,
-                               const struct plan_part *part, struct node_lists *ends);
+                               const struct plan_part *part, struct node_lists *ends,
+                               struct node_lists *springs);
 
 // The rank with this node sums the chunk that begins with an element.
 typedef size_t (*element_node)(const struct system *system, const void *argument, size_t element);

@@ -111,6 +111,12 @@ enum plan_format { PLAN_REFERENCE, PLAN_PACKED, PLAN_BLOCKS, PLAN_COLOURED };
 
 enum plan_format plan_off_grid_format(const struct plan *plan);
 
+// The number of springs on no grid, with which the state's arrays of springs begin.
+static inline uint64_t plan_off_grid_springs(const struct plan *plan)
+{
+    return plan->springs.element_count;
+}
+
 // The topology's number of the i-th spring on no grid. Constants and state use this order.
 static inline uint32_t plan_off_grid_spring(const struct plan *plan, uint64_t i)
 {
@@ -157,6 +163,12 @@ struct plan_state_run plan_state_run(const struct topology *topology, const stru
 static inline uint64_t plan_fragile_total(const struct plan *plan)
 {
     return plan->fragile_count + (plan->state_spring_count - plan->springs.element_count);
+}
+
+// Whether some of them are on no grid.
+static inline bool plan_has_fragile_off_grid(const struct plan *plan)
+{
+    return plan->fragile_count > 0;
 }
 
 // How the springs of one body are stored and shared by threads.

@@ -460,6 +460,13 @@ struct spring_run plan_fragile_run(const struct topology *topology, const struct
     return topology_run(topology, body->first_spring + inside, body->first_spring + last);
 }
 
+int plan_part_of_fragile(const struct topology *topology, const struct plan *plan,
+                         const struct plan_parts *parts, size_t chunk)
+{
+    const uint64_t first = (uint64_t)chunk * SUM_CHUNK;
+    return plan_part_of_node(parts, plan_fragile_run(topology, plan, first, first + 1).a);
+}
+
 // Whether springs [a, a + count) of nodes have one that is computed.
 static bool any_computed(const struct plan_part *part, uint64_t first, uint64_t count)
 {

@@ -98,6 +98,10 @@ void plan_parts_free(struct plan_parts *parts);
 struct spring_run plan_fragile_run(const struct topology *topology, const struct plan *plan,
                                    uint64_t at, uint64_t end);
 
+// The part that counts a chunk of springs that may break or yield: that with the first node of its first spring.
+int plan_part_of_fragile(const struct topology *topology, const struct plan *plan,
+                         const struct plan_parts *parts, size_t chunk);
+
 // Whether bodies on no grid stay together: they follow each other, and have a sixteenth of all nodes at most,
 // so that they are few for one part, and every part may know all of them where that is rare.
 bool plan_parts_whole(const struct topology *topology, const struct plan *plan);

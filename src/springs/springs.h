@@ -88,11 +88,12 @@ void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker
 void REAL_NAME(springs_refresh)(const struct system *system);
 
 // Of several ranks, by worker 0 alone: what breaking and yielding has lost, on all ranks; and which
-// springs are broken and their rest lengths.
+// springs are broken and their rest lengths, on those that keep them.
 void REAL_NAME(springs_share_losses)(const struct system *system, const struct plan_part *part);
-void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part);
+void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part,
+                                bool keeps);
 
-// The number of broken springs.
+// The number of broken springs. Collective, while ranks that hold only their parts exchange.
 uint64_t REAL_NAME(springs_broken_count)(const struct system *system);
 
 // Scales the rest lengths of a material, as built and as changed by yielding. Called by one worker

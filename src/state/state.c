@@ -131,6 +131,25 @@ struct starting {
     struct state_share share;
 };
 
+// Whether this process knows only some nodes.
+static bool has_part(const struct state *state, const struct state_share *share)
+{
+    return share->known.end - share->known.first < state->nodes;
+}
+
+// Whether an array of that length is of springs: of several ranks that know only some nodes each has
+// states of springs from all over a grid, one direction after another.
+#define HAS_SPRINGS_nodes          false
+#define HAS_SPRINGS_springs        true
+#define HAS_SPRINGS_multipliers    false
+#define HAS_SPRINGS_slots          false
+#define HAS_SPRINGS_bodies         false
+#define HAS_SPRINGS_motions        false
+#define HAS_SPRINGS_colliders      false
+#define HAS_SPRINGS_touches        false
+#define HAS_SPRINGS_frictions      false
+#define HAS_SPRINGS_contact_blocks false
+
 // The elements of an array of `count` that belong to nodes that this process steps, if those of nodes
 // begin with element `start`; all of any other array.
 static struct range own_elements(const struct state *state, struct range own, size_t start,
@@ -157,10 +176,12 @@ static void spare(const struct state *state, struct range own, void *block, size
 
 static void spare_arrays(struct state *state, struct range own)
 {
+    const struct range none = {0, 0};
 #define SPARE(type, name, length, condition, kept)                                                 \
     if (state->name)                                                                               \
-        spare(state, own, state->name - ARRAY_START(type, name), ARRAY_START(type, name),          \
-              guarded(ELEMENTS(state, length), ARRAY_START(type, name)), sizeof(type));
+        spare(state, HAS_SPRINGS_##length ? none : own, state->name - ARRAY_START(type, name),     \
+              ARRAY_START(type, name), guarded(ELEMENTS(state, length), ARRAY_START(type, name)),  \
+              sizeof(type));
     STATE_ARRAYS(SPARE)
 #undef SPARE
 }
@@ -180,8 +201,9 @@ static void start_nodes(void *context, const struct worker *worker)
 {
     const struct starting *it = context;
     struct state *state = it->state;
+    const bool only_part = has_part(state, &it->share);
 #define TOUCH(type, name, length, condition, kept)                                                 \
-    if (state->name)                                                                               \
+    if (state->name && !(only_part && HAS_SPRINGS_##length))                                       \
         touch(it, worker, state->name - ARRAY_START(type, name), ARRAY_START(type, name),          \
               guarded(ELEMENTS(state, length), ARRAY_START(type, name)), sizeof(type));
     STATE_ARRAYS(TOUCH)
@@ -214,25 +236,24 @@ static void start_colliders(struct state *state, const struct topology *topology
     }
 }
 
-static void start_rest_lengths(struct state *state, const struct topology *topology,
-                               const struct plan *plan)
+void REAL_NAME(state_start_rest_lengths)(struct state *state, const struct topology *topology,
+                                         const struct plan *plan, struct range springs)
 {
     struct spring_run near = {0};
-    for (uint64_t at = 0; at < state->springs;) {
+    for (uint64_t at = springs.first; state->rest_length && at < springs.end;) {
         const struct plan_state_run run = plan_state_run(topology, plan, at);
-        for (uint64_t i = 0; i < run.count; i++)
-            state->rest_length[at + i] =
+        for (uint64_t i = 0; i < run.count && at < springs.end; i++, at++)
+            state->rest_length[at] =
                 (real)topology_spring_near(topology, run.first_spring + i, &near).rest_length;
-        at += run.count;
     }
 }
 
 static void start_springs(struct state *state, const struct topology *topology,
-                          const struct plan *plan)
+                          const struct plan *plan, const struct state_share *share)
 {
     struct spring_run near = {0};
-    if (state->rest_length)
-        start_rest_lengths(state, topology, plan);
+    const uint64_t known = has_part(state, share) ? plan_off_grid_springs(plan) : state->springs;
+    REAL_NAME(state_start_rest_lengths)(state, topology, plan, (struct range){0, (size_t)known});
     for (uint64_t i = 0; state->slot_rest && i < state->slots; i++) {
         uint32_t index = plan_slot_spring(plan, i);
         state->slot_rest[i] = -1;
@@ -290,7 +311,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
         state_free(state);
         return fail_memory(error, "the state");
     }
-    if (share.known.end - share.known.first < state->nodes)
+    if (has_part(state, &share))
         spare_arrays(state, share.own);
     if (needs.low_positions)
         state->origin = find_origin(bodies);
@@ -298,7 +319,7 @@ taut_status state_make(const struct topology *topology, const struct plan *plan,
     team_work(team, start_nodes, &starting);
     start_motions(state, topology, bodies);
     start_colliders(state, topology);
-    start_springs(state, topology, plan);
+    start_springs(state, topology, plan, &share);
     *result = state;
     return TAUT_OK;
 }

@@ -104,12 +104,18 @@ static inline void state_put_velocity(struct state *s, size_t node, vec3 velocit
 
 // Every worker of the team initialises its own share of the nodes, so that their memory is near to
 // it; `team` may be NULL. Arrays have the length of the scene, but positions and velocities have memory
-// for the known nodes only, and other arrays for those that are stepped, until others are written.
+// for the known nodes only, and other arrays for those that are stepped, until others are written. Where not
+// all nodes are known, springs of grids that break or yield have no rest lengths and no memory yet
+// (springs/part_springs.h).
 taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
                                   const struct bodies *bodies, struct state_needs needs,
                                   struct state_share share, struct team *team,
                                   const taut_allocator *allocator, struct state **result,
                                   taut_error *error);
+
+// The rest lengths as built of springs [springs.first, springs.end) of the state's arrays, where these exist.
+void REAL_NAME(state_start_rest_lengths)(struct state *state, const struct topology *topology,
+                                         const struct plan *plan, struct range springs);
 
 // Allocates the arrays that restitution needs, unless they exist; false without memory.
 bool REAL_NAME(state_add_restitution)(struct state *state, const struct topology *topology);

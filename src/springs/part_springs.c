@@ -1,0 +1,212 @@
+// Implements part_springs.h. What is sent of a spring is its flag, if some springs break, and its rest
+// length, if some yield: of each piece of a list first all flags.
+#include "springs/part_springs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "parallel/team.h"
+#include "ranks/ranks.h"
+#include "state/state.h"
+
+static bool has_states(const struct system *system)
+{
+    return system->state->broken || system->state->rest_length;
+}
+
+// The state's arrays begin with springs on no grid, none of which changes.
+static size_t chunk_of_index(const struct system *system, uint64_t index)
+{
+    return (size_t)((index - plan_off_grid_springs(system->plan)) / SUM_CHUNK);
+}
+
+// The springs of a chunk, by their indices in the state's arrays.
+static struct range chunk_indices(const struct system *system, size_t chunk)
+{
+    const size_t before = (size_t)plan_off_grid_springs(system->plan);
+    const struct range range = chunk_range(chunk, (size_t)plan_fragile_total(system->plan));
+    return (struct range){before + range.first, before + range.end};
+}
+
+static bool evaluates(const struct plan_part *part, size_t chunk)
+{
+    size_t low = 0, high = part->fragile_count; // numbers ascend
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (part->fragile[middle].number < chunk)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < part->fragile_count && part->fragile[low].number == chunk;
+}
+
+bool REAL_NAME(part_springs_knows)(const struct system *system, const struct plan_part *part,
+                                   uint64_t index)
+{
+    return index < plan_off_grid_springs(system->plan) ||
+           evaluates(part, chunk_of_index(system, index));
+}
+
+void REAL_NAME(part_springs_start)(const struct system *system, const struct plan_part *part)
+{
+    for (size_t i = 0; system->state->rest_length && i < part->fragile_count; i++)
+        REAL_NAME(state_start_rest_lengths)
+    (system->state, system->topology, system->plan, chunk_indices(system, part->fragile[i].number));
+}
+
+// ---- What is wanted
+
+bool REAL_NAME(part_springs_want)(const struct system *system, const struct plan_parts *parts,
+                                  const struct plan_part *part, uint64_t index, uint64_t count,
+                                  struct node_lists *lists)
+{
+    const uint64_t end = index + count;
+    while (index < end) {
+        const size_t chunk = chunk_of_index(system, index);
+        const uint64_t last = min_u64(end, chunk_indices(system, chunk).end);
+        if (!evaluates(part, chunk)) {
+            const int owner = plan_part_of_fragile(system->topology, system->plan, parts, chunk);
+            if (!REAL_NAME(node_lists_want_pair)(lists, owner, index, last - index))
+                return false;
+        }
+        index = last;
+    }
+    return true;
+}
+
+// Springs i of a run of `count` that have a node of [first, end) as one of their ends, which is node + i.
+static struct range springs_at(uint64_t node, uint64_t count, struct range nodes)
+{
+    const uint64_t from = nodes.first > node ? min_u64(nodes.first - node, count) : 0;
+    const uint64_t to = nodes.end > node ? min_u64(nodes.end - node, count) : 0;
+    return (struct range){(size_t)from, (size_t)(to > from ? to : from)};
+}
+
+// Both ends of a run; what they have in common is wanted once.
+static bool want_run(const struct system *system, const struct plan_parts *parts,
+                     const struct plan_part *part, const struct spring_run *run, uint64_t index,
+                     struct range nodes, struct node_lists *lists)
+{
+    const struct range of_a = springs_at(run->a, run->count, nodes);
+    const struct range of_b = springs_at(run->b, run->count, nodes);
+    const bool a_first = of_a.first <= of_b.first;
+    struct range one = a_first ? of_a : of_b, other = a_first ? of_b : of_a;
+    if (other.first < one.end)
+        other.first = other.end > one.end ? one.end : other.end;
+    return REAL_NAME(part_springs_want)(system, parts, part, index + one.first, one.end - one.first,
+                                        lists) &&
+           REAL_NAME(part_springs_want)(system, parts, part, index + other.first,
+                                        other.end - other.first, lists);
+}
+
+bool REAL_NAME(part_springs_want_at)(const struct system *system, const struct plan_parts *parts,
+                                     const struct plan_part *part, struct range nodes,
+                                     struct node_lists *lists)
+{
+    const struct topology *topology = system->topology;
+    for (size_t g = 0; has_states(system) && g < system->plan->grid_count; g++) {
+        const struct plan_grid *grid = &system->plan->grids[g];
+        const struct topology_body *body = &topology->bodies[grid->body];
+        const uint64_t end = body->first_spring + body->spring_count;
+        const bool any = body->first_node < nodes.end &&
+                         body->first_node + body->node_count > nodes.first &&
+                         nodes.first < nodes.end;
+        for (uint64_t spring = body->first_spring; any && grid->stateful && spring < end;) {
+            const struct spring_run run = topology_run(topology, spring, end);
+            const uint64_t index = grid->first_state_index + (spring - body->first_spring);
+            if (!want_run(system, parts, part, &run, index, nodes, lists))
+                return false;
+            spring += run.count;
+        }
+    }
+    return true;
+}
+
+// ---- Messages
+
+static size_t bytes_of_pairs(const struct system *system, uint64_t (*pairs)[2], size_t count)
+{
+    const struct state *s = system->state;
+    const size_t each =
+        (s->broken ? sizeof *s->broken : 0) + (s->rest_length ? sizeof *s->rest_length : 0);
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += each * (size_t)pairs[i][1];
+    return bytes;
+}
+
+bool REAL_NAME(part_springs_connect)(const struct system *system, struct node_lists *lists, int tag)
+{
+    const size_t count = (size_t)ranks_count();
+    size_t *sent = calloc(count, sizeof *sent), *received = calloc(count, sizeof *received);
+    for (size_t r = 0; sent && received && r < count; r++) {
+        sent[r] = bytes_of_pairs(system, lists->sent[r], lists->sent_counts[r]);
+        received[r] = bytes_of_pairs(system, lists->received[r], lists->received_counts[r]);
+    }
+    if (sent && received)
+        lists->messages = ranks_messages_make(sent, received, tag, RANKS_BUFFERED);
+    free(sent);
+    free(received);
+    return lists->messages;
+}
+
+// Copies the flags and rest lengths of a piece into a message; returns the end of what is there.
+static char *put_piece(const struct state *s, const uint64_t piece[2], char *to)
+{
+    const size_t flags = s->broken ? (size_t)piece[1] * sizeof *s->broken : 0;
+    const size_t lengths = s->rest_length ? (size_t)piece[1] * sizeof *s->rest_length : 0;
+    if (flags > 0)
+        memcpy(to, s->broken + piece[0], flags);
+    if (lengths > 0)
+        memcpy(to + flags, s->rest_length + piece[0], lengths);
+    return to + flags + lengths;
+}
+
+// The same out of a message.
+static const char *take_piece(const struct state *s, const uint64_t piece[2], const char *from)
+{
+    const size_t flags = s->broken ? (size_t)piece[1] * sizeof *s->broken : 0;
+    const size_t lengths = s->rest_length ? (size_t)piece[1] * sizeof *s->rest_length : 0;
+    if (flags > 0)
+        memcpy(s->broken + piece[0], from, flags);
+    if (lengths > 0)
+        memcpy(s->rest_length + piece[0], from + flags, lengths);
+    return from + flags + lengths;
+}
+
+void REAL_NAME(part_springs_swap)(const struct system *system, const struct node_lists *lists)
+{
+    const struct state *s = system->state;
+    if (!has_states(system))
+        return;
+    for (int r = 0; r < ranks_count(); r++) {
+        char *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
+        for (size_t i = 0; i < lists->sent_counts[r]; i++)
+            to = put_piece(s, lists->sent[r][i], to);
+    }
+    ranks_messages_start(lists->messages);
+    ranks_messages_wait(lists->messages);
+    for (int r = 0; r < ranks_count(); r++) {
+        const char *from =
+            lists->received_counts[r] > 0 ? ranks_incoming(lists->messages, r) : NULL;
+        for (size_t i = 0; i < lists->received_counts[r]; i++)
+            from = take_piece(s, lists->received[r][i], from);
+    }
+}
+
+// ---- Counting
+
+uint64_t REAL_NAME(part_springs_broken)(const struct system *system, const struct plan_part *part)
+{
+    const uint8_t *broken = system->state->broken;
+    double count = 0; // exact
+    for (size_t i = 0; broken && i < part->fragile_count; i++) {
+        const struct range range = chunk_indices(system, part->fragile[i].number);
+        for (size_t index = range.first; part->fragile[i].counts && index < range.end; index++)
+            count += broken[index];
+    }
+    ranks_add(&count, 1);
+    return (uint64_t)count;
+}
