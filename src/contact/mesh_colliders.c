@@ -35,19 +35,44 @@ static vec3 displacement_at(const struct state *s, size_t collider, double time)
                     vec3_scale(time - s->collider_since[collider], s->collider_velocity[collider]));
 }
 
+static struct collider_pose pose_at(const struct system *system,
+                                    const struct topology_collider *mesh, double time)
+{
+    const size_t collider = mesh->collider;
+    struct collider_pose pose = collider_pose_at(scene_collider_of(system->topology, mesh), time,
+                                                 1e-9 * system->settings.dt);
+    pose.origin = vec3_add(pose.origin, displacement_at(system->state, collider, time));
+    pose.velocity = vec3_add(pose.velocity, system->state->collider_velocity[collider]);
+    return pose;
+}
+
+static vec3 built_point(const struct topology *topology, size_t node)
+{
+    const double *p = topology->collider_points[node - (size_t)topology->node_count];
+    return vec3_make(p[0], p[1], p[2]);
+}
+
+struct point REAL_NAME(mesh_collider_start)(const struct system *system, size_t node, double time)
+{
+    const struct topology *topology = system->topology;
+    const struct topology_collider *mesh =
+        &topology->mesh_colliders[surface_body_of(topology, node) - topology->body_count];
+    if (!moves(system, mesh))
+        return state_point(system->state, node);
+    const struct collider_pose pose = pose_at(system, mesh, time);
+    const vec3 at =
+        vec3_subtract(collider_point(&pose, built_point(topology, node)), system->state->origin);
+    return (struct point){(real)at.x, (real)at.y, (real)at.z};
+}
+
 static void pose_nodes(struct system *system, const struct topology_collider *mesh, double time,
                        struct range share)
 {
     const struct topology *topology = system->topology;
-    const size_t collider = mesh->collider;
-    struct collider_pose pose =
-        collider_pose_at(scene_collider_of(topology, mesh), time, 1e-9 * system->settings.dt);
-    pose.origin = vec3_add(pose.origin, displacement_at(system->state, collider, time));
-    pose.velocity = vec3_add(pose.velocity, system->state->collider_velocity[collider]);
+    const struct collider_pose pose = pose_at(system, mesh, time);
     for (size_t i = share.first; i < share.end; i++) {
         const size_t node = (size_t)mesh->first_node + i;
-        const double *p = topology->collider_points[node - (size_t)topology->node_count];
-        const vec3 point = vec3_make(p[0], p[1], p[2]);
+        const vec3 point = built_point(topology, node);
         state_put(system->state, node, collider_point(&pose, point));
         state_put_velocity(system->state, node, collider_point_velocity(&pose, point));
     }

@@ -253,9 +253,6 @@ void REAL_NAME(shape_contact_look)(struct system *system, bool all, const struct
 // in surface_limit.c.
 bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, bool *stuck);
 
-// A node has been moved by that (surface_limit.c).
-void REAL_NAME(surface_contact_note_node)(struct system *system, size_t node);
-
 // The fraction of a step that leaves every node on its side of all shapes that do not move, of those that
 // passes has found; 1: all of it. By one worker.
 double REAL_NAME(shape_contact_fraction)(struct system *system);

@@ -14,6 +14,7 @@
 
 #include "contact/culling.h"
 #include "contact/friction.h"
+#include "contact/surface_way.h"
 #include "state/reading.h"
 
 // A node may use all but this fraction of its distance, and stays this fraction of the thickness away;
@@ -101,11 +102,12 @@ static bool limit_node(struct limit *limit, const struct shape_motion *shape, si
         back = taken_along(relative, normal, lost, &law);
         slower = taken_along(speed, normal, lost, &law);
     }
+    REAL_NAME(surface_way_log)(system, node);
     state_put(s, node, vec3_subtract(position, back));
     put_step_velocity(system, node, vec3_subtract(velocity, slower));
     limit->work -=
         vec3_dot(slower, shape->start.velocity) / (double)system->constants->inverse_mass[node];
-    REAL_NAME(surface_contact_note_node)(system, node);
+    REAL_NAME(surface_way_note)(system, node);
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
+#include "contact/surface_way.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,8 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
         integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 || implicit;
     it->always_at_start = integrator == INTEGRATOR_XPBD;
     it->has_stages = stages && !implicit;
+    it->keeps_start = it->has_stages || integrator == INTEGRATOR_EXPLICIT_EULER ||
+                      (integrator == INTEGRATOR_XPBD && system->settings.projects);
     if (!allocate_blocks(it, stages, allocator) || !REAL_NAME(surface_tiles_make)(system) ||
         !find_owners(it, nodes, allocator))
         return fail_memory(error, "contact");
@@ -226,6 +229,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->old_y, nodes);
     RELEASE(it->old_z, nodes);
     REAL_NAME(surface_tiles_free)(system);
+    REAL_NAME(surface_way_free)(it);
     RELEASE(it->listed, blocks);
     RELEASE(it->block_tiles, blocks);
     RELEASE(it->spans, blocks);
@@ -273,7 +277,8 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
                  it->lists[i].passing_capacity * sizeof *it->lists[i].passing +
                  it->passed[i].capacity * sizeof *it->passed[i].blocks +
                  it->passed[i].force_capacity * sizeof *it->passed[i].forces;
-    bytes += REAL_NAME(surface_friction_bytes)(system) + REAL_NAME(surface_shares_bytes)(it);
+    bytes += REAL_NAME(surface_way_bytes)(it) + REAL_NAME(surface_friction_bytes)(system) +
+             REAL_NAME(surface_shares_bytes)(it);
     bytes += (it->frames ? blocks * sizeof *it->frames : 0) + REAL_NAME(flat_sheets_bytes)(it);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
 }
@@ -545,8 +550,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         return;
     const bool at_start = it->always_at_start || is_at_start(system, evaluation);
     REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
-    // A step that moves nodes farther than lists allow is cut from where they were made, which is its start
-    // then, whenever the run began.
+    // A step that moves nodes farther than lists allow has them made again, which takes more time than here.
     if (worker->index == 0 && at_start && !it->paused && motion_changes(system, evaluation.time))
         it->lists_due = true;
     if (!it->paused)
@@ -554,7 +558,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     const bool at_stage = it->rows && !at_start;
     if (at_stage && it->start_known && !it->paused)
         REAL_NAME(surface_lists_cover)(system, worker);
-    if (it->has_stages && at_start && !it->paused)
+    if (it->keeps_start && at_start && !it->paused)
         REAL_NAME(surface_positions_keep)(system, worker);
     else if (it->has_stages && it->start_known && !it->paused)
         REAL_NAME(surface_lists_reach)(system, evaluation.time, worker);

@@ -83,6 +83,15 @@ double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
 // are allow. Ends with a barrier.
 void REAL_NAME(surface_contact_change_dt)(struct system *system, const struct worker *worker);
 
+// While nodes with a prescribed motion are moved in a step or a substep, by one worker: there are none so
+// far; and where one was before that, once for each. A step that is cut needs that.
+void REAL_NAME(surface_contact_drive_none)(struct system *system);
+void REAL_NAME(surface_contact_drive)(struct system *system, size_t node, vec3 position);
+
+// Before surface_contact_passes, by one worker: the time at which the step, or substep, has begun, and the
+// length over which velocities have moved nodes, s.
+void REAL_NAME(surface_contact_set_way)(struct system *system, double begin, double step);
+
 // After the nodes have moved, before forces are evaluated again: whether the motion of the step, or of
 // a substep, up to a time, s, has to be cut, because nodes would pass through a surface or come nearer to
 // it than a twentieth of their distance. The same on every worker.

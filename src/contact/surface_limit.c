@@ -20,6 +20,7 @@
 #include "contact/surface_friction_contact.h"
 #include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
+#include "contact/surface_way.h"
 
 #include <string.h>
 
@@ -36,11 +37,19 @@ static double least_distance(const struct surface_contact *it, const struct bloc
                                          it->surfaces.blocks[pair->b].body);
 }
 
+// `steps` are from the start that distances of pairs belong to, which is not to the last digit that of the cut,
+// unless an implicit step has it.
+static double way_with_rounding(const struct surface_contact *it, double way)
+{
+    return it->rows ? way : way + it->rounding;
+}
+
 // The distance, m, at the start of candidates that two nodes of the blocks may have used up by moving
 // relative to each other, but for what is left.
 static double distance_used(const struct surface_contact *it, const struct block_pair *pair)
 {
-    return distance_of_cuts(pair_displacement(it, pair), least_distance(it, pair));
+    return distance_of_cuts(way_with_rounding(it, pair_displacement(it, pair)),
+                            least_distance(it, pair));
 }
 
 // As much as any two nodes of listed blocks can have used up: most pairs are farther apart.
@@ -52,8 +61,8 @@ static double distance_used_at_most(const struct surface_contact *it)
             displacements_include(&all, it->steps[b].least);
             displacements_include(&all, it->steps[b].most);
         }
-    return 1.0001 *
-           distance_of_cuts(relative_displacement(&all, &all), CUT_LEAST * greatest_thickness(it));
+    return 1.0001 * distance_of_cuts(way_with_rounding(it, relative_displacement(&all, &all)),
+                                     CUT_LEAST * greatest_thickness(it));
 }
 
 // With fewer candidates a kernel costs more than it saves.
@@ -97,9 +106,9 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
     for (int i = 0; i < 4; i++) {
         const uint32_t block = blocks[found->side[i]];
         const uint32_t entry = it->surfaces.blocks[block].first_node + (uint32_t)found->local[i];
-        start[i] = block_point(it->start[block], found->local[i]);
-        const struct point d =
-            point_difference(state_point(system->state, it->surfaces.nodes[entry]), start[i]);
+        const uint32_t node = it->surfaces.nodes[entry];
+        start[i] = REAL_NAME(surface_way_start)(system, node);
+        const struct point d = point_difference(state_point(system->state, node), start[i]);
         displacements_include(&moved[i >= split], (const real[3]){d.x, d.y, d.z});
     }
     const double most = 1.001 * relative_displacement(&moved[0], &moved[1]);
@@ -206,7 +215,7 @@ static void find_crossing(const struct system *system, const struct block_pair *
         const uint32_t block = blocks[found->side[i]];
         const struct surface_block *of = &contact->surfaces.blocks[block];
         it->nodes[i] = contact->surfaces.nodes[of->first_node + (uint32_t)found->local[i]];
-        start[i] = vec3_of(block_point(contact->start[block], found->local[i]));
+        start[i] = vec3_of(REAL_NAME(surface_way_start)(system, it->nodes[i]));
         it->moved[i] = vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), start[i]);
         it->velocity[i] = step_velocity(system->state, it->nodes[i]);
     }
@@ -461,17 +470,6 @@ static const struct scene_friction *rule_and_weights(const struct system *system
     return rule;
 }
 
-void REAL_NAME(surface_contact_note_node)(struct system *system, size_t node)
-{
-    struct surface_contact *it = system->surface_contact;
-    const uint32_t own = it->own_entry[node];
-    if (own == UINT32_MAX)
-        return;
-    it->changed[it->entry_blocks[own]] |= CHANGED_NOW | CHANGED;
-    for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++)
-        it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW | CHANGED;
-}
-
 // Of a candidate whose motion has been cut in every direction: what momentum is lost. What a prescribed
 // motion stops has given its momentum to that.
 static void count_lost(struct system *system, const struct frame *with, const double inverse[4],
@@ -521,9 +519,10 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
             work += (double)(rule ? weights[i] : 0) * vec3_dot(given, it->velocity[i]);
             continue;
         }
+        REAL_NAME(surface_way_log)(system, node);
         state_put(system->state, node, vec3_subtract(state_position(system->state, node), back[i]));
         put_step_velocity(system, node, vec3_subtract(it->velocity[i], slower[i]));
-        REAL_NAME(surface_contact_note_node)(system, node);
+        REAL_NAME(surface_way_note)(system, node);
     }
     system->surface_contact->cut_work += work;
 }
@@ -649,7 +648,7 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
     if (it->rows && it->start_known)
         REAL_NAME(surface_lists_cover)(system, worker);
     if (REAL_NAME(surface_lists_check)(system, worker))
-        REAL_NAME(surface_lists_widen)(system, worker);
+        REAL_NAME(surface_lists_widen)(system, false, worker);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
         it->lists[i].passing_count = 0;
@@ -765,7 +764,7 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         REAL_NAME(surface_contact_count_cut)(system);
     it->cuts.unresolved += rounds == ROUNDS || stuck;
     it->lists_due |= it->lists_due_next;
-    it->lists_due_next = it->bounds_known = false;
+    it->lists_due_next = it->bounds_known = it->bounds_before = false;
     if (it->overshot)
         leave_wide_lists(it);
     if (cut)
@@ -793,8 +792,9 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
     }
 }
 
-// Makes lists again that are complete for what has been left of the motion, and finds what passes by these.
-static void widen_lists_of_cut(struct system *system, const struct worker *worker)
+// Makes lists again that are complete for the way that the cut has taken, and finds what passes by these before
+// it.
+static void widen_lists_of_cut(struct system *system, bool most, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const size_t nodes =
@@ -811,7 +811,7 @@ static void widen_lists_of_cut(struct system *system, const struct worker *worke
         }
     }
     worker_barrier(worker);
-    REAL_NAME(surface_lists_widen)(system, worker);
+    REAL_NAME(surface_lists_widen)(system, most, worker);
     if (kept) {
         memcpy(it->old_x, kept, nodes * sizeof *kept);
         memcpy(it->old_y, kept + nodes, nodes * sizeof *kept);
@@ -827,32 +827,56 @@ static void widen_lists_of_cut(struct system *system, const struct worker *worke
     for (size_t i = lists.first; i < lists.end; i++)
         find_passing(system, &finder, i, true, INFINITY);
     if (it->shapes)
-        REAL_NAME(shape_contact_look)(system, false, worker);
+        REAL_NAME(shape_contact_look)(system, true, worker);
     worker_barrier(worker);
 }
 
+// By the first worker: before a cut.
+static void begin_cut(struct surface_contact *it, const struct surface_cuts *before)
+{
+    it->cuts = *before;
+    it->cut_work = 0;
+    it->carrier_moved = it->carrier_velocity = (vec3){0, 0, 0};
+}
+
+// What one candidate leaves may take others where lists were not complete: then all is taken back, and the step
+// is cut again by wider lists. So its cut is one that has been found by complete lists from its beginning,
+// whichever they were.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
 {
-    enum { WIDENINGS = 4 };
+    enum { WIDENINGS = 6 };
     struct surface_contact *it = system->surface_contact;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    const struct surface_cuts before = it->cuts;
     memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
+    if (!REAL_NAME(surface_way_begin)(system, worker)) {
+        if (worker->index == 0)
+            REAL_NAME(surface_memory_has_run_out)(system);
+        worker_barrier(worker);
+        return;
+    }
+    REAL_NAME(surface_ways_find)(system, worker);
     if (system->settings.keep_energy_budget) // for the energy that the cut takes
         REAL_NAME(surface_positions_keep)(system, worker);
+    if (worker->index == 0)
+        begin_cut(it, &before);
     worker_barrier(worker);
-    if (worker->index == 0) {
-        it->cut_work = 0;
-        it->carrier_moved = it->carrier_velocity = (vec3){0, 0, 0};
-    }
     bool stuck = false; // on the first worker
     int rounds = cut_rounds(system, &stuck, worker);
     for (int i = 0; i < WIDENINGS && REAL_NAME(surface_lists_check_cut)(system, worker); i++) {
-        widen_lists_of_cut(system, worker);
-        const int more = cut_rounds(system, &stuck, worker);
-        rounds = more > rounds ? more : rounds;
+        if (worker->index == 0) {
+            REAL_NAME(surface_way_undo)(system);
+            begin_cut(it, &before);
+        }
+        memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
+        worker_barrier(worker);
+        widen_lists_of_cut(system, i + 1 == WIDENINGS, worker);
+        rounds = cut_rounds(system, &stuck, worker);
     }
-    if (worker->index == 0)
+    if (worker->index == 0) {
+        REAL_NAME(surface_way_end)(it);
         finish_cut(system, rounds, stuck);
+    }
     worker_barrier(worker);
     if (!it->steps_known)
         return;

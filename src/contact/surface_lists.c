@@ -612,7 +612,8 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     REAL_NAME(surface_tiles_place)(system, worker);
     if (worker->index == 0) {
         adapt_skin(it);
-        it->skin_listed = it->skin_asleep = fmax(it->skin, it->skin_least);
+        it->skin_listed = it->skin_asleep =
+            it->overshot ? it->skin_least : fmax(it->skin, it->skin_least);
         REAL_NAME(surface_tiles_limit)(it);
         if (it->flat)
             it->flat->any = false;
@@ -674,6 +675,8 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         it->steps_listed = 0;
         it->skin_used = it->skin_known = 0;
         memset(it->bounds, 0, it->tile_count * sizeof *it->bounds); // positions are those of lists
+        memset(it->befores, 0, it->tile_count * sizeof *it->befores);
+        it->bounds_before = true;
     }
     worker_barrier(worker);
 }

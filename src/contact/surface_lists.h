@@ -39,6 +39,12 @@ struct displacements {
     real least[3], most[3];
 };
 
+// A node that something moves with a prescribed motion, and where it was before this step.
+struct driven_node {
+    uint32_t node;
+    real at[3];
+};
+
 // A pair of blocks and its list of candidates, which are made when they may come within reach, with a
 // skin of their own. Distances, m, are those at the start of the step: at least so far apart are the
 // nearest of all candidates (pair.least), and those that are not listed. The skin is in units of the
@@ -115,7 +121,7 @@ struct surface_contact {
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool relaxes;                   // surfaces are being separated, and no list sleeps
     bool overshot;      // lists were not complete for this step, and have been made again
-    bool narrow;        // nor for what cutting has left of it
+    bool narrow;        // nor for the way that cutting has taken
     bool reached;       // the same, for a stage of it
     double skin;        // of a tile, in units of half the thickness of its body
     double skin_least;  // what the present step is expected to need of it
@@ -132,9 +138,28 @@ struct surface_contact {
     double skin_power, awake_power; // how the numbers of pairs grow with the skin
     double skin_wide, cost_wide;    // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
-    // At the start of an implicit step; where lists were not complete for a step, those before, for which
-    // they are made again; in a step that is cut, positions before that.
+    // At the start of the step, where integrators have it kept, or lists are made again for it; in a step that
+    // is cut, positions before that.
     real *old_x, *old_y, *old_z;
+    bool
+        keeps_start; // explicit steps do so: velocities at the end do not show where nodes come from
+
+    // The present step, or substep (surface_way.h): its start and length, s; nodes with a prescribed motion, by
+    // number if they are sorted; how far tiles move in it, and from when lists were made until its start, and
+    // as much as any two do relative to each other, m, if that is known; how far what is found of the start may be from `start`, m, but for implicit steps.
+    double way_begin, way_step;
+    struct driven_node *driven;
+    size_t driven_count, driven_capacity;
+    bool driven_sorted;
+    struct displacements *ways, *befores;
+    double way_most, rounding;
+    bool ways_known, ways_wanted;
+    // While it is cut: its start by axis and node, and what nodes were before they have been moved.
+    real *starts[3];
+    size_t starts_nodes;
+    bool way_kept;
+    struct node_change *changes;
+    size_t change_count, change_capacity;
     size_t tile_count, tile_part_count; // and for how many there is space
     size_t tile_capacity, tile_part_capacity;
     uint32_t *tile_bodies;
@@ -154,6 +179,7 @@ struct surface_contact {
     // rounding they allow for. With implicit steps, displacements until the start of the step.
     struct displacements *bounds;
     bool bounds_known, measures;
+    bool bounds_before; // they have the displacements at the end of the last step, as measured
     double farthest;
     // The same by axis and tile, and, by pair of tiles, 1 over the square of the relative displacement
     // up to which lists are complete, 1/m2; rows of a multiple of 16 tiles.
@@ -626,7 +652,8 @@ static inline bool sides_are_apart(const struct candidate *it, const struct poin
     return apart;
 }
 
-// mesh_colliders.c: what a scene with mesh colliders has more.
+// mesh_colliders.c: what a scene with mesh colliders has more; and where a node of one is at a time, s.
+struct point REAL_NAME(mesh_collider_start)(const struct system *system, size_t node, double time);
 taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *error);
 void REAL_NAME(mesh_colliders_free)(struct system *system);
 uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it);

@@ -5,6 +5,7 @@
 // So neither the common motion of bodies nor that of the parts of a cloth uses up the skin, and tiles that
 // were far from each other may move by their distance.
 #include "contact/surface_motion.h"
+#include "contact/surface_way.h"
 
 #include <assert.h>
 
@@ -190,6 +191,7 @@ bool REAL_NAME(surface_tiles_make)(struct system *system)
         !ALLOCATE(it->part_boxes, it->tile_part_capacity) ||
         !ALLOCATE(it->part_speeds, it->tile_part_capacity) ||
         !ALLOCATE(it->moved, it->tile_capacity) || !ALLOCATE(it->bounds, it->tile_capacity) ||
+        !ALLOCATE(it->ways, it->tile_capacity) || !ALLOCATE(it->befores, it->tile_capacity) ||
         !allocate_pairs(it, allocator))
         return false;
     for (size_t b = 0; b < it->body_count; b++) {
@@ -224,6 +226,8 @@ void REAL_NAME(surface_tiles_free)(struct system *system)
     }
     REAL_NAME(motion_free)(&it->motion, allocator);
     system->motion = NULL;
+    RELEASE(it->befores, it->tile_capacity);
+    RELEASE(it->ways, it->tile_capacity);
     RELEASE(it->moved, it->tile_capacity);
     RELEASE(it->bounds, it->tile_capacity);
     RELEASE(it->part_speeds, it->tile_part_capacity);
@@ -234,7 +238,7 @@ void REAL_NAME(surface_tiles_free)(struct system *system)
 
 uint64_t REAL_NAME(surface_tiles_bytes)(const struct surface_contact *it)
 {
-    return it->tile_capacity * (sizeof *it->tile_bodies + 2 * sizeof *it->moved) +
+    return it->tile_capacity * (sizeof *it->tile_bodies + 4 * sizeof *it->moved) +
            (it->tile_capacity + 6) * it->tile_stride * sizeof *it->tightness +
            it->tile_part_capacity *
                (sizeof *it->tile_parts + sizeof *it->part_boxes + sizeof *it->part_speeds) +
@@ -244,13 +248,13 @@ uint64_t REAL_NAME(surface_tiles_bytes)(const struct surface_contact *it)
 // ---- Displacements since the lists were made
 
 // Of all parts of each tile.
-static void gather_boxes(struct surface_contact *it)
+static void gather_boxes(const struct surface_contact *it, struct displacements *tiles)
 {
     for (size_t t = 0; t < it->tile_count; t++)
-        it->moved[t] = no_displacements();
+        tiles[t] = no_displacements();
     for (size_t i = 0; i < it->tile_part_count; i++) {
-        displacements_include(&it->moved[it->tile_parts[i].tile], it->part_boxes[i].least);
-        displacements_include(&it->moved[it->tile_parts[i].tile], it->part_boxes[i].most);
+        displacements_include(&tiles[it->tile_parts[i].tile], it->part_boxes[i].least);
+        displacements_include(&tiles[it->tile_parts[i].tile], it->part_boxes[i].most);
     }
 }
 
@@ -272,7 +276,7 @@ static void find_boxes(struct system *system, enum boxes wanted, const struct wo
             it->broad, now, wanted == BOXES_OF_POSITIONS ? NULL : then, &it->tile_parts[i].nodes);
     worker_barrier(worker);
     if (worker->index == 0)
-        gather_boxes(it);
+        gather_boxes(it, it->moved);
 }
 
 static double distance_of_boxes(const struct displacements *a, const struct displacements *b)
@@ -395,6 +399,7 @@ static struct step_bound extend_bounds(struct system *system)
     const double dt = moving_step(&system->settings);
     struct displacements all = no_displacements(); // of all tiles
     double rounding = 0;                           // the greatest, m
+    memcpy(it->befores, it->bounds, it->tile_count * sizeof *it->befores);
     for (size_t t = 0; t < it->tile_count; t++)
         it->moved[t] = no_displacements();
     for (size_t i = 0; i < it->tile_part_count; i++) {
@@ -421,11 +426,23 @@ static struct step_bound extend_bounds(struct system *system)
         displacements_include(&all, speeds->least);
         displacements_include(&all, speeds->most);
     }
+    for (size_t t = 0; t < it->tile_count; t++) {
+        const struct displacements *speeds = &it->moved[t];
+        const bool rests = speeds->least[0] > speeds->most[0];
+        for (int axis = 0; axis < 3; axis++) {
+            it->ways[t].least[axis] =
+                rests ? 0 : (real)(dt * (double)speeds->least[axis] - rounding);
+            it->ways[t].most[axis] = rests ? 0 : (real)(dt * (double)speeds->most[axis] + rounding);
+        }
+    }
     double square = 0; // of how far two tiles may have moved apart
     for (int axis = 0; axis < 3; axis++) {
         const double apart = dt * ((double)all.most[axis] - (double)all.least[axis]) + 2 * rounding;
         square += apart * apart;
     }
+    it->way_most = sqrt(square);
+    it->rounding = rounding;
+    it->ways_known = true;
     return (struct step_bound){
         .known = true,
         .step = 1.00001 * sqrt(it->tightest * square),
@@ -455,6 +472,109 @@ static void bound_uses(struct surface_contact *it, struct step_bound *bound)
     }
 }
 
+// m, up to which distance at the start candidates have to be looked at of which two nodes may have moved so
+// far relative to each other in the step (surface_limit.c).
+static double distance_cut(const struct surface_contact *it, double way, double thickness)
+{
+    return distance_of_cuts(way + 2 * it->rounding, CUT_LEAST * thickness);
+}
+
+// Whether no two tiles move so far in the step, as far as that is known, that what is beyond the reach of
+// forces might be cut.
+static bool is_slow(const struct surface_contact *it)
+{
+    double least = INFINITY;
+    for (size_t b = 0; b < it->body_count; b++)
+        if (it->wanted[b])
+            least = fmin(least, 2 * it->half_thickness[b]);
+    return distance_cut(it, it->way_most, greatest_thickness(it)) <= 1.5 * least;
+}
+
+// Whether lists have all candidates that the cut of the step might look at. Lists of the reach of forces have
+// those of slow tiles.
+static bool cover_way(const struct surface_contact *it)
+{
+    if (is_slow(it))
+        return true;
+    for (size_t a = 0; a < it->tile_count; a++)
+        for (size_t b = a; b < it->tile_count; b++) {
+            const double thickness = thickness_of_tiles(it, a, b), reach = 1.5 * thickness;
+            if (!touch_each_other(it, a, b))
+                continue;
+            const double distance =
+                distance_cut(it, relative_displacement(&it->ways[a], &it->ways[b]), thickness);
+            if (distance <= reach)
+                continue;
+            const double tightness = (double)it->tightness[a * it->tile_stride + b];
+            const double room =
+                relative_displacement(&it->befores[a], &it->befores[b]) + distance - reach;
+            if (tightness == 0 || room * sqrt(tightness) > 0.999) // 0: of a sheet that is flat
+                return false;
+        }
+    return true;
+}
+
+// The boxes of the displacements of tiles. Complete on worker 0, which others wait for before parts are found
+// again.
+static void find_boxes_between(struct surface_contact *it, const real *const to[3],
+                               const real *const from[3], struct displacements *tiles,
+                               const struct worker *worker)
+{
+    const struct range share = worker_share(worker, it->tile_part_count, 1);
+    for (size_t i = share.first; i < share.end; i++)
+        it->part_boxes[i] = displacements_of(it->broad, to, from, &it->tile_parts[i].nodes);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        gather_boxes(it, tiles);
+}
+
+// By worker 0, after it->ways have changed.
+static void gather_way(struct surface_contact *it)
+{
+    struct displacements all = no_displacements();
+    for (size_t t = 0; t < it->tile_count; t++) {
+        displacements_include(&all, it->ways[t].least);
+        displacements_include(&all, it->ways[t].most);
+    }
+    it->way_most = relative_displacement(&all, &all);
+    it->ways_known = true;
+}
+
+// The way of each tile in the step, exactly, from the starts of nodes; and since lists were made until then.
+// Ends with a barrier.
+static void find_ways(struct system *system, const real *const start[3],
+                      const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct state *s = system->state;
+    const real *const now[3] = {s->x, s->y, s->z}, *const listed[3] = {it->list_x, it->list_y,
+                                                                       it->list_z};
+    find_boxes_between(it, start, listed, it->befores, worker);
+    worker_barrier(worker);
+    find_boxes_between(it, now, start, it->ways, worker);
+    if (worker->index == 0)
+        gather_way(it);
+    worker_barrier(worker);
+}
+
+// The greatest way of two tiles relative to each other, over half their thickness.
+static double greatest_way(const struct surface_contact *it)
+{
+    double most = 0;
+    for (size_t a = 0; a < it->tile_count; a++)
+        for (size_t b = a; b < it->tile_count; b++)
+            if (touch_each_other(it, a, b))
+                most = fmax(most, relative_displacement(&it->ways[a], &it->ways[b]) /
+                                      thickness_of_tiles(it, a, b));
+    return most;
+}
+
+// The skin of lists for the start that suffice for the cut, whatever they were before.
+static double skin_of_way(const struct surface_contact *it)
+{
+    return fmin(SKIN_MAX, fmax(SKIN_MIN, 2.3 * greatest_way(it))); // distance_of_cuts
+}
+
 // Whether the velocities of this step show that lists last, without the positions of the nodes. What they
 // bound is the motion itself, so that no step ends with tiles that have moved farther than lists allow, as
 // if displacements had been measured: between two checks tiles may become as fast as they like, because
@@ -468,7 +588,8 @@ static bool bounds_suffice(struct system *system, struct step_bound *bound)
         return false;
     *bound = extend_bounds(system);
     bound_uses(it, bound);
-    if (!are_lasting(bound->used, bound->step) || !are_lasting(bound->flat_used, bound->flat_step))
+    if (!are_lasting(bound->used, bound->step) ||
+        !are_lasting(bound->flat_used, bound->flat_step) || !cover_way(it))
         return false;
     it->skin_used = bound->used;
     if (holds_flat(it))
@@ -512,6 +633,45 @@ static void measure_flat_sheets(struct system *system, struct step_bound *bound,
     REAL_NAME(flat_sheets_measure)(system, 0, worker);
 }
 
+// Twice the rounding of the coordinates of nodes that have moved by it->moved since lists were made, m.
+static double rounding_of(const struct surface_contact *it)
+{
+    double moved = 0;
+    for (size_t t = 0; t < it->tile_count; t++)
+        for (int axis = 0; axis < 3; axis++)
+            moved = fmax(moved, fmax(fabs((double)it->moved[t].least[axis]),
+                                     fabs((double)it->moved[t].most[axis])));
+    return 4 * (double)REAL_EPSILON * (it->farthest + moved);
+}
+
+// Bounds of the ways of tiles, by what they had moved since lists were made at the end of the last step;
+// unless nodes may have been moved after that.
+static void bound_ways(const struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    it->ways_known = it->bounds_before && !system->settings.projects && !system->mouse_spring.pulls;
+    if (!it->ways_known)
+        return;
+    memcpy(it->befores, it->bounds, it->tile_count * sizeof *it->befores);
+    for (size_t t = 0; t < it->tile_count; t++)
+        for (int axis = 0; axis < 3; axis++) {
+            it->ways[t].least[axis] = it->moved[t].least[axis] - it->bounds[t].most[axis];
+            it->ways[t].most[axis] = it->moved[t].most[axis] - it->bounds[t].least[axis];
+        }
+    gather_way(it);
+}
+
+// Exactly, from the starts of all nodes.
+static void measure_ways(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    real *const old[3] = {it->old_x, it->old_y, it->old_z};
+    if (!it->keeps_start)
+        REAL_NAME(surface_way_starts)(system, old, worker);
+    worker_barrier(worker);
+    find_ways(system, (const real *const *)old, worker);
+}
+
 bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -534,8 +694,18 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         measure_flat_sheets(system, &bound, worker);
     find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0) {
+        it->rounding = rounding_of(it);
+        if (!bound.known)
+            bound_ways(system);
+        it->ways_wanted = !it->rows && (!it->ways_known || !cover_way(it));
+    }
+    worker_barrier(worker);
+    if (it->ways_wanted)
+        measure_ways(system, worker);
+    if (worker->index == 0) {
         double most = greatest_use(it, it->moved);
         const double step = bound.known ? bound.step : fmax(most - it->skin_used, 0);
+        const bool covers = !it->ways_wanted || !isfinite(it->way_most) || cover_way(it);
         it->skin_used = it->skin_known = most;
         it->lists_due_next = it->lists_due || !are_lasting(most, step);
         if (holds_flat(it)) {
@@ -543,7 +713,7 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
             it->lists_due_next |= !are_lasting(it->flat->used, bound.flat_step);
             most = fmax(most, bound.flat_used);
         }
-        it->overshot = most > 1 && isfinite(most);
+        it->overshot = (most > 1 || !covers) && isfinite(most);
         if (it->reached) { // lists for that step alone
             it->lists_due_next = true;
             it->skin_least = 0;
@@ -551,12 +721,12 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         }
         it->motion.wanted = it->bounds_known =
             REAL_NAME(surface_motion_is_bounded)(system) && system->motion;
-        if (it->bounds_known)
+        if (!it->rows) {
             memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
-        if (it->overshot) {
-            it->skin_least = fmin(SKIN_MAX, 2.3 * greatest_displacement(it)); // distance_of_cuts
-            it->skin = fmin(SKIN_MAX, fmin(it->skin_least, 2 * it->skin));
+            it->bounds_before = true;
         }
+        if (it->overshot)
+            it->skin = fmin(SKIN_MAX, fmin(2.3 * greatest_displacement(it), 2 * it->skin));
         it->steps_listed++;
     }
     worker_barrier(worker);
@@ -569,7 +739,7 @@ bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct work
     double flat = 0;
     worker_barrier(worker); // all have finished with the boxes
     if (holds_flat(it)) {
-        REAL_NAME(flat_sheets_measure)(system, moving_step(&system->settings), worker);
+        REAL_NAME(flat_sheets_measure)(system, it->way_step, worker);
         worker_barrier(worker);
         flat = REAL_NAME(flat_sheets_use)(it);
         worker_barrier(worker);
@@ -578,14 +748,17 @@ bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct work
     find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0) {
         const double most = fmax(flat, greatest_use(it, it->moved));
-        it->narrow = most > 1 && isfinite(most);
-        if (it->narrow) {
-            it->overshot = true;
-            it->skin_least = fmin(SKIN_MAX, 2.3 * greatest_displacement(it)); // distance_of_cuts
-        }
+        gather_way(it);
+        it->narrow = (most > 1 || !cover_way(it)) && isfinite(most) && isfinite(it->way_most);
     }
     worker_barrier(worker);
     return it->narrow;
+}
+
+void REAL_NAME(surface_ways_find)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    find_ways(system, (const real *const *)it->starts, worker);
 }
 
 // The displacements of nodes in `time` with their present velocities and gravity. By tile, as
@@ -612,7 +785,7 @@ static void find_expected(struct system *system, double time, const struct worke
     }
     worker_barrier(worker);
     if (worker->index == 0)
-        gather_boxes(it);
+        gather_boxes(it, it->moved);
 }
 
 // ---- Implicit steps
@@ -725,42 +898,19 @@ static void prepare_for_kept(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// The positions before this step, from which each node has moved by its velocity.
-static void keep_positions_before(struct system *system, struct range nodes)
+void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    const double dt = moving_step(&system->settings);
-    for (size_t i = nodes.first; i < nodes.end; i++) {
-        const struct point now = state_point(system->state, i);
-        const vec3 velocity = i < (size_t)system->topology->node_count
-                                  ? step_velocity(system->state, i)
-                                  : vec3_make(0, 0, 0);
-        it->old_x[i] = (real)((double)now.x - dt * velocity.x);
-        it->old_y[i] = (real)((double)now.y - dt * velocity.y);
-        it->old_z[i] = (real)((double)now.z - dt * velocity.z);
-    }
-}
-
-void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker)
-{
-    struct surface_contact *it = system->surface_contact;
-    const struct range share = surface_node_share(system, worker);
-    const size_t bytes = (share.end - share.first) * sizeof(real);
-    memcpy(it->old_x + share.first, it->list_x + share.first, bytes);
-    memcpy(it->old_y + share.first, it->list_y + share.first, bytes);
-    memcpy(it->old_z + share.first, it->list_z + share.first, bytes);
-    if (holds_flat(it) && it->steps_listed > 1) {
-        // Flat sheets may have turned by any angle since then: planes are those of the start of this step.
-        keep_positions_before(system, share);
-        worker_barrier(worker);
-        find_boxes(system, BOXES_SINCE_START, worker);
-        if (worker->index == 0)
-            it->skin_least = fmin(SKIN_MAX, 2.3 * greatest_displacement(it));
-    }
+    real *const old[3] = {it->old_x, it->old_y, it->old_z};
+    if (it->way_kept || !it->keeps_start)
+        REAL_NAME(surface_way_starts)(system, old, worker);
     worker_barrier(worker);
+    if (!it->way_kept)
+        find_ways(system, (const real *const *)old, worker);
     if (worker->index == 0) {
-        it->lists_due = true;
-        it->start_known = false;
+        it->skin_least = most ? SKIN_MAX : skin_of_way(it);
+        it->lists_due = it->overshot = true;
+        it->start_known &= it->rows != NULL; // which is that of an implicit step already
     }
     worker_barrier(worker);
     prepare_for_kept(system, worker);
@@ -781,7 +931,7 @@ void REAL_NAME(surface_lists_reach)(struct system *system, double time, const st
     find_boxes(system, BOXES_SINCE_START, worker);
     if (worker->index == 0) {
         const double step = system->settings.dt / elapsed * greatest_displacement(it);
-        it->skin_least = fmin(SKIN_MAX, 2.3 * step); // distance_of_cuts
+        it->skin_least = fmin(SKIN_MAX, fmax(SKIN_MIN, 2.3 * step)); // distance_of_cuts
         it->start_known = false;
         it->overshot = it->reached = true; // no list sleeps, and the skin of others stays
     }

@@ -49,14 +49,17 @@ void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *
 void REAL_NAME(surface_lists_reach)(struct system *system, double time,
                                     const struct worker *worker);
 
-// Makes lists again for where they were made the last time, or with flat sheets for the start of the step, as
-// wide as the motion since then needs; that becomes the start of what is cut. Ends with a barrier.
-void REAL_NAME(surface_lists_widen)(struct system *system, const struct worker *worker);
+// Makes lists again for the start of the step, as wide as its cut needs: the greatest way of two tiles is that
+// of the step, or what the cut has had so far. `most`: as wide as lists can be. Ends with a barrier.
+void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const struct worker *worker);
 
-// Once the motion of a step has been cut: whether lists are not complete for what is left of it, which may
-// differ more between bodies than what they had before, as those that fall together and of which a floor stops
-// one. Sets the skin that they need then, for surface_lists_widen. The same on every worker.
+// Once the motion of a step has been cut: whether lists were not complete for what that has looked at. What is
+// left may differ more between bodies than what they had before, as those that fall together and of which a
+// floor stops one. The same on every worker.
 bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct worker *worker);
+
+// Before a cut, whose start is kept: it->ways, which it extends. Ends with a barrier.
+void REAL_NAME(surface_ways_find)(struct system *system, const struct worker *worker);
 
 // Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
 void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker);

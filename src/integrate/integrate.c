@@ -340,11 +340,13 @@ static void count_truncation(struct system *system, const struct motion_energy *
     work->difference_sums[0] += BEYOND_LAG * fabs(before->lagging - after->lagging + lagging);
 }
 
-void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
-                                   const struct worker *worker)
+void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end, double begin,
+                                   double step, const struct worker *worker)
 {
     if (!system->settings.cuts || gas_has_collapsed(system))
         return;
+    if (worker->index == 0) // before the barriers of what follows
+        REAL_NAME(surface_contact_set_way)(system, begin, step);
     REAL_NAME(exchange_all_nodes)(system, worker); // which all ranks cut alike
     REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
     if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
@@ -372,8 +374,13 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
 void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
 {
     // Without barriers below, another worker may have finished the step already.
-    if (system->settings.cuts)
-        REAL_NAME(limit_motion_until)(system, REAL_NAME(evaluation_at_end)(system), worker);
+    if (!system->settings.cuts)
+        return;
+    const struct settings *settings = &system->settings;
+    const bool symplectic = settings->integrator == INTEGRATOR_SYMPLECTIC_EULER;
+    REAL_NAME(limit_motion_until)
+    (system, REAL_NAME(evaluation_at_end)(system), step_time(system, system->state->step),
+     symplectic ? settings->position_step : settings->dt, worker);
 }
 
 static void keep_velocity_and_count(struct system *system, const struct worker *worker)

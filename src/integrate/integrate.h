@@ -34,8 +34,8 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
 // Called by explicit integrators as soon as the nodes have moved, by implicit ones at the end of a
 // step. limit_motion_until: of a substep of xpbd, up to that evaluation.
 void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker);
-void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
-                                   const struct worker *worker);
+void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end, double begin,
+                                   double step, const struct worker *worker);
 
 // The same of an implicit step, after which the methods of order 2 start again.
 void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker);

@@ -256,10 +256,32 @@ static void store_placement(struct system *system, size_t index, const struct pl
     s->motion_rate[index] = placement->rate;
 }
 
+// Where a node has been placed at the end of the last step.
+static vec3 placed_before(const struct system *system, size_t index)
+{
+    const size_t motion_count = system->topology->motion_count;
+    return index < motion_count ? system->state->motion_position[index]
+                                : system->kinematic_targets.items[index - motion_count].position;
+}
+
+// For a step that has to be cut: where the nodes come from.
+static void note_starts(struct system *system)
+{
+    const size_t motion_count = system->topology->motion_count, count = moving_count(system);
+    REAL_NAME(surface_contact_drive_none)(system);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t node = moving_node(system, i);
+        if (i >= motion_count || !target_of(system, node))
+            REAL_NAME(surface_contact_drive)(system, node, placed_before(system, i));
+    }
+}
+
 static void place_all(struct system *system, double elapsed, bool advance,
                       const struct worker *worker)
 {
     const size_t count = moving_count(system);
+    if (worker->index == 0 && advance && system->settings.integrator != INTEGRATOR_XPBD)
+        note_starts(system);
     if (count == 0)
         return;
     bool jumps = false;
@@ -281,11 +303,15 @@ void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, 
                                          const struct worker *worker)
 {
     const size_t count = moving_count(system);
+    struct state *s = system->state;
+    if (worker->index == 0)
+        REAL_NAME(surface_contact_drive_none)(system);
     if (count == 0)
         return;
-    struct state *s = system->state;
     for (size_t i = 0; worker->index == 0 && i < count; i++) {
-        size_t node = moving_node(system, i);
+        const uint32_t node = moving_node(system, i);
+        if (i >= system->topology->motion_count || !target_of(system, node))
+            REAL_NAME(surface_contact_drive)(system, node, node_position(s, node));
         struct placement placement = moving_placement(system, i, elapsed);
         const vec3 way = vec3_subtract(placement.position, node_position(s, node));
         state_put_velocity(s, node, vec3_make(way.x / step, way.y / step, way.z / step));

@@ -659,6 +659,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     const double begin = dt * number / count, end = dt * (number + 1) / count;
     const double end_time = evaluation.time + end;
     evaluation.time += begin;
+    const double begin_time = evaluation.time;
     store_velocities(system, worker);
     if (system->surface_contact)
         REAL_NAME(surface_contact_find)(system, evaluation, worker);
@@ -694,7 +695,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
         }
     }
     evaluation.time = end_time;
-    REAL_NAME(limit_motion_until)(system, evaluation, worker);
+    REAL_NAME(limit_motion_until)(system, evaluation, begin_time, h, worker);
     REAL_NAME(friction_update_at)(system, (struct friction_step){end_time, h, h}, worker);
 }
 

@@ -499,8 +499,8 @@ static double constraints_bytes_of(const struct totals *totals)
                : 0;
 }
 
-// contact/surface_lists.h: of nodes positions as built and two earlier ones, of a triangle the
-// surfaces, boxes and buffers of blocks, and lists of 20 candidates: as measured for a cloth in layers.
+// contact/surface_lists.h: of nodes positions as built and three earlier ones, of which one (surface_way.h) is
+// only there once a step has been cut; of a triangle the surfaces, boxes and buffers of blocks, and lists of 20 candidates: as measured for a cloth in layers.
 // Lists depend on the state, so this is a typical amount.
 static double contact_bytes_of(const struct totals *totals)
 {
@@ -512,7 +512,7 @@ static double contact_bytes_of(const struct totals *totals)
     const double nodes = totals->nodes + totals->collider_nodes,
                  faces = totals->faces + totals->collider_faces;
     const double bytes =
-        nodes * (24 + 6 * totals->real) +
+        nodes * (24 + 9 * totals->real) +
         faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (8 + 4 * totals->real));
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return bytes;

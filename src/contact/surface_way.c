@@ -1,0 +1,233 @@
+// See surface_way.h.
+#include "contact/surface_way.h"
+
+#include "base/memory.h"
+#include "state/reading.h"
+
+// ---- Where nodes come from
+
+static int compare_driven(const void *a, const void *b)
+{
+    const struct driven_node *one = a, *other = b;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+void REAL_NAME(surface_contact_drive)(struct system *system, size_t node, vec3 position)
+{
+    struct surface_contact *it = system->surface_contact;
+    const vec3 origin = system->state->origin;
+    if (!it)
+        return;
+    if (!array_reserve((void **)&it->driven, &it->driven_capacity, it->driven_count + 1,
+                       sizeof *it->driven)) {
+        atomic_store(&it->failed, true);
+        return;
+    }
+    it->driven_sorted &= it->driven_count == 0 || it->driven[it->driven_count - 1].node < node;
+    it->driven[it->driven_count++] = (struct driven_node){
+        (uint32_t)node,
+        {(real)(position.x - origin.x), (real)(position.y - origin.y),
+         (real)(position.z - origin.z)},
+    };
+}
+
+void REAL_NAME(surface_contact_drive_none)(struct system *system)
+{
+    if (!system->surface_contact)
+        return;
+    system->surface_contact->driven_count = 0;
+    system->surface_contact->driven_sorted = true;
+}
+
+void REAL_NAME(surface_contact_set_way)(struct system *system, double begin, double step)
+{
+    struct surface_contact *it = system->surface_contact;
+    it->way_begin = begin;
+    it->way_step = step;
+    if (!it->driven_sorted)
+        qsort(it->driven, it->driven_count, sizeof *it->driven, compare_driven);
+    it->driven_sorted = true;
+}
+
+static struct point driven_start(const struct system *system, size_t node)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct driven_node wanted = {.node = (uint32_t)node};
+    const struct driven_node *found =
+        it->driven_count == 0
+            ? NULL
+            : bsearch(&wanted, it->driven, it->driven_count, sizeof *it->driven, compare_driven);
+    return found ? (struct point){found->at[0], found->at[1], found->at[2]}
+                 : state_point(system->state, node);
+}
+
+// What is `way` before a number with a low part; rounded as state_point.
+static real before(const real *high, const real *low, size_t i, real way)
+{
+    return (real)((double)high[i] + (double)real_low(low, i) - (double)way);
+}
+
+struct point REAL_NAME(surface_way_start)(const struct system *system, size_t node)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct state *s = system->state;
+    if (it->way_kept)
+        return (struct point){it->starts[0][node], it->starts[1][node], it->starts[2][node]};
+    if (it->rows) { // of all blocks
+        const uint32_t own = it->own_entry[node];
+        if (own == UINT32_MAX)
+            return state_point(s, node);
+        const uint32_t b = it->entry_blocks[own];
+        return block_point(it->start[b], (int)(own - it->surfaces.blocks[b].first_node));
+    }
+    if (it->keeps_start)
+        return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
+    if (node >= (size_t)system->topology->node_count)
+        return REAL_NAME(mesh_collider_start)(system, node, it->way_begin);
+    if (system->constants->inverse_mass[node] == 0)
+        return driven_start(system, node);
+    // That of Verlet is the difference of the two, and other ranks know no positions one step back.
+    const real h = (real)it->way_step;
+    return (struct point){before(s->x, s->x_low, node, h * s->vx[node]),
+                          before(s->y, s->y_low, node, h * s->vy[node]),
+                          before(s->z, s->z_low, node, h * s->vz[node])};
+}
+
+void REAL_NAME(surface_way_starts)(const struct system *system, real *const to[3],
+                                   const struct worker *worker)
+{
+    const struct range share = surface_node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++) {
+        const struct point start = REAL_NAME(surface_way_start)(system, i);
+        to[0][i] = start.x;
+        to[1][i] = start.y;
+        to[2][i] = start.z;
+    }
+}
+
+// ---- A cut
+
+// What a cut changes of a node.
+enum { NODE_VALUES = 18 };
+
+struct node_change {
+    size_t node;
+    real values[NODE_VALUES];
+};
+
+static void values_of(const struct state *s, real *arrays[NODE_VALUES])
+{
+    real *const all[NODE_VALUES] = {
+        s->x,  s->y,  s->z,  s->x_low,  s->y_low,  s->z_low,
+        s->vx, s->vy, s->vz, s->vx_low, s->vy_low, s->vz_low,
+        s->x0, s->y0, s->z0, s->x0_low, s->y0_low, s->z0_low,
+    };
+    memcpy(arrays, all, sizeof all);
+}
+
+bool REAL_NAME(surface_way_begin)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t nodes = all_surface_nodes(system->topology);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        for (int axis = 0; axis < 3; axis++)
+            if (!it->starts[axis])
+                it->starts[axis] = malloc(nodes * sizeof *it->starts[axis]);
+        it->starts_nodes = nodes;
+        it->change_count = 0;
+    }
+    worker_barrier(worker);
+    if (!it->starts[0] || !it->starts[1] || !it->starts[2])
+        return false;
+    REAL_NAME(surface_way_starts)(system, it->starts, worker);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        it->way_kept = true;
+    worker_barrier(worker);
+    return true;
+}
+
+void REAL_NAME(surface_way_log)(struct system *system, size_t node)
+{
+    struct surface_contact *it = system->surface_contact;
+    real *arrays[NODE_VALUES];
+    if (!array_reserve((void **)&it->changes, &it->change_capacity, it->change_count + 1,
+                       sizeof *it->changes)) {
+        atomic_store(&it->failed, true);
+        return;
+    }
+    struct node_change *change = &it->changes[it->change_count++];
+    change->node = node;
+    values_of(system->state, arrays);
+    for (int i = 0; i < NODE_VALUES; i++)
+        change->values[i] = arrays[i] ? arrays[i][node] : 0;
+}
+
+void REAL_NAME(surface_way_undo)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    real *arrays[NODE_VALUES];
+    values_of(system->state, arrays);
+    while (it->change_count > 0) {
+        const struct node_change *change = &it->changes[--it->change_count];
+        for (int i = 0; i < NODE_VALUES; i++)
+            if (arrays[i])
+                arrays[i][change->node] = change->values[i];
+    }
+}
+
+// Adds a node to the box of the displacements of a block, and to those of its tiles in this step.
+static void extend_block(struct system *system, uint32_t entry)
+{
+    struct surface_contact *it = system->surface_contact;
+    const uint32_t b = it->entry_blocks[entry];
+    const struct surface_block *block = &it->surfaces.blocks[b];
+    const size_t node = it->surfaces.nodes[entry];
+    const struct block_tiles *tiles = &it->block_tiles[b];
+    const struct point now = state_point(system->state, node);
+    struct point d = point_difference(now, REAL_NAME(surface_way_start)(system, node));
+    const real way[3] = {d.x, d.y, d.z};
+    for (int t = 0; t < tiles->count; t++)
+        displacements_include(&it->ways[tiles->tiles[t]], way);
+    for (size_t t = 0; tiles->count == 0 && t < it->tile_count; t++)
+        if (it->tile_bodies[t] == block->body)
+            displacements_include(&it->ways[t], way);
+    if (!it->listed[b])
+        return;
+    d = point_difference(now, block_point(it->start[b], (int)(entry - block->first_node)));
+    displacements_include(&it->steps[b], (const real[3]){d.x, d.y, d.z});
+}
+
+void REAL_NAME(surface_way_note)(struct system *system, size_t node)
+{
+    struct surface_contact *it = system->surface_contact;
+    const uint32_t own = it->own_entry[node];
+    if (own == UINT32_MAX)
+        return;
+    it->changed[it->entry_blocks[own]] |= CHANGED_NOW | CHANGED;
+    extend_block(system, own);
+    for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++) {
+        it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW | CHANGED;
+        extend_block(system, it->halo[h]);
+    }
+}
+
+void REAL_NAME(surface_way_end)(struct surface_contact *it)
+{
+    it->way_kept = false;
+}
+
+void REAL_NAME(surface_way_free)(struct surface_contact *it)
+{
+    for (int axis = 0; axis < 3; axis++)
+        free(it->starts[axis]);
+    free(it->changes);
+    free(it->driven);
+}
+
+uint64_t REAL_NAME(surface_way_bytes)(const struct surface_contact *it)
+{
+    return (it->starts[0] ? 3 * it->starts_nodes * sizeof(real) : 0) +
+           it->change_capacity * sizeof *it->changes + it->driven_capacity * sizeof *it->driven;
+}

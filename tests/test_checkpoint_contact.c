@@ -1,0 +1,119 @@
+// Runs with contact that are continued from a checkpoint at any step, to the bit: lists of candidates are
+// made again for the positions of the checkpoint, at other times than those of the run that has written
+// it, and steps that move nodes by a thickness or more are cut all the same.
+#include "checkpoint_fixture.h"
+
+#include <stdio.h>
+
+struct impact {
+    const char *name, *scene;
+    uint64_t first, end; // steps at which the run is interrupted; the last one of all
+};
+
+// Each of them has had steps from which a run continued with another motion, as found by trying scenes at
+// random: cuts began where lists had been made, or went by candidates that only wide lists had.
+static const struct impact IMPACTS[] = {
+    {"two cloths in a room",
+     "precision: mixed\n"
+     "simulation: {integrator: symplectic_euler, dt: auto, duration: 10}\n"
+     "environment: {gravity: [0, -9.81, 0]}\n"
+     "contact: {thickness: 0.008}\n"
+     "bodies:\n"
+     "  - {name: lower, type: cloth, origin: [-0.072, 0, 0.072], u: [0.144, 0, 0], v: [0, 0, "
+     "-0.144],\n"
+     "     nodes: [12, 12], translate: [-0.01921, 0.1, 0.00198], mass: 0.05,\n"
+     "     velocity: [-0.2528, 3, -0.3337],\n"
+     "     springs: {structural: {stiffness: 6.9444, damping: 0.00069444},\n"
+     "               shear: {stiffness: 2.3148}, bend: {stiffness: 0.69444}}}\n"
+     "  - {name: upper, type: cloth, origin: [-0.048, 0, 0.048], u: [0.096, 0, 0], v: [0, 0, "
+     "-0.096],\n"
+     "     nodes: [8, 8], translate: [-0.00953, 0.22, 0.01772], mass: 0.05,\n"
+     "     velocity: [-0.5692, -0.3, 0.368],\n"
+     "     springs: {structural: {stiffness: 15.625, damping: 0.0015625},\n"
+     "               shear: {stiffness: 5.2083}, bend: {stiffness: 1.5625}},\n"
+     "     drives: [{nodes: [left], velocity: [[0, [0, 0, 0]], [0.011, [0, 0.7619, 0]]]}]}\n"
+     "colliders:\n"
+     "  - {type: room, min: [-0.4, 0, -0.4], max: [0.4, 0.8, 0.4], response: contact}\n",
+     24, 40},
+    {"a cloth and a lattice at 100 m/s",
+     "precision: double\n"
+     "simulation: {integrator: velocity_verlet, dt: 0.0001, duration: 10}\n"
+     "environment: {gravity: [0, -9.81, 0]}\n"
+     "contact: {thickness: 0.008}\n"
+     "bodies:\n"
+     "  - {name: cloth, type: cloth, origin: [-0.072, 0, 0.072], u: [0.144, 0, 0], v: [0, 0, "
+     "-0.144],\n"
+     "     nodes: [12, 12], translate: [-0.00788, 0.1, 0.00737], mass: 0.05,\n"
+     "     velocity: [-2.0665, 50, -4.7295],\n"
+     "     springs: {structural: {stiffness: 500, damping: 0.005}, shear: {stiffness: 166.67},\n"
+     "               bend: {stiffness: 50}}}\n"
+     "  - {name: block, type: lattice, origin: [-0.04, 0, -0.04], nodes: [3, 5, 4], spacing: "
+     "0.02,\n"
+     "     rotate: [0.65075, -61.01091, 6.61728], translate: [-0.00557, 0.22, 0.00531], mass: "
+     "0.1,\n"
+     "     velocity: [-4.4935, -50, 3.034], stiffness: 800, damping: 0.008}\n"
+     "colliders:\n"
+     "  - {type: plane, response: project}\n",
+     70, 80},
+    {"a lattice and a cloth with the midpoint rule",
+     "precision: mixed\n"
+     "simulation: {integrator: midpoint, dt: 0.001, duration: 10}\n"
+     "environment: {gravity: [0, -9.81, 0]}\n"
+     "contact: {thickness: 0.003}\n"
+     "bodies:\n"
+     "  - {name: block, type: lattice, origin: [-0.04, 0, -0.04], nodes: [3, 4, 3], spacing: "
+     "0.02,\n"
+     "     rotate: [10.19593, 77.2559, -9.03551], translate: [0.00267, 0.1, 0.0099], mass: 0.1,\n"
+     "     velocity: [-0.5335, 1, 1.6778], stiffness: 27.778, damping: 0.0027778}\n"
+     "  - {name: cloth, type: cloth, origin: [-0.048, 0, 0.048], u: [0.096, 0, 0], v: [0, 0, "
+     "-0.096],\n"
+     "     nodes: [8, 8], translate: [-0.01613, 0.22, -0.00019], mass: 0.05,\n"
+     "     velocity: [0.9241, -5, 0.7003],\n"
+     "     springs: {structural: {stiffness: 15.625, damping: 0.0015625},\n"
+     "               shear: {stiffness: 5.2083}, bend: {stiffness: 1.5625}}}\n"
+     "colliders:\n"
+     "  - {type: plane, response: project}\n",
+     52, 66},
+};
+
+// The run is saved at each of these steps, and all that it remembers at its end is what a run from each has.
+static void test_impacts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof IMPACTS / sizeof *IMPACTS; i++) {
+        const struct impact *impact = &IMPACTS[i];
+        enum { SAVES = 16 };
+        taut_scene *scene = scene_of("%s", impact->scene);
+        taut_solver *whole = create(scene, 1, best_isa());
+        struct saved saves[SAVES];
+        const size_t count = (size_t)(impact->end - impact->first);
+        assert_in_range(count, 1, SAVES);
+        advance(whole, impact->first);
+        for (size_t k = 0; k < count; k++) {
+            saves[k] = save(whole);
+            advance(whole, 1);
+        }
+        struct saved end = save_and_end(whole);
+        for (size_t k = 0; k < count; k++) {
+            char what[120];
+            taut_solver *second = restore(scene, saves[k], 1, best_isa());
+            snprintf(what, sizeof what, "%s, from step %llu", impact->name,
+                     (unsigned long long)(impact->first + k));
+            advance(second, count - k);
+            struct saved again = save_and_end(second);
+            assert_same_saved(end, again, what);
+            taut_bytes_release(again.bytes);
+            taut_bytes_release(saves[k].bytes);
+        }
+        taut_bytes_release(end.bytes);
+        taut_scene_destroy(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_impacts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
