@@ -1051,9 +1051,10 @@ def case_a_rank_has_memory_for_its_part_of_springs_that_break_and_yield():
     if QUICK:
         raise Skipped("sanitizers take memory of their own")
     law = ", break_at: 1.5, yield_at: 0.4"
-    for arguments in (["--no-output"], ["--output", "rows", "--force"]):
+    rows = ["--output", "rows", "--force"]
+    for arguments in (["--no-output"], [*rows, "--set", "output.checkpoint.every=5.0e-5"]):
         compare_peaks("5.0e-5", 2, 64, arguments, law=law)
-    compare_peaks("auto", 2, 64, ["--no-output"], law=law)
+    compare_peaks("auto", 2, 64, rows, law=law)
 
 
 def case_a_rank_measures_powers_with_its_part():
@@ -1604,7 +1605,7 @@ bodies:
      velocity: [0, 0, 0], pins: [bottom], drives: [{{nodes: [top], velocity: [0, {speed}, 5]}}],
      springs: {{k1: {{stiffness: 500, damping: 0.001, {law}}}, k2: {{stiffness: 100}}}}}}
 colliders:
-  - {{type: plane, point: [0, -0.2, 0], stiffness: 40}}
+  - {{type: plane, point: [0, -0.0004, 0], {plane}}}
 output: {{every: {every}, pc2: true, vtp: {{forces: true}}, probes: [{{body: cloth, node: 9000}}]}}
 """
 
@@ -1615,10 +1616,11 @@ BESIDE_TEARING = """  - {name: few, type: rope, from: [1, 0.1, 0], to: [1, 0.2, 
 """
 
 
-def tearing(name, law, integrator="symplectic_euler", dt=1e-4, speed=30, steps=48, more="", wind="", small=BESIDE_TEARING):
+def tearing(name, law, integrator="symplectic_euler", dt=1e-4, speed=30, steps=48, more="", wind="",
+            plane="stiffness: 40"):
     return write(name, TEARING.format(integrator=integrator, dt=dt, every=16 * dt if dt != "auto" else 0.002,
-                                      law=law, speed=speed, steps=steps, more=more, wind=wind,
-                                      small="" if wind else small))
+                                      law=law, speed=speed, steps=steps, more=more, wind=wind, plane=plane,
+                                      small="" if wind else BESIDE_TEARING))
 
 
 def case_parts_with_springs_that_break_and_yield_have_the_same_bytes():
@@ -1630,6 +1632,8 @@ def case_parts_with_springs_that_break_and_yield_have_the_same_bytes():
         precision, ranks = ("single", "mixed", "double")[(i + i // 3) % 3], (3, 2, 4)[i % 3]
         same_files(path, "--precision", precision, ranks=ranks)
         expect(len(piece_names(f"folder-{ranks}")) == 4 * ranks, f"{path}: frames are whole")
+        if integrator in SHORT or i > 3:
+            continue
         one, several = (json.loads(start(count, "run", path, "--no-output", "--quiet", "--json").stdout)
                         for count in (0, ranks))
         expect(one["broken_springs"] == several["broken_springs"], f"{integrator}: {several['broken_springs']}")
@@ -1646,9 +1650,13 @@ bodies:
   - {{name: cloth, type: cloth, nodes: [1500, 61], origin: [0, 0, 0], u: [30, 0, 0], v: [0, 0, 1.22], mass: 3,
      drives: [{{nodes: [left], velocity: [0, 30, 20]}}],
      spring: {{rest_length: 0.0199, stiffness: 500, damping: 0.001, break_at: 1.1, yield_at: 0.004}}}}
-output: {{every_steps: 12, vtp: true}}
+output: {{every_steps: 12, vtp: true, checkpoint: {{every: 1.2e-3}}}}
 """)
     same_files(wide, ranks=3)
+    # What projects, and what remembers contacts.
+    for plane in ("response: project, restitution: 0.5, friction: 0.001", "stiffness: 40, friction_coefficient: 0.3"):
+        same_files(tearing("tearing.yaml", FRAGILE["both"], plane=plane), ranks=3)
+        expect(piece_names("folder-3"), f"{plane}: frames are whole")
     # Budgets that take loops over springs; wind; dt that follows the bound of the springs that are left.
     same_files(tearing("tearing.yaml", FRAGILE["both"], "velocity_verlet", more=", keep_velocity: 0.999"), ranks=3)
     windy_air = ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"
@@ -1672,11 +1680,16 @@ def case_parts_with_springs_that_break_and_yield_follow_the_same_bound():
 
 def case_parts_with_broken_springs_are_continued():
     """From a checkpoint of ranks with their parts, on other numbers of ranks."""
-    for kind, integrator, precision, first, again in (
-            ("both", "verlet", "mixed", 3, 2), ("both", "symplectic_euler", "single", 2, 0),
-            ("yields", "rk4", "double", 0, 4), ("breaks", "velocity_verlet", "single", 4, 3)):
-        path = tearing("tearing-kept.yaml", FRAGILE[kind], integrator)
-        arguments = ("--precision", precision, "--set", "output.checkpoint.every=0.0032")
+    project = "response: project, friction: 0.001"
+    for kind, integrator, precision, first, again, more in (
+            ("both", "verlet", "mixed", 3, 2, {}), ("both", "symplectic_euler", "single", 2, 0, {}),
+            ("yields", "rk4", "double", 0, 4, {}), ("breaks", "velocity_verlet", "single", 4, 3, {}),
+            ("both", "symplectic_euler", "single", 2, 3, {"plane": project})):
+        path = tearing("tearing-kept.yaml", FRAGILE[kind], integrator, **more)
+        # Without a budget nothing else has what springs have lost from all ranks.
+        work = "true" if kind == "both" else "false"
+        arguments = ("--precision", precision, "--set", "output.checkpoint.every=0.0032", "--set",
+                     f"output.work={work}")
         for ranks, folder in ((0, "whole"), (first, "kept")):
             shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
             found = start(ranks, "run", path, "--quiet", "--output", folder, *arguments)

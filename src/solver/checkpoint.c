@@ -194,14 +194,6 @@ static uint64_t uncut_number(const struct system *system, uint64_t spring, const
     return numbers ? numbers[outside] : outside;
 }
 
-// Of several ranks that hold only their parts each has the states of some springs.
-static bool is_known(const struct system *system, uint64_t state_index)
-{
-    return !REAL_NAME(exchange_has_part)(system) ||
-           REAL_NAME(part_springs_knows)(system, REAL_NAME(exchange_part)(system->exchange),
-                                         state_index);
-}
-
 // Visits the springs for which the state stores a broken flag or a rest length.
 static void visit_springs(struct system *system, struct checkpoint *checkpoint,
                           const uint32_t *numbers, spring_visitor *visit)
@@ -212,11 +204,10 @@ static void visit_springs(struct system *system, struct checkpoint *checkpoint,
         return;
     while (springs_next(&walk, &view))
         for (uint64_t i = 0; (view.broken || view.rest_length) && i < view.count; i++)
-            if (is_known(system, view.state_index + i))
-                visit(system->state, checkpoint,
-                      &(struct stored_spring){view.state_index + i,
-                                              uncut_number(system, view.number + i, numbers),
-                                              view.built});
+            visit(system->state, checkpoint,
+                  &(struct stored_spring){view.state_index + i,
+                                          uncut_number(system, view.number + i, numbers),
+                                          view.built});
 }
 
 static void save_spring(struct state *s, struct checkpoint *checkpoint,
@@ -276,7 +267,8 @@ static void restore_losses(struct system *system, const struct checkpoint *check
 
 static void restore_springs(struct system *system, struct checkpoint *checkpoint)
 {
-    visit_springs(system, checkpoint, checkpoint->to_springs, restore_spring);
+    if (!checkpoint->in_parts) // otherwise they have been put there
+        visit_springs(system, checkpoint, checkpoint->to_springs, restore_spring);
     REAL_NAME(springs_refresh)(system);
     restore_losses(system, checkpoint);
 }
@@ -575,7 +567,8 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
         save_nodes(system, FIELD(&system->implicit->solver.solution, x, y, z),
                    checkpoint->correction);
 
-    visit_springs(system, checkpoint, checkpoint->from_springs, save_spring);
+    if (!checkpoint->in_parts)
+        visit_springs(system, checkpoint, checkpoint->from_springs, save_spring);
 
     save_targets(system, checkpoint);
     save_mouse_spring(system, checkpoint);
@@ -645,12 +638,36 @@ static void gather_sums(const struct system *system, unsigned field, uint64_t fi
     }
 }
 
+// Springs of one grid: which are broken, or the rest lengths of those that have yielded, and else 0.
+static void gather_springs(const struct system *system, unsigned field, uint64_t first,
+                           uint64_t count, void *to)
+{
+    const struct topology *topology = system->topology;
+    const struct state *s = system->state;
+    const size_t body = topology_body_of_spring(topology, first);
+    const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
+    const uint64_t index = grid->first_state_index + (first - topology->bodies[body].first_spring);
+    if (field == CHECKPOINT_broken) {
+        memcpy(to, s->broken + index, (size_t)count);
+        return;
+    }
+    struct spring_run near = {0};
+    real *numbers = to;
+    for (uint64_t i = 0; i < count; i++) {
+        const real built = (real)topology_spring_near(topology, first + i, &near).rest_length;
+        const real rest = s->rest_length[index + i];
+        numbers[i] = rest == built ? 0 : rest;
+    }
+}
+
 void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                                   uint64_t count, void *to)
 {
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
-    if (field == CHECKPOINT_correction)
+    if (checkpoint_field_is_of_springs(field))
+        gather_springs(system, field, first, count, to);
+    else if (field == CHECKPOINT_correction)
         gather_triples(topology, FIELD(&system->implicit->solver.solution, x, y, z), first, count,
                        to);
     else if (field == CHECKPOINT_bound_weights)
@@ -688,11 +705,72 @@ static void scatter_sums(struct system *system, unsigned field, const double *fr
     }
 }
 
+// How many of springs [first, end), from the first on, are alike: this rank evaluates them, and has their
+// states from `index` on, or does not.
+struct known_springs {
+    uint64_t count, index;
+    bool known;
+};
+
+static struct known_springs next_springs(const struct system *system, uint64_t first, uint64_t end)
+{
+    const size_t b = topology_body_of_spring(system->topology, first);
+    const struct topology_body *body = &system->topology->bodies[b];
+    const struct plan_grid *grid = plan_grid_of_body(system->plan, b);
+    const uint64_t count = min_u64(end, body->first_spring + body->spring_count) - first;
+    if (!grid || !grid->stateful)
+        return (struct known_springs){.count = count};
+    const uint64_t index = grid->first_state_index + (first - body->first_spring);
+    const uint64_t rest = SUM_CHUNK - (index - plan_off_grid_springs(system->plan)) % SUM_CHUNK;
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    return (struct known_springs){min_u64(count, rest), index,
+                                  REAL_NAME(part_springs_knows)(system, part, index)};
+}
+
+bool REAL_NAME(checkpoint_wants_springs)(const struct system *system, uint64_t first,
+                                         uint64_t count)
+{
+    bool wants = false;
+    for (uint64_t spring = first; spring < first + count && !wants;) {
+        const struct known_springs piece = next_springs(system, spring, first + count);
+        wants = piece.known;
+        spring += piece.count;
+    }
+    return wants;
+}
+
+static void scatter_springs(const struct system *system, unsigned field, uint64_t first,
+                            uint64_t count, const void *from)
+{
+    const struct state *s = system->state;
+    const uint8_t *flags = from;
+    const real *lengths = from;
+    struct spring_run near = {0};
+    for (uint64_t done = 0; done < count;) {
+        const struct known_springs piece = next_springs(system, first + done, first + count);
+        const bool is_broken = field == CHECKPOINT_broken;
+        if (piece.known && is_broken)
+            memcpy(s->broken + piece.index, flags + done, (size_t)piece.count);
+        for (uint64_t i = 0; piece.known && !is_broken && i < piece.count; i++) {
+            const real rest = lengths[done + i];
+            const uint64_t spring = first + done + i;
+            s->rest_length[piece.index + i] =
+                rest != 0 ? rest
+                          : (real)topology_spring_near(system->topology, spring, &near).rest_length;
+        }
+        done += piece.count;
+    }
+}
+
 void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                    uint64_t first, uint64_t count, const void *from)
 {
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
+    if (checkpoint_field_is_of_springs(field)) {
+        scatter_springs(system, field, first, count, from);
+        return;
+    }
     const struct range nodes = {max_u64(own.first, first), min_u64(own.end, first + count)};
     if (nodes.first >= nodes.end)
         return;

@@ -45,7 +45,8 @@ struct system;
 // The arrays of a checkpoint that may have numbers of every node: those of STATE_ARRAYS whose length
 // is `nodes`, and these. They are by far the largest. A checkpoint that is only written (`gathers`)
 // does not have them: they are read from the state, piece by piece; and one that is read where all of it
-// is restored as it is (`exact`) puts them there in the same way.
+// is restored as it is (`exact`) puts them there in the same way. Where ranks hold only their parts
+// (`in_parts`), arrays with numbers of every spring are such fields, too.
 enum checkpoint_field {
     CHECKPOINT_positions, // 3 numbers a node
     CHECKPOINT_velocities,
@@ -59,7 +60,7 @@ enum checkpoint_field {
 
 // Whether an array of that length is one of them.
 #define IS_FIELD_nodes          true
-#define IS_FIELD_springs        false
+#define IS_FIELD_springs        (checkpoint->in_parts)
 #define IS_FIELD_touches        false
 #define IS_FIELD_frictions      false
 #define IS_FIELD_multipliers    false
@@ -72,6 +73,11 @@ enum checkpoint_field {
 static inline unsigned checkpoint_field_width(unsigned field)
 {
     return field <= CHECKPOINT_correction ? 3 : 1;
+}
+
+static inline bool checkpoint_field_is_of_springs(unsigned field)
+{
+    return field == CHECKPOINT_broken || field == CHECKPOINT_rest_length;
 }
 
 // What solver/dt.c and the solver itself decide about the step.
@@ -113,7 +119,7 @@ struct checkpoint {
     // Whether the next solver compares forces, to see whether anything that acts has changed; and
     // whether nothing has, so that all that a run remembers is restored as it is.
     bool compares, exact;
-    bool gathers;                   // see enum checkpoint_field
+    bool gathers, in_parts;         // see enum checkpoint_field
     bool weights;                   // of the bound that dt: auto follows: has them, or may have
     bool fields[CHECKPOINT_FIELDS]; // those that the run needs
 
@@ -159,13 +165,16 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
                                 const struct worker *worker);
 
 // Numbers of `count` nodes, from `first` on in the builders' order, as wide as a checkpoint's stream
-// has them. Any worker.
+// has them. Any worker. Of springs where ranks hold only their parts: of one grid, which this rank counts.
 void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                                   uint64_t count, void *to);
 
-// The inverse, of finite numbers, with those of the nodes in `own` alone. By one worker.
+// The inverse, of finite numbers, with those of the nodes in `own` alone. By one worker. Of springs those that
+// this rank evaluates, while ranks exchange; checkpoint_wants_springs: whether there are any.
 void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                    uint64_t first, uint64_t count, const void *from);
+bool REAL_NAME(checkpoint_wants_springs)(const struct system *system, uint64_t first,
+                                         uint64_t count);
 
 // Restores into a system that has been started with its own scene. The check of divergence starts
 // again with the present energies and positions of colliders.

@@ -570,6 +570,7 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
     if (copy) {
         copy->checkpoint.gathers = true;
         copy->checkpoint.weights = has_weights(solver);
+        copy->checkpoint.in_parts = checkpoint_is_of_parts(solver, &copy->checkpoint);
     }
     if (!copy ||
         !checkpoint_make(&copy->checkpoint, solver->topology, solver->plan, solver->precision,
@@ -797,7 +798,7 @@ static taut_status fail_content(const struct reading *it, const char *name, cons
 static uint64_t find_impossible(const struct item *item, const struct archive_chunk *chunk)
 {
     uint64_t i = 0;
-    if (item->kind == ITEM_BOOL)
+    if (item->kind == ITEM_BOOL || item->field == CHECKPOINT_broken)
         while (i < chunk->count && ((const unsigned char *)chunk->numbers)[i] <= 1)
             i++;
     else if (chunk->type == ARCHIVE_F32)
@@ -859,14 +860,18 @@ static struct item *find_item(struct reading *it, const char *name)
     return NULL;
 }
 
-// Of several ranks that hold only their parts: numbers of nodes of others alone. Rank 0 has checked the whole
-// stream before any rank reads it.
+// Of several ranks that hold only their parts: numbers of nodes or springs of others alone. Rank 0 has
+// checked the whole stream before any rank reads it. Where a chunk cannot be, read_chunk says so.
 static bool is_of_others(void *context, const struct archive_chunk *chunk)
 {
     struct reading *it = context;
     const struct item *item = find_item(it, chunk->name);
-    if (!item || item->data || item->field == NO_FIELD)
+    if (!item || item->data || item->field == NO_FIELD ||
+        chunk->first + chunk->count > item->capacity)
         return false;
+    if (checkpoint_field_is_of_springs(item->field))
+        return !it->solver->functions->checkpoint_wants_springs(it->solver->system, chunk->first,
+                                                                chunk->count);
     const unsigned width = checkpoint_field_width(item->field);
     return (chunk->first + chunk->count) / width <= it->own.first ||
            chunk->first / width >= it->own.end;
@@ -900,8 +905,8 @@ static taut_status read_chunk(struct reading *it, taut_error *error)
     if (impossible < chunk->count) {
         char what[96];
         snprintf(what, sizeof what, "has %s at index %" PRIu64,
-                 item->kind == ITEM_BOOL ? "a flag that is neither 0 nor 1"
-                                         : "a number that is not finite",
+                 chunk->type == ARCHIVE_U8 ? "a flag that is neither 0 nor 1"
+                                           : "a number that is not finite",
                  chunk->first + impossible);
         return fail_content(it, chunk->name, what, error);
     }
@@ -1131,7 +1136,8 @@ static taut_status read_constants(void *context, taut_solver *solver, taut_error
 static taut_status read_state(struct reading *it, taut_solver *solver,
                               struct checkpoint *checkpoint, taut_error *error)
 {
-    *checkpoint = (struct checkpoint){.weights = solver->dt_rule.automatic, .exact = true};
+    *checkpoint = (struct checkpoint){
+        .weights = solver->dt_rule.automatic, .exact = true, .in_parts = solver_has_part(solver)};
     if (!checkpoint_make(checkpoint, solver->topology, solver->plan, solver->precision,
                          solver->integrator, solver->topology->spring_count))
         return fail_memory(error, "a checkpoint");
@@ -1161,13 +1167,12 @@ taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error)
     solver->reading->archive.skips = is_of_others;
     solver->reading->archive.skips_context = solver->reading;
     if (ranks_all(ready)) {
+        solver_begin_together(solver);
         status = read_state(solver->reading, solver, &checkpoint, error);
         ready = status == TAUT_OK;
-        if (ranks_all(ready)) {
-            solver_begin_together(solver);
+        if (ranks_all(ready))
             status = continue_from(solver, &checkpoint, error);
-            solver_end_part(solver);
-        }
+        solver_end_part(solver);
     }
     checkpoint_free(&checkpoint);
     reading_free(solver->reading);

@@ -1,5 +1,5 @@
-// The fields of a checkpoint (checkpoint.h) of ranks that hold only their parts of the nodes. Each makes the
-// chunks that begin at its nodes, and puts them where one process would have written them; rank 0, which
+// The fields of a checkpoint (checkpoint.h) of ranks that hold only their parts. Each makes the chunks that
+// begin at its nodes, or with springs that it counts, and puts them where one process would have written them; rank 0, which
 // writes everything else (checkpoint_archive.c), says which field is next, and where it begins.
 //
 // A chunk is stored as it is or compressed, so where the next one begins is known only when all before it
@@ -130,10 +130,83 @@ static uint64_t gather_chunk(struct checkpoint_part *it,
     return (end - first) * field->width;
 }
 
+// ---- Springs
+//
+// One direction of a grid follows the other, so that the chunks of a rank do not follow each other, and any
+// chunk may have springs of several ranks.
+
+// The rank that makes a chunk: that of its first springs that break or yield.
+static int writer_of_springs(const struct checkpoint_part *it, uint64_t first, uint64_t end)
+{
+    while (first < end) {
+        const struct plan_spring_piece piece = solver_spring_piece(it->solver, first, end);
+        if (piece.owner >= 0)
+            return piece.owner;
+        first += piece.count;
+    }
+    return 0;
+}
+
+// The numbers of springs [first, end) in it->numbers of one rank, each of the rank that counts it, and 0 where
+// none breaks or yields. Returns the rank.
+static int gather_springs(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
+                          uint64_t first, uint64_t end)
+{
+    const size_t bytes = archive_type_bytes(field->type);
+    const int writer = writer_of_springs(it, first, end), rank = ranks_number();
+    if (rank == writer)
+        memset(it->numbers, 0, (size_t)(end - first) * bytes);
+    for (uint64_t at = first; at < end;) {
+        const struct plan_spring_piece piece = solver_spring_piece(it->solver, at, end);
+        unsigned char *to = rank == writer ? it->numbers + (at - first) * bytes : it->rest;
+        if (piece.owner == rank)
+            it->solver->functions->checkpoint_gather(it->solver->system, field->field, at,
+                                                     piece.count, to);
+        if (piece.owner == rank || (piece.owner >= 0 && rank == writer))
+            ranks_pass(to, (size_t)piece.count * bytes, piece.owner, writer);
+        at += piece.count;
+    }
+    return writer;
+}
+
+// Returns the bytes of the field in the file. All ranks look at all chunks in the same order.
+static uint64_t write_springs(struct checkpoint_part *it,
+                              const struct checkpoint_field_chunks *field, uint64_t at)
+{
+    enum { CHUNKS_AT_ONCE = 512 };
+    const uint64_t begin = at, group = CHUNKS_AT_ONCE * field->most;
+    for (uint64_t start = 0; start < field->total; start += group) {
+        double bytes[CHUNKS_AT_ONCE] = {0}; // exact
+        const uint64_t stop = min_u64(field->total, start + group);
+        size_t chunk = 0;
+        for (uint64_t first = start; first < stop; first += field->most, chunk++) {
+            const uint64_t end = min_u64(field->total, first + field->most);
+            if (gather_springs(it, field, first, end) == ranks_number())
+                bytes[chunk] =
+                    (double)archive_chunk_bytes(&it->writer, field->type, it->numbers, end - first);
+        }
+        ranks_add(bytes, chunk);
+        chunk = 0;
+        for (uint64_t first = start; first < stop; first += field->most, chunk++) {
+            const uint64_t end = min_u64(field->total, first + field->most);
+            it->at = at;
+            if (gather_springs(it, field, first, end) == ranks_number())
+                archive_write(&it->writer, field->name, field->type, field->total, first,
+                              it->numbers, end - first);
+            at += (uint64_t)bytes[chunk];
+        }
+    }
+    return at - begin;
+}
+
+// ---- Any field
+
 // Returns the bytes of the field in the file.
 static uint64_t write_field(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                             uint64_t at)
 {
+    if (checkpoint_field_is_of_springs(field->field))
+        return write_springs(it, field, at);
     const struct range own = solver_part_nodes(it->solver);
     const struct chunks chunks = chunks_of(it, field, own);
     uint64_t bytes = 0, all = 0;

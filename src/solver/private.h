@@ -91,7 +91,8 @@ enum part_task {
     PART_EVALUATE,
     PART_SCALE,
     PART_HASH,
-    PART_BROKEN
+    PART_BROKEN,
+    PART_LOSSES
 };
 
 // On rank 0: has the others begin it too, with this argument. On others: waits for that, unless it is
@@ -123,7 +124,12 @@ void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t fir
 struct range solver_part_nodes(const taut_solver *solver);
 struct range solver_nodes_of_rank(const taut_solver *solver, int rank);
 int solver_rank_of_node(const taut_solver *solver, uint64_t node);
+struct plan_spring_piece solver_spring_piece(const taut_solver *solver, uint64_t first,
+                                             uint64_t end);
 void solver_exchange_around(const taut_solver *solver, struct range nodes);
+
+// What springs have lost by breaking and yielding, on rank 0, where ranks hold only their parts.
+void solver_share_losses(const taut_solver *solver);
 
 // The hash of the state where ranks hold only their parts, on rank 0; each adds its own nodes.
 uint64_t solver_hash_parts(const taut_solver *solver);
@@ -181,6 +187,8 @@ struct checkpoint;
 // Copies the state of a solver into a checkpoint (by all workers if that compares forces; false
 // without memory), or that of a checkpoint into a solver, by all workers. `adapts`: dt has to be
 // checked for the state (dt_adapt).
+// checkpoint_is_of_parts, before it is made: whether ranks that hold only their parts will write it together.
+bool checkpoint_is_of_parts(const taut_solver *solver, const struct checkpoint *checkpoint);
 bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint);
 void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts);
 

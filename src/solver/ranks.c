@@ -425,6 +425,15 @@ uint64_t solver_hash_parts(const taut_solver *solver)
     return hash_end(&hash);
 }
 
+void solver_share_losses(const taut_solver *solver)
+{
+    const bool together = solver_begin_part(solver, PART_LOSSES, 0);
+    if (!together)
+        return;
+    solver->functions->share_losses(solver->system);
+    solver_end_part(solver);
+}
+
 bool solver_reads_parts(const taut_solver *solver)
 {
     return solver->only_part && ranks_number() == 0 && solver->ranks && !solver->ranks->collected &&
@@ -498,6 +507,8 @@ static void do_part(taut_solver *solver, uint64_t task, uint64_t argument)
         (void)solver_hash_parts(solver);
     else if (task == PART_BROKEN)
         (void)taut_solver_broken_count(solver);
+    else if (task == PART_LOSSES)
+        solver_share_losses(solver);
     solver->ranks->served = false;
 }
 
@@ -521,6 +532,12 @@ uint64_t solver_rank_nodes(const taut_solver *solver, int rank)
 int solver_rank_of_node(const taut_solver *solver, uint64_t node)
 {
     return plan_part_of_node(solver->ranks->parts, node);
+}
+
+struct plan_spring_piece solver_spring_piece(const taut_solver *solver, uint64_t first,
+                                             uint64_t end)
+{
+    return plan_spring_piece(solver->topology, solver->plan, solver->ranks->parts, first, end);
 }
 
 void solver_exchange_around(const taut_solver *solver, struct range nodes)

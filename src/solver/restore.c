@@ -143,24 +143,25 @@ static bool reserve_contacts(const taut_solver *solver, struct friction_contacts
 }
 
 // Whether a checkpoint can be taken without the nodes of other ranks: what it has of them is read when it
-// is written, but what they remember of contacts is not, and springs that break or yield are not.
-static bool needs_no_nodes(const taut_solver *solver, const struct checkpoint *checkpoint)
+// is written, but what they remember of contacts is not.
+bool checkpoint_is_of_parts(const taut_solver *solver, const struct checkpoint *checkpoint)
 {
     const struct topology *topology = solver->topology;
     bool projects = false;
     for (size_t c = 0; c < topology->collider_count; c++)
         projects |= topology->colliders[c].response == RESPONSE_PROJECT;
     return solver_reads_parts(solver) && checkpoint->gathers && !projects &&
-           !topology->any_breaks && !topology->any_yields &&
            friction_slots(topology->colliders, topology->collider_count) == 0;
 }
 
 bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
 {
     struct transfer transfer = {.solver = solver, .checkpoint = checkpoint};
-    const bool collects = !needs_no_nodes(solver, checkpoint);
+    const bool collects = !checkpoint->in_parts;
     if (collects)
         solver_collect(solver); // the contacts of all ranks
+    else if (solver->topology->any_breaks || solver->topology->any_yields)
+        solver_share_losses(solver);
     if (!reserve_contacts(solver, &checkpoint->surface_friction))
         return false;
     if (checkpoint->compares) { // forces are evaluated

@@ -535,6 +535,11 @@ static void exchange_collect(struct system *system, struct exchange *exchange)
     REAL_NAME(surface_friction_share)(system);
 }
 
+static void share_losses(const struct system *system)
+{
+    REAL_NAME(springs_share_losses)(system, REAL_NAME(exchange_part)(system->exchange));
+}
+
 static void exchange_around(const struct system *system, const struct exchange *exchange,
                             struct range nodes)
 {
@@ -661,6 +666,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .read_strains = read_strains,
     .volume = volume,
     .broken_count = REAL_NAME(springs_broken_count),
+    .share_losses = share_losses,
     .hash = hash,
     .hash_add = add_to_hash,
     .bytes = bytes,
@@ -715,5 +721,6 @@ const struct system_functions REAL_NAME(system_functions) = {
     .checkpoint_save = REAL_NAME(checkpoint_save),
     .checkpoint_gather = REAL_NAME(checkpoint_gather),
     .checkpoint_scatter = REAL_NAME(checkpoint_scatter),
+    .checkpoint_wants_springs = REAL_NAME(checkpoint_wants_springs),
     .checkpoint_restore = REAL_NAME(checkpoint_restore),
 };

@@ -105,6 +105,8 @@ struct system_functions {
                          double *strains, uint8_t *broken);
     double (*volume)(const struct system *system, size_t body);
     uint64_t (*broken_count)(const struct system *system);
+    // Of ranks that hold only their parts, together: what breaking and yielding has lost, on all of them.
+    void (*share_losses)(const struct system *system);
     uint64_t (*hash)(const struct system *system);
     // Adds the nodes that this process steps (state_hash_add).
     void (*hash_add)(const struct system *system, struct hash *hash);
@@ -188,6 +190,7 @@ struct system_functions {
                               uint64_t count, void *to);
     void (*checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                uint64_t first, uint64_t count, const void *from);
+    bool (*checkpoint_wants_springs)(const struct system *system, uint64_t first, uint64_t count);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                const struct worker *worker);
 };

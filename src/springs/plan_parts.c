@@ -467,6 +467,26 @@ int plan_part_of_fragile(const struct topology *topology, const struct plan *pla
     return plan_part_of_node(parts, plan_fragile_run(topology, plan, first, first + 1).a);
 }
 
+struct plan_spring_piece plan_spring_piece(const struct topology *topology, const struct plan *plan,
+                                           const struct plan_parts *parts, uint64_t first,
+                                           uint64_t end)
+{
+    const size_t b = topology_body_of_spring(topology, first);
+    const struct topology_body *body = &topology->bodies[b];
+    const struct plan_grid *grid = plan_grid_of_body(plan, b);
+    const uint64_t count = min_u64(end, body->first_spring + body->spring_count) - first;
+    if (!grid || !grid->stateful)
+        return (struct plan_spring_piece){count, -1};
+    const uint64_t number =
+        grid->first_state_index + (first - body->first_spring) - plan->springs.element_count;
+    uint64_t last = (number / SUM_CHUNK + 1) * SUM_CHUNK;
+    const int owner = plan_part_of_fragile(topology, plan, parts, (size_t)(number / SUM_CHUNK));
+    while (last < number + count &&
+           plan_part_of_fragile(topology, plan, parts, (size_t)(last / SUM_CHUNK)) == owner)
+        last += SUM_CHUNK;
+    return (struct plan_spring_piece){min_u64(count, last - number), owner};
+}
+
 // Whether springs [a, a + count) of nodes have one that is computed.
 static bool any_computed(const struct plan_part *part, uint64_t first, uint64_t count)
 {

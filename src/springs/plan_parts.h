@@ -102,6 +102,17 @@ struct spring_run plan_fragile_run(const struct topology *topology, const struct
 int plan_part_of_fragile(const struct topology *topology, const struct plan *plan,
                          const struct plan_parts *parts, size_t chunk);
 
+// How many of springs [first, end) of the topology, from the first on, are alike: one part counts them all
+// (`owner`), or none of them breaks or yields (-1). None on no grid does.
+struct plan_spring_piece {
+    uint64_t count;
+    int owner;
+};
+
+struct plan_spring_piece plan_spring_piece(const struct topology *topology, const struct plan *plan,
+                                           const struct plan_parts *parts, uint64_t first,
+                                           uint64_t end);
+
 // Whether bodies on no grid stay together: they follow each other, and have a sixteenth of all nodes at most,
 // so that they are few for one part, and every part may know all of them where that is rare.
 bool plan_parts_whole(const struct topology *topology, const struct plan *plan);
