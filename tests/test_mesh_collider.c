@@ -670,6 +670,47 @@ static void test_a_sheet_gives_way_to_what_turns(void **state)
     check_gives_way("double", "symplectic_euler", 1e-5, turning[0], true);
 }
 
+// Sheets, of which the first may be pinned, in the way of a plate that comes from below and turns: what they pass
+// on to each other and to pins has to give way as the plate turns, not only as it moves.
+static void check_sheets_give_way(const char *integrator, const char *precision, int squares,
+                                  int sheets, const char *pins, const char *motion)
+{
+    char *bodies = text_format("%s", "");
+    for (int i = 0; i < sheets; i++) {
+        char *more = text_format("%s- {name: s%d, type: cloth, origin: [-0.15, " NUM ", -0.15],\n"
+                                 "   u: [0.3, 0, 0], v: [0, 0, 0.3], nodes: [11, 11],\n"
+                                 "   mass: 0.12, stiffness: 40%s}\n",
+                                 bodies, i, 0.08 + 0.008 * i, i ? "" : pins);
+        free(bodies);
+        bodies = more;
+    }
+    taut_solver *solver =
+        solver_of("precision: %s\nsimulation: {integrator: %s, dt: 4e-4, steps: 1}\n"
+                  "contact: {thickness: 0.004}\nbodies:\n%s"
+                  "colliders:\n- {type: mesh, file: %s, scale: 0.4, motion: {%s}}\n",
+                  precision, integrator, bodies, fine_square(squares), motion);
+    free(bodies);
+    for (int frame = 0; frame < 40; frame++) {
+        advance(solver, 4);
+        assert_int_equal(crossings_of(solver), 0);
+    }
+    assert_true(solver_surface_cuts(solver).steps > 100);
+    assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+    taut_solver_destroy(solver);
+}
+
+static void test_sheets_give_way_to_a_plate_that_turns(void **state)
+{
+    (void)state;
+    static const char *const motions[] = {"velocity: [0.5, 4, 0], angular_velocity: [0, 0, 700]",
+                                          "velocity: [0.5, 3, 0], angular_velocity: [0, 0, 900]",
+                                          "velocity: [0.5, 4, 0], angular_velocity: [500, 0, 700]"};
+    check_sheets_give_way("symplectic_euler", "single", 1, 2, "", motions[0]);
+    check_sheets_give_way("symplectic_euler", "single", 1, 2, ", pins: [left]", motions[1]);
+    check_sheets_give_way("symplectic_euler", "double", 6, 3, "", motions[2]);
+    check_sheets_give_way("rk4", "single", 6, 3, "", motions[2]);
+}
+
 // Far from the origin, with the low parts of precision mixed.
 static void test_positions_are_those_of_bodies_far_away(void **state)
 {
@@ -1107,6 +1148,7 @@ int main(void)
         cmocka_unit_test(test_the_dt_for_a_mesh_is_the_same_for_all),
         cmocka_unit_test(test_a_mesh_sweeps_a_sheet_along_in_implicit_steps),
         cmocka_unit_test(test_a_sheet_gives_way_to_what_turns),
+        cmocka_unit_test(test_sheets_give_way_to_a_plate_that_turns),
         cmocka_unit_test(test_positions_are_those_of_bodies_far_away),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_where_meshes_jump),

@@ -9,6 +9,7 @@
 //
 // All workers look for the nodes and triangles that pass; the first one cuts these, in their order.
 #include "contact/shape_contact.h"
+#include "contact/surface_carriers.h"
 
 #include <string.h>
 
@@ -94,6 +95,9 @@ static bool limit_node(struct limit *limit, const struct shape_motion *shape, si
     const vec3 velocity = step_velocity(s, node);
     const vec3 speed = vec3_subtract(velocity, shape->start.velocity);
     vec3 back = vec3_scale(lost, relative), slower = vec3_scale(lost, speed);
+    if (system->surface_contact->carries && vec3_dot(shape->moved, shape->moved) > 0)
+        system->surface_contact->carriers->of[node] = (uint32_t)REAL_NAME(carrier_of_shape)(
+            system, shape->collider, shape->moved, shape->start.velocity);
     if (!limit->along_normals)
         count_stopped(system);
     else {

@@ -11,6 +11,7 @@
 #include "contact/candidates.h"
 #include "contact/flat_sheets.h"
 #include "contact/shape_contact.h"
+#include "contact/surface_carriers.h"
 #include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
@@ -217,6 +218,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
         release_lists(it, allocator);
     REAL_NAME(surface_rows_free)(it, nodes, allocator);
     REAL_NAME(mesh_colliders_free)(system);
+    REAL_NAME(carriers_free)(system);
     RELEASE(it->wanted, bodies);
     RELEASE(it->enabled, bodies * bodies);
     RELEASE(it->half_thickness, bodies);
@@ -280,6 +282,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     bytes += REAL_NAME(surface_way_bytes)(it) + REAL_NAME(surface_friction_bytes)(system) +
              REAL_NAME(surface_shares_bytes)(it);
     bytes += (it->frames ? blocks * sizeof *it->frames : 0) + REAL_NAME(flat_sheets_bytes)(it);
+    bytes += REAL_NAME(carriers_bytes)(it);
     return bytes + it->incoming_capacity * sizeof *it->incoming;
 }
 

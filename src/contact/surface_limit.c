@@ -8,7 +8,8 @@
 // candidate cuts may be too much for another, so this is repeated. If it does not end soon, candidates
 // that are still passed are cut in every direction at planes at rest, which always ends: the start of
 // the step satisfies all of them. A plane that moves with a prescribed motion may push nodes into planes at
-// rest without end, as where matter piles up before a wall: then planes move with that motion, too.
+// rest without end, as where matter piles up before a wall: so planes of what it has pushed move with that
+// motion, too, and of what this has pushed in turn (surface_carriers.h).
 //
 // All workers look for what passes, of pairs with a node that has moved since they were looked at; the
 // first one cuts these pairs, and those next to what it has just cut, in the order of the lists. So the
@@ -19,6 +20,7 @@
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"
 #include "contact/surface_motion.h"
+#include "contact/surface_planes.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_way.h"
 
@@ -26,16 +28,9 @@
 
 #include "base/memory.h"
 
-enum { ROUNDS_TOGETHER = 24, ROUNDS_AT_REST = 42, ROUNDS = 60 };
+enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
 
 // ---- Which pairs may pass
-
-// The distance, m, below which the sides of a pair are not brought.
-static double least_distance(const struct surface_contact *it, const struct block_pair *pair)
-{
-    return CUT_LEAST * thickness_between(it, it->surfaces.blocks[pair->a].body,
-                                         it->surfaces.blocks[pair->b].body);
-}
 
 // `steps` are from the start that distances of pairs belong to, which is not to the last digit that of the cut,
 // unless an implicit step has it.
@@ -119,291 +114,59 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
 
 // ---- Cutting
 
-// A candidate during the step: its nodes, where they were and how far they have moved.
-struct crossing {
-    uint32_t nodes[4];
-    int split; // how many of them are on the first side
-    vec3 start[4], moved[4], velocity[4];
-    vec3 normal;
-    double height[4]; // m, at the start, above the plane, each on its side
-    double keep;      // m, the height that has to be left
-};
+// ---- What carries the nodes of a candidate
 
-static vec3 vec3_of(struct point p)
+// The number of what carries a candidate, and it; NULL: nothing does. A mesh, if its nodes are in it, a driven
+// node of a body that moves, or what carries other nodes: of two of these each in every other round, so that
+// neither has its way for good. Nothing does where there are nodes at rest.
+static const struct carrier *find_carrier(struct system *system, const struct block_pair *pair,
+                                          const struct candidate *found, const struct crossing *it,
+                                          size_t *number)
 {
-    return vec3_make((double)p.x, (double)p.y, (double)p.z);
-}
-
-// ---- The plane between two sides
-
-static double within(double fraction)
-{
-    return fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
-}
-
-static void keep_nearest(vec3 apart, vec3 *nearest)
-{
-    if (vec3_dot(apart, apart) < vec3_dot(*nearest, *nearest))
-        *nearest = apart;
-}
-
-// From the nearest point of the line a b to p.
-static vec3 from_line(vec3 p, vec3 a, vec3 b)
-{
-    const vec3 along = vec3_subtract(b, a), to = vec3_subtract(p, a);
-    const double square = vec3_dot(along, along);
-    const double fraction = square > 0 ? within(vec3_dot(along, to) / square) : 0;
-    return vec3_subtract(to, vec3_scale(fraction, along));
-}
-
-vec3 REAL_NAME(between_node_and_triangle)(const vec3 p[4])
-{
-    const vec3 u = vec3_subtract(p[2], p[1]), v = vec3_subtract(p[3], p[1]);
-    const vec3 normal = vec3_cross(u, v), to = vec3_subtract(p[0], p[1]);
-    const double square = vec3_dot(normal, normal);
-    const double by_u = vec3_dot(vec3_cross(to, v), normal),
-                 by_v = vec3_dot(vec3_cross(u, to), normal);
-    if (square > 0 && by_u >= 0 && by_v >= 0 && by_u + by_v <= square)
-        return vec3_scale(vec3_dot(to, normal) / square, normal);
-    vec3 nearest = from_line(p[0], p[1], p[2]);
-    keep_nearest(from_line(p[0], p[2], p[3]), &nearest);
-    keep_nearest(from_line(p[0], p[3], p[1]), &nearest);
-    return nearest;
-}
-
-vec3 REAL_NAME(between_edges)(const vec3 p[4])
-{
-    const vec3 u = vec3_subtract(p[1], p[0]), v = vec3_subtract(p[3], p[2]);
-    const vec3 normal = vec3_cross(u, v), to = vec3_subtract(p[2], p[0]);
-    const double square = vec3_dot(normal, normal);
-    const double by_u = vec3_dot(vec3_cross(to, v), normal),
-                 by_v = vec3_dot(vec3_cross(to, u), normal);
-    if (square > 0 && by_u >= 0 && by_u <= square && by_v >= 0 && by_v <= square)
-        return vec3_scale(-vec3_dot(to, normal) / square, normal);
-    vec3 nearest = from_line(p[0], p[2], p[3]);
-    keep_nearest(from_line(p[1], p[2], p[3]), &nearest);
-    keep_nearest(vec3_scale(-1, from_line(p[2], p[0], p[1])), &nearest);
-    keep_nearest(vec3_scale(-1, from_line(p[3], p[0], p[1])), &nearest);
-    return nearest;
-}
-
-// `floor`: the least distance of the sides, m.
-static void find_heights(struct crossing *it, double floor)
-{
-    double first = INFINITY, second = -INFINITY; // along the normal
-    for (int i = 0; i < 4; i++) {
-        it->height[i] = vec3_dot(it->normal, it->start[i]);
-        if (i < it->split)
-            first = fmin(first, it->height[i]);
-        else
-            second = fmax(second, it->height[i]);
-    }
-    // Both sides are convex, so that no point of either is nearer to the plane than these.
-    const double middle = (first + second) / 2, half = fmax(0, first - second) / 2;
-    it->keep = fmax(CUT_MARGIN * half, floor) / 2;
-    for (int i = 0; i < 4; i++)
-        it->height[i] = fmax(0, (i < it->split ? 1 : -1) * (it->height[i] - middle));
-}
-
-static void find_crossing(const struct system *system, const struct block_pair *pair,
-                          const struct candidate *found, struct crossing *it)
-{
-    const struct surface_contact *contact = system->surface_contact;
+    struct surface_contact *contact = system->surface_contact;
+    const struct carriers *carriers = contact->carriers;
     const uint32_t blocks[2] = {pair->a, pair->b};
-    vec3 start[4];
+    const struct carrier *carrier = NULL;
     for (int i = 0; i < 4; i++) {
-        const uint32_t block = blocks[found->side[i]];
-        const struct surface_block *of = &contact->surfaces.blocks[block];
-        it->nodes[i] = contact->surfaces.nodes[of->first_node + (uint32_t)found->local[i]];
-        start[i] = vec3_of(REAL_NAME(surface_way_start)(system, it->nodes[i]));
-        it->moved[i] = vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), start[i]);
-        it->velocity[i] = step_velocity(system->state, it->nodes[i]);
-    }
-    memcpy(it->start, start, sizeof start);
-    const vec3 apart = found->edges ? REAL_NAME(between_edges)(start)
-                                    : REAL_NAME(between_node_and_triangle)(start);
-    const double distance = vec3_length(apart);
-    it->normal = distance > 0 ? vec3_scale(1 / distance, apart) : vec3_make(0, 0, 0);
-    it->split = found->edges ? 2 : 1;
-    find_heights(it, least_distance(contact, pair));
-}
-
-// The frame in which a candidate is cut, as displacements and velocities at its nodes: a common factor of
-// what the nodes have relative to it is taken. It moves with the centre of mass of the nodes, so that this
-// keeps momentum and takes energy; or with the nodes of prescribed motion, which nothing cuts; or it is at
-// rest, if candidates are not cut together.
-//
-// Where such nodes would pass the plane, as those of a mesh collider that turns, and are one side, the frame
-// turns and stretches with them: by an affine map x -> x + A x, A = sum of change[k] dual[k]T, which takes
-// that side along, and of two edges also the turning of the other one. As affine maps keep planes and sides,
-// a plane at rest in the frame keeps the sides apart.
-struct frame {
-    vec3 moved[4], velocity[4];
-    vec3 carried[4]; // the velocities there that follow from the prescribed motion alone
-    bool driven;     // there are nodes with a prescribed motion
-    int directions;  // of A, 0 to 2
-    vec3 change[2], dual[2];
-    double size; // at least the norm of A
-};
-
-static struct frame moving_frame(const struct system *system, const struct crossing *it,
-                                 bool together)
-{
-    const real *inverse_mass = system->constants->inverse_mass;
-    vec3 moved[2] = {{0, 0, 0}, {0, 0, 0}}, velocity[2] = {{0, 0, 0}, {0, 0, 0}};
-    double weights[2] = {0, 0}; // of nodes that are free, and of those that are not
-    for (int i = 0; i < 4; i++) {
-        const double inverse = (double)inverse_mass[it->nodes[i]];
-        const double weight = inverse > 0 ? 1 / inverse : 1;
-        moved[inverse == 0] = vec3_add(moved[inverse == 0], vec3_scale(weight, it->moved[i]));
-        velocity[inverse == 0] =
-            vec3_add(velocity[inverse == 0], vec3_scale(weight, it->velocity[i]));
-        weights[inverse == 0] += weight;
-    }
-    const int which = weights[1] > 0;
-    const double scale = which || together ? 1 / weights[which] : 0;
-    struct frame frame = {.driven = which};
-    for (int i = 0; i < 4; i++) {
-        frame.moved[i] = vec3_scale(scale, moved[which]);
-        frame.velocity[i] = frame.carried[i] = vec3_scale(scale, velocity[which]);
-    }
-    return frame;
-}
-
-// The vectors with a product of 1 with one of two directions and 0 with the other; false if these are nearly
-// parallel: the square of their sine is below `least`.
-static bool find_duals(vec3 e, vec3 f, double least, vec3 duals[2])
-{
-    const double ee = vec3_dot(e, e), ef = vec3_dot(e, f), ff = vec3_dot(f, f);
-    const double determinant = ee * ff - ef * ef;
-    if (!(determinant > least * ee * ff))
-        return false;
-    duals[0] = vec3_scale(1 / determinant, vec3_subtract(vec3_scale(ff, e), vec3_scale(ef, f)));
-    duals[1] = vec3_scale(1 / determinant, vec3_subtract(vec3_scale(ee, f), vec3_scale(ef, e)));
-    return true;
-}
-
-// A frame that moves with what pushes others, for candidates that it does not reach itself.
-static struct frame carried_frame(const struct surface_contact *it)
-{
-    struct frame frame = {.driven = true};
-    for (int i = 0; i < 4; i++) {
-        frame.moved[i] = it->carrier_moved;
-        frame.velocity[i] = frame.carried[i] = it->carrier_velocity;
-    }
-    return frame;
-}
-
-static void note_carrier(struct system *system, const struct crossing *crossing)
-{
-    struct surface_contact *it = system->surface_contact;
-    for (int i = 0; i < 4; i++) {
-        if (system->constants->inverse_mass[crossing->nodes[i]] != 0 ||
-            !(vec3_dot(crossing->moved[i], crossing->moved[i]) >
-              vec3_dot(it->carrier_moved, it->carrier_moved)))
-            continue;
-        it->carrier_moved = crossing->moved[i];
-        it->carrier_velocity = crossing->velocity[i];
-    }
-}
-
-// How far node i comes nearer to the plane in the frame, m.
-static double approach_in(const struct frame *with, const struct crossing *it, int i)
-{
-    const double sign = i < it->split ? 1 : -1;
-    return -sign * vec3_dot(it->normal, vec3_subtract(it->moved[i], with->moved[i]));
-}
-
-// How much more at most, as the frame turns: the height changes by that of (1 + t A)^-1 t r at the time t,
-// from 0 to 1, with r the displacement relative to the frame; the terms of t2 by their value, and those of
-// higher powers by a bound.
-static double turned_in(const struct frame *with, const struct crossing *it, int i)
-{
-    if (with->directions == 0)
-        return 0;
-    const double sign = i < it->split ? 1 : -1;
-    const vec3 relative = vec3_subtract(it->moved[i], with->moved[i]);
-    double bent = 0, rest = 0;
-    for (int k = 0; k < with->directions; k++) {
-        const double by_normal = vec3_dot(it->normal, with->change[k]);
-        bent += sign * by_normal * vec3_dot(with->dual[k], relative);
-        rest += fabs(by_normal) * vec3_length(with->dual[k]);
-    }
-    return fmax(0, bent) + rest * (with->size / (1 - with->size) * vec3_length(relative));
-}
-
-static bool passes_plane(const struct crossing *it, int i, double approach)
-{
-    return approach > it->height[i] - it->keep / 2 && approach > 0;
-}
-
-static vec3 change_between(const vec3 values[4], const int nodes[2])
-{
-    return vec3_subtract(values[nodes[1]], values[nodes[0]]);
-}
-
-// Takes along the change of the vectors between these pairs of nodes; false if that map is not one to one.
-static bool take_along(const struct crossing *it, int directions, const int between[2][2],
-                       struct frame *frame)
-{
-    frame->directions = directions;
-    frame->size = 0;
-    for (int k = 0; k < directions; k++) {
-        frame->change[k] = change_between(it->moved, between[k]);
-        frame->size += vec3_length(frame->change[k]) * vec3_length(frame->dual[k]);
-    }
-    return frame->size < 0.5;
-}
-
-// Lets a frame turn with the nodes from `first` to `end`, all of which have a prescribed motion and no other
-// one has.
-static void turn_frame(const struct crossing *it, int first, int end, struct frame *frame)
-{
-    const bool edges = it->split == 2;
-    const double least = edges ? 0.05 : 1e-6; // square of a sine
-    const int other = edges ? 2 - first : first;
-    const int between[2][2] = {{first, first + 1}, {other, edges ? other + 1 : end - 1}};
-    const vec3 e = change_between(it->start, between[0]), f = change_between(it->start, between[1]);
-    if (!find_duals(e, f, least, frame->dual) || !take_along(it, 2, between, frame)) {
-        frame->dual[0] = vec3_scale(1 / vec3_dot(e, e), e);
-        if (!edges || !take_along(it, 1, between, frame)) {
-            frame->directions = 0;
-            return;
+        const int at = contact->round % 2 ? 3 - i : i;
+        const size_t node = it->nodes[at];
+        const bool of_mesh = node >= system->topology->node_count;
+        const size_t mesh =
+            of_mesh ? surface_body_of(system->topology, node) - system->topology->body_count : 0;
+        if (of_mesh) {
+            *number = CARRIERS_BEFORE_MESHES + mesh;
+            carrier = REAL_NAME(carrier_of_mesh)(system, mesh, blocks[found->side[at]]);
+            if (!carrier)
+                return NULL;
+        } else if (system->constants->inverse_mass[node] == 0) {
+            return NULL;
+        } else if (carriers->of[node] != NOT_CARRIED && !carrier) {
+            *number = carriers->of[node];
+            carrier = &carriers->items[*number];
         }
     }
-    vec3 middle = {0, 0, 0};
-    for (int i = first; i < end; i++)
-        middle = vec3_add(middle, vec3_scale(1.0 / (end - first), it->start[i]));
+    return carrier;
+}
+
+// Its nodes are carried from now on, in this cut.
+static void note_carried(struct system *system, const struct crossing *it, size_t number)
+{
+    struct carriers *carriers = system->surface_contact->carriers;
     for (int i = 0; i < 4; i++)
-        for (int k = 0; k < frame->directions; k++) {
-            const double along = vec3_dot(frame->dual[k], vec3_subtract(it->start[i], middle));
-            const vec3 faster = vec3_scale(along, change_between(it->velocity, between[k]));
-            frame->moved[i] = vec3_add(frame->moved[i], vec3_scale(along, frame->change[k]));
-            frame->velocity[i] = vec3_add(frame->velocity[i], faster);
-            if (!edges || k == 0)
-                frame->carried[i] = vec3_add(frame->carried[i], faster);
-        }
-    for (int i = first; i < end; i++) // but for rounding
-        frame->moved[i] = it->moved[i];
+        if (it->nodes[i] < system->topology->node_count)
+            carriers->of[it->nodes[i]] = (uint32_t)number;
 }
 
-static struct frame frame_of_cut(const struct system *system, const struct crossing *it,
-                                 bool together)
+// A driven node of a body that moves carries the other ones of a candidate.
+static void note_driven(struct system *system, const struct crossing *it)
 {
-    struct frame frame = moving_frame(system, it, together);
-    int driven[2] = {0, 0};
-    bool passes = false;
-    for (int i = 0; i < 4 && frame.driven; i++) {
-        if (system->constants->inverse_mass[it->nodes[i]] != 0)
-            continue;
-        driven[i >= it->split]++;
-        passes |= passes_plane(it, i, approach_in(&frame, it, i));
-    }
-    if (passes && driven[0] == it->split && driven[1] == 0)
-        turn_frame(it, 0, it->split, &frame);
-    else if (passes && driven[0] == 0 && driven[1] == 4 - it->split)
-        turn_frame(it, it->split, 4, &frame);
-    return frame;
+    for (int i = 0; i < 4; i++)
+        if (system->constants->inverse_mass[it->nodes[i]] == 0 &&
+            vec3_dot(it->moved[i], it->moved[i]) > 0) {
+            const size_t number =
+                REAL_NAME(carrier_of_nodes)(system, it->moved[i], it->velocity[i]);
+            note_carried(system, it, number);
+        }
 }
 
 // What is taken of the displacements of the nodes of a candidate, or of their velocities, if a fraction
@@ -528,44 +291,67 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
 }
 
 // The fraction of the motion relative to a plane at rest in the frame that leaves every node on its side, with
-// some distance; 1: all of it; below 0 where nodes have to give way to a frame that turns. *stuck: a node
-// with a prescribed motion passes the plane.
+// some distance; 1: all of it. *stuck: a node passes the plane, and that fraction does not help.
+//
+// `along`: of the motion along the normal. What the turning of a frame takes of the height follows from the
+// motion along the plane, too, so the fraction may be below 0, where nodes give way to it; but not by far, as
+// it is that of all nodes, and one that hardly moves may need many times its motion. In all directions that is
+// in proportion to what is left, and 0 always helps: at rest in the frame nothing passes.
 static double allowed_fraction(const struct system *system, const struct crossing *it,
-                               const struct frame *with, bool *stuck)
+                               const struct frame *with, bool along, bool *stuck)
 {
     double fraction = 1;
     for (int i = 0; i < 4; i++) {
-        const double approach = approach_in(with, it, i), turned = turned_in(with, it, i);
-        if (!passes_plane(it, i, approach + turned))
+        const double approach = REAL_NAME(frame_approach)(with, it, i),
+                     turned = REAL_NAME(frame_turned)(with, it, i);
+        const double left = it->height[i] - it->keep;
+        if (!REAL_NAME(crossing_passes)(it, i, approach + turned))
             continue;
-        double left = it->height[i] - it->keep - turned;
-        if (with->directions == 0)
-            left = fmax(0, left);
-        if (system->constants->inverse_mass[it->nodes[i]] == 0 || !(approach > 0))
+        if (system->constants->inverse_mass[it->nodes[i]] == 0 || (along && !(approach > 0)))
             *stuck = true;
+        else if (!along || with->directions == 0)
+            fraction = fmin(fraction, fmax(0, left) / (approach + turned));
         else
-            fraction = fmin(fraction, left / approach);
+            fraction = fmin(fraction, fmax(-1, (left - turned) / approach));
     }
     return fraction;
 }
 
-// Cuts the nodes of a candidate at its plane; false if none had to be cut. A plane at rest is tried
+// The frame in which a candidate that passes its plane in another one is cut in every direction, and its
+// fraction: at rest, or with what carries it, also if a plane with that is not passed. *stuck as before.
+static struct frame last_frame(struct system *system, const struct block_pair *pair,
+                               const struct candidate *found, const struct crossing *it,
+                               double *fraction, bool *stuck)
+{
+    const bool carries = system->surface_contact->carries;
+    size_t number;
+    const struct carrier *carrier = carries ? find_carrier(system, pair, found, it, &number) : NULL;
+    struct frame with = carrier ? REAL_NAME(frame_carried)(system, it, carrier)
+                                : REAL_NAME(frame_of_cut)(system, it, false);
+    if (carries && !carrier)
+        (void)REAL_NAME(frame_bent)(system, it, &with);
+    *stuck = false;
+    *fraction = allowed_fraction(system, it, &with, false, stuck);
+    if (carrier && *fraction < 1)
+        note_carried(system, it, number);
+    else if (carries && with.driven && *fraction < 1)
+        note_driven(system, it);
+    return with;
+}
+
+// Cuts the nodes of a candidate at its plane; false if none had to be cut. Another plane is tried
 // only where one that moves is passed: either keeps the sides apart.
 static bool cut_candidate(struct system *system, const struct block_pair *pair,
                           const struct candidate *found, bool together, bool *stuck)
 {
     struct crossing it;
-    find_crossing(system, pair, found, &it);
-    struct frame with = frame_of_cut(system, &it, true);
-    double fraction = allowed_fraction(system, &it, &with, stuck);
-    if (fraction < 1 && !together) {
-        with = frame_of_cut(system, &it, false);
-        if (!with.driven && system->surface_contact->carries)
-            with = carried_frame(system->surface_contact);
-        fraction = allowed_fraction(system, &it, &with, stuck);
-    }
-    if (with.driven)
-        note_carrier(system, &it);
+    bool passes = false; // a node with a prescribed motion does
+    REAL_NAME(crossing_find)(system, pair, found, &it);
+    struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
+    double fraction = allowed_fraction(system, &it, &with, together, &passes);
+    if (!together && (fraction < 1 || passes))
+        with = last_frame(system, pair, found, &it, &fraction, &passes);
+    *stuck |= passes;
     if (fraction < 1)
         keep_fraction(system, pair, found, &it, &with, fraction, together);
     return fraction < 1;
@@ -577,9 +363,9 @@ static double candidate_fraction(const struct system *system, const struct block
                                  const struct candidate *found, bool *stuck)
 {
     struct crossing it;
-    find_crossing(system, pair, found, &it);
-    const struct frame with = frame_of_cut(system, &it, true);
-    return allowed_fraction(system, &it, &with, stuck);
+    REAL_NAME(crossing_find)(system, pair, found, &it);
+    const struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
+    return allowed_fraction(system, &it, &with, false, stuck);
 }
 
 // Whether any candidate of a pair has to be cut. Blocks show which pairs may pass, which in a cloth that
@@ -779,15 +565,23 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     for (int round = 0;; round++) {
         if (worker->index == 0) {
-            it->carries =
-                round >= ROUNDS_AT_REST && vec3_dot(it->carrier_moved, it->carrier_moved) > 0;
+            it->round = round;
+            it->carries = round >= ROUNDS_TOGETHER;
+            if (round == ROUNDS_TOGETHER && !REAL_NAME(carriers_begin)(system)) {
+                it->carries = false;
+                atomic_store(&it->failed, true);
+            }
             it->cuts_again = !atomic_load(&it->failed) &&
                              cut_all(system, &finder, round < ROUNDS_TOGETHER, stuck);
+            // Nothing that may be cut, but what carries nodes may show a plane that is not passed.
+            it->skips = !it->cuts_again && *stuck && round < ROUNDS_TOGETHER;
         }
         worker_barrier(worker);
-        const bool again = it->cuts_again && round + 1 < ROUNDS;
+        const bool again = (it->cuts_again || it->skips) && round + 1 < ROUNDS;
         if (!again)
             return round + it->cuts_again;
+        if (it->skips)
+            round = ROUNDS_TOGETHER - 1;
         look_again(system, &finder, worker);
     }
 }
@@ -836,7 +630,6 @@ static void begin_cut(struct surface_contact *it, const struct surface_cuts *bef
 {
     it->cuts = *before;
     it->cut_work = 0;
-    it->carrier_moved = it->carrier_velocity = (vec3){0, 0, 0};
 }
 
 // What one candidate leaves may take others where lists were not complete: then all is taken back, and the step
@@ -922,7 +715,7 @@ static bool plane_is_driven(const struct system *system, const struct block_pair
                             const struct candidate *found)
 {
     struct crossing it;
-    find_crossing(system, pair, found, &it);
+    REAL_NAME(crossing_find)(system, pair, found, &it);
     for (int i = 0; i < 4; i++)
         if (system->constants->inverse_mass[it.nodes[i]] == 0 &&
             vec3_dot(it.moved[i], it.moved[i]) > 0)

@@ -233,10 +233,11 @@ struct surface_contact {
     atomic_bool failed;        // memory ran out
     atomic_bool passes;        // in the step that has just been made
     struct surface_cuts cuts;
-    // Of the candidates cut in this step, the motion of those nodes with a prescribed one that have moved
-    // farthest, m and m/s; and whether candidates are cut in a frame that moves so.
-    vec3 carrier_moved, carrier_velocity;
-    bool carries;
+    // What carries nodes along in this cut (surface_carriers.h); NULL: no cut has needed it. And whether any may
+    // be carried now, and the round.
+    struct carriers *carriers;
+    bool carries, skips;
+    int round;
     uint64_t cuts_seen;   // by surface_contact_has_cut
     double uncut_kinetic; // J, the greatest before a cut since then
     double cut_work;      // J, in the last of them: of nodes and shapes with a prescribed motion
