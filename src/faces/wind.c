@@ -93,15 +93,20 @@ static void add_wind(const struct system *system, const void *argument, struct p
     }
 }
 
-// A worker's share of the nodes of a body whose faces are in blocks; empty for other bodies.
+// A worker's share of the nodes of a body whose faces are in blocks; empty for other bodies. Where ranks hold
+// only their parts each has its own nodes: what is added to others means nothing.
 static struct range blocked_share(const struct system *system, size_t body,
                                   const struct worker *worker)
 {
     const struct topology_body *it = &system->topology->bodies[body];
     if (it->face_count == 0 || plan_face_grid_of_body(system->plan, body))
         return (struct range){0, 0};
-    struct range share = worker_share(worker, (size_t)it->node_count, 16);
-    size_t first = (size_t)it->first_node;
+    size_t first = (size_t)it->first_node, end = first + (size_t)it->node_count;
+    if (REAL_NAME(exchange_has_part)(system)) {
+        end = min_u64(end, system->own_nodes.end);
+        first = min_u64(end, max_u64(first, system->own_nodes.first));
+    }
+    struct range share = worker_share(worker, end - first, 16);
     return (struct range){first + share.first, first + share.end};
 }
 

@@ -739,7 +739,7 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     totals.held = totals.part = totals.nodes;
     totals.held_springs = totals.stored_grid_springs;
     const struct part_conditions conditions = {
-        .off_grid = (totals.off_grid > 0 && !stays_whole(&totals)) || totals.blocked_faces > 0,
+        .off_grid = totals.off_grid > 0 && !stays_whole(&totals),
         .gas = totals.gas,
         .fragile_off_grid = totals.fragile > 0,
     };

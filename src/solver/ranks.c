@@ -144,7 +144,7 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 static bool needs_off_grid(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
-    bool any = false, needs = plan_counts(topology, solver->plan).block_faces > 0;
+    bool any = false, needs = false;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         if (plan_grid_of_body(solver->plan, b) && body->direction_count > 0)

@@ -136,21 +136,36 @@ static bool want_damping(const struct system *system, struct wanted *wanted)
     return true;
 }
 
-// The faces of cloths, one after another: of the chunks whose first one has its first node here.
+// A face among those that are summed in chunks, of which this rank sums those whose first face has its first
+// node here: `own`, of the present chunk.
+static bool want_face(struct wanted *wanted, const struct face *face, uint64_t number, bool *own)
+{
+    if (number % SUM_CHUNK == 0)
+        *own = plan_part_owns(wanted->part, face->nodes[0]);
+    for (int corner = 0; *own && corner < 3; corner++)
+        if (face->nodes[corner] != FACE_EDGE && !want(wanted, face->nodes[corner], 1))
+            return false;
+    return true;
+}
+
+// Those in blocks, and then those of cloths, one after another (faces/faces.h).
 static bool want_windy_faces(const struct system *system, struct wanted *wanted)
 {
     const struct plan *plan = system->plan;
     uint64_t number = 0;
     bool own = false;
+    for (; number < plan->faces.element_count; number++) {
+        const uint32_t *nodes = system->constants->face_nodes[number];
+        const struct face face = {{nodes[0], nodes[1], nodes[2]}};
+        if (!want_face(wanted, &face, number, &own))
+            return false;
+    }
     for (size_t g = 0; g < plan->face_grid_count; g++) {
         const struct topology_body *body = &system->topology->bodies[plan->face_grids[g].body];
         for (uint64_t f = 0; f < body->face_count;) {
             const struct face face = topology_body_face(system->topology, body, f);
-            if (number % SUM_CHUNK == 0)
-                own = plan_part_owns(wanted->part, face.nodes[0]);
-            for (int corner = 0; own && corner < 3; corner++)
-                if (!want(wanted, face.nodes[corner], 1))
-                    return false;
+            if (!want_face(wanted, &face, number, &own))
+                return false;
             const uint64_t rest = SUM_CHUNK - number % SUM_CHUNK;
             const uint64_t next = own ? 1 : min_u64(rest, body->face_count - f);
             number += next;
