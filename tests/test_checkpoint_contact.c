@@ -74,6 +74,23 @@ static const struct impact IMPACTS[] = {
      "colliders:\n"
      "  - {type: plane, response: project}\n",
      52, 66},
+    // Friction remembers what touched before the projection at the end of a step, and nothing else.
+    {"a lattice and a rope with friction below a sphere that projects",
+     "precision: mixed\n"
+     "simulation: {integrator: symplectic_euler, dt: 0.0004, duration: 10}\n"
+     "contact: {thickness: 0.005, friction_coefficient: 0.4}\n"
+     "bodies:\n"
+     "  - {name: block, type: lattice, origin: [-0.04, 0, -0.04], nodes: [3, 5, 3], spacing: "
+     "0.02,\n"
+     "     rotate: [-18.34016, -21.15845, -5.80247], translate: [0.01977, 0.1, -0.01416],\n"
+     "     mass: 0.1, velocity: [1.33, 10, 1.4372], stiffness: 138.89, damping: 0.0055556}\n"
+     "  - {name: rope, type: rope, from: [-0.15, 0.22, 0], to: [0.15, 0.22, 0.01], nodes: 30,\n"
+     "     mass: 0.02, velocity: [-3.436, -2, -0.3374], stiffness: 83.333, damping: 0.0033333}\n"
+     "colliders:\n"
+     "  - {type: plane, response: project}\n"
+     "  - {type: sphere, center: [0, 0.39, 0], radius: 0.06, velocity: [0, -6, 0],\n"
+     "     response: project}\n",
+     32, 46},
 };
 
 // The run is saved at each of these steps, and all that it remembers at its end is what a run from each has.

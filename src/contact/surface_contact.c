@@ -353,6 +353,12 @@ void REAL_NAME(surface_contact_moved)(struct system *system)
     REAL_NAME(shape_contact_masses)(system);
 }
 
+void REAL_NAME(surface_contact_displaced)(struct system *system)
+{
+    if (system->surface_contact)
+        system->surface_contact->displaced = true;
+}
+
 // ---- What touches
 
 // The forces on the second block of a pair, to be added later, of the nodes that have any: others would

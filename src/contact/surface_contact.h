@@ -51,6 +51,10 @@ void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double s
 // The positions of nodes have changed in another way than by a step.
 void REAL_NAME(surface_contact_moved)(struct system *system);
 
+// After a step something else has moved nodes, a projection or the mouse, before forces are evaluated again. By one
+// worker.
+void REAL_NAME(surface_contact_displaced)(struct system *system);
+
 // Before the first evaluation of a step that is longer than the lists may last: has them made for
 // nodes that go on with their velocities for that time, so that no stage of the step lacks
 // candidates. Ends with a barrier.
@@ -219,9 +223,12 @@ bool REAL_NAME(surface_contact_rubs)(const struct system *system);
 // The memory of friction (surface_friction.h): the number of contacts.
 uint64_t REAL_NAME(surface_friction_count)(const struct system *system);
 
-// Writes all of them, for which there is room; and puts those back that touch in the present state
-// too, for which friction_start has been called. By one worker. False without memory.
+// Writes all of them, for which there is room. Puts them all back, and no others, also where a projection has moved
+// nodes since the memory was changed; and in another solver those that touch in the present state too, for which
+// friction_start has been called. By one worker. False without memory.
 void REAL_NAME(surface_friction_save)(const struct system *system, struct friction_contacts *to);
+bool REAL_NAME(surface_friction_put_back)(struct system *system,
+                                          const struct friction_contacts *from);
 bool REAL_NAME(surface_friction_restore)(struct system *system,
                                          const struct friction_contacts *from);
 

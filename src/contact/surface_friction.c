@@ -761,6 +761,154 @@ static int compare_saved(const void *a, const void *b)
     return one->edges == other->edges ? 0 : one->edges < other->edges ? -1 : 1;
 }
 
+// ---- What is saved, put back as it was
+
+// Of a contact that has been saved, what its record has: two blocks and a key.
+struct placed_contact {
+    uint32_t blocks[2], key;
+    uint64_t index;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+    const struct placed_contact *one = a, *other = b;
+    for (int i = 0; i < 2; i++)
+        if (one->blocks[i] != other->blocks[i])
+            return one->blocks[i] < other->blocks[i] ? -1 : 1;
+    return one->key == other->key ? 0 : one->key < other->key ? -1 : 1;
+}
+
+// Whether a block has a triangle of three nodes, or an edge of two; its number there.
+static bool has_part(const struct surface_contact *it, uint32_t b, const uint32_t *nodes, int count,
+                     uint32_t *part)
+{
+    const struct surface_block *block = block_of(it, b);
+    const uint32_t parts = count == 3 ? block->triangles : block->edges;
+    for (*part = 0; *part < parts; ++*part) {
+        const uint8_t *local = count == 3 ? it->surfaces.triangles[block->first_triangle + *part]
+                                          : it->surfaces.edges[block->first_edge + *part];
+        bool same = true;
+        for (int i = 0; i < count; i++)
+            same &= it->surfaces.nodes[block->first_node + local[i]] == nodes[i];
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+// The block that has it.
+static bool find_part(const struct surface_contact *it, const uint32_t *nodes, int count,
+                      uint32_t *block, uint32_t *part)
+{
+    const uint32_t own = it->own_entry[nodes[0]];
+    if (own == UINT32_MAX)
+        return false;
+    *block = it->entry_blocks[own];
+    if (has_part(it, *block, nodes, count, part))
+        return true;
+    for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++) {
+        *block = it->entry_blocks[it->halo[h]];
+        if (has_part(it, *block, nodes, count, part))
+            return true;
+    }
+    return false;
+}
+
+// As candidate_of_code reads it. False: surfaces have other blocks than those of what was saved.
+static bool place_contact(const struct system *system, const uint32_t saved[4], bool edges,
+                          struct placed_contact *to)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct topology *topology = system->topology;
+    uint32_t nodes[4], parts[2];
+    for (int i = 0; i < 4; i++) {
+        nodes[i] = saved[i];
+        if (nodes[i] < topology->node_count)
+            nodes[i] = (uint32_t)topology_internal_node(topology, nodes[i]);
+    }
+    if (edges) {
+        if (!find_part(it, nodes, 2, &to->blocks[0], &parts[0]) ||
+            !find_part(it, nodes + 2, 2, &to->blocks[1], &parts[1]))
+            return false;
+        to->key = touching_key(2, (uint16_t)(parts[0] << 6 | parts[1]));
+        return to->blocks[0] <= to->blocks[1];
+    }
+    const uint32_t own = it->own_entry[nodes[0]];
+    uint32_t of_triangle;
+    if (own == UINT32_MAX || !find_part(it, nodes + 1, 3, &of_triangle, &parts[1]))
+        return false;
+    const uint32_t of_node = it->entry_blocks[own];
+    const int group = of_node > of_triangle;
+    to->blocks[group] = of_node;
+    to->blocks[1 - group] = of_triangle;
+    parts[0] = own - block_of(it, of_node)->first_node;
+    to->key = touching_key(group, (uint16_t)(parts[0] << 5 | parts[1]));
+    return true;
+}
+
+// Contacts of a list, in the order of its records.
+static bool put_placed(struct friction_list *list, const struct friction_contacts *from,
+                       const struct placed_contact *placed, size_t count)
+{
+    if (!reserve_closely((void **)&list->pairs, &list->pair_capacity, count, sizeof *list->pairs) ||
+        !reserve_closely((void **)&list->records, &list->capacity, count, sizeof *list->records))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *blocks = placed[i].blocks;
+        const uint64_t index = placed[i].index;
+        const uint8_t flags = from->flags[index];
+        struct friction_record *record = &list->records[list->count];
+        if (i == 0 || blocks[0] != placed[i - 1].blocks[0] || blocks[1] != placed[i - 1].blocks[1])
+            list->pairs[list->pair_count++] =
+                (struct friction_pair){blocks[0], blocks[1], list->count, 0};
+        list->pairs[list->pair_count - 1].count++;
+        list->count++;
+        *record = (struct friction_record){
+            .key = placed[i].key | (flags & FRICTION_FRAMED ? RECORD_FRAMED : 0) |
+                   (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0),
+            .stretch = (real)from->stretches[index],
+        };
+        for (int k = 0; k < 3; k++)
+            record->anchor[k] = (real)from->anchors[3 * index + (size_t)k];
+    }
+    return true;
+}
+
+bool REAL_NAME(surface_friction_put_back)(struct system *system,
+                                          const struct friction_contacts *from)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t count = (size_t)from->count;
+    size_t found = 0;
+    if (!it || !it->friction)
+        return true;
+    for (size_t i = 0; i < it->friction->list_count; i++)
+        it->friction->lists[i].count = it->friction->lists[i].pair_count = 0;
+    if (count == 0)
+        return true;
+    struct placed_contact *placed = memory_allocate(NULL, count, sizeof *placed);
+    if (!placed)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct placed_contact *to = &placed[found];
+        to->index = i;
+        if (!place_contact(system, from->nodes + 4 * i, from->flags[i] & FRICTION_EDGES, to))
+            continue;
+        const struct block_pair pair = {.a = to->blocks[0], .b = to->blocks[1]};
+        found += pair_is_own(system, pair.a / PAIR_CHUNK, &pair);
+    }
+    qsort(placed, found, sizeof *placed, compare_placed);
+    bool done = true;
+    for (size_t first = 0, end; first < found && done; first = end) {
+        const size_t list = placed[first].blocks[0] / PAIR_CHUNK;
+        for (end = first; end < found && placed[end].blocks[0] / PAIR_CHUNK == list;)
+            end++;
+        done = put_placed(&it->friction->lists[list], from, placed + first, end - first);
+    }
+    memory_release(NULL, placed, count, sizeof *placed);
+    return done;
+}
+
 bool REAL_NAME(surface_friction_restore)(struct system *system,
                                          const struct friction_contacts *from)
 {

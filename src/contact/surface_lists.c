@@ -604,6 +604,8 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
     worker_barrier(worker); // all have finished with the lists
+    if (it->displaced && !it->lists_due && !it->rows)
+        REAL_NAME(surface_lists_check_start)(system, worker);
     const bool ends_flat = holds_flat(it) && !REAL_NAME(surface_motion_is_bounded)(system);
     if (!it->lists_due && !ends_flat)
         return;
@@ -677,6 +679,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
         memset(it->bounds, 0, it->tile_count * sizeof *it->bounds); // positions are those of lists
         memset(it->befores, 0, it->tile_count * sizeof *it->befores);
         it->bounds_before = true;
+        it->displaced = false;
     }
     worker_barrier(worker);
 }

@@ -179,7 +179,9 @@ struct surface_contact {
     // rounding they allow for. With implicit steps, displacements until the start of the step.
     struct displacements *bounds;
     bool bounds_known, measures;
-    bool bounds_before; // they have the displacements at the end of the last step, as measured
+    bool
+        bounds_before; // they have the displacements at the start of the step, as measured or bounded
+    bool displaced;    // not any more: something has moved nodes after the last step
     double farthest;
     // The same by axis and tile, and, by pair of tiles, 1 over the square of the relative displacement
     // up to which lists are complete, 1/m2; rows of a multiple of 16 tiles.

@@ -644,12 +644,11 @@ static double rounding_of(const struct surface_contact *it)
     return 4 * (double)REAL_EPSILON * (it->farthest + moved);
 }
 
-// Bounds of the ways of tiles, by what they had moved since lists were made at the end of the last step;
-// unless nodes may have been moved after that.
+// Bounds of the ways of tiles, by what they had moved since lists were made until the start of the step.
 static void bound_ways(const struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
-    it->ways_known = it->bounds_before && !system->settings.projects && !system->mouse_spring.pulls;
+    it->ways_known = it->bounds_before && !it->displaced;
     if (!it->ways_known)
         return;
     memcpy(it->befores, it->bounds, it->tile_count * sizeof *it->befores);
@@ -705,7 +704,8 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
     if (worker->index == 0) {
         double most = greatest_use(it, it->moved);
         const double step = bound.known ? bound.step : fmax(most - it->skin_used, 0);
-        const bool covers = !it->ways_wanted || !isfinite(it->way_most) || cover_way(it);
+        const bool covers = !it->ways_wanted || !isfinite(it->way_most) ||
+                            (greatest_use(it, it->befores) <= 1 && cover_way(it));
         it->skin_used = it->skin_known = most;
         it->lists_due_next = it->lists_due || !are_lasting(most, step);
         if (holds_flat(it)) {
@@ -724,6 +724,7 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         if (!it->rows) {
             memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
             it->bounds_before = true;
+            it->displaced = false;
         }
         if (it->overshot)
             it->skin = fmin(SKIN_MAX, fmin(2.3 * greatest_displacement(it), 2 * it->skin));
@@ -731,6 +732,20 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
     }
     worker_barrier(worker);
     return it->overshot;
+}
+
+void REAL_NAME(surface_lists_check_start)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    find_boxes(system, BOXES_SINCE_LISTS, worker);
+    if (worker->index == 0) {
+        const double most = greatest_use(it, it->moved);
+        it->lists_due = most > 0.96 && isfinite(most);
+        memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
+        it->bounds_before = true;
+        it->displaced = false;
+    }
+    worker_barrier(worker);
 }
 
 bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct worker *worker)

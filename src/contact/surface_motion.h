@@ -69,6 +69,10 @@ void REAL_NAME(surface_positions_keep)(struct system *system, const struct worke
 void REAL_NAME(surface_positions_swap)(struct system *system, real *low[3],
                                        const struct worker *worker);
 
+// At the start of an explicit step before which nodes have been displaced: makes lists due if they are not complete
+// any more, and measures how far tiles have moved since they were made. Ends with a barrier.
+void REAL_NAME(surface_lists_check_start)(struct system *system, const struct worker *worker);
+
 // Sets moved and lists_due_next for the present positions; true if lists were not complete for this
 // step. The same on every worker.
 bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker);

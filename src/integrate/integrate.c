@@ -260,8 +260,10 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
         const struct contacts *contacts = &system->contacts;
         if (counts_work)
             count_projection(system, &before, &after);
-        if (memchr(contacts->moved, 1, contacts->blocks))
+        if (memchr(contacts->moved, 1, contacts->blocks)) {
             system->state->forces_current = system->state->energy_current = false;
+            REAL_NAME(surface_contact_displaced)(system);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 // node and its target.
 #include "integrate/mouse_spring.h"
 
+#include "contact/surface_contact.h"
 #include "state/reading.h"
 
 static vec3 spring_force(const struct system *system)
@@ -141,8 +142,10 @@ void REAL_NAME(mouse_spring_end_step)(struct system *system, const struct worker
         return;
     worker_barrier(worker); // all nodes are at their positions at the end
     if (worker->index == 0) {
-        if (!integrator_is_implicit(integrator))
+        if (!integrator_is_implicit(integrator)) {
             kick_after_step(system);
+            REAL_NAME(surface_contact_displaced)(system);
+        }
         vec3 position = node_position(system->state, mouse_spring->node);
         count_work(system,
                    vec3_dot(mouse_spring->force, vec3_subtract(position, mouse_spring->start)));

@@ -954,7 +954,8 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
         restore_touching(system, checkpoint);
         restore_friction(system, checkpoint);
         checkpoint->no_memory |=
-            !REAL_NAME(surface_friction_restore)(system, &checkpoint->surface_friction);
+            exact ? !REAL_NAME(surface_friction_put_back)(system, &checkpoint->surface_friction)
+                  : !REAL_NAME(surface_friction_restore)(system, &checkpoint->surface_friction);
     }
     worker_barrier(worker);
     // For a step that starts with known forces.
