@@ -133,6 +133,9 @@ bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct work
 void REAL_NAME(surface_contact_note_kinetic)(struct system *system, double kinetic);
 double REAL_NAME(surface_contact_uncut_kinetic)(const struct system *system);
 
+// Sets that of surface_cuts; by one worker.
+void REAL_NAME(surface_contact_count_taken)(struct system *system, const struct taken_count *taken);
+
 // Whether surfaces have passed through each other between the start of the step and the last
 // evaluation at a stage.
 bool REAL_NAME(surface_contact_crossed)(const struct system *system);

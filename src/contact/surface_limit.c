@@ -707,6 +707,11 @@ double REAL_NAME(surface_contact_uncut_kinetic)(const struct system *system)
     return system->surface_contact->uncut_kinetic;
 }
 
+void REAL_NAME(surface_contact_count_taken)(struct system *system, const struct taken_count *taken)
+{
+    system->surface_contact->cuts.taken = *taken;
+}
+
 // ---- The fraction of an implicit step
 
 // Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them, however

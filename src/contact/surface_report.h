@@ -54,6 +54,13 @@ struct shape_nearest {
     uint32_t nodes[3]; // internal numbers
 };
 
+// What cuts have taken of the kinetic energy, J, from a step on, from 1 on (0: none); the energy before the
+// first of them, and what was explained then (stability/divergence.c).
+struct taken_count {
+    uint64_t first;
+    double energy, explained, taken;
+};
+
 // Steps of which the motion was cut, and those in which nodes with a prescribed motion left no way
 // to keep surfaces apart.
 struct surface_cuts {
@@ -65,6 +72,7 @@ struct surface_cuts {
     // and of the lengths of these vectors.
     uint64_t stopped, last_stopped;
     double lost[3], lost_lengths;
+    struct taken_count taken;
 };
 
 // What `existing: relax` has done: the pairs that crossed, and how far a node has moved at most.

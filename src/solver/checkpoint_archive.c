@@ -45,7 +45,7 @@ typedef void item_visitor(void *context, struct item item);
 _Static_assert(sizeof(struct energy_budget) == 8 * 43, "every member is in visit_budget");
 _Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in visit_records");
 _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
-_Static_assert(sizeof(struct surface_cuts) == 8 * 10, "every member is in visit_items");
+_Static_assert(sizeof(struct surface_cuts) == 8 * 14, "every member is in visit_items");
 _Static_assert(sizeof(struct solver_relaxed) == 8 * 5, "every member is in visit_items");
 _Static_assert(sizeof(taut_energy) == 8 * 6, "every member is in visit_records");
 
@@ -412,6 +412,10 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
         ITEM(U64, "surface_cuts.last_stopped", &cuts->last_stopped, 1);
         ITEM(F64, "surface_cuts.lost", cuts->lost, 3);
         ITEM(F64, "surface_cuts.lost_lengths", &cuts->lost_lengths, 1);
+        ITEM(U64, "surface_cuts.taken_first", &cuts->taken.first, 1);
+        ITEM(F64, "surface_cuts.taken_energy", &cuts->taken.energy, 1);
+        ITEM(F64, "surface_cuts.taken_explained", &cuts->taken.explained, 1);
+        ITEM(F64, "surface_cuts.taken", &cuts->taken.taken, 1);
         struct solver_relaxed *relaxed = &checkpoint->relaxed;
         ITEM(U64, "relaxed.crossings", &relaxed->crossings, 1);
         ITEM(U64, "relaxed.rounds", &relaxed->rounds, 1);

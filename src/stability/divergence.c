@@ -619,25 +619,65 @@ static bool was_too_fast(struct system *system, double explained, const struct w
                          rounding_energy(system) + rounding_at_rest(system, explained, worker);
 }
 
-// Of the energy that is explained: what a cut takes at least in a step that is looked at more closely, and the
-// energy before that cut. The former limits how often a run is that is not unstable; the latter leaves out
-// impacts, in which springs may be so taut for some steps that dt is not stable.
-static const double TAKEN = 0.02, HELD = 1.5;
+// Of the energy that is explained, or, where that is less, that there was some steps ago: what a cut takes at least
+// in a step that is looked at more closely; and the energy before that cut, or what cuts have taken since then of
+// the kinetic energy. The first limits how often a run is that is not unstable; the others leave out impacts, in
+// which springs may be so taut for some steps that dt is not stable.
+static const double TAKEN = 0.02, HELD = 1.5, TAKEN_SINCE = 2;
+
+// After so many steps cuts are counted anew.
+enum { CUT_STEPS = 48 };
+
+static double energy_of_springs(struct system *system, const struct worker *worker)
+{
+    const bool paused = REAL_NAME(exchange_pause)(system, worker);
+    const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
+                           REAL_NAME(elements_energy)(system, worker);
+    REAL_NAME(exchange_resume)(system, paused, worker);
+    return elastic;
+}
+
+// Counts what a cut has taken; a new count begins with the energy before this cut.
+static struct taken_count count_taken(struct system *system, double before, double taken,
+                                      double explained, const struct worker *worker)
+{
+    const uint64_t step = system->state->step;
+    struct taken_count count = REAL_NAME(surface_contact_cuts)(system).taken;
+    if (count.first == 0 || step >= count.first + CUT_STEPS)
+        count = (struct taken_count){
+            .first = step,
+            .energy = before + energy_of_springs(system, worker),
+            .explained = explained,
+        };
+    count.taken += fmax(0, taken);
+    worker_barrier(worker); // all have read it
+    if (worker->index == 0)
+        REAL_NAME(surface_contact_count_taken)(system, &count);
+    worker_barrier(worker);
+    return count;
+}
 
 // Whether contact of surfaces holds an unstable motion: what each step adds it cuts again, at an energy that is
-// little more than that of a body which moves as a whole, or which a mesh that moves explains. All workers get
-// the same result.
+// little more than that of a body which moves as a whole, or which a mesh that moves explains; or, however fast
+// a body was, cuts take more than there was. Gravity gives nodes at rest some of that in every step. All workers
+// get the same result.
 static bool is_held(struct system *system, double explained, const struct worker *worker)
 {
     const double before = REAL_NAME(surface_contact_uncut_kinetic)(system);
     const double taken = before - REAL_NAME(kinetic_energy)(system, worker);
-    if (system->settings.tolerant || !(taken > TAKEN * explained + small_energy(system)))
+    const struct taken_count count = count_taken(system, before, taken, explained, worker);
+    const double present = count.energy + fmax(0, explained - count.explained);
+    const double small = small_energy(system);
+    if (system->settings.tolerant || !(taken > TAKEN * fmin(explained, present) + small))
+        return false;
+    const double steps = (double)(system->state->step - count.first + 1);
+    bool suspect = count.taken > TAKEN_SINCE * present + steps * small;
+    if (!suspect && taken > TAKEN * explained + small)
+        suspect = before + energy_of_springs(system, worker) > HELD * explained;
+    if (!suspect)
         return false;
     const bool paused = REAL_NAME(exchange_pause)(system, worker);
-    const double elastic = REAL_NAME(springs_elastic_energy)(system, worker) +
-                           REAL_NAME(elements_energy)(system, worker);
-    const bool grows =
-        before + elastic > HELD * explained && REAL_NAME(critical_step_grows)(system, worker);
+    const bool grows = REAL_NAME(critical_step_grows)(system, worker);
     REAL_NAME(exchange_resume)(system, paused, worker);
     return grows;
 }
