@@ -1080,6 +1080,18 @@ def case_a_rank_has_memory_for_its_part_beside_small_bodies():
     compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], beside=ball)
 
 
+def case_driven_nodes_alone_have_velocities_of_their_own():
+    """While bodies are built, on every rank."""
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    still = JELLY.format(dt="5.0e-5", steps=2, wide=100, layers=200, more="", wind="",
+                         law="mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4}}")
+    driven = still.replace("pins: [top]", "pins: [top], drives: [{node: 0, velocity: [0, 0.1, 0]}]")
+    for ranks in (1, 3):
+        one, other = (max(peaks(ranks, "run", write("driven.yaml", text), "--no-output")) for text in (still, driven))
+        expect(other < one + 10, f"{ranks} ranks: {other:.1f} instead of {one:.1f} MiB")  # 46 for all nodes
+
+
 def case_a_rank_has_memory_for_its_part_in_wind():
     if QUICK:
         raise Skipped("sanitizers take memory of their own")

@@ -281,7 +281,13 @@ static taut_status set_velocities(struct build *build)
     struct body *body = build->body;
     body->velocity = given->velocity;
     if (!build->has_velocities) {
-        for (uint64_t node = 0; body->velocities && node < body->node_count; node++)
+        // Where only driven nodes move, all others take no memory.
+        static const vec3 at_rest; // not -0
+        const bool rests = memcmp(&given->velocity, &at_rest, sizeof at_rest) == 0;
+        const size_t bytes = 3 * (size_t)body->node_count * sizeof *body->velocities;
+        if (body->velocities && rests)
+            memory_sparse(body->velocities, bytes, 0, bytes);
+        for (uint64_t node = 0; body->velocities && !rests && node < body->node_count; node++)
             vec3_store(body->velocities, node, given->velocity);
         return TAUT_OK;
     }
