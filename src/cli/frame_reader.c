@@ -124,8 +124,7 @@ static taut_status simulate(struct frame_reader *reader, double time, unsigned f
         uint64_t steps = batch_steps(&reader->batch, target - step);
         double begin = clock_seconds();
         bool certain;
-        status = steps < target - step ? solver_advance_partway(solver, steps, &certain, error)
-                                       : solver_advance(solver, steps, error);
+        status = solver_advance_towards(solver, steps, target - step, &certain, error);
         batch_update(&reader->batch, steps, clock_seconds() - begin);
         if (status == TAUT_OK)
             status = frame_reader_interrupted(error);

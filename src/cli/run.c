@@ -481,9 +481,8 @@ static void step_to(struct run *run, uint64_t target, struct batch *batch)
             return;
         uint64_t steps = batch_steps(batch, target - step);
         double begin = clock_seconds();
-        run->status = steps < target - step
-                          ? solver_advance_partway(run->solver, steps, &certain, &run->error)
-                          : solver_advance(run->solver, steps, &run->error);
+        run->status =
+            solver_advance_towards(run->solver, steps, target - step, &certain, &run->error);
         batch_update(batch, steps, clock_seconds() - begin);
         warn_of_unsolved(run);
         progress_update(&run->progress);

@@ -151,7 +151,7 @@ struct scale solver_scale(const taut_solver *solver);
 
 // ---- step.c
 
-// Steps on this rank, without looking at faults. `partway`: what solver_advance_partway makes of them.
+// Steps on this rank, without looking at faults. `partway`: what solver_advance_towards makes of them.
 // Returns whether the next check will certainly end the run.
 bool solver_step_together(taut_solver *solver, uint64_t steps, bool partway);
 

@@ -78,11 +78,11 @@ taut_status solver_create_cut(const taut_scene *scene, const struct solver_optio
 // the solver continues to the next check, which reports that.
 taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error);
 
-// The same for steps on the way to a state that is shown, which itself is not: the solver stays there,
-// and *certain says whether solver_advance would have continued. So where it is divided, by the clock, does
-// not change what is shown.
-taut_status solver_advance_partway(taut_solver *solver, uint64_t steps, bool *certain,
-                                   taut_error *error);
+// The same for the next of the steps that are left to a state that is shown. Short of it the solver stays where
+// these end, and *certain says whether solver_advance would have continued; else it is left as it is. So where
+// steps are divided, by the clock, does not change what is shown.
+taut_status solver_advance_towards(taut_solver *solver, uint64_t steps, uint64_t left,
+                                   bool *certain, taut_error *error);
 
 // False once memory has run out for lists of contact: what a step has left without its forces is no state
 // of the run, and not to be continued.

@@ -240,10 +240,11 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *erro
     return advance_by(solver, steps, false, &certain, error);
 }
 
-taut_status solver_advance_partway(taut_solver *solver, uint64_t steps, bool *certain,
-                                   taut_error *error)
+taut_status solver_advance_towards(taut_solver *solver, uint64_t steps, uint64_t left,
+                                   bool *certain, taut_error *error)
 {
-    return advance_by(solver, steps, true, certain, error);
+    return steps < left ? advance_by(solver, steps, true, certain, error)
+                        : solver_advance(solver, steps, error);
 }
 
 taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error)
