@@ -218,6 +218,25 @@ static void sigterm_does_the_same(void **state)
     assert_interrupted("ended", "SIGTERM");
 }
 
+// While the scene is read, from a pipe that nothing is written to. SIGTERM (bit 14) is looked for among the
+// signals that the process catches, since it would end without a message before that.
+static void signals_before_the_first_step_end_a_run_with_a_message(void **state)
+{
+    (void)state;
+    if (access("/proc/self/status", R_OK) != 0)
+        skip();
+    struct outcome outcome = cli_expect(
+        1, "mkfifo held; sleep 100 >held & writer=$!; \"" TAUT_BINARY
+           "\" run --output never /dev/stdin <held & run=$!; tries=0; "
+           "until grep -q 'SigCgt:.*[4-7c-f]...$' /proc/$run/status || [ $tries -gt 1000 ]; "
+           "do sleep 0.01; tries=$((tries + 1)); done; "
+           "kill -TERM $run; wait $run; code=$?; kill $writer; exit $code");
+    assert_contains(outcome.err, "taut: interrupted by SIGTERM before the first step; nothing was "
+                                 "written\n");
+    assert_false(fixture_exists("never"));
+    outcome_free(&outcome);
+}
+
 // A shell starts background processes of a script with SIGINT ignored.
 static void sigint_counts_in_the_background_too(void **state)
 {
@@ -609,6 +628,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_is_an_error),
         cmocka_unit_test(sigint_ends_a_run_with_whole_files),
         cmocka_unit_test(sigterm_does_the_same),
+        cmocka_unit_test(signals_before_the_first_step_end_a_run_with_a_message),
         cmocka_unit_test(sigint_counts_in_the_background_too),
         cmocka_unit_test(a_full_disk_leaves_earlier_frames_whole),
         cmocka_unit_test(a_full_disk_at_the_end_leaves_no_state),

@@ -694,6 +694,7 @@ int run_or_resume(const struct options *options, struct resumption *resumption)
 {
     struct session session;
     bool shared = false;
+    signals_end_setup();
     int code = group_agree(session_open_shared(options, output_memory, &session));
     if (code == EXIT_CODE_DONE)
         code = group_agree(session_share(options, &session, &shared));

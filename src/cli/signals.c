@@ -5,8 +5,14 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "cli/terminal.h"
 
 static atomic_int caught, count;
+
+// "\r" and what clears the line that a terminal shows while a scene is read.
+static const char *before_message = "";
 
 static void record(int signal_number)
 {
@@ -30,15 +36,43 @@ void signals_ignore_writes(void)
     handle(SIGXFSZ, SIG_IGN);
 }
 
-void signals_watch(void)
+// Also if they were ignored: a shell script starts background jobs with SIGINT ignored, and a run there must
+// still be stoppable. SIGHUP ignored by nohup stays ignored.
+static void handle_ends(void (*handler)(int))
 {
-    // Also if they were ignored: a shell script starts background jobs with SIGINT ignored, and a
-    // run there must still be stoppable. SIGHUP ignored by nohup stays ignored.
-    handle(SIGINT, record);
-    handle(SIGTERM, record);
+    handle(SIGINT, handler);
+    handle(SIGTERM, handler);
     struct sigaction hangup;
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        handle(SIGHUP, record);
+        handle(SIGHUP, handler);
+}
+
+static void print(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return; // nobody can be told
+}
+
+// Only calls that a handler may make.
+static void end_setup(int signal_number)
+{
+    print(before_message);
+    print("taut: interrupted by ");
+    print(signals_name(signal_number));
+    print(" before the first step; nothing was written\n");
+    _exit(EXIT_CODE_FAILED);
+}
+
+void signals_end_setup(void)
+{
+    if (isatty(STDERR_FILENO))
+        before_message = "\r\033[K";
+    handle_ends(end_setup);
+}
+
+void signals_watch(void)
+{
+    handle_ends(record);
 }
 
 int signals_caught(void)
