@@ -285,6 +285,15 @@ static double velocity_lag(const struct settings *settings)
     return lags ? settings->dt / 2 : 0;
 }
 
+// h/2, s, the weight with which the trapezoid of an explicit step has the powers at its end, or 0: xpbd cuts the
+// motion of substeps.
+static double weight_of_end(const struct settings *settings)
+{
+    const enum integrator integrator = settings->integrator;
+    return integrator == INTEGRATOR_XPBD || integrator_is_implicit(integrator) ? 0
+                                                                               : settings->dt / 2;
+}
+
 // J: all of it, its kinetic part, and what has been added as velocities lag. W: what shapes give.
 struct motion_energy {
     double total, kinetic, lagging, given;
@@ -303,11 +312,12 @@ static struct motion_energy energy_of_motion(struct system *system, struct evalu
     const taut_energy energy = energy_at(system, end.time, worker);
     REAL_NAME(surface_contact_pause)(system, false, worker);
     const double lag = velocity_lag(&system->settings);
+    double powers[SUM_WIDTH], of_shapes[2] = {0, 0};
+    if (weight_of_end(&system->settings) > 0)
+        REAL_NAME(shape_contact_normal_powers)(system, of_shapes, worker);
     if (!(lag > 0))
-        return (struct motion_energy){energy.total, energy.kinetic, 0, 0};
+        return (struct motion_energy){energy.total, energy.kinetic, 0, of_shapes[1]};
     const struct fault found = system->fault; // an evaluation for the budget does not end a run
-    double powers[SUM_WIDTH], of_shapes[2];
-    REAL_NAME(shape_contact_normal_powers)(system, of_shapes, worker);
     REAL_NAME(surface_contact_pause)(system, true, worker);
     REAL_NAME(forces_evaluate_without_breaking)(system, end, worker);
     REAL_NAME(surface_contact_pause)(system, false, worker);
@@ -333,9 +343,10 @@ static void count_truncation(struct system *system, const struct motion_energy *
                              const struct surface_energy *surfaces)
 {
     const double driven = REAL_NAME(surface_contact_cut_work)(system);
-    const double lag = velocity_lag(&system->settings), lagging = lag * surfaces->power;
+    const double lagging = velocity_lag(&system->settings) * surfaces->power;
+    const double given = before->given - after->given + surfaces->given;
     struct energy_budget *work = &system->work;
-    work->done[WORK_DRIVES] += driven + lag * (before->given - after->given + surfaces->given);
+    work->done[WORK_DRIVES] += driven + weight_of_end(&system->settings) * given;
     work->done[WORK_TRUNCATION] +=
         before->total - after->total + surfaces->energy + lagging + driven;
     REAL_NAME(work_note_loss)(system, before->kinetic, before->kinetic - after->kinetic);
@@ -365,7 +376,7 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     if (counts_work) {
         const struct motion_energy after = energy_of_motion(system, end, worker);
         const struct surface_energy surfaces = REAL_NAME(surface_contact_cut_energy)(
-            system, velocity_lag(&system->settings) > 0, worker);
+            system, weight_of_end(&system->settings) > 0, worker);
         stage_end(&system->clock, STAGE_WORK, worker);
         if (worker->index == 0)
             count_truncation(system, &before, &after, &surfaces);
