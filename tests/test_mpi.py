@@ -2287,6 +2287,90 @@ def case_ranks_that_run_differently_are_one_message():
                f"{options}: {found.returncode}, {found.stderr}")
 
 
+def start_apart(*arguments):
+    """The finished process of `taut ARGUMENTS` on two ranks, each in a folder of its own, r0 and r1."""
+    script = write("in-own.sh", '#!/bin/sh\ncd "r$OMPI_COMM_WORLD_RANK" && exec "$@"\n')
+    os.chmod(os.path.join(FOLDER, script), 0o755)
+    return subprocess.run([*launcher(2, "-q"), "./" + script, TAUT, *arguments, "--threads", "1",
+                           "--quiet", "--hash"], cwd=FOLDER, timeout=LIMIT, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+
+
+def write_apart(name, *texts):
+    for rank, text in enumerate(texts):
+        os.makedirs(os.path.join(FOLDER, f"r{rank}"), exist_ok=True)
+        write(os.path.join(f"r{rank}", name), text)
+
+
+def launched(body, more="", steps=40, velocity="[0, 0, 0]"):
+    return (f"simulation: {{dt: 2e-5, steps: {steps}}}\nbodies:\n"
+            f"  - {{name: {body}, {SHAPES[body]}, mass: 1, velocity: {velocity}}}\n{more}")
+
+
+NET = """simulation: {dt: 1e-4, steps: 10}
+bodies:
+  - {name: net, type: network, nodes: [[0, 0, 0], [1, 0, 0]], velocities: [[0, 0, 0], [0, 1, 0]],
+     node_mass: 1, stiffness: 10, springs: [[0, 1]]}
+"""
+
+
+def case_ranks_that_start_differently_are_one_message():
+    """Files that differ in what is no part of the model: velocities, the initial state, the time."""
+    def expect_refused(texts, why):
+        write_apart("s.yaml", *texts)
+        found = start_apart("run", "s.yaml", "--no-output")
+        lines = complaints(found.stderr)
+        expect(found.returncode == 2 and len(lines) == 1 and not found.stdout and
+               lines[0].startswith(f"taut: s.yaml: rank 1 {why} "), f"{found.returncode}: {found}")
+
+    start_of, time = "starts from another state than rank 0", "runs the scene for another time than rank 0,"
+    for body in ("cloth", "ball"):  # in parts, and whole on all ranks
+        expect_refused((launched(body), launched(body, velocity="[0, 1, 0]")), start_of)
+        expect_refused((launched(body, velocity="[0, 1, 0]"), launched(body)), start_of)
+    expect_refused((launched("cloth"), launched("cloth", steps=41)), time)
+    expect_refused((NET, NET.replace("[0, 1, 0]]", "[0, 1.5, 0]]")), start_of)
+
+    for body in ("cloth", "ball"):
+        whole = write("whole-start.yaml", launched(body))
+        one = start(0, "run", whole, "--no-output", "--quiet", "--state", "state.csv")
+        expect(one.returncode == 0, one.stderr)
+        with open(os.path.join(FOLDER, "state.csv"), encoding="utf-8") as file:
+            state = file.read()
+        rows = state.splitlines()
+        text = launched(body, "initial: i.csv\n")
+        for column in (3, 6):  # a position, a velocity
+            fields = rows[8000].split(",")
+            fields[column] = str(float(fields[column]) + 0.0001)
+            write_apart("i.csv", state, "\n".join([*rows[:8000], ",".join(fields), *rows[8001:]]) + "\n")
+            expect_refused((text, text), start_of)
+        write_apart("i.csv", state, state)
+        expect_refused((text, launched(body)), start_of)
+        write_apart("s.yaml", text, text)
+        same = start_apart("run", "s.yaml", "--no-output")
+        expect(same.returncode == 0, same.stderr)
+        expect(same.stdout.strip() == hash_of(0, "r0/s.yaml"), same.stdout)
+
+
+def case_ranks_resume_whatever_a_run_started_from():
+    """Another velocity and 'initial' in the scene of rank 1, neither of which a checkpoint needs."""
+    text = launched("ball", "output: {checkpoint: {every: 4e-4}}\n")
+    whole = write("whole-start.yaml", text)
+    shutil.rmtree(os.path.join(FOLDER, "kept-start"), ignore_errors=True)
+    one = start(0, "run", whole, "--output", "kept-start", "--quiet")
+    expect(one.returncode == 0, one.stderr)
+    for rank in (0, 1):
+        folder = os.path.join(FOLDER, f"r{rank}", "kept")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(os.path.join(FOLDER, "kept-start"), folder)
+    write("r1/kept/i.csv", "none\n")
+    write("r1/kept/scene.yaml",
+          text.replace("velocity: [0, 0, 0]", "velocity: [0, 1, 0]") + "initial: i.csv\n")
+    found = start_apart("resume", "kept", "--steps", "60")
+    expect(found.returncode == 0, found.stderr)
+    expect(found.stdout.strip() == hash_of(0, whole, "--steps", "60"), found.stdout)
+
+
 def case_folder_that_ranks_do_not_share_is_one_message():
     """Rank 1 has a file system of its own there."""
     path = write("own.yaml",

@@ -253,6 +253,10 @@ bool body_select_node(const struct body *body, const struct selector *selector, 
 // decide how a state continues: all but names, output and duration.
 uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies);
 
+// A fingerprint of what the digest leaves out and a run begins with: velocities, the initial state, which
+// must not have been applied yet, and what contact does with surfaces that cross.
+uint64_t bodies_start_digest(const taut_scene *scene, const struct bodies *bodies);
+
 void bodies_free(struct bodies *bodies);
 
 #endif

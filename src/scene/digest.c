@@ -294,3 +294,26 @@ uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)
                           &bodies->colliders[i]);
     return hash_end(&hash);
 }
+
+// Velocities that drives give are part of the digest: of a list that only they need nothing is read here,
+// where it may take no memory (set_velocities of build.c).
+static void add_start(struct hash *hash, const struct body *body)
+{
+    const bool own =
+        body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
+    const double *velocities = own || body->initial ? body->velocities : NULL;
+    ADD(hash, body->velocity);
+    add_array(hash, velocities, 3 * body->node_count, sizeof *velocities);
+    add_array(hash, body->initial, 3 * body->node_count, sizeof *body->initial);
+}
+
+uint64_t bodies_start_digest(const taut_scene *scene, const struct bodies *bodies)
+{
+    struct hash hash;
+    hash_begin(&hash);
+    if (scene->contact.present)
+        add_choice(&hash, (int)scene->contact.existing);
+    for (size_t b = 0; b < bodies->count; b++)
+        add_start(&hash, &bodies->items[b]);
+    return hash_end(&hash);
+}

@@ -367,6 +367,8 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
         status = options->change(options->change_context, &bodies, error);
     if (status == TAUT_OK)
         solver->digest = bodies_digest(scene, &bodies);
+    if (status == TAUT_OK && ranks_count() > 1 && !options->planned)
+        solver->start = bodies_start_digest(scene, &bodies);
     if (status == TAUT_OK)
         status = build(solver, scene, &bodies, options, error);
     else if (status == TAUT_ERROR_SCENE && own.count)

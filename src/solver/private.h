@@ -16,6 +16,7 @@ struct taut_solver {
     const struct system_functions *functions; // for the precision in use
     struct system *system;
     uint64_t digest; // of the model that it was created of (scene/bodies.h)
+    uint64_t start;  // of several ranks: the digest of what it begins with; 0: with a checkpoint
     int threads;
     bool pinned;                  // workers are bound to their NUMA nodes
     struct numa_binding *binding; // of the threads of `team`

@@ -100,41 +100,89 @@ static taut_status check_scene(const taut_solver *solver, taut_error *error)
     return TAUT_OK;
 }
 
-// Whether all ranks have made the same of the scene. Collective; the same result on all.
-static taut_status check_same(const taut_solver *solver, const taut_scene *scene, taut_error *error)
+// The first rank with another hash than rank 0; the number of ranks: all have the same. Collective.
+static int find_other(const struct hash *hash)
 {
-    const struct scene_simulation *simulation = &scene->simulation;
     const int count = ranks_count();
     uint64_t *keys = calloc((size_t)count, sizeof *keys);
     if (!keys)
         ranks_abort(1, "out of memory for the comparison of ranks");
-    struct hash hash;
-    hash_begin(&hash);
-    const uint64_t numbers[] = {solver->digest,
-                                solver->topology->node_count,
-                                solver->topology->spring_count,
-                                solver->steps_planned,
-                                plan_counts(solver->topology, solver->plan).grid_tiles,
-                                plan_counts(solver->topology, solver->plan).packed_tiles,
-                                simulation->dt_auto,
-                                simulation->has_duration ? 0 : simulation->steps,
-                                solver_energy_budget(solver) != NULL};
-    const double times[] = {solver->dt, simulation->dt_auto ? 0 : simulation->dt,
-                            simulation->has_duration ? simulation->duration : 0};
-    hash_add(&hash, TAUT_VERSION_STRING, strlen(TAUT_VERSION_STRING));
-    hash_add(&hash, numbers, sizeof numbers);
-    hash_add(&hash, times, sizeof times);
-    ranks_share(hash_end(&hash), keys);
+    ranks_share(hash_end(hash), keys);
     int other = 1;
     while (other < count && keys[other] == keys[0])
         other++;
     free(keys);
-    if (other == count)
+    return other;
+}
+
+static taut_status refuse_other(int other, const char *what, taut_error *error)
+{
+    if (other == ranks_count())
         return TAUT_OK;
     return fail(error, TAUT_ERROR_UNSUPPORTED,
-                "rank %d has made another model of the scene than rank 0: all ranks must run the "
-                "same build of taut on the same files, with the same options",
-                other);
+                "rank %d %s: all ranks must run the same build of taut on the same files, with the "
+                "same options",
+                other, what);
+}
+
+// Whether all ranks have made the same of the scene. Collective; the same result on all.
+static taut_status check_model(const taut_solver *solver, const taut_scene *scene,
+                               taut_error *error)
+{
+    const struct scene_simulation *simulation = &scene->simulation;
+    const struct plan_counts counts = plan_counts(solver->topology, solver->plan);
+    const uint64_t numbers[] = {solver->digest,
+                                solver->topology->node_count,
+                                solver->topology->spring_count,
+                                counts.grid_tiles,
+                                counts.packed_tiles,
+                                simulation->dt_auto,
+                                solver_energy_budget(solver) != NULL};
+    const double dt = simulation->dt_auto ? 0 : simulation->dt;
+    struct hash hash;
+    hash_begin(&hash);
+    hash_add(&hash, TAUT_VERSION_STRING, strlen(TAUT_VERSION_STRING));
+    hash_add(&hash, numbers, sizeof numbers);
+    hash_add(&hash, &dt, sizeof dt);
+    return refuse_other(find_other(&hash), "has made another model of the scene than rank 0",
+                        error);
+}
+
+// Likewise, whether they begin with the same state; of a checkpoint only rank 0 has chosen which.
+static taut_status check_start(const taut_solver *solver, taut_error *error)
+{
+    struct hash hash;
+    hash_begin(&hash);
+    hash_add(&hash, &solver->start, sizeof solver->start);
+    return refuse_other(find_other(&hash),
+                        "starts from another state than rank 0 (the velocities of its bodies, "
+                        "'initial', or 'existing' of contact differ)",
+                        error);
+}
+
+// Likewise, whether they do the same steps. dt: auto may follow the state at the start.
+static taut_status check_time(const taut_solver *solver, const taut_scene *scene, taut_error *error)
+{
+    const struct scene_simulation *simulation = &scene->simulation;
+    const uint64_t steps[] = {solver->steps_planned,
+                              simulation->has_duration ? 0 : simulation->steps};
+    const double times[] = {solver->dt, simulation->has_duration ? simulation->duration : 0};
+    struct hash hash;
+    hash_begin(&hash);
+    hash_add(&hash, steps, sizeof steps);
+    hash_add(&hash, times, sizeof times);
+    return refuse_other(find_other(&hash),
+                        "runs the scene for another time than rank 0, or with another dt", error);
+}
+
+static taut_status check_same(const taut_solver *solver, const taut_scene *scene, taut_error *error)
+{
+    taut_status status = check_model(solver, scene, error);
+    if (status == TAUT_OK)
+        status = check_start(solver, error);
+    if (status == TAUT_OK)
+        status = check_time(solver, scene, error);
+    return status;
 }
 
 // ---- Parts
