@@ -2329,6 +2329,8 @@ def case_ranks_that_start_differently_are_one_message():
         expect_refused((launched(body), launched(body, velocity="[0, 1, 0]")), start_of)
         expect_refused((launched(body, velocity="[0, 1, 0]"), launched(body)), start_of)
     expect_refused((launched("cloth"), launched("cloth", steps=41)), time)
+    touching_at_start = launched("cloth", "contact: {thickness: 0.001, existing: refuse}\n", steps=4)
+    expect_refused((touching_at_start, touching_at_start.replace("refuse", "relax")), start_of)
     expect_refused((NET, NET.replace("[0, 1, 0]]", "[0, 1.5, 0]]")), start_of)
 
     for body in ("cloth", "ball"):
