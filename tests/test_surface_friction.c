@@ -409,6 +409,38 @@ static void test_heat_is_what_the_energy_loses(void **state)
     }
 }
 
+// Ropes that meet crosswise and turn: their contacts hold while edges turn, come closer and are stretched.
+static void test_heat_of_edges_that_turn(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"0.5", "{static: 0.8, kinetic: 0.4}"};
+    for (size_t r = 0; r < 2; r++) {
+        double residuals[2], heat = 0;
+        for (int i = 0; i < 2; i++) {
+            const double dt = i == 0 ? 1e-5 : 2.5e-6;
+            taut_solver *solver = solver_of(
+                "precision: double\n"
+                "simulation: {integrator: velocity_verlet, dt: " NUM ", duration: 1}\n"
+                "contact: {thickness: 0.004, friction_coefficient: %s}\n"
+                "bodies:\n"
+                "  - {name: a, type: rope, from: [-0.08,0,0], to: [0.08,0,0], nodes: 13,\n"
+                "     links: skip, mass: 0.05, spring: {stiffness: 1000}, velocity: [0.9,3,0]}\n"
+                "  - {name: b, type: rope, from: [-0.08,0,0], to: [0.08,0,0], nodes: 13,\n"
+                "     links: skip, mass: 0.05, spring: {stiffness: 1000}, rotate: [0,70,0],\n"
+                "     translate: [0.01,0.012,0.01], velocity: [0,-3,0.9]}\n",
+                dt, rules[r]);
+            const double before = energy_of(solver).total;
+            advance(solver, (uint64_t)round(0.0166 / dt));
+            residuals[i] = fabs(residual_of(solver, before));
+            heat = work_of(solver).friction;
+            taut_solver_destroy(solver);
+        }
+        assert_true(heat > 1e-3);
+        assert_true(residuals[0] < 0.01 * heat);
+        assert_true(residuals[1] < 0.7 * residuals[0]);
+    }
+}
+
 // ---- Mesh colliders
 
 // A patch that slides over a mesh of triangles 0.8 mm wide and 400 mm long: of those that carry a node,
@@ -647,6 +679,7 @@ int main(void)
         cmocka_unit_test(test_a_rope_around_a_cylinder),
         cmocka_unit_test(test_momentum_is_kept),
         cmocka_unit_test(test_heat_is_what_the_energy_loses),
+        cmocka_unit_test(test_heat_of_edges_that_turn),
         cmocka_unit_test(test_slides_over_slivers),
         cmocka_unit_test(test_a_mesh_collider_carries),
         cmocka_unit_test(test_a_stack_holds),

@@ -219,6 +219,43 @@ static struct point first_stretch(const struct friction_contact *it,
     return point_scale(time < (real)dt ? time : (real)dt, sliding_velocity(it, record));
 }
 
+// What the energy of a record's spring gains in a time beyond what its force does, J. The force acts at the
+// present coordinates, from which those of the anchor differ by the stretch, and by all motion along which
+// nothing holds; and as edges and frames turn and are strained, so does what lies between the two.
+static double energy_beyond_force(const struct friction_contact *it, const struct friction_law *law,
+                                  const struct friction_record *record, struct point stretch,
+                                  double time)
+{
+    const bool framed = record->key & RECORD_FRAMED;
+    const struct point *v = it->velocity;
+    const struct point rates[2] = {it->edges ? point_difference(v[1], v[0])
+                                             : point_difference(v[2], v[1]),
+                                   point_difference(v[3], it->edges ? v[2] : v[1])};
+    const real *parts = acting_parts(it, record);
+    const real first = record->anchor[0] - parts[0];
+    struct point sum = point_scale(it->edges ? first : -first, rates[0]);
+    sum = point_along(sum, parts[1] - record->anchor[1], rates[1]);
+    for (int i = 0; i < 2 && framed; i++)
+        sum = point_along(sum, (record->anchor[2] - it->height) * point_dot(it->up, rates[i]),
+                          it->dual[i]);
+    if (!framed) {
+        const struct point way = point_along(from_anchor(it, record), -it->distance, it->normal);
+        const struct point beside = along_surface(way, it->along);
+        const real sign = point_dot(it->bases[0], it->bases[1]) < 0 ? -1 : 1;
+        real turning = 0; // of the direction along the edges, towards what is beside it
+        for (int i = 0; i < 2; i++)
+            if (it->shares[i] > 0)
+                turning += (i == 0 ? 1 : sign) * it->shares[i] * point_dot(rates[i], beside) /
+                           real_sqrt(point_dot(it->bases[i], it->bases[i]));
+        sum = point_along(sum, turning, it->along);
+    }
+    return law->stiffness * (double)point_dot(stretch, sum) * time;
+}
+
+// Where a contact that holds has come closer, or farther apart, by this part of the reach since its anchor was
+// set, that is set again: as the normal turns, what lies along it would become stretch.
+static const real ANCHOR_HEIGHT = (real)1 / 256;
+
 // `record` has a key; `old`: what it was, or NULL. Returns the heat, J.
 static double update_record(const struct system *system, const struct friction_contact *it,
                             const struct friction_law *law, struct friction_step step,
@@ -258,12 +295,18 @@ static double update_record(const struct system *system, const struct friction_c
     if (friction_acts_by_steps(system) && system->settings.integrator != INTEGRATOR_XPBD)
         heat = friction_step_heat(law->stiffness, law->damping, old ? (double)old->stretch : 0,
                                   reached, left, step.elapsed);
+    const bool framed = old && old->key & RECORD_FRAMED && !lost;
+    if (old && !lost && !friction_acts_by_steps(system))
+        heat -= energy_beyond_force(it, law, old, stretch, step.elapsed);
+    const bool rose = framed && has_frame(it, false) &&
+                      real_abs(point_dot(from_anchor(it, old), it->normal)) >
+                          ANCHOR_HEIGHT * (real)law->barrier.reach;
     record->key &= ~(uint32_t)RECORD_SLIDES;
     record->key |= slides ? RECORD_SLIDES : 0;
-    if (!old || lost || reached > limit)
+    if (!old || lost || rose || reached > limit)
         set_anchor(record, it,
                    reached > limit ? point_scale((real)(left / reached), stretch) : stretch);
-    if (lost) {
+    if (lost || (framed && !(record->key & RECORD_FRAMED))) {
         const struct point kept = stretch_of(it, record);
         const double after = (double)real_sqrt(point_dot(kept, kept));
         heat += law->stiffness * (left * left - after * after) / 2;
