@@ -35,7 +35,7 @@ struct wide_angle {
 enum { BATCH = 64, BATCH_ROOM = BATCH + WIDE_LANES };
 struct batch {
     real parts[2][BATCH_ROOM], apart[3][BATCH_ROOM], square[BATCH_ROOM];
-    real sine[BATCH_ROOM], d[3][BATCH_ROOM], e[3][BATCH_ROOM];
+    real sine[BATCH_ROOM + WIDE_LANES], d[3][BATCH_ROOM], e[3][BATCH_ROOM];
     real dd[BATCH_ROOM], ee[BATCH_ROOM], de[BATCH_ROOM];
     uint16_t codes[BATCH_ROOM + CODES_SLACK];
     int count;
@@ -543,6 +543,8 @@ static void push_batch(struct barrier_work *work, struct batch *batch, int group
         batch->of_first = batch->count;
     work->touches = true;
     begin_sums(work);
+    if (group == 2 && batch->parallel) // lanes behind the last edges decide nothing
+        wide_store(batch->sine + batch->count, wide_set(1));
     if (group < 2)
         push_batch_of(work, batch, false);
     else
