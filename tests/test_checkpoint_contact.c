@@ -1,7 +1,9 @@
 // Runs with contact that are continued from a checkpoint at any step, to the bit: lists of candidates are
 // made again for the positions of the checkpoint, at other times than those of the run that has written
-// it, and steps that move nodes by a thickness or more are cut all the same.
+// it, and steps that move nodes by a thickness or more are cut all the same. Also where colliders with
+// `response: project` move nodes after that.
 #include "checkpoint_fixture.h"
+#include "contact_fixture.h"
 
 #include <stdio.h>
 
@@ -9,6 +11,17 @@ struct impact {
     const char *name, *scene;
     uint64_t first, end; // steps at which the run is interrupted; the last one of all
 };
+
+#define FALLING_BALLS(integrator, precision, dt)                                                   \
+    "precision: " precision "\nsimulation: {integrator: " integrator ", dt: " dt ", steps: 1}\n"   \
+    "contact: {thickness: 0.004}\n"                                                                \
+    "bodies:\n"                                                                                    \
+    "  - {name: a, type: sphere, center: [0, 0.06, 0], radius: 0.05, subdivisions: 1,\n"           \
+    "     node_mass: 0.001, stiffness: 62.5, velocity: [0, -5, 0]}\n"                              \
+    "  - {name: b, type: sphere, center: [0.01, 0.175, 0], radius: 0.05, subdivisions: 1,\n"       \
+    "     node_mass: 0.001, stiffness: 62.5, velocity: [0, -5, 0]}\n"                              \
+    "colliders:\n"                                                                                 \
+    "  - {type: plane, response: project}\n"
 
 // Each of them has had steps from which a run continued with another motion, as found by trying scenes at
 // random: cuts began where lists had been made, or went by candidates that only wide lists had.
@@ -91,6 +104,9 @@ static const struct impact IMPACTS[] = {
      "  - {type: sphere, center: [0, 0.39, 0], radius: 0.06, velocity: [0, -6, 0],\n"
      "     response: project}\n",
      32, 46},
+    {"two balls in steps of a thickness, which the projection would move through each other",
+     FALLING_BALLS("velocity_verlet", "double", "0.0008"), 22, 36},
+    {"the same with the method of order 4", FALLING_BALLS("rk4", "single", "0.0008"), 22, 36},
 };
 
 // The run is saved at each of these steps, and all that it remembers at its end is what a run from each has.
@@ -127,10 +143,99 @@ static void test_impacts(void **state)
     }
 }
 
+static taut_solver *falling_balls(const char *integrator, const char *precision, bool more,
+                                  const struct solver_options *options)
+{
+    static const char *const others =
+        "  - {type: room, min: [-0.06, -0.001, -1], max: [0.3, 1, 0.055],\n"
+        "     response: project}\n"
+        "  - {type: sphere, center: [0, -0.045, 0.01], radius: 0.05,\n"
+        "     response: project}\n";
+    char text[2000];
+    snprintf(text, sizeof text, FALLING_BALLS("%s", "%s", "0.0008") "%s", precision, integrator,
+             more ? others : "");
+    return solver_from(scene_of("%s", text), options);
+}
+
+// The projection comes after the cut of explicit steps. Nothing passes through anything by it, nothing stays
+// inside a floor.
+static void test_projection_moves_nothing_through_surfaces(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {
+        "velocity_verlet", "verlet", "symplectic_euler", "rk4", "midpoint", "explicit_euler"};
+    static const char *const precisions[] = {"single", "double", "mixed"};
+    for (int i = 0; i < 6; i++)
+        for (int p = 0; p < 3; p++)
+            for (int more = 0; more < 2; more++) {
+                const struct solver_options options = {.config = {.threads = 1},
+                                                       .budget = BUDGET_ON};
+                taut_solver *solver =
+                    falling_balls(integrators[i], precisions[p], more > 0, &options);
+                struct everything all = everything_of(solver);
+                for (int step = 0; step < 45; step++) {
+                    advance(solver, 1);
+                    if (crossings_of(solver, &all) != 0)
+                        fail_msg("%s, %s, %d: crossing in step %d", integrators[i], precisions[p],
+                                 more, step + 1);
+                    for (uint64_t node = 0; node < all.nodes; node++)
+                        assert_true(position_of(solver, node).y > -1e-6);
+                }
+                const struct surface_cuts cuts = solver_surface_cuts(solver);
+                assert_int_equal(cuts.unresolved, 0);
+                assert_true(cuts.steps > 10);
+                free_everything(&all);
+                taut_solver_destroy(solver);
+            }
+}
+
+// With a quarter of these steps the budget closes to less than one percent of what is exchanged, as what the
+// projection takes to where motion is cut is counted.
+static void test_the_budget_of_projection_closes(void **state)
+{
+    (void)state;
+    static const char *const balls[] = {
+        FALLING_BALLS("velocity_verlet", "double", "0.0002"),
+        FALLING_BALLS("verlet", "double", "0.0002"),
+        FALLING_BALLS("midpoint", "double", "0.0002"),
+        FALLING_BALLS("rk4", "double", "0.0002"),
+    };
+    for (int i = 0; i < 4; i++) {
+        const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+        taut_solver *solver = solver_from(scene_of("%s", balls[i]), &options);
+        const double start = energy_of(solver).total;
+        advance(solver, 240);
+        const struct work_done work = work_of(solver);
+        const double lost = start - energy_of(solver).total;
+        assert_true(work.projection > 0.1 * start && work.truncation > 0.1 * start);
+        assert_near(work.projection + work.truncation, lost, 0.006 * start);
+        taut_solver_destroy(solver);
+    }
+}
+
+static uint64_t hash_of_balls(const void *context, const struct solver_options *options)
+{
+    taut_solver *solver = falling_balls(context, "single", true, options);
+    advance(solver, 40);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_bits_of_projection(void **state)
+{
+    (void)state;
+    assert_same_hashes(hash_of_balls, "velocity_verlet");
+    assert_same_hashes(hash_of_balls, "midpoint");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_impacts),
+        cmocka_unit_test(test_projection_moves_nothing_through_surfaces),
+        cmocka_unit_test(test_the_budget_of_projection_closes),
+        cmocka_unit_test(test_bits_of_projection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

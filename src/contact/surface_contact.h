@@ -106,6 +106,19 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
 
+// After that, in an explicit step with colliders that project: whether nodes are inside these, at a time, s. If
+// so, surface_lift_begin keeps the start of the step (`has_cut`: the cut has kept it), surface_lift moves those
+// nodes out, and surface_lift_undo back, and keeps these positions for surface_contact_cut_energy; surface_contact_passes and surface_contact_cut are then those of the way
+// to there, until surface_lift_end. `resolved`: nothing is left that the projection might move through a surface.
+// The results are the same on every worker; all end with a barrier. surface_lift_begin: false without memory.
+bool REAL_NAME(surface_lift_needed)(struct system *system, double time,
+                                    const struct worker *worker);
+bool REAL_NAME(surface_lift_begin)(struct system *system, bool has_cut,
+                                   const struct worker *worker);
+void REAL_NAME(surface_lift)(struct system *system, double time, const struct worker *worker);
+void REAL_NAME(surface_lift_undo)(struct system *system, const struct worker *worker);
+void REAL_NAME(surface_lift_end)(struct system *system, bool resolved, const struct worker *worker);
+
 // J; and W, the power of their forces on nodes that are free, and what nodes with a prescribed motion give.
 struct surface_energy {
     double energy, power, given;

@@ -537,11 +537,19 @@ static void look_again(struct system *system, struct pair_finder *finder,
     worker_barrier(worker);
 }
 
+// After nodes have been moved out of projecting colliders they are cut in every direction at once: what is left
+// of a way between two places outside a plane or the walls of a room ends outside, while the momentum that
+// others get along a normal would press them into the surface again.
+static int first_round(const struct surface_contact *it)
+{
+    return it->lifts ? ROUNDS_TOGETHER : 0;
+}
+
 // By the first worker, once the step has been cut as far as that is possible.
 static void finish_cut(struct system *system, int rounds, bool stuck)
 {
     struct surface_contact *it = system->surface_contact;
-    const bool cut = rounds > 0;
+    const bool cut = rounds > first_round(it);
     if (atomic_exchange(&it->failed, false))
         REAL_NAME(surface_memory_has_run_out)(system);
     if (integrator_is_implicit(system->settings.integrator)) // which may go on with the step
@@ -563,7 +571,7 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
     struct surface_contact *it = system->surface_contact;
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
-    for (int round = 0;; round++) {
+    for (int round = first_round(it);; round++) {
         if (worker->index == 0) {
             it->round = round;
             it->carries = round >= ROUNDS_TOGETHER;

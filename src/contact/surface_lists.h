@@ -158,6 +158,7 @@ struct surface_contact {
     real *starts[3];
     size_t starts_nodes;
     bool way_kept;
+    bool lifts; // starts are kept, and nodes have been moved out of projecting colliders
     struct node_change *changes;
     size_t change_count, change_capacity;
     size_t tile_count, tile_part_count; // and for how many there is space

@@ -665,7 +665,7 @@ static void measure_ways(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     real *const old[3] = {it->old_x, it->old_y, it->old_z};
-    if (!it->keeps_start)
+    if (it->lifts || !it->keeps_start)
         REAL_NAME(surface_way_starts)(system, old, worker);
     worker_barrier(worker);
     find_ways(system, (const real *const *)old, worker);
@@ -917,7 +917,7 @@ void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const stru
 {
     struct surface_contact *it = system->surface_contact;
     real *const old[3] = {it->old_x, it->old_y, it->old_z};
-    if (it->way_kept || !it->keeps_start)
+    if (it->way_kept || it->lifts || !it->keeps_start)
         REAL_NAME(surface_way_starts)(system, old, worker);
     worker_barrier(worker);
     if (!it->way_kept)

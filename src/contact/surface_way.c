@@ -71,7 +71,7 @@ struct point REAL_NAME(surface_way_start)(const struct system *system, size_t no
 {
     const struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
-    if (it->way_kept)
+    if (it->way_kept || it->lifts)
         return (struct point){it->starts[0][node], it->starts[1][node], it->starts[2][node]};
     if (it->rows) { // of all blocks
         const uint32_t own = it->own_entry[node];

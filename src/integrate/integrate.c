@@ -336,34 +336,33 @@ static struct motion_energy energy_of_motion(struct system *system, struct evalu
 // the steps of dt: auto is a sixth for contacts as stiff as most are.
 static const double BEYOND_LAG = 1.0 / 6;
 
-// What a cut has taken. The trapezoid of the power of what has a prescribed motion, which `drives` has, ends
-// with that after the cut instead of before. By worker 0.
-static void count_truncation(struct system *system, const struct motion_energy *before,
-                             const struct motion_energy *after,
-                             const struct surface_energy *surfaces)
+// What a cut has taken, or `cause`. The trapezoid of the power of what has a prescribed motion, which `drives`
+// has, ends with that after the cut instead of before; `driven`, J: what it did in the cut. By worker 0.
+static void count_displacement(struct system *system, const struct motion_energy *before,
+                               const struct motion_energy *after,
+                               const struct surface_energy *surfaces, double driven,
+                               enum work_cause cause)
 {
-    const double driven = REAL_NAME(surface_contact_cut_work)(system);
     const double lagging = velocity_lag(&system->settings) * surfaces->power;
     const double given = before->given - after->given + surfaces->given;
     struct energy_budget *work = &system->work;
     work->done[WORK_DRIVES] += driven + weight_of_end(&system->settings) * given;
-    work->done[WORK_TRUNCATION] +=
-        before->total - after->total + surfaces->energy + lagging + driven;
-    REAL_NAME(work_note_loss)(system, before->kinetic, before->kinetic - after->kinetic);
+    work->done[cause] += before->total - after->total + surfaces->energy + lagging + driven;
     work->difference_sums[0] += BEYOND_LAG * fabs(before->lagging - after->lagging + lagging);
 }
 
-void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end, double begin,
-                                   double step, const struct worker *worker)
+static void count_truncation(struct system *system, const struct motion_energy *before,
+                             const struct motion_energy *after,
+                             const struct surface_energy *surfaces)
 {
-    if (!system->settings.cuts || gas_has_collapsed(system))
-        return;
-    if (worker->index == 0) // before the barriers of what follows
-        REAL_NAME(surface_contact_set_way)(system, begin, step);
-    REAL_NAME(exchange_all_nodes)(system, worker); // which all ranks cut alike
-    REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
-    if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
-        return;
+    count_displacement(system, before, after, surfaces, REAL_NAME(surface_contact_cut_work)(system),
+                       WORK_TRUNCATION);
+    REAL_NAME(work_note_loss)(system, before->kinetic, before->kinetic - after->kinetic);
+}
+
+// Once surface_contact_passes has shown that something passes.
+static void cut_and_count(struct system *system, struct evaluation end, const struct worker *worker)
+{
     const bool counts_work = system->settings.keep_energy_budget;
     struct motion_energy before = {0};
     if (counts_work)
@@ -384,16 +383,82 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
     worker_barrier(worker);
 }
 
+// Whether it has cut.
+static bool limit_until(struct system *system, struct evaluation end, double begin, double step,
+                        const struct worker *worker)
+{
+    if (worker->index == 0) // before the barriers of what follows
+        REAL_NAME(surface_contact_set_way)(system, begin, step);
+    REAL_NAME(exchange_all_nodes)(system, worker); // which all ranks cut alike
+    REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
+    const bool passes = REAL_NAME(surface_contact_passes)(system, end.time, worker);
+    if (passes)
+        cut_and_count(system, end, worker);
+    return passes;
+}
+
+void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end, double begin,
+                                   double step, const struct worker *worker)
+{
+    if (system->settings.cuts && !gas_has_collapsed(system))
+        (void)limit_until(system, end, begin, step, worker);
+}
+
+// What it takes to move the nodes out of colliders as they have been moved.
+static void count_lift(struct system *system, struct evaluation end, const struct worker *worker)
+{
+    REAL_NAME(surface_lift_undo)(system, worker);
+    const struct motion_energy before = energy_of_motion(system, end, worker);
+    REAL_NAME(surface_lift)(system, end.time, worker);
+    const struct motion_energy after = energy_of_motion(system, end, worker);
+    const struct surface_energy surfaces =
+        REAL_NAME(surface_contact_cut_energy)(system, weight_of_end(&system->settings) > 0, worker);
+    stage_end(&system->clock, STAGE_WORK, worker);
+    if (worker->index == 0)
+        count_displacement(system, &before, &after, &surfaces, 0, WORK_PROJECTION);
+}
+
+// The projection at the end of the step moves nodes onto surfaces, after the motion has been cut, and may move
+// them through others. Where it would, the step is cut as if they had come there at once. In all other steps
+// nodes are put back, and the projection moves them as if this had not been. A cut may leave nodes inside
+// a sphere, or one that moves: then again.
+static void limit_projected(struct system *system, struct evaluation end, bool has_cut,
+                            const struct worker *worker)
+{
+    enum { LIFTS = 8 };
+    bool passes = true;
+    if (!REAL_NAME(surface_lift_needed)(system, end.time, worker) ||
+        !REAL_NAME(surface_lift_begin)(system, has_cut, worker))
+        return;
+    for (int lifts = 0; passes; lifts++) {
+        REAL_NAME(surface_lift)(system, end.time, worker);
+        passes = REAL_NAME(surface_contact_passes)(system, end.time, worker);
+        if (!passes || lifts == LIFTS) {
+            REAL_NAME(surface_lift_undo)(system, worker);
+            break;
+        }
+        if (system->settings.keep_energy_budget)
+            count_lift(system, end, worker);
+        cut_and_count(system, end, worker);
+        passes = REAL_NAME(surface_lift_needed)(system, end.time, worker);
+    }
+    REAL_NAME(surface_lift_end)(system, !passes, worker);
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+}
+
 void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
 {
     // Without barriers below, another worker may have finished the step already.
-    if (!system->settings.cuts)
+    if (!system->settings.cuts || gas_has_collapsed(system))
         return;
     const struct settings *settings = &system->settings;
+    const struct evaluation end = REAL_NAME(evaluation_at_end)(system);
     const bool symplectic = settings->integrator == INTEGRATOR_SYMPLECTIC_EULER;
-    REAL_NAME(limit_motion_until)
-    (system, REAL_NAME(evaluation_at_end)(system), step_time(system, system->state->step),
-     symplectic ? settings->position_step : settings->dt, worker);
+    const bool has_cut = limit_until(system, end, step_time(system, system->state->step),
+                                     symplectic ? settings->position_step : settings->dt, worker);
+    // Implicit steps are projected before they are cut.
+    if (settings->projects && !integrator_is_implicit(settings->integrator))
+        limit_projected(system, end, has_cut, worker);
 }
 
 static void keep_velocity_and_count(struct system *system, const struct worker *worker)
