@@ -564,6 +564,24 @@ static void another_scene_is_refused(void **state)
     fixture_remove("killed");
 }
 
+// The state at the start is in no checkpoint, and its file may be gone.
+static void the_initial_state_is_not_needed_again(void **state)
+{
+    (void)state;
+    write_scene("begun.yaml", "  checkpoint: {every: 0.1}\ninitial: begin.csv\n");
+    struct outcome outcome =
+        cli_expect(0, "taut run --quiet --no-output --steps 30 --state begin.csv plain.yaml");
+    outcome_free(&outcome);
+    finish("begun.yaml", "begun");
+    run_and_kill("begun.yaml", "killed");
+    assert_int_equal(remove("begin.csv"), 0);
+    outcome = resume(0, "", "killed");
+    outcome_free(&outcome);
+    assert_same_folders("begun", "killed");
+    fixture_remove("begun");
+    fixture_remove("killed");
+}
+
 // The newest one is of another scene of the same size.
 static void a_checkpoint_of_another_scene_gives_way(void **state)
 {
@@ -933,6 +951,7 @@ int main(void)
         cmocka_unit_test(a_manifest_without_its_last_lines_is_enough),
         cmocka_unit_test(a_damaged_checkpoint_is_replaced_by_the_previous_one),
         cmocka_unit_test(another_scene_is_refused),
+        cmocka_unit_test(the_initial_state_is_not_needed_again),
         cmocka_unit_test(a_checkpoint_of_another_scene_gives_way),
         cmocka_unit_test(what_is_no_run_is_refused),
         cmocka_unit_test(a_folder_has_one_run_at_a_time),

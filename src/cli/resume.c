@@ -100,11 +100,10 @@ static bool find_digest(const char *path, uint64_t *digest)
 {
     struct diagnostics findings = {0};
     struct bodies bodies = {0};
-    taut_scene *scene = scene_read_file(path, NULL, 0, &findings);
+    const struct scene_override rest = {.text = "initial", .removes = true}; // not part of it
+    taut_scene *scene = scene_read_file(path, &rest, 1, &findings);
     bool found = false;
     if (scene && findings.error_count == 0) {
-        free(scene->initial); // not part of it
-        scene->initial = NULL;
         found = bodies_build(scene, &bodies, &findings, NULL) == TAUT_OK;
         if (found)
             *digest = bodies_digest(scene, &bodies);

@@ -33,21 +33,19 @@ static bool rename_scene(taut_scene *scene, const char *name)
 
 static taut_scene *read_scene(const struct options *options, struct diagnostics *findings)
 {
-    struct scene_override *overrides = calloc(options->override_count + 1, sizeof *overrides);
+    size_t count = options->override_count;
+    struct scene_override *overrides = calloc(count + 1, sizeof *overrides);
     if (!overrides) {
         diagnostics_fail(findings, TAUT_ERROR_MEMORY, options->scene, "out of memory");
         return NULL;
     }
-    for (size_t i = 0; i < options->override_count; i++)
+    for (size_t i = 0; i < count; i++)
         overrides[i].text = options->overrides[i];
-    taut_scene *scene =
-        scene_read_file(options->scene, overrides, options->override_count, findings);
-    free(overrides);
     // The state is the checkpoint's, and the file may be gone or be another one now.
-    if (scene && options->checkpoint) {
-        free(scene->initial);
-        scene->initial = NULL;
-    }
+    if (options->checkpoint)
+        overrides[count++] = (struct scene_override){.text = "initial", .removes = true};
+    taut_scene *scene = scene_read_file(options->scene, overrides, count, findings);
+    free(overrides);
     if (scene && options->name && !rename_scene(scene, options->name))
         diagnostics_fail(findings, TAUT_ERROR_MEMORY, options->scene, "out of memory");
     return scene;

@@ -11,8 +11,9 @@
 // law), the override replaces the key in the file.
 struct scene_override {
     const char *text;
-    bool wins; // also replaces excluded keys of earlier overrides; otherwise two of them are an
-               // error
+    bool wins;    // also replaces excluded keys of earlier overrides; otherwise two of them are an
+                  // error
+    bool removes; // `text` is a key of the scene, which is taken out if it is there
 };
 
 // Returns NULL on any error; `diagnostics` then has at least one error, and diagnostics_status
