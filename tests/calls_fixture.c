@@ -1,6 +1,7 @@
 // The scenes, and what a byte means.
 #include "calls_fixture.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "taut.h"
@@ -244,6 +245,14 @@ static const char *compare(const struct calls *calls, const void *first, size_t 
     return NULL;
 }
 
+// Bit by bit, but for what lies between the members.
+static bool points_are_same(const taut_contact_point *a, const taut_contact_point *b)
+{
+    return memcmp(a, b, offsetof(taut_contact_point, friction)) == 0 &&
+           a->friction == b->friction &&
+           memcmp(a->friction_force, b->friction_force, sizeof a->friction_force) == 0;
+}
+
 static const char *read_results(struct calls *calls)
 {
     struct input *in = &calls->input;
@@ -268,11 +277,14 @@ static const char *read_results(struct calls *calls)
     case 2: {
         static taut_contact_point points[SOLVERS][POINTS];
         uint64_t counts[SOLVERS] = {0};
-        memset(points, 0, sizeof points);
         ON_EACH(calls, it,
                 taut_solver_get_contact_points(it, POINTS, points[each], &counts[each], NULL));
-        const char *const found = compare(calls, counts, sizeof *counts, "numbers of contacts");
-        return found ? found : compare(calls, points, sizeof *points, "contacts");
+        const char *difference = compare(calls, counts, sizeof *counts, "numbers of contacts");
+        for (size_t i = 1; i < calls->count && calls->status == TAUT_OK && !difference; i++)
+            for (size_t k = 0; k < POINTS && k < counts[0]; k++)
+                if (!points_are_same(&points[0][k], &points[i][k]))
+                    difference = "contacts";
+        return difference;
     }
     default:
         ON_EACH(calls, it, taut_solver_energy(it, &energies[each], NULL));
