@@ -31,15 +31,11 @@ static struct range chunk_indices(const struct system *system, size_t chunk)
 
 static bool evaluates(const struct plan_part *part, size_t chunk)
 {
-    size_t low = 0, high = part->fragile_count; // numbers ascend
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (part->fragile[middle].number < chunk)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < part->fragile_count && part->fragile[low].number == chunk;
+    if (part->fragile_count == 0)
+        return false;
+    const struct plan_chunk *chunks = part->fragile; // their numbers ascend
+    return chunks[find_interval(&chunks->number, sizeof *chunks, part->fragile_count, chunk)]
+               .number == chunk;
 }
 
 bool REAL_NAME(part_springs_knows)(const struct system *system, const struct plan_part *part,

@@ -478,7 +478,7 @@ struct plan_spring_piece plan_spring_piece(const struct topology *topology, cons
     if (!grid || !grid->stateful)
         return (struct plan_spring_piece){count, -1};
     const uint64_t number =
-        grid->first_state_index + (first - body->first_spring) - plan->springs.element_count;
+        grid->first_state_index + (first - body->first_spring) - plan_off_grid_springs(plan);
     uint64_t last = (number / SUM_CHUNK + 1) * SUM_CHUNK;
     const int owner = plan_part_of_fragile(topology, plan, parts, (size_t)(number / SUM_CHUNK));
     while (last < number + count &&
