@@ -1092,18 +1092,12 @@ static void test_refused_moduli(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_integrator),
-        cmocka_unit_test(test_every_storage_format),
-        cmocka_unit_test(test_pumping_continues),
-        cmocka_unit_test(test_rest_lengths),
-        cmocka_unit_test(test_automatic_dt_follows),
-        cmocka_unit_test(test_computed_steps_follow),
-        cmocka_unit_test(test_several_at_once),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_range_of_precision),
-        cmocka_unit_test(test_materials_by_name),
-        cmocka_unit_test(test_without_volumes),
-        cmocka_unit_test(test_moduli_are_what_was_set),
+        cmocka_unit_test(test_every_integrator),     cmocka_unit_test(test_every_storage_format),
+        cmocka_unit_test(test_pumping_continues),    cmocka_unit_test(test_rest_lengths),
+        cmocka_unit_test(test_automatic_dt_follows), cmocka_unit_test(test_computed_steps_follow),
+        cmocka_unit_test(test_several_at_once),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_range_of_precision),   cmocka_unit_test(test_materials_by_name),
+        cmocka_unit_test(test_without_volumes),      cmocka_unit_test(test_moduli_are_what_was_set),
         cmocka_unit_test(test_refused_moduli),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
