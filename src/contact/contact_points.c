@@ -128,8 +128,7 @@ static void take_candidates(void *context, const struct touching_candidate *item
         if (record)
             store(to->friction_force,
                   vec3_scale(sign, friction_on_first(it, &candidate, &items[i], record)));
-        store(to->point, vec3_add(it->system->state->origin,
-                                  vec3_make((double)middle.x, (double)middle.y, (double)middle.z)));
+        store(to->point, vec3_add(it->system->state->origin, vec3_of_point(middle)));
         store(to->normal,
               vec3_make(sign * (double)normal.x, sign * (double)normal.y, sign * (double)normal.z));
     }

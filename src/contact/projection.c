@@ -15,14 +15,6 @@ struct projection {
     double time, step; // s: the end of the step, and its length
 };
 
-// The distance from a surface within which a node counts as touching: the rounding of its
-// coordinates.
-static double touching_slack(const struct state *s, vec3 position)
-{
-    const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
-    return 4 * state_epsilon(s) * size + (double)REAL_TINY;
-}
-
 // A surface near a block, and the flags of the state of the nodes that touch it.
 struct near_surface {
     struct surface surface;

@@ -58,17 +58,15 @@ struct carried_point {
     vec3 start, moved, velocity;
 };
 
-static struct carried_point point_of(const struct system *system, size_t block, size_t local)
+static struct carried_point point_of(const struct system *system, size_t block, int local)
 {
-    const struct surface_contact *it = system->surface_contact;
-    const uint32_t node =
-        it->surfaces.nodes[it->surfaces.blocks[block].first_node + (uint32_t)local];
+    const uint32_t node = block_node(system->surface_contact, block, local);
     const struct point start = REAL_NAME(surface_way_start)(system, node);
-    const struct point d = point_difference(state_point(system->state, node), start);
-    return (struct carried_point){.start =
-                                      vec3_make((double)start.x, (double)start.y, (double)start.z),
-                                  .moved = vec3_make((double)d.x, (double)d.y, (double)d.z),
-                                  .velocity = step_velocity(system->state, node)};
+    return (struct carried_point){
+        .start = vec3_of_point(start),
+        .moved = vec3_of_point(point_difference(state_point(system->state, node), start)),
+        .velocity = step_velocity(system->state, node),
+    };
 }
 
 // The part of a vector at right angles to another one.
@@ -89,7 +87,7 @@ static struct carried_point farthest_of(const struct system *system, size_t bloc
     const bool line = vec3_dot(along, along) > 0;
     struct carried_point farthest = point_of(system, block, 0);
     double most = -1;
-    for (size_t i = 0; i < system->surface_contact->surfaces.blocks[block].nodes; i++) {
+    for (int i = 0; i < (int)system->surface_contact->surfaces.blocks[block].nodes; i++) {
         const struct carried_point point = point_of(system, block, i);
         const vec3 to = vec3_subtract(point.start, from), apart = line ? across(to, along) : to;
         if (vec3_dot(apart, apart) > most) {

@@ -180,8 +180,7 @@ vec3 REAL_NAME(surface_friction_of)(const struct friction_record *record,
                                     struct friction_contact *contact)
 {
     find_contact(contact, touching, &law->barrier);
-    const struct point force = action_of(contact, record, law).force;
-    return vec3_make((double)force.x, (double)force.y, (double)force.z);
+    return vec3_of_point(action_of(contact, record, law).force);
 }
 
 bool REAL_NAME(surface_friction_forces)(struct friction_forces *found, uint32_t a, uint32_t b,
@@ -227,10 +226,8 @@ static double energy_beyond_force(const struct friction_contact *it, const struc
                                   double time)
 {
     const bool framed = record->key & RECORD_FRAMED;
-    const struct point *v = it->velocity;
-    const struct point rates[2] = {it->edges ? point_difference(v[1], v[0])
-                                             : point_difference(v[2], v[1]),
-                                   point_difference(v[3], it->edges ? v[2] : v[1])};
+    struct point rates[2];
+    find_axes_between(it->edges, it->velocity, rates);
     const real *parts = acting_parts(it, record);
     const real first = record->anchor[0] - parts[0];
     struct point sum = point_scale(it->edges ? first : -first, rates[0]);
@@ -788,20 +785,16 @@ void REAL_NAME(surface_friction_save)(const struct system *system, struct fricti
     to->count = at;
 }
 
-// A saved contact, to be found by its nodes.
-struct saved_contact {
-    uint32_t nodes[4];
-    uint32_t edges;
-    uint64_t index;
-};
-
-static int compare_saved(const void *a, const void *b)
+// A record := what was saved of it; its key stays.
+static void put_saved(struct friction_record *record, const struct friction_contacts *from,
+                      uint64_t index)
 {
-    const struct saved_contact *one = a, *other = b;
-    for (int i = 0; i < 4; i++)
-        if (one->nodes[i] != other->nodes[i])
-            return one->nodes[i] < other->nodes[i] ? -1 : 1;
-    return one->edges == other->edges ? 0 : one->edges < other->edges ? -1 : 1;
+    const uint8_t flags = from->flags[index];
+    record->key = (record->key & RECORD_KEY) | (flags & FRICTION_FRAMED ? RECORD_FRAMED : 0) |
+                  (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0);
+    record->stretch = (real)from->stretches[index];
+    for (int k = 0; k < 3; k++)
+        record->anchor[k] = (real)from->anchors[3 * index + (uint64_t)k];
 }
 
 // ---- What is saved, put back as it was
@@ -843,14 +836,8 @@ static bool has_part(const struct surface_contact *it, uint32_t b, const uint32_
 static bool find_part(const struct surface_contact *it, const uint32_t *nodes, int count,
                       uint32_t *block, uint32_t *part)
 {
-    const uint32_t own = it->own_entry[nodes[0]];
-    if (own == UINT32_MAX)
-        return false;
-    *block = it->entry_blocks[own];
-    if (has_part(it, *block, nodes, count, part))
-        return true;
-    for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++) {
-        *block = it->entry_blocks[it->halo[h]];
+    for (uint32_t k = 0, entry; (entry = node_entry(it, nodes[0], k)) != UINT32_MAX; k++) {
+        *block = it->entry_blocks[entry];
         if (has_part(it, *block, nodes, count, part))
             return true;
     }
@@ -898,21 +885,14 @@ static bool put_placed(struct friction_list *list, const struct friction_contact
         return false;
     for (size_t i = 0; i < count; i++) {
         const uint32_t *blocks = placed[i].blocks;
-        const uint64_t index = placed[i].index;
-        const uint8_t flags = from->flags[index];
         struct friction_record *record = &list->records[list->count];
         if (i == 0 || blocks[0] != placed[i - 1].blocks[0] || blocks[1] != placed[i - 1].blocks[1])
             list->pairs[list->pair_count++] =
                 (struct friction_pair){blocks[0], blocks[1], list->count, 0};
         list->pairs[list->pair_count - 1].count++;
         list->count++;
-        *record = (struct friction_record){
-            .key = placed[i].key | (flags & FRICTION_FRAMED ? RECORD_FRAMED : 0) |
-                   (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0),
-            .stretch = (real)from->stretches[index],
-        };
-        for (int k = 0; k < 3; k++)
-            record->anchor[k] = (real)from->anchors[3 * index + (size_t)k];
+        *record = (struct friction_record){.key = placed[i].key};
+        put_saved(record, from, placed[i].index);
     }
     return true;
 }
@@ -952,6 +932,24 @@ bool REAL_NAME(surface_friction_put_back)(struct system *system,
     return done;
 }
 
+// ---- What is saved, found again by its nodes
+
+// A saved contact.
+struct saved_contact {
+    uint32_t nodes[4];
+    uint32_t edges;
+    uint64_t index;
+};
+
+static int compare_saved(const void *a, const void *b)
+{
+    const struct saved_contact *one = a, *other = b;
+    for (int i = 0; i < 4; i++)
+        if (one->nodes[i] != other->nodes[i])
+            return one->nodes[i] < other->nodes[i] ? -1 : 1;
+    return one->edges == other->edges ? 0 : one->edges < other->edges ? -1 : 1;
+}
+
 bool REAL_NAME(surface_friction_restore)(struct system *system,
                                          const struct friction_contacts *from)
 {
@@ -977,15 +975,8 @@ bool REAL_NAME(surface_friction_restore)(struct system *system,
                 wanted.edges = saved_nodes(system, &list->pairs[p], record, wanted.nodes);
                 const struct saved_contact *found =
                     bsearch(&wanted, saved, count, sizeof *saved, compare_saved);
-                if (!found)
-                    continue;
-                const uint8_t flags = from->flags[found->index];
-                record->key = (record->key & RECORD_KEY) |
-                              (flags & FRICTION_FRAMED ? RECORD_FRAMED : 0) |
-                              (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0);
-                record->stretch = (real)from->stretches[found->index];
-                for (int k = 0; k < 3; k++)
-                    record->anchor[k] = (real)from->anchors[3 * found->index + (size_t)k];
+                if (found)
+                    put_saved(record, from, found->index);
             }
     }
     memory_release(NULL, saved, count, sizeof *saved);

@@ -51,12 +51,18 @@ static inline struct point along_surface(struct point v, struct point normal)
     return point_along(v, -point_dot(v, normal), normal);
 }
 
+// The axes of the frame from the positions of the four nodes; from their velocities, the rates of the axes.
+static inline void find_axes_between(bool edges, const struct point of[4], struct point axes[2])
+{
+    axes[0] = edges ? point_difference(of[1], of[0]) : point_difference(of[2], of[1]);
+    axes[1] = point_difference(of[3], edges ? of[2] : of[1]);
+}
+
 static inline void find_frame(struct friction_contact *it)
 {
     const struct point *p = it->at, *b = it->bases;
     it->from = point_difference(p[0], it->edges ? p[2] : p[1]);
-    it->bases[0] = it->edges ? point_difference(p[1], p[0]) : point_difference(p[2], p[1]);
-    it->bases[1] = point_difference(p[3], it->edges ? p[2] : p[1]);
+    find_axes_between(it->edges, p, it->bases);
     const struct point cross = point_cross(b[0], b[1]);
     const real square = point_dot(cross, cross),
                product = point_dot(b[0], b[0]) * point_dot(b[1], b[1]);
@@ -188,9 +194,8 @@ static inline struct point sliding_velocity(const struct friction_contact *it,
                                             const struct friction_record *record)
 {
     const struct point *v = it->velocity;
-    const struct point rates[2] = {it->edges ? point_difference(v[1], v[0])
-                                             : point_difference(v[2], v[1]),
-                                   point_difference(v[3], it->edges ? v[2] : v[1])};
+    struct point rates[2];
+    find_axes_between(it->edges, v, rates);
     real weights[4];
     find_weights(it, acting_parts(it, record), weights);
     struct point sum = point_scale(weights[0], v[0]);

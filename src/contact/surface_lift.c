@@ -8,14 +8,8 @@
 
 #include <string.h>
 
-// Less than that inside a collider is rounding: what has been moved onto a surface is not always on it.
-static double lift_least(const struct state *s, vec3 position)
-{
-    const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
-    return 4 * state_epsilon(s) * size + (double)REAL_TINY;
-}
-
-// Where a collider moves a node to; false: the node is not inside.
+// Where a collider moves a node to; false: the node is not inside, but for rounding: what has been moved onto
+// a surface is not always on it.
 static bool lifted(const struct surface *surface, vec3 *position, double least)
 {
     struct contact contacts[6];
@@ -46,12 +40,8 @@ static void put_lifted(struct system *system, size_t node, vec3 position)
 // So that surface_contact_cut_energy looks at what the node is part of.
 static void note_lifted(struct surface_contact *it, size_t node)
 {
-    const uint32_t own = it->own_entry[node];
-    if (own == UINT32_MAX)
-        return;
-    it->changed[it->entry_blocks[own]] |= CHANGED;
-    for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++)
-        it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED;
+    for (uint32_t k = 0, entry; (entry = node_entry(it, node, k)) != UINT32_MAX; k++)
+        it->changed[it->entry_blocks[entry]] |= CHANGED;
 }
 
 // Looks at the nodes of a block that are inside a collider, and moves them out, if `moves`.
@@ -76,7 +66,7 @@ static bool lift_block(struct system *system, size_t block, double time, bool mo
             if (!(near[at / 64] >> at % 64 & 1) || system->constants->inverse_mass[node] == 0)
                 continue;
             position = state_position(system->state, node);
-            if (!lifted(&surface, &position, lift_least(system->state, position)))
+            if (!lifted(&surface, &position, touching_slack(system->state, position)))
                 continue;
             if (!moves)
                 return true;

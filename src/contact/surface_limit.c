@@ -99,9 +99,7 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
     struct displacements moved[2] = {no_displacements(), no_displacements()};
     struct point start[4];
     for (int i = 0; i < 4; i++) {
-        const uint32_t block = blocks[found->side[i]];
-        const uint32_t entry = it->surfaces.blocks[block].first_node + (uint32_t)found->local[i];
-        const uint32_t node = it->surfaces.nodes[entry];
+        const uint32_t node = block_node(it, blocks[found->side[i]], found->local[i]);
         start[i] = REAL_NAME(surface_way_start)(system, node);
         const struct point d = point_difference(state_point(system->state, node), start[i]);
         displacements_include(&moved[i >= split], (const real[3]){d.x, d.y, d.z});

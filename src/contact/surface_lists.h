@@ -595,6 +595,28 @@ static inline bool candidate_next(struct candidate_walk *walk, struct candidate 
     return true;
 }
 
+// The entries of a node in the blocks that it is part of: first that of the block to which it belongs; UINT32_MAX
+// after the last one, and for a node of no surface.
+static inline uint32_t node_entry(const struct surface_contact *it, size_t node, uint32_t k)
+{
+    const uint32_t own = it->own_entry[node];
+    if (own == UINT32_MAX || k == 0)
+        return own;
+    const uint32_t at = it->halo_start[own] + k - 1;
+    return at < it->halo_start[own + 1] ? it->halo[at] : UINT32_MAX;
+}
+
+// The node of a block with this number in it.
+static inline uint32_t block_node(const struct surface_contact *it, size_t block, int local)
+{
+    return it->surfaces.nodes[it->surfaces.blocks[block].first_node + (uint32_t)local];
+}
+
+static inline vec3 vec3_of_point(struct point p)
+{
+    return vec3_make((double)p.x, (double)p.y, (double)p.z);
+}
+
 // The nodes of a candidate, by internal numbers.
 static inline void candidate_nodes(const struct candidate_walk *walk, const struct candidate *it,
                                    uint32_t nodes[4])

@@ -258,8 +258,22 @@ static void gather_boxes(const struct surface_contact *it, struct displacements 
     }
 }
 
-// By tile, of the displacements since the lists were made or since the start of an implicit step, or of
-// the positions themselves. The result is complete on worker 0 after the barrier at the end.
+// By tile, of displacements, or of positions, if `from` is NULL. Complete on worker 0, which others wait for
+// before parts are found again.
+static void find_boxes_between(struct surface_contact *it, const real *const to[3],
+                               const real *const from[3], struct displacements *tiles,
+                               const struct worker *worker)
+{
+    const struct range share = worker_share(worker, it->tile_part_count, 1);
+    for (size_t i = share.first; i < share.end; i++)
+        it->part_boxes[i] = displacements_of(it->broad, to, from, &it->tile_parts[i].nodes);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        gather_boxes(it, tiles);
+}
+
+// it->moved := those since the lists were made or since the start of an implicit step, or of the positions
+// themselves.
 enum boxes { BOXES_OF_POSITIONS, BOXES_SINCE_LISTS, BOXES_SINCE_START };
 
 static void find_boxes(struct system *system, enum boxes wanted, const struct worker *worker)
@@ -270,13 +284,7 @@ static void find_boxes(struct system *system, enum boxes wanted, const struct wo
     const real *const now[3] = {s->x, s->y, s->z};
     const real *const then[3] = {start ? it->old_x : it->list_x, start ? it->old_y : it->list_y,
                                  start ? it->old_z : it->list_z};
-    const struct range share = worker_share(worker, it->tile_part_count, 1);
-    for (size_t i = share.first; i < share.end; i++)
-        it->part_boxes[i] = displacements_of(
-            it->broad, now, wanted == BOXES_OF_POSITIONS ? NULL : then, &it->tile_parts[i].nodes);
-    worker_barrier(worker);
-    if (worker->index == 0)
-        gather_boxes(it, it->moved);
+    find_boxes_between(it, now, wanted == BOXES_OF_POSITIONS ? NULL : then, it->moved, worker);
 }
 
 static double distance_of_boxes(const struct displacements *a, const struct displacements *b)
@@ -514,20 +522,6 @@ static bool cover_way(const struct surface_contact *it)
     return true;
 }
 
-// The boxes of the displacements of tiles. Complete on worker 0, which others wait for before parts are found
-// again.
-static void find_boxes_between(struct surface_contact *it, const real *const to[3],
-                               const real *const from[3], struct displacements *tiles,
-                               const struct worker *worker)
-{
-    const struct range share = worker_share(worker, it->tile_part_count, 1);
-    for (size_t i = share.first; i < share.end; i++)
-        it->part_boxes[i] = displacements_of(it->broad, to, from, &it->tile_parts[i].nodes);
-    worker_barrier(worker);
-    if (worker->index == 0)
-        gather_boxes(it, tiles);
-}
-
 // By worker 0, after it->ways have changed.
 static void gather_way(struct surface_contact *it)
 {
@@ -612,6 +606,16 @@ static bool bounds_hold(const struct surface_contact *it)
 }
 #endif
 
+// What the way of a step that is so long uses of the flatness of sheets, on every worker. Ends with a barrier.
+static double use_of_way(struct system *system, double step, const struct worker *worker)
+{
+    REAL_NAME(flat_sheets_measure)(system, step, worker);
+    worker_barrier(worker);
+    const double used = REAL_NAME(flat_sheets_use)(system->surface_contact);
+    worker_barrier(worker);
+    return used;
+}
+
 // How flat sheets are, and in `bound`, on worker 0, whether they were so on the whole way of the step, where
 // that does not follow from velocities.
 static void measure_flat_sheets(struct system *system, struct step_bound *bound,
@@ -622,13 +626,11 @@ static void measure_flat_sheets(struct system *system, struct step_bound *bound,
         it->flat->way_known = bound->known && bound->flat_used <= 1;
     worker_barrier(worker);
     if (!it->flat->way_known) {
-        REAL_NAME(flat_sheets_measure)(system, moving_step(&system->settings), worker);
-        worker_barrier(worker);
+        const double used = use_of_way(system, moving_step(&system->settings), worker);
         if (worker->index == 0) {
-            bound->flat_used = REAL_NAME(flat_sheets_use)(it);
-            bound->flat_step = fmax(bound->flat_used - it->flat->used, 0);
+            bound->flat_used = used;
+            bound->flat_step = fmax(used - it->flat->used, 0);
         }
-        worker_barrier(worker);
     }
     REAL_NAME(flat_sheets_measure)(system, 0, worker);
 }
@@ -669,6 +671,14 @@ static void measure_ways(struct system *system, const struct worker *worker)
         REAL_NAME(surface_way_starts)(system, old, worker);
     worker_barrier(worker);
     find_ways(system, (const real *const *)old, worker);
+}
+
+// it->moved are those at the start of the next step.
+static void keep_bounds(struct surface_contact *it)
+{
+    memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
+    it->bounds_before = true;
+    it->displaced = false;
 }
 
 bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *worker)
@@ -721,11 +731,8 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         }
         it->motion.wanted = it->bounds_known =
             REAL_NAME(surface_motion_is_bounded)(system) && system->motion;
-        if (!it->rows) {
-            memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
-            it->bounds_before = true;
-            it->displaced = false;
-        }
+        if (!it->rows)
+            keep_bounds(it);
         if (it->overshot)
             it->skin = fmin(SKIN_MAX, fmin(2.3 * greatest_displacement(it), 2 * it->skin));
         it->steps_listed++;
@@ -741,9 +748,7 @@ void REAL_NAME(surface_lists_check_start)(struct system *system, const struct wo
     if (worker->index == 0) {
         const double most = greatest_use(it, it->moved);
         it->lists_due = most > 0.96 && isfinite(most);
-        memcpy(it->bounds, it->moved, it->tile_count * sizeof *it->bounds);
-        it->bounds_before = true;
-        it->displaced = false;
+        keep_bounds(it);
     }
     worker_barrier(worker);
 }
@@ -754,10 +759,7 @@ bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct work
     double flat = 0;
     worker_barrier(worker); // all have finished with the boxes
     if (holds_flat(it)) {
-        REAL_NAME(flat_sheets_measure)(system, it->way_step, worker);
-        worker_barrier(worker);
-        flat = REAL_NAME(flat_sheets_use)(it);
-        worker_barrier(worker);
+        flat = use_of_way(system, it->way_step, worker);
         REAL_NAME(flat_sheets_measure)(system, 0, worker);
     }
     find_boxes(system, BOXES_SINCE_LISTS, worker);

@@ -6,11 +6,6 @@
 #include "contact/surface_tangent.h"
 #include "contact/surface_way.h"
 
-static vec3 vec3_of(struct point p)
-{
-    return vec3_make((double)p.x, (double)p.y, (double)p.z);
-}
-
 // ---- The plane between two sides
 
 static double within(double fraction)
@@ -89,11 +84,10 @@ void REAL_NAME(crossing_find)(const struct system *system, const struct block_pa
     const uint32_t blocks[2] = {pair->a, pair->b};
     vec3 start[4];
     for (int i = 0; i < 4; i++) {
-        const uint32_t block = blocks[found->side[i]];
-        const struct surface_block *of = &contact->surfaces.blocks[block];
-        it->nodes[i] = contact->surfaces.nodes[of->first_node + (uint32_t)found->local[i]];
-        start[i] = vec3_of(REAL_NAME(surface_way_start)(system, it->nodes[i]));
-        it->moved[i] = vec3_subtract(vec3_of(state_point(system->state, it->nodes[i])), start[i]);
+        it->nodes[i] = block_node(contact, blocks[found->side[i]], found->local[i]);
+        start[i] = vec3_of_point(REAL_NAME(surface_way_start)(system, it->nodes[i]));
+        it->moved[i] =
+            vec3_subtract(vec3_of_point(state_point(system->state, it->nodes[i])), start[i]);
         it->velocity[i] = step_velocity(system->state, it->nodes[i]);
     }
     memcpy(it->start, start, sizeof start);

@@ -202,14 +202,9 @@ static void extend_block(struct system *system, uint32_t entry)
 void REAL_NAME(surface_way_note)(struct system *system, size_t node)
 {
     struct surface_contact *it = system->surface_contact;
-    const uint32_t own = it->own_entry[node];
-    if (own == UINT32_MAX)
-        return;
-    it->changed[it->entry_blocks[own]] |= CHANGED_NOW | CHANGED;
-    extend_block(system, own);
-    for (uint32_t h = it->halo_start[own]; h < it->halo_start[own + 1]; h++) {
-        it->changed[it->entry_blocks[it->halo[h]]] |= CHANGED_NOW | CHANGED;
-        extend_block(system, it->halo[h]);
+    for (uint32_t k = 0, entry; (entry = node_entry(it, node, k)) != UINT32_MAX; k++) {
+        it->changed[it->entry_blocks[entry]] |= CHANGED_NOW | CHANGED;
+        extend_block(system, entry);
     }
 }
 

@@ -264,16 +264,20 @@ static vec3 placed_before(const struct system *system, size_t index)
                                 : system->kinematic_targets.items[index - motion_count].position;
 }
 
-// For a step that has to be cut: where the nodes come from.
+// For a step that has to be cut: where a node comes from. One with a target is listed again, as that.
+static void note_start(struct system *system, size_t index, vec3 position)
+{
+    const uint32_t node = moving_node(system, index);
+    if (index >= system->topology->motion_count || !target_of(system, node))
+        REAL_NAME(surface_contact_drive)(system, node, position);
+}
+
 static void note_starts(struct system *system)
 {
-    const size_t motion_count = system->topology->motion_count, count = moving_count(system);
+    const size_t count = moving_count(system);
     REAL_NAME(surface_contact_drive_none)(system);
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t node = moving_node(system, i);
-        if (i >= motion_count || !target_of(system, node))
-            REAL_NAME(surface_contact_drive)(system, node, placed_before(system, i));
-    }
+    for (size_t i = 0; i < count; i++)
+        note_start(system, i, placed_before(system, i));
 }
 
 static void place_all(struct system *system, double elapsed, bool advance,
@@ -310,8 +314,7 @@ void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, 
         return;
     for (size_t i = 0; worker->index == 0 && i < count; i++) {
         const uint32_t node = moving_node(system, i);
-        if (i >= system->topology->motion_count || !target_of(system, node))
-            REAL_NAME(surface_contact_drive)(system, node, node_position(s, node));
+        note_start(system, i, node_position(s, node));
         struct placement placement = moving_placement(system, i, elapsed);
         const vec3 way = vec3_subtract(placement.position, node_position(s, node));
         state_put_velocity(s, node, vec3_make(way.x / step, way.y / step, way.z / step));
