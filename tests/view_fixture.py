@@ -138,14 +138,15 @@ class Window:
         true before the release."""
         do = self.screen.do
         do("mousemove", int(start[0]), int(start[1]))
-        time.sleep(0.2)
+        self.handled()
         for key in keys:
             do("keydown", key)
         do("mousedown", button)
+        self.handled()
         for i in range(1, steps + 1):
             do("mousemove", *(int(start[axis] + displacement[axis] * i / steps) for axis in (0, 1)))
             time.sleep(0.06)
-        time.sleep(0.3)
+        self.handled()
         seen = self.until(held, "what is held follows") if held else None
         do("mouseup", button)
         for key in keys:
@@ -153,12 +154,13 @@ class Window:
         return seen
 
     def click(self, name):
-        """Clicks the middle of a widget."""
+        """Clicks the middle of a widget. Frames of a busy machine take seconds, and a press and its
+        release in one frame are no click."""
         x, y, width, height = self.until(lambda now: name in now["widgets"], name)["widgets"][name]
         self.screen.do("mousemove", int(x + min(width / 2, 30)), int(y + height / 2))
-        time.sleep(0.3)
+        self.handled()
         self.screen.do("mousedown", 1)
-        time.sleep(0.3)
+        self.handled()
         self.screen.do("mouseup", 1)
 
     def close(self):
