@@ -2373,6 +2373,36 @@ def case_ranks_resume_whatever_a_run_started_from():
     expect(found.stdout.strip() == hash_of(0, whole, "--steps", "60"), found.stdout)
 
 
+def case_ranks_that_resume_differently_are_one_message():
+    """Rank 1 has a checkpoint of the same scene and step that went another way, or of another step."""
+    for body in ("cloth", "ball"):  # in parts, and whole on all ranks
+        text = launched(body, "output: {checkpoint: {every: 4e-4}}\n")
+        for name, velocity in (("r0/kept", "[0, 0, 0]"), ("r1/kept", "[0, 1, 0]")):
+            shutil.rmtree(os.path.join(FOLDER, name), ignore_errors=True)
+            path = write("moving.yaml", text.replace("velocity: [0, 0, 0]", f"velocity: {velocity}"))
+            one = start(0, "run", path, "--output", name, "--quiet")
+            expect(one.returncode == 0, one.stderr)
+        other = os.path.join(FOLDER, "r1", "kept")
+        shutil.copy(os.path.join(FOLDER, "r0", "kept", "scene.yaml"), other)
+
+        def expect_refused():
+            found = start_apart("resume", "kept", "--steps", "60")
+            lines = complaints(found.stderr)
+            expect(found.returncode == 2 and len(lines) == 1 and not found.stdout and
+                   " rank 1 has another checkpoint of that name than rank 0: " in lines[0],
+                   f"{found.returncode}: {found}")
+
+        expect_refused()
+        shutil.rmtree(os.path.join(FOLDER, "earlier"), ignore_errors=True)
+        one = start(0, "run", "moving.yaml", "--output", "earlier", "--quiet", "--steps", "20")
+        expect(one.returncode == 0, one.stderr)
+        earlier, newest = (os.path.join(FOLDER, folder, name) for folder in ("earlier", "r1/kept")
+                           for name in os.listdir(os.path.join(FOLDER, folder))
+                           if name.startswith("checkpoint"))
+        shutil.copy(earlier, newest)
+        expect_refused()
+
+
 def case_folder_that_ranks_do_not_share_is_one_message():
     """Rank 1 has a file system of its own there."""
     path = write("own.yaml",

@@ -315,6 +315,7 @@ taut_status archive_open(struct archive_reader *reader, archive_source *source, 
                          const char *path, taut_error *error)
 {
     *reader = (struct archive_reader){.source = source, .context = context, .path = path};
+    hash_begin(&reader->headers);
     if (!is_little_endian())
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "checkpoints are read on machines with little-endian numbers only");
@@ -333,7 +334,10 @@ taut_status archive_open(struct archive_reader *reader, archive_source *source, 
     if (status == TAUT_OK)
         status = fetch(reader, bytes + sizeof archive_magic, HEADER_BYTES - sizeof archive_magic,
                        "its header", error);
-    return status == TAUT_OK ? check_header(reader, bytes, error) : status;
+    if (status != TAUT_OK)
+        return status;
+    hash_add(&reader->headers, bytes, sizeof bytes);
+    return check_header(reader, bytes, error);
 }
 
 static taut_status check_trailer(struct archive_reader *reader, const unsigned char *bytes,
@@ -415,6 +419,7 @@ taut_status archive_next(struct archive_reader *reader, struct archive_chunk *ch
         return status;
     if (get_u64(bytes, 88) != hash_of(bytes, 88))
         return altered(reader, "a chunk's header", "the checksum", error);
+    hash_add(&reader->headers, bytes, sizeof bytes);
     memcpy(chunk->name, bytes + 8, sizeof chunk->name);
     chunk->type = (enum archive_type)bytes[4];
     chunk->total = get_u64(bytes, 48);
@@ -436,6 +441,11 @@ taut_status archive_next(struct archive_reader *reader, struct archive_chunk *ch
     reader->last = *chunk;
     chunk->numbers = skipped ? NULL : reader->numbers;
     return status;
+}
+
+uint64_t archive_fingerprint(const struct archive_reader *reader)
+{
+    return hash_end(&reader->headers);
 }
 
 void archive_close(struct archive_reader *reader)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 
 enum {
@@ -110,6 +111,7 @@ struct archive_reader {
     uint64_t bytes, chunks;
     int failure;
     unsigned char *packed, *numbers;
+    struct hash headers; // of all headers so far, which have the checksums of what follows them
     struct archive_chunk last; // what is known of the array that is being read
     // Whether the numbers of a chunk, which has no ->numbers yet, are neither read nor checked. NULL: all are.
     bool (*skips)(void *context, const struct archive_chunk *chunk);
@@ -124,6 +126,9 @@ taut_status archive_open(struct archive_reader *reader, archive_source *source, 
 // once the trailer and that nothing follows it have been checked, chunk->name is empty.
 taut_status archive_next(struct archive_reader *reader, struct archive_chunk *chunk,
                          taut_error *error);
+
+// Distinguishes streams by what has been read of them, numbers included, whether they were skipped or not.
+uint64_t archive_fingerprint(const struct archive_reader *reader);
 
 void archive_close(struct archive_reader *reader);
 

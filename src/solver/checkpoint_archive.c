@@ -953,8 +953,12 @@ taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error)
         solver_begin_together(solver);
         status = read_state(solver->reading, solver, &checkpoint, error);
         ready = status == TAUT_OK;
-        if (ranks_all(ready))
-            status = continue_from(solver, &checkpoint, error);
+        if (ranks_all(ready)) {
+            solver->checkpoint = archive_fingerprint(&solver->reading->archive);
+            status = solver_check_start(solver, error);
+            if (status == TAUT_OK)
+                status = continue_from(solver, &checkpoint, error);
+        }
         solver_end_part(solver);
     }
     checkpoint_free(&checkpoint);
@@ -982,6 +986,7 @@ taut_status solver_create_from_checkpoint(const taut_scene *scene,
     if (status == TAUT_OK)
         status = solver_create(scene, &reading->options, solver, error);
     if (status == TAUT_OK && solver_waits(*solver)) {
+        (*solver)->checkpoint = archive_fingerprint(&reading->archive);
         (*solver)->reading = reading;
         return TAUT_OK;
     }
@@ -990,8 +995,10 @@ taut_status solver_create_from_checkpoint(const taut_scene *scene,
         reading->own = (struct range){0, (size_t)(*solver)->topology->node_count};
         status = read_state(reading, *solver, &checkpoint, error);
     }
-    if (status == TAUT_OK)
+    if (status == TAUT_OK) {
+        (*solver)->checkpoint = archive_fingerprint(&reading->archive);
         status = continue_from(*solver, &checkpoint, error);
+    }
     checkpoint_free(&checkpoint);
     reading_free(reading);
     if (status != TAUT_OK) {

@@ -17,6 +17,7 @@ struct taut_solver {
     struct system *system;
     uint64_t digest; // of the model that it was created of (scene/bodies.h)
     uint64_t start;  // of several ranks: the digest of what it begins with; 0: with a checkpoint
+    uint64_t checkpoint; // the fingerprint of what has been read of the one it continues; 0: none
     int threads;
     bool pinned;                  // workers are bound to their NUMA nodes
     struct numa_binding *binding; // of the threads of `team`
@@ -75,6 +76,10 @@ struct part_conditions {
     bool gas;
     bool fragile_off_grid; // some of these break or yield
 };
+
+// Whether all ranks begin with the same state, or have read the same of the same checkpoint. Collective; the
+// same result on all.
+taut_status solver_check_start(const taut_solver *solver, taut_error *error);
 
 // Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. Also for a
 // scene that is compiled and planned, on these ranks.
@@ -203,7 +208,8 @@ double checkpoint_fixed_bytes(const taut_solver *solver);
 
 // Of a solver of which ranks hold only their parts and that continues from a checkpoint: the options with
 // which it starts, and then the state. `ready`: this rank has started it. Each reads what it needs; if one
-// fails, it alone returns that, and none takes the state over. Collective.
+// fails, it alone returns that, and none takes the state over, nor if they have read different files.
+// Collective.
 const struct solver_options *reading_options(const struct reading *reading);
 taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error);
 void reading_free(struct reading *reading); // may be NULL

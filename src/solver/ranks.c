@@ -148,12 +148,15 @@ static taut_status check_model(const taut_solver *solver, const taut_scene *scen
                         error);
 }
 
-// Likewise, whether they begin with the same state; of a checkpoint only rank 0 has chosen which.
-static taut_status check_start(const taut_solver *solver, taut_error *error)
+taut_status solver_check_start(const taut_solver *solver, taut_error *error)
 {
     struct hash hash;
     hash_begin(&hash);
     hash_add(&hash, &solver->start, sizeof solver->start);
+    hash_add(&hash, &solver->checkpoint, sizeof solver->checkpoint);
+    if (solver->checkpoint)
+        return refuse_other(find_other(&hash), "has another checkpoint of that name than rank 0",
+                            error);
     return refuse_other(find_other(&hash),
                         "starts from another state than rank 0 (the velocities of its bodies, "
                         "'initial', or 'existing' of contact differ)",
@@ -179,7 +182,7 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 {
     taut_status status = check_model(solver, scene, error);
     if (status == TAUT_OK)
-        status = check_start(solver, error);
+        status = solver_check_start(solver, error);
     if (status == TAUT_OK)
         status = check_time(solver, scene, error);
     return status;
