@@ -129,3 +129,16 @@ uint64_t crossings_of(taut_solver *solver, const struct everything *all)
     free(bodies);
     return count;
 }
+
+uint64_t crossings_in_run(taut_solver *solver, int frames, uint64_t apart)
+{
+    struct everything all = everything_of(solver);
+    uint64_t crossings = 0;
+    for (int i = 0; i < frames; i++) {
+        advance(solver, apart);
+        crossings += crossings_of(solver, &all);
+    }
+    free_everything(&all);
+    taut_solver_destroy(solver);
+    return crossings;
+}

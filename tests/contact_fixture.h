@@ -31,6 +31,9 @@ void free_everything(struct everything *all);
 // Pairs of triangles that cross, overlap or touch at present.
 uint64_t crossings_of(taut_solver *solver, const struct everything *all);
 
+// The sum of those of so many frames, this many steps apart. Destroys the solver.
+uint64_t crossings_in_run(taut_solver *solver, int frames, uint64_t apart);
+
 // The point of a line between two others that is nearest to p; and the distance of p from the nearest
 // triangle. By other formulas than those of the library.
 vec3 nearest_on_side(vec3 p, vec3 a, vec3 b);
