@@ -23,6 +23,18 @@ struct impact {
     "colliders:\n"                                                                                 \
     "  - {type: plane, response: project}\n"
 
+// A sphere that projects comes to where the nodes of two balls have been.
+#define PUSHED_BALLS(integrator, precision)                                                        \
+    "precision: " precision "\nsimulation: {integrator: " integrator ", dt: 0.0004, steps: 1}\n"   \
+    "contact: {thickness: 0.004}\n"                                                                \
+    "bodies:\n"                                                                                    \
+    "  - {name: a, type: sphere, center: [0, 0.11, 0], radius: 0.05, subdivisions: 1,\n"           \
+    "     node_mass: 0.001, stiffness: 20}\n"                                                      \
+    "  - {name: b, type: sphere, center: [0.01, 0.225, 0], radius: 0.05, subdivisions: 1,\n"       \
+    "     node_mass: 0.001, stiffness: 20}\n"                                                      \
+    "colliders:\n"                                                                                 \
+    "  - {type: sphere, radius: 0.05, velocity: [0.5, 5, 0], response: project}\n"
+
 // Each of them has had steps from which a run continued with another motion, as found by trying scenes at
 // random: cuts began where lists had been made, or went by candidates that only wide lists had.
 static const struct impact IMPACTS[] = {
@@ -107,6 +119,7 @@ static const struct impact IMPACTS[] = {
     {"two balls in steps of a thickness, which the projection would move through each other",
      FALLING_BALLS("velocity_verlet", "double", "0.0008"), 22, 36},
     {"the same with the method of order 4", FALLING_BALLS("rk4", "single", "0.0008"), 22, 36},
+    {"two balls before a sphere that projects", PUSHED_BALLS("velocity_verlet", "mixed"), 46, 60},
 };
 
 // The run is saved at each of these steps, and all that it remembers at its end is what a run from each has.
@@ -229,6 +242,90 @@ static void test_bits_of_projection(void **state)
     assert_same_hashes(hash_of_balls, "midpoint");
 }
 
+// Runs a scene in which nothing may pass, nor find no end, nor move into the sphere.
+static void assert_pushed_apart(const char *text, int steps, uint64_t least_cuts, const char *name)
+{
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    taut_solver *solver = solver_from(scene_of("%s", text), &options);
+    struct everything all = everything_of(solver);
+    const double before = energy_of(solver).total;
+    for (int step = 0; step < steps; step++) {
+        advance(solver, 1);
+        if (crossings_of(solver, &all) != 0)
+            fail_msg("%s: crossing in step %d", name, step + 1);
+        struct sphere_state sphere = solver_sphere(solver, 0);
+        for (uint64_t node = 0; node < all.nodes; node++) {
+            const vec3 out = vec3_subtract(position_of(solver, node), sphere.centre);
+            assert_true(vec3_length(out) > sphere.radius - 1e-6);
+        }
+    }
+    const struct surface_cuts cuts = solver_surface_cuts(solver);
+    if (cuts.unresolved != 0)
+        fail_msg("%s: %d steps without an end", name, (int)cuts.unresolved);
+    assert_true(cuts.steps > least_cuts);
+    const struct work_done work = work_of(solver);
+    const double lost = work.projection + work.truncation + work.friction + work.damping;
+    assert_near(energy_of(solver).total - before, work.drives - lost, 0.08 * work.drives);
+    free_everything(&all);
+    taut_solver_destroy(solver);
+}
+
+// A sphere that moves comes to where nodes started: what it pushes is cut in the frame of its motion.
+static void test_a_projecting_sphere_that_moves_leaves_a_way(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *scene;
+    } balls[] = {
+        {"velocity_verlet", PUSHED_BALLS("velocity_verlet", "single")},
+        {"verlet", PUSHED_BALLS("verlet", "single")},
+        {"symplectic_euler", PUSHED_BALLS("symplectic_euler", "single")},
+        {"rk4", PUSHED_BALLS("rk4", "single")},
+        {"midpoint", PUSHED_BALLS("midpoint", "single")},
+        {"explicit_euler", PUSHED_BALLS("explicit_euler", "single")},
+        {"verlet in double", PUSHED_BALLS("verlet", "double")},
+        {"midpoint in double", PUSHED_BALLS("midpoint", "double")},
+        {"symplectic_euler in mixed", PUSHED_BALLS("symplectic_euler", "mixed")},
+        {"rk4 in mixed", PUSHED_BALLS("rk4", "mixed")},
+    };
+    for (size_t i = 0; i < sizeof balls / sizeof balls[0]; i++)
+        assert_pushed_apart(balls[i].scene, 90, 30, balls[i].name);
+}
+
+// Parts of ways around a sphere end inside it, and this finds no end if nodes are moved out each time.
+static void test_a_way_around_a_projecting_sphere_ends_before_it(void **state)
+{
+    (void)state;
+    assert_pushed_apart(
+        "precision: double\n"
+        "simulation: {integrator: velocity_verlet, dt: 0.00018824, steps: 1}\n"
+        "contact: {thickness: 0.003, friction_coefficient: 0.5}\n"
+        "bodies:\n"
+        "  - {name: a, type: sphere, center: [0.014548, 0.13512, -0.0147125], radius: 0.04052,\n"
+        "     subdivisions: 2, mass: 0.162, stiffness: 17.3}\n"
+        "colliders:\n"
+        "  - {type: sphere, radius: 0.086599, response: project, friction: 0.05,\n"
+        "     velocity: [1.42636, 6.41533, 1.93164]}\n"
+        "  - {type: room, min: [-0.5, -1, -0.5], max: [0.5, 0.4876, 0.5], response: project}\n",
+        111, 60, "a ball");
+}
+
+static uint64_t hash_of_pushed(const void *context, const struct solver_options *options)
+{
+    taut_solver *solver = solver_from(scene_of("%s", (const char *)context), options);
+    advance(solver, 60);
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_bits_before_a_projecting_sphere(void **state)
+{
+    (void)state;
+    assert_same_hashes(hash_of_pushed, PUSHED_BALLS("velocity_verlet", "single"));
+    assert_same_hashes(hash_of_pushed, PUSHED_BALLS("midpoint", "double"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +333,9 @@ int main(void)
         cmocka_unit_test(test_projection_moves_nothing_through_surfaces),
         cmocka_unit_test(test_the_budget_of_projection_closes),
         cmocka_unit_test(test_bits_of_projection),
+        cmocka_unit_test(test_a_projecting_sphere_that_moves_leaves_a_way),
+        cmocka_unit_test(test_a_way_around_a_projecting_sphere_ends_before_it),
+        cmocka_unit_test(test_bits_before_a_projecting_sphere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,14 +108,17 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
 
 // After that, in an explicit step with colliders that project: whether nodes are inside these, at a time, s. If
 // so, surface_lift_begin keeps the start of the step (`has_cut`: the cut has kept it), surface_lift moves those
-// nodes out, and surface_lift_undo back, and keeps these positions for surface_contact_cut_energy; surface_contact_passes and surface_contact_cut are then those of the way
-// to there, until surface_lift_end. `resolved`: nothing is left that the projection might move through a surface.
-// The results are the same on every worker; all end with a barrier. surface_lift_begin: false without memory.
+// nodes out, and surface_lift_undo back, and keeps these positions for surface_contact_cut_energy;
+// surface_contact_passes and surface_contact_cut are then those of the way to there, until surface_lift_end.
+// `holds`: the cut moves no node back into a sphere that moves. `resolved`: nothing is left that the projection
+// might move through a surface. The results are the same on every worker; all end with a barrier.
+// surface_lift_begin: false without memory.
 bool REAL_NAME(surface_lift_needed)(struct system *system, double time,
                                     const struct worker *worker);
 bool REAL_NAME(surface_lift_begin)(struct system *system, bool has_cut,
                                    const struct worker *worker);
-void REAL_NAME(surface_lift)(struct system *system, double time, const struct worker *worker);
+void REAL_NAME(surface_lift)(struct system *system, double time, bool holds,
+                             const struct worker *worker);
 void REAL_NAME(surface_lift_undo)(struct system *system, const struct worker *worker);
 void REAL_NAME(surface_lift_end)(struct system *system, bool resolved, const struct worker *worker);
 

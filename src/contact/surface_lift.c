@@ -1,12 +1,24 @@
 // Moves nodes that an explicit step has left inside colliders with `response: project` onto their surfaces,
 // before the projection does so at the end of the step: its motion from the start to there is cut as well
 // (integrate.c). Velocities are left to the projection.
+//
+// What is left of a way to a place outside a sphere that moves would often end inside: the sphere has come to
+// where the node was. So the way is cut in the frame of the sphere, and with it what the node pushes.
+#include "base/memory.h"
 #include "contact/culling.h"
+#include "contact/surface_carriers.h"
 #include "contact/surface_motion.h"
 #include "contact/surface_way.h"
 #include "state/reading.h"
 
 #include <string.h>
+
+// The rounding of the coordinates that contact knows, of a state with low parts without these.
+static double lift_slack(vec3 position)
+{
+    const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
+    return 4 * (double)REAL_EPSILON * size + (double)REAL_TINY;
+}
 
 // Where a collider moves a node to; false: the node is not inside, but for rounding: what has been moved onto
 // a surface is not always on it.
@@ -44,8 +56,23 @@ static void note_lifted(struct surface_contact *it, size_t node)
         it->changed[it->entry_blocks[entry]] |= CHANGED;
 }
 
-// Looks at the nodes of a block that are inside a collider, and moves them out, if `moves`.
-static bool lift_block(struct system *system, size_t block, double time, bool moves)
+static void list_lifted(struct surface_contact *it, size_t node, size_t collider)
+{
+    if (!array_reserve((void **)&it->lifted, &it->lifted_capacity, it->lifted_count + 1,
+                       sizeof *it->lifted)) {
+        atomic_store(&it->failed, true);
+        return;
+    }
+    it->lifted[it->lifted_count++] = (struct lifted_node){(uint32_t)node, (uint32_t)collider};
+}
+
+static bool moves(const struct surface *surface)
+{
+    return vec3_dot(surface->velocity, surface->velocity) > 0;
+}
+
+// Looks at the nodes of a block that are inside a collider, and moves them out, if `lifts`.
+static bool lift_block(struct system *system, size_t block, double time, bool lifts)
 {
     const struct range nodes = contact_block_nodes(system, block);
     const struct node_box found = find_node_box(system, nodes);
@@ -66,11 +93,13 @@ static bool lift_block(struct system *system, size_t block, double time, bool mo
             if (!(near[at / 64] >> at % 64 & 1) || system->constants->inverse_mass[node] == 0)
                 continue;
             position = state_position(system->state, node);
-            if (!lifted(&surface, &position, touching_slack(system->state, position)))
+            if (!lifted(&surface, &position, lift_slack(position)))
                 continue;
-            if (!moves)
+            if (!lifts)
                 return true;
             put_lifted(system, node, position);
+            if (moves(&surface))
+                list_lifted(system->surface_contact, node, c);
             note_lifted(system->surface_contact, node);
             moved = true;
         }
@@ -105,16 +134,22 @@ bool REAL_NAME(surface_lift_begin)(struct system *system, bool has_cut, const st
     if (worker->index == 0) {
         it->way_kept = false;
         it->lifts = true;
+        it->lifted_count = 0;
+        it->unresolved_before = it->cuts.unresolved - (has_cut && it->has_no_end);
     }
     worker_barrier(worker);
     return it->starts[0] && it->starts[1] && it->starts[2];
 }
 
-void REAL_NAME(surface_lift)(struct system *system, double time, const struct worker *worker)
+void REAL_NAME(surface_lift)(struct system *system, double time, bool holds,
+                             const struct worker *worker)
 {
     const struct contacts *all = &system->contacts;
     struct surface_contact *it = system->surface_contact;
     if (worker->index == 0) {
+        it->has_no_end = false;
+        it->lift_time = time;
+        it->holds = holds;
         it->change_count = 0;
         memset(it->changed, 0, it->surfaces.block_count);
         for (size_t block = 0; block < all->blocks; block++)
@@ -123,6 +158,123 @@ void REAL_NAME(surface_lift)(struct system *system, double time, const struct wo
         it->displaced = true; // boxes of the motion are not those of the present positions
     }
     worker_barrier(worker);
+}
+
+// ---- In the frame of a sphere that moves
+
+static size_t carrier_of(struct system *system, size_t collider)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface start = surface_at(system, collider, it->way_begin),
+                         end = surface_at(system, collider, it->lift_time);
+    return REAL_NAME(carrier_of_shape)(system, collider, vec3_subtract(end.centre, start.centre),
+                                       end.velocity);
+}
+
+void REAL_NAME(surface_lift_carry)(struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    for (size_t i = 0; i < it->lifted_count; i++)
+        it->carriers->of[it->lifted[i].node] = (uint32_t)carrier_of(system, it->lifted[i].collider);
+}
+
+// The motion of a node relative to a sphere.
+struct relative_way {
+    vec3 from, to; // m, from the centre
+    double radius, least;
+    vec3 velocity; // m/s, of the sphere
+};
+
+static struct relative_way way_to(const struct system *system, size_t node, size_t collider)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct surface start = surface_at(system, collider, it->way_begin),
+                         end = surface_at(system, collider, it->lift_time);
+    const vec3 first = vec3_of_point(REAL_NAME(surface_way_start)(system, node)),
+               last = state_position(system->state, node);
+    return (struct relative_way){
+        .from = vec3_subtract(vec3_add(system->state->origin, first), start.centre),
+        .to = vec3_subtract(last, end.centre),
+        .radius = end.radius,
+        .least = lift_slack(last),
+        .velocity = end.velocity,
+    };
+}
+
+// Whether it leads in, but for rounding; one that has started inside may not lead farther in.
+static bool leads_in(const struct relative_way *way)
+{
+    const double outside = fmin(way->radius, vec3_length(way->from));
+    return vec3_length(way->to) < outside - way->least;
+}
+
+// The part of it that does not.
+static double part_outside(const struct relative_way *way)
+{
+    const vec3 moved = vec3_subtract(way->to, way->from);
+    const double a = vec3_dot(moved, moved), b = vec3_dot(way->from, moved),
+                 c = vec3_dot(way->from, way->from) - way->radius * way->radius;
+    if (!(c > 0))
+        return 0;
+    return fmin(1, c / (sqrt(fmax(0, b * b - a * c)) - b)); // b < 0
+}
+
+static void hold_node(struct system *system, size_t node, size_t collider,
+                      const struct relative_way *way)
+{
+    struct surface_contact *it = system->surface_contact;
+    const double lost = 1 - part_outside(way);
+    const vec3 velocity = step_velocity(system->state, node);
+    const vec3 slower = vec3_scale(lost, vec3_subtract(velocity, way->velocity));
+    const vec3 back = vec3_scale(lost, vec3_subtract(way->to, way->from));
+    count_stopped(system);
+    it->carriers->of[node] = (uint32_t)carrier_of(system, collider);
+    REAL_NAME(surface_way_log)(system, node);
+    state_put(system->state, node, vec3_subtract(state_position(system->state, node), back));
+    put_step_velocity(system, node, vec3_subtract(velocity, slower));
+    it->cut_work -= vec3_dot(slower, way->velocity) / (double)system->constants->inverse_mass[node];
+    REAL_NAME(surface_way_note)(system, node);
+}
+
+// But for what another one carries: between two neither would have its way.
+static bool hold_block(struct system *system, size_t collider, size_t block)
+{
+    const double time = system->surface_contact->lift_time;
+    const struct range nodes = contact_block_nodes(system, block);
+    const struct block_box box = box_of_nodes(system, nodes);
+    const size_t number = carrier_of(system, collider);
+    struct surface surface;
+    uint64_t near[BLOCK_WORDS];
+    bool any = false;
+    if (!find_near_collider(system, collider, RESPONSE_PROJECT, time, &box, block_slack(&box),
+                            nodes, &surface, near))
+        return false;
+    for (size_t node = nodes.first; node < nodes.end; node++) {
+        const size_t at = node - nodes.first;
+        if (!(near[at / 64] >> at % 64 & 1) || system->constants->inverse_mass[node] == 0)
+            continue;
+        const uint32_t carried = system->surface_contact->carriers->of[node];
+        const struct relative_way way = way_to(system, node, collider);
+        if (!leads_in(&way) || (carried != NOT_CARRIED && carried != number))
+            continue;
+        hold_node(system, node, collider, &way);
+        any = true;
+    }
+    return any;
+}
+
+bool REAL_NAME(surface_lift_hold)(struct system *system)
+{
+    bool any = false;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        const struct scene_collider *collider = &system->topology->colliders[c];
+        const struct surface surface = surface_at(system, c, system->surface_contact->lift_time);
+        if (collider->response != RESPONSE_PROJECT || !moves(&surface))
+            continue;
+        for (size_t block = 0; block < system->contacts.blocks; block++)
+            any |= hold_block(system, c, block);
+    }
+    return any;
 }
 
 void REAL_NAME(surface_lift_undo)(struct system *system, const struct worker *worker)
@@ -143,7 +295,7 @@ void REAL_NAME(surface_lift_end)(struct system *system, bool resolved, const str
             REAL_NAME(surface_memory_has_run_out)(system);
         it->lifts = it->steps_known = false;
         it->displaced = true;
-        it->cuts.unresolved += !resolved;
+        it->cuts.unresolved = it->unresolved_before + (!resolved || it->has_no_end);
     }
     worker_barrier(worker);
 }

@@ -511,6 +511,8 @@ static bool cut_all(struct system *system, struct pair_finder *finder, bool toge
             cut |= cut_list(system, finder, i, together, stuck);
     if (it->shapes)
         cut |= REAL_NAME(shape_contact_cut)(system, together, stuck);
+    if (it->lifts && it->holds && it->carries)
+        cut |= REAL_NAME(surface_lift_hold)(system);
     return cut;
 }
 
@@ -554,7 +556,8 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         it->steps_known &= !cut;
     if (cut)
         REAL_NAME(surface_contact_count_cut)(system);
-    it->cuts.unresolved += rounds == ROUNDS || stuck;
+    it->has_no_end = rounds == ROUNDS || stuck;
+    it->cuts.unresolved += it->has_no_end;
     it->lists_due |= it->lists_due_next;
     it->lists_due_next = it->bounds_known = it->bounds_before = false;
     if (it->overshot)
@@ -577,6 +580,8 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
                 it->carries = false;
                 atomic_store(&it->failed, true);
             }
+            if (round == first_round(it) && it->lifts && it->carries)
+                REAL_NAME(surface_lift_carry)(system);
             it->cuts_again = !atomic_load(&it->failed) &&
                              cut_all(system, &finder, round < ROUNDS_TOGETHER, stuck);
             // Nothing that may be cut, but what carries nodes may show a plane that is not passed.
@@ -649,8 +654,10 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     const struct surface_cuts before = it->cuts;
     memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
     if (!REAL_NAME(surface_way_begin)(system, worker)) {
-        if (worker->index == 0)
+        if (worker->index == 0) {
+            it->has_no_end = false;
             REAL_NAME(surface_memory_has_run_out)(system);
+        }
         worker_barrier(worker);
         return;
     }

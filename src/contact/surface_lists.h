@@ -45,6 +45,11 @@ struct driven_node {
     real at[3];
 };
 
+// A node that has been moved out of a sphere that moves.
+struct lifted_node {
+    uint32_t node, collider;
+};
+
 // A pair of blocks and its list of candidates, which are made when they may come within reach, with a
 // skin of their own. Distances, m, are those at the start of the step: at least so far apart are the
 // nearest of all candidates (pair.least), and those that are not listed. The skin is in units of the
@@ -158,7 +163,13 @@ struct surface_contact {
     real *starts[3];
     size_t starts_nodes;
     bool way_kept;
-    bool lifts; // starts are kept, and nodes have been moved out of projecting colliders
+    bool
+        lifts; // starts are kept, and nodes have been moved out of projecting colliders, at that time, s:
+    double lift_time;
+    bool holds;                 // cuts move no node back into a sphere that moves
+    struct lifted_node *lifted; // out of such ones, in this step
+    size_t lifted_count, lifted_capacity;
+    uint64_t unresolved_before; // steps before this one
     struct node_change *changes;
     size_t change_count, change_capacity;
     size_t tile_count, tile_part_count; // and for how many there is space
@@ -245,6 +256,7 @@ struct surface_contact {
     double uncut_kinetic; // J, the greatest before a cut since then
     double cut_work;      // J, in the last of them: of nodes and shapes with a prescribed motion
     bool cuts_again;      // something has been cut in this round
+    bool has_no_end;      // the last cut: something is still passed
     uint8_t *changed;     // by block: in which round of the last cut a node of it has been moved
 };
 

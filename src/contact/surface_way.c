@@ -219,10 +219,12 @@ void REAL_NAME(surface_way_free)(struct surface_contact *it)
         free(it->starts[axis]);
     free(it->changes);
     free(it->driven);
+    free(it->lifted);
 }
 
 uint64_t REAL_NAME(surface_way_bytes)(const struct surface_contact *it)
 {
     return (it->starts[0] ? 3 * it->starts_nodes * sizeof(real) : 0) +
-           it->change_capacity * sizeof *it->changes + it->driven_capacity * sizeof *it->driven;
+           it->change_capacity * sizeof *it->changes + it->driven_capacity * sizeof *it->driven +
+           it->lifted_capacity * sizeof *it->lifted;
 }

@@ -405,11 +405,12 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
 }
 
 // What it takes to move the nodes out of colliders as they have been moved.
-static void count_lift(struct system *system, struct evaluation end, const struct worker *worker)
+static void count_lift(struct system *system, struct evaluation end, bool holds,
+                       const struct worker *worker)
 {
     REAL_NAME(surface_lift_undo)(system, worker);
     const struct motion_energy before = energy_of_motion(system, end, worker);
-    REAL_NAME(surface_lift)(system, end.time, worker);
+    REAL_NAME(surface_lift)(system, end.time, holds, worker);
     const struct motion_energy after = energy_of_motion(system, end, worker);
     const struct surface_energy surfaces =
         REAL_NAME(surface_contact_cut_energy)(system, weight_of_end(&system->settings) > 0, worker);
@@ -421,24 +422,27 @@ static void count_lift(struct system *system, struct evaluation end, const struc
 // The projection at the end of the step moves nodes onto surfaces, after the motion has been cut, and may move
 // them through others. Where it would, the step is cut as if they had come there at once. In all other steps
 // nodes are put back, and the projection moves them as if this had not been. A cut may leave nodes inside
-// a sphere, or one that moves: then again.
+// a sphere: then again. In the frame of a sphere that moves (surface_carriers.h) the start of the step leaves all
+// nodes outside, and parts of the way there end inside as those around one at rest do; where that finds no end
+// soon, they end where the way leads in.
 static void limit_projected(struct system *system, struct evaluation end, bool has_cut,
                             const struct worker *worker)
 {
-    enum { LIFTS = 8 };
+    enum { LIFTS = 8, LIFTS_FREELY = 4 };
     bool passes = true;
     if (!REAL_NAME(surface_lift_needed)(system, end.time, worker) ||
         !REAL_NAME(surface_lift_begin)(system, has_cut, worker))
         return;
     for (int lifts = 0; passes; lifts++) {
-        REAL_NAME(surface_lift)(system, end.time, worker);
+        const bool holds = lifts >= LIFTS_FREELY;
+        REAL_NAME(surface_lift)(system, end.time, holds, worker);
         passes = REAL_NAME(surface_contact_passes)(system, end.time, worker);
         if (!passes || lifts == LIFTS) {
             REAL_NAME(surface_lift_undo)(system, worker);
             break;
         }
         if (system->settings.keep_energy_budget)
-            count_lift(system, end, worker);
+            count_lift(system, end, holds, worker);
         cut_and_count(system, end, worker);
         passes = REAL_NAME(surface_lift_needed)(system, end.time, worker);
     }
