@@ -1023,9 +1023,9 @@ output: {{every_steps: {steps}}}
 """
 
 
-def compare_peaks(dt, steps, wide, arguments, more="", after="", beside="", law="", wind=""):
+def compare_peaks(dt, steps, wide, arguments, more="", after="", beside="", law="", wind="", gas=""):
     """What the nodes of a lattice take, beside what a process takes without them."""
-    springs = "mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4" + law + "}, k2: {stiffness: 5}}"
+    springs = "mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4" + law + "}, k2: {stiffness: 5}}" + gas
     few, many = (write(f"lattice-{layers}.yaml",
                        JELLY.format(dt=dt, steps=steps, wide=wide, layers=layers, more=more, wind=wind,
                                     law=springs).replace("output:", beside + "output:") + after)
@@ -1077,7 +1077,16 @@ def case_a_rank_has_memory_for_its_part_beside_small_bodies():
         raise Skipped("sanitizers take memory of their own")
     ball = ("  - {name: ball, type: sphere, center: [0, 3, 0], radius: 0.2, subdivisions: 4, mass: 0.3, "
             "spring: {stiffness: 50}}\n")
-    compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], beside=ball)
+    for gas in ("", ", pressure: {amount: 3}"):
+        compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], beside=ball.replace("}}", "}" + gas + "}"))
+
+
+def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    for volume in ("divergence", "box"):
+        compare_peaks("5.0e-5", 2, 64, ["--output", "rows", "--force"],
+                      gas=", pressure: {amount: 5, volume: " + volume + "}")
 
 
 def case_driven_nodes_alone_have_velocities_of_their_own():
@@ -1427,6 +1436,102 @@ def case_output_with_gas_has_the_same_bytes():
     for integrator in EXPLICIT:
         same_files(gassy("gases.yaml", GASES), "--set", f"simulation.integrator={integrator}")
     same_files(gassy("box.yaml", ["box"]))
+
+
+# Volumes of packed springs, of edges, of faces and rings on grids, and of bounding boxes.
+GAS_BESIDE = """
+simulation: {{integrator: {integrator}, dt: {dt}, steps: {steps}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: net, type: cloth, nodes: [120, 170], origin: [0, 1, 0], u: [1, 0, 0], v: [0, 0, 2.8], mass: 1,
+     pins: [corners], spring: {{stiffness: 20, damping: 0.001}}}}
+  - {{name: mat, type: lattice, nodes: [60, 2, 70], spacing: 0.02, origin: [0, 0.001, 0], mass: 1,
+     springs: {{k1: {{stiffness: 50, damping: 0.001}}}}, pressure: {{amount: 2, inflate: 0.1{mat}}}}}
+  - {{name: ball, type: sphere, center: [0, 0.5, 1], radius: 0.2, subdivisions: 4, mass: 0.3, pins: [3, 77],
+     spring: {{stiffness: 50, damping: 0.001}}, pressure: {{amount: {ball}, gamma: 1.4, inflate: 0.05}}}}
+  - {{name: egg, type: sphere, center: [1, 0.5, 1], radius: 0.2, subdivisions: 2, mass: 0.3,
+     spring: {{stiffness: 50}}, pressure: {{amount: 4, volume: ellipsoid}}}}
+  - {{name: ring, type: ring, center: [2, 0.5, 1], radius: 0.2, nodes: 200, mass: 0.3,
+     spring: {{stiffness: 50, damping: 0.001}}, pressure: {{amount: 4, atmosphere: 10}}}}
+  - {{name: block, type: lattice, nodes: [13, 14, 83], spacing: 0.02, origin: [0, 0.001, 2], mass: 0.5,
+     shells: 2, velocity: [0.5, -3, 0], springs: {{k1: {{stiffness: 50, damping: 0.001}}, kb1: {{stiffness: 20}}}},
+     pressure: {{amount: {block}, inflate: 0.1{volume}}}}}
+colliders:
+  - {{type: plane, stiffness: 40}}
+output: {{every: {every}, pc2: true, vtp: {{forces: true}}}}
+"""
+
+
+def gas_beside(name, integrator="symplectic_euler", dt=2e-5, steps=48, wind="", mat="", volume="", ball=4, block=3):
+    return write(name, GAS_BESIDE.format(integrator=integrator, dt=dt, steps=steps, every=16 * dt, wind=wind, mat=mat,
+                                         volume=volume, ball=ball, block=block))
+
+
+def case_parts_with_gas_have_the_same_bytes():
+    windy = {"wind": ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"}
+    for integrator, precision, ranks, more in (
+            ("symplectic_euler", "single", 3, {}), ("verlet", "mixed", 2, {"volume": ", volume: box"}),
+            ("velocity_verlet", "double", 4, {"mat": ", volume: sphere"}), ("rk4", "single", 5, windy),
+            ("midpoint", "mixed", 3, {"dt": 1e-7})):
+        found = same_files(gas_beside("gas-beside.yaml", integrator, **more), "--precision", precision, ranks=ranks)
+        expect(b"volume_block" in found["energy.csv"], str(found.keys()))
+        expect(piece_names(f"folder-{ranks}"), f"{integrator}: frames are whole")
+    assert_one_hash(gas_beside("gas-beside.yaml"), all_ranks=(2, 5))
+    same_files(gas_beside("gas-beside.yaml"), "--set", "output.work=false", ranks=3)
+
+
+def case_parts_with_gas_follow_the_same_bound():
+    """dt: auto, which is set by a lattice of which ranks have parts; the last scene is continued on other numbers
+    of ranks."""
+    for integrator, ranks in (("symplectic_euler", 3), ("velocity_verlet", 2)):
+        path = write("gas-auto.yaml", f"""
+simulation: {{integrator: {integrator}, dt: auto, duration: 0.33}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6}}
+bodies:
+  - {{name: mat, type: lattice, nodes: [12, 2, 60], spacing: 0.02, origin: [0, 0.001, 0], mass: 1,
+     springs: {{k1: {{stiffness: 50, damping: 0.001}}}}, pressure: {{amount: 2, inflate: 2.0e-4}}}}
+  - {{name: ball, type: sphere, center: [0, 0.5, 1], radius: 0.2, subdivisions: 2, mass: 0.1, pins: [3, 77],
+     spring: {{stiffness: 50, damping: 0.001}}, pressure: {{amount: 4, gamma: 1.4, inflate: 0.001}}}}
+  - {{name: block, type: lattice, nodes: [6, 6, 90], spacing: 0.02, origin: [0, 0.001, 2], mass: 0.05,
+     springs: {{k1: {{stiffness: 50, damping: 0.001}}}}, pressure: {{amount: 4000, inflate: 2.0e-4}}}}
+output: {{every: 0.11, vtp: true, checkpoint: {{every: 0.11}}}}
+""")
+        rows = same_files(path, ranks=ranks)["energy.csv"].splitlines()
+        expect(piece_names(f"folder-{ranks}"), "frames are whole")
+        steps, times = zip(*((float(number) for number in row.split(b",")[:2]) for row in (*rows[1:3], *rows[-2:])))
+        first, last = ((times[i + 1] - times[i]) / (steps[i + 1] - steps[i]) for i in (0, 2))
+        expect(first / last < 0.99 or last / first < 0.99, f"dt stays: {first}, {last}")
+    wanted = hash_of(0, path, "--set", "simulation.duration=0.34")
+    for again in (3, 0):
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        shutil.copytree(os.path.join(FOLDER, "folder-2"), os.path.join(FOLDER, "kept"))
+        found = start(again, "resume", "kept", "--duration", "0.34", "--quiet", "--hash")
+        expect(found.returncode == 0, found.stderr)
+        expect(found.stdout.strip() == wanted, found.stdout)
+
+
+def case_parts_with_gas_are_continued():
+    path = gas_beside("gas-kept.yaml", "verlet", mat=", volume: box")
+    for ranks, folder in ((0, "whole"), (3, "kept")):
+        shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
+        found = start(ranks, "run", path, "--quiet", "--output", folder, "--set", "output.checkpoint.every=3.2e-4")
+        expect(found.returncode == 0, found.stderr)
+    for ranks, folder in ((0, "whole"), (2, "kept")):
+        found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
+        expect(found.returncode == 0, found.stderr)
+    compare_folders("whole", "kept", "3 and 2 ranks")
+
+
+def case_parts_say_that_gas_collapses():
+    for less in ({"block": "0, atmosphere: 5.0e+5"}, {"ball": "0, atmosphere: 5.0e+4"},
+                 {"mat": ", atmosphere: 2.0e+5"}):
+        path = gas_beside("gas-collapses.yaml", steps=2000, **less)
+        one, three = (start(ranks, "run", path, "--quiet", "--output", f"collapse-{ranks}", "--force")
+                      for ranks in (0, 3))
+        expect(one.returncode == 1 and "collapsed" in one.stderr, one.stderr)
+        expect([line.replace("collapse-3", "collapse-0") for line in complaints(three.stderr)] ==
+               complaints(one.stderr), three.stderr)
+        compare_folders("collapse-0", "collapse-3", str(less))
 
 
 def case_one_message_if_gas_collapses():

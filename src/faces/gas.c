@@ -1,11 +1,14 @@
 // Gas in closed bodies (docs/numerics.md; Matyka 2.21-2.23): the volume that a body encloses, by
 // the divergence theorem over its faces or by Matyka's estimates from the bounding box, in double
 // over fixed chunks added in order; and the pressure of an ideal gas on its nodes.
+#include <assert.h>
 #include <float.h>
 
+#include "base/sort.h"
 #include "faces/face.h"
 #include "faces/faces.h"
 #include "kernels/kernels.h"
+#include "ranks/ranks.h"
 #include "springs/exchange.h"
 #include "springs/part_sums.h"
 #include "springs/springs.h"
@@ -49,8 +52,6 @@ static double divergence_volume(struct system *system, const struct topology_bod
                                 const struct worker *worker)
 {
     double total[SUM_WIDTH];
-    if (REAL_NAME(exchange_has_part)(system))
-        return REAL_NAME(sum_faces_of_parts)(system, body, divergence_of_face, worker);
     REAL_NAME(sum_over_chunks)
     (system, (size_t)body->face_count, divergence_of_faces, body, total, worker);
     return total[0];
@@ -79,15 +80,37 @@ static double sum_of_tiles(const struct system *system, struct range tiles)
     return sum / 6;
 }
 
+// The tiles with nodes of this rank.
+static struct range computed_ring_tiles(const struct system *system, const struct plan_rings *rings)
+{
+    const size_t count = (size_t)rings->tile_count;
+    struct range tiles = {0, count};
+    if (!system->exchange)
+        return tiles;
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    while (tiles.first < count && !plan_part_has_tile(part, &rings->tiles[tiles.first]))
+        tiles.first++;
+    tiles.end = tiles.first;
+    while (tiles.end < count && plan_part_has_tile(part, &rings->tiles[tiles.end]))
+        tiles.end++;
+    return tiles;
+}
+
 // sum (x - origin) dV/dx over the nodes (faces/plan.h), tile by tile.
 static double volume_of_rings(struct system *system, const struct plan_rings *rings, bool keep,
                               const struct worker *worker)
 {
+    const struct range own = computed_ring_tiles(system, rings);
     struct range tiles;
-    while (worker_claim(worker, (size_t)rings->tile_count, 4, &tiles))
-        for (size_t tile = tiles.first; tile < tiles.end; tile++)
+    while (worker_claim(worker, own.end - own.first, 4, &tiles))
+        for (size_t tile = own.first + tiles.first; tile < own.first + tiles.end; tile++)
             system->chunk_sums[tile][0] = system->kernels->ring_volume(system, rings, tile, keep);
     worker_barrier(worker);
+    if (system->exchange) {
+        if (worker->index == 0)
+            REAL_NAME(exchange_ring_sums)(system, rings);
+        worker_barrier(worker);
+    }
     double volume = sum_of_tiles(system, (struct range){0, (size_t)rings->tile_count});
     worker_barrier(worker); // all have read before the next sum writes
     return volume;
@@ -129,15 +152,35 @@ static void extend(double low[3], double high[3], const double point[3])
     }
 }
 
+// The nodes of a body, of several ranks those of this one.
+static struct range nodes_here(const struct system *system, const struct topology_body *body)
+{
+    const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+    if (!system->exchange)
+        return (struct range){first, end};
+    const size_t from = max_u64(first, system->own_nodes.first);
+    const size_t to = min_u64(end, system->own_nodes.end);
+    return (struct range){from, max_u64(from, to)};
+}
+
 // Edges of the bounding box. Minimum and maximum do not depend on the order, so worker 0 computes
 // them alone: the estimated volumes exist for comparison, not for speed.
 static void bounding_box(const struct system *system, const struct topology_body *body,
                          double edges[3])
 {
     const struct state *s = system->state;
+    const struct range nodes = nodes_here(system, body);
     double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
-    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++)
+    for (size_t i = nodes.first; i < nodes.end; i++)
         extend(low, high, (double[3]){(double)s->x[i], (double)s->y[i], (double)s->z[i]});
+    if (system->exchange) {
+        double ends[6] = {low[0], low[1], low[2], -high[0], -high[1], -high[2]};
+        ranks_least(ends, 6);
+        for (int axis = 0; axis < 3; axis++) {
+            low[axis] = ends[axis];
+            high[axis] = -ends[3 + axis];
+        }
+    }
     for (int axis = 0; axis < 3; axis++)
         edges[axis] = high[axis] - low[axis];
 }
@@ -178,19 +221,106 @@ static void set_volume(struct system *system, size_t b, double volume, bool exac
                                        .at_start = time == step_time(system, system->state->step)};
 }
 
+static bool any_body(const struct system *system, body_choice chosen)
+{
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        if (chosen(system, b))
+            return true;
+    return false;
+}
+
 static bool is_exact(const struct topology_body *body)
 {
     return !body->pressure.present || body->pressure.volume == VOLUME_DIVERGENCE;
 }
 
+static bool is_measured(const struct system *system, size_t body, bool only_gas)
+{
+    return system->topology->bodies[body].closed && !(only_gas && !gas_acts_alone(system, body));
+}
+
+// ---- Volumes of several ranks, on all of them
+
+// The bodies whose volumes are sums over their faces.
+static bool sums_faces(const struct system *system, size_t body)
+{
+    return is_measured(system, body, false) && is_exact(&system->topology->bodies[body]) &&
+           !plan_rings_of_body(system->plan, body);
+}
+
+static bool sums_faces_for_gas(const struct system *system, size_t body)
+{
+    return is_measured(system, body, true) && sums_faces(system, body);
+}
+
+// Volumes of all bodies whose rings are columns of packed springs. A rank sums the tiles that it has.
+static void measure_packed(struct system *system, const struct worker *worker)
+{
+    const struct plan_packed *packed = &system->plan->packed;
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    const size_t first = (size_t)part->first_packed, end = (size_t)part->end_packed;
+    struct range tiles;
+    while (worker_claim(worker, end - first, 2, &tiles))
+        for (size_t tile = first + tiles.first; tile < first + tiles.end; tile++)
+            if (packed->tiles[tile].ring_body > 0)
+                system->chunk_sums[tile][0] = system->kernels->packed_volume(system, tile);
+    worker_barrier(worker);
+    if (worker->index == 0)
+        REAL_NAME(exchange_packed_sums)(system);
+    for (size_t b = 0; worker->index == 0 && b < system->topology->body_count; b++) {
+        const struct range all = packed_rings(system, b);
+        if (all.end > 0)
+            system->state->volume[b] = sum_of_tiles(system, all);
+    }
+    worker_barrier(worker);
+}
+
+static bool is_closed(const struct system *system, size_t body)
+{
+    return system->topology->bodies[body].closed;
+}
+
+// In steps (`only_gas`) ranks have the halo already.
+static void measure_together(struct system *system, double time, bool only_gas,
+                             const struct worker *worker)
+{
+    double *volumes = system->state->volume;
+    assert(only_gas || REAL_NAME(exchange_has_part)(system));
+    if (!only_gas && any_body(system, is_closed))
+        REAL_NAME(exchange_ends)(system, false, worker);
+    REAL_NAME(sum_faces_of_parts)
+    (system, only_gas ? sums_faces_for_gas : sums_faces, divergence_of_face, volumes, worker);
+    if (!only_gas && any_body(system, gas_acts_with_springs))
+        measure_packed(system, worker);
+    for (size_t b = 0; b < system->topology->body_count; b++) {
+        const struct topology_body *body = &system->topology->bodies[b];
+        const struct plan_rings *rings = plan_rings_of_body(system->plan, b);
+        const bool exact = is_exact(body);
+        if (!is_measured(system, b, only_gas))
+            continue;
+        if (rings && !gas_acts_with_springs(system, b) && (exact || only_gas)) {
+            const double volume = volume_of_rings(system, rings, only_gas, worker);
+            if (worker->index == 0)
+                volumes[b] = volume;
+        }
+        if (worker->index == 0)
+            set_volume(system, b, volumes[b], exact, time);
+    }
+    worker_barrier(worker);
+}
+
 void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
                                 const struct worker *worker)
 {
+    if (system->exchange) {
+        measure_together(system, time, only_gas, worker);
+        return;
+    }
     for (size_t b = 0; b < system->topology->body_count; b++) {
         const struct topology_body *body = &system->topology->bodies[b];
-        if (!body->closed || (only_gas && !gas_acts_alone(system, b)))
+        if (!is_measured(system, b, only_gas))
             continue;
-        if (is_one_chunk(body) && !REAL_NAME(exchange_has_part)(system)) {
+        if (is_one_chunk(body)) {
             if (b % (size_t)worker->count == (size_t)worker->index)
                 measure_by_one(system, b);
             continue;
@@ -288,24 +418,9 @@ double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, do
     return work_left + pushed_out;
 }
 
-typedef bool (*gas_choice)(const struct system *system, size_t body);
-
-static bool any_gas(const struct system *system, gas_choice chosen)
-{
-    for (size_t b = 0; b < system->topology->body_count; b++)
-        if (chosen(system, b))
-            return true;
-    return false;
-}
-
-static bool gas_is_estimated_with_springs(const struct system *system, size_t body)
-{
-    return gas_acts_with_springs(system, body) && !is_exact(&system->topology->bodies[body]);
-}
-
 // Gas without a volume has no pressure: the one that it had in some evaluation before depends on
 // what has been evaluated since, such as the energy budget.
-static void find_pressures(struct system *system, struct evaluation evaluation, gas_choice chosen)
+static void find_pressures(struct system *system, struct evaluation evaluation, body_choice chosen)
 {
     struct state *s = system->state;
     for (size_t b = 0; b < system->topology->body_count; b++) {
@@ -346,23 +461,21 @@ static void add_pressure(const struct system *system, const void *unused, struct
 // F = P dV/dp, a third of P A n of each of the node's faces.
 static void add_ring_forces(struct system *system, size_t body, const struct worker *worker)
 {
-    const struct topology_body *it = &system->topology->bodies[body];
-    struct range share = worker_share(worker, (size_t)it->node_count, 16);
-    struct range nodes = {(size_t)it->first_node + share.first, (size_t)it->first_node + share.end};
+    const struct range here = nodes_here(system, &system->topology->bodies[body]);
+    const struct range share = worker_share(worker, here.end - here.first, 16);
+    const struct range nodes = {here.first + share.first, here.first + share.end};
     system->kernels->gas_force(system, (real)(system->state->pressure[body] / 6), nodes);
 }
 
 void REAL_NAME(pressure_add)(struct system *system, struct evaluation evaluation,
                              const struct worker *worker)
 {
-    if (!any_gas(system, gas_acts_alone))
+    if (!any_body(system, gas_acts_alone))
         return;
-    const bool paused = REAL_NAME(exchange_pause)(system, worker);
     REAL_NAME(volumes_measure)(system, evaluation.time, true, worker);
     if (worker->index == 0)
         find_pressures(system, evaluation, gas_acts_alone);
     worker_barrier(worker);
-    REAL_NAME(exchange_resume)(system, paused, worker);
     bool by_faces = false;
     for (size_t b = 0; b < system->topology->body_count; b++) {
         if (!gas_acts_alone(system, b))
@@ -381,18 +494,13 @@ void REAL_NAME(pressure_add)(struct system *system, struct evaluation evaluation
 void REAL_NAME(pressure_after_springs)(struct system *system, struct evaluation evaluation,
                                        const struct worker *worker)
 {
-    if (!any_gas(system, gas_acts_with_springs))
+    if (!any_body(system, gas_acts_with_springs))
         return;
-    if (worker->index == 0)
-        REAL_NAME(exchange_packed_sums)(system);
-    // A bounding box is that of all nodes.
-    const bool paused =
-        any_gas(system, gas_is_estimated_with_springs) && REAL_NAME(exchange_pause)(system, worker);
     if (worker->index == 0) {
+        REAL_NAME(exchange_packed_sums)(system);
         REAL_NAME(volumes_collect)(system, evaluation.time);
         find_pressures(system, evaluation, gas_acts_with_springs);
     }
-    REAL_NAME(exchange_resume)(system, paused, worker);
     stage_end(&system->clock, STAGE_PRESSURE, worker);
 }
 

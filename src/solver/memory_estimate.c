@@ -63,14 +63,16 @@ struct totals {
     double mixed;                        // and those with several materials
     double blocked_faces;                // faces in blocks
     double ringed, ring_faces; // nodes and faces of bodies with gas that have vertex rings
-    double outlines;           // faces of plane bodies
-    double grids;              // bodies that are grids
-    double grid_numbers;       // nodes of grids times their directions
-    double shares;             // numbers in the shares of springs of weighted grids
-    double line_slots;         // slots in the lines solved by implicit integrators
-    double elements;           // bytes of elements beside springs
-    double layer_before;       // nodes before those of a rank that elements of lattices read
-    double halo;               // nodes whose contributions are exchanged between tiles
+    double first_acting,
+        end_acting;      // from the first node of a body whose faces bound the step to the last
+    double outlines;     // faces of plane bodies
+    double grids;        // bodies that are grids
+    double grid_numbers; // nodes of grids times their directions
+    double shares;       // numbers in the shares of springs of weighted grids
+    double line_slots;   // slots in the lines solved by implicit integrators
+    double elements;     // bytes of elements beside springs
+    double layer_before; // nodes before those of a rank that elements of lattices read
+    double halo;         // nodes whose contributions are exchanged between tiles
     double first_renumbered, end_renumbered; // nodes from the first renumbered body to the last
     bool sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
@@ -261,6 +263,13 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     totals->massed += own_masses && !by_grid ? size->nodes : 0;
     totals->masses_differ |= own_masses;
     totals->listed_faces += size->is_sheet ? 0 : size->faces;
+
+    const struct scene_wind *wind = &totals->scene->environment.wind;
+    if (body->pressure.present || (wind->present && wind->relative && size->faces > 0)) {
+        totals->first_acting =
+            totals->end_acting > 0 ? totals->first_acting : totals->nodes - size->nodes;
+        totals->end_acting = totals->nodes;
+    }
 
     bool fragile = any_material(body, breaks) || any_material(body, yields);
     totals->breaks |= any_material(body, breaks);
@@ -585,13 +594,13 @@ static double shared_lines_bytes_of(const struct totals *totals, int count)
     return shares ? 3 * totals->real * totals->nodes * (1 + 4 * others) : 0;
 }
 
-// stability/spectral_bound.c, while dt is checked: what faces add to nodes of the rank.
+// stability/spectral_bound.c, while dt is checked: what faces add to nodes of the rank, and to those of small
+// bodies on no grid.
 static double bound_bytes_of(const struct totals *totals)
 {
-    const double all = 128 * totals->nodes, own = 128 * totals->part;
-    bool faces = totals->gas || (totals->scene->environment.wind.present &&
-                                 totals->scene->environment.wind.relative && totals->faces > 0);
-    return 20 * totals->real * totals->off_grid + (!faces ? 0 : all < SPARSE_BYTES ? all : own);
+    const double all = 128 * (totals->end_acting - totals->first_acting);
+    const double own = 128 * (totals->part + totals->off_grid);
+    return 20 * totals->real * totals->off_grid + (all < SPARSE_BYTES ? all : fmin(all, own));
 }
 
 // The threads of a team: their stacks, and their own arrays.
@@ -740,7 +749,6 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     totals.held_springs = totals.stored_grid_springs;
     const struct part_conditions conditions = {
         .off_grid = totals.off_grid > 0 && !stays_whole(&totals),
-        .gas = totals.gas,
         .fragile_off_grid = totals.fragile > 0,
     };
     estimate->in_parts =

@@ -73,7 +73,6 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
 struct part_conditions {
     // Some springs, or faces that act, are on no grid, beyond those of small bodies (plan_parts_whole).
     bool off_grid;
-    bool gas;
     bool fragile_off_grid; // some of these break or yield
 };
 

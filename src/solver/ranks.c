@@ -215,16 +215,14 @@ bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions 
     for (size_t c = 0; c < scene->collider_count; c++)
         if (scene->colliders[c].response == RESPONSE_CONTACT)
             return false;
-    return !computes_whole(integrator) && !conditions->off_grid && !conditions->gas &&
-           !conditions->fragile_off_grid && !scene->contact.present;
+    return !computes_whole(integrator) && !conditions->off_grid && !conditions->fragile_off_grid &&
+           !scene->contact.present;
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
 {
-    const struct topology *topology = solver->topology;
     const struct part_conditions conditions = {
         .off_grid = needs_off_grid(solver),
-        .gas = topology_has_gas(topology),
         .fragile_off_grid = plan_has_fragile_off_grid(solver->plan),
     };
     return ranks_count() > 1 && ranks_may_hold_parts(scene, &conditions);

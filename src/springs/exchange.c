@@ -809,6 +809,16 @@ void REAL_NAME(exchange_packed_sums)(struct system *system)
                       system->exchange->packed_cuts, true);
 }
 
+void REAL_NAME(exchange_ring_sums)(struct system *system, const struct plan_rings *rings)
+{
+    for (uint64_t tile = 0; tile < rings->tile_count; tile++)
+        if (!exchange_owns(system, (size_t)rings->tiles[tile].first_node))
+            system->chunk_sums[tile][0] = 0;
+    for (uint64_t tile = 0; tile < rings->tile_count; tile++)
+        memset(&system->chunk_sums[tile][1], 0, (SUM_WIDTH - 1) * sizeof(double));
+    ranks_add(system->chunk_sums[0], (size_t)rings->tile_count * SUM_WIDTH);
+}
+
 bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct worker *worker)
 {
     struct exchange *it = system->exchange;

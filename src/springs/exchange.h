@@ -119,6 +119,9 @@ void REAL_NAME(sum_over_block_faces)(struct system *system, chunk_sum sum, const
 // The sums of the tiles of packed springs in chunk_sums, on all ranks. By worker 0 alone.
 void REAL_NAME(exchange_packed_sums)(struct system *system);
 
+// The same of the tiles of a body's rings; a tile is that of the rank with its first node.
+void REAL_NAME(exchange_ring_sums)(struct system *system, const struct plan_rings *rings);
+
 // Lets messages proceed. By one worker alone, at any time.
 void REAL_NAME(exchange_proceed)(struct exchange *exchange);
 

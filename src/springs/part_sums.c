@@ -72,13 +72,15 @@ static bool owns_face(const struct plan_part *part, const struct face *face)
 static bool want_faces(const struct system *system, const struct topology_body *body,
                        struct wanted *wanted)
 {
+    bool any = false;
     for (uint64_t f = 0; body->closed && f < body->face_count; f++) {
         const struct face face = topology_body_face(system->topology, body, f);
+        any |= owns_face(wanted->part, &face);
         for (int corner = 0; owns_face(wanted->part, &face) && corner < 3; corner++)
             if (face.nodes[corner] != FACE_EDGE && !want(wanted, face.nodes[corner], 1))
                 return false;
     }
-    return true;
+    return !any || want(wanted, topology_internal_node(system->topology, body->first_node), 1);
 }
 
 // The nodes of a grid's chunks that begin at nodes [own.first, own.end).
@@ -303,48 +305,91 @@ double REAL_NAME(sum_springs_of_parts)(struct system *system, size_t count, chun
     return REAL_NAME(sum_chunks_of_parts)(system, count, first_end, sum, first, worker);
 }
 
-// By worker 0 alone: the same on all ranks.
-static double share_origin(const struct system *system, const struct topology_body *body)
+// A face of the chosen bodies, which are taken one after another.
+struct face_place {
+    size_t body;
+    uint64_t face;
+};
+
+// Skips bodies that are not chosen; false at the end.
+static bool find_face(const struct system *system, body_choice chosen, struct face_place *place)
 {
-    const size_t first = (size_t)topology_internal_node(system->topology, body->first_node);
-    double origin = exchange_owns(system, first) ? (double)system->state->x[first] : 0;
-    ranks_add(&origin, 1);
-    return origin;
+    const struct topology *topology = system->topology;
+    for (; place->body < topology->body_count; place->body++, place->face = 0)
+        if (place->face < topology->bodies[place->body].face_count && chosen(system, place->body))
+            return true;
+    return false;
 }
 
-double REAL_NAME(sum_faces_of_parts)(struct system *system, const struct topology_body *body,
-                                     face_term term, const struct worker *worker)
+// values[i] := what face `first` + i of a body adds, of those that this rank computes, otherwise 0.
+static void find_terms(const struct system *system, const struct face_place *first, size_t count,
+                       face_term term, double *values, const struct worker *worker)
+{
+    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
+    const struct topology_body *body = &system->topology->bodies[first->body];
+    const size_t node = (size_t)topology_internal_node(system->topology, body->first_node);
+    const double origin = (double)system->state->x[node];
+    const struct range share = worker_share(worker, count, 64);
+    for (size_t i = share.first; i < share.end; i++) {
+        const struct face face = topology_body_face(system->topology, body, first->face + i);
+        values[i] = owns_face(part, &face) ? term(system, body, origin, first->face + i) : 0;
+    }
+}
+
+// What has been added of a body.
+struct face_sum {
+    struct face_place place;
+    double chunk;
+    struct running_sum total;
+};
+
+// As in one process: chunk by chunk.
+static void add_terms(const struct system *system, body_choice chosen, const double *values,
+                      size_t count, struct face_sum *sum, double *sums)
+{
+    for (size_t at = 0; at < count && find_face(system, chosen, &sum->place);) {
+        const uint64_t faces = system->topology->bodies[sum->place.body].face_count;
+        const uint64_t first = sum->place.face;
+        const uint64_t end = min_u64(faces, (first / SUM_CHUNK + 1) * SUM_CHUNK);
+        const size_t some = (size_t)min_u64(end - first, count - at);
+        if (first == 0)
+            sum->total =
+                (struct running_sum){.group = sum_group(system, chunk_count((size_t)faces))};
+        for (size_t i = at; i < at + some; i++)
+            sum->chunk += values[i];
+        at += some;
+        sum->place.face += some;
+        if (sum->place.face == end) {
+            running_sum_add(&sum->total, sum->chunk);
+            sum->chunk = 0;
+        }
+        if (sum->place.face == faces)
+            sums[sum->place.body] = running_sum_end(&sum->total);
+    }
+}
+
+void REAL_NAME(sum_faces_of_parts)(struct system *system, body_choice chosen, face_term term,
+                                   double *sums, const struct worker *worker)
 {
     enum { FACES_AT_ONCE = 8 * SUM_CHUNK };
-    const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
-    double *values = system->chunk_sums[0], chunk = 0;
-    struct running_sum total = {.group = sum_group(system, chunk_count((size_t)body->face_count))};
     const size_t most = (size_t)min_u64(FACES_AT_ONCE, SUM_WIDTH * system->chunk_sums_length);
-    REAL_NAME(exchange_ends)(system, false, worker);
-    if (worker->index == 0)
-        values[0] = share_origin(system, body);
-    worker_barrier(worker);
-    const double origin = values[0];
-    worker_barrier(worker);
-    for (uint64_t first = 0; first < body->face_count; first += most) {
-        const size_t count = (size_t)min_u64(body->face_count - first, most);
-        const struct range share = worker_share(worker, count, 64);
-        for (size_t i = share.first; i < share.end; i++) {
-            const struct face face = topology_body_face(system->topology, body, first + i);
-            values[i] = owns_face(part, &face) ? term(system, body, origin, first + i) : 0;
+    double *values = system->chunk_sums[0];
+    struct face_place place = {0, 0};
+    struct face_sum sum = {.chunk = 0};
+    while (find_face(system, chosen, &place)) {
+        size_t count = 0;
+        while (count < most && find_face(system, chosen, &place)) {
+            const uint64_t left = system->topology->bodies[place.body].face_count - place.face;
+            const size_t some = (size_t)min_u64(left, most - count);
+            find_terms(system, &place, some, term, values + count, worker);
+            place.face += some;
+            count += some;
         }
         worker_barrier(worker);
-        if (worker->index == 0)
+        if (worker->index == 0) {
             ranks_add(values, count);
-        worker_barrier(worker);
-        for (size_t i = 0; i < count; i++) { // as in one process: chunk by chunk
-            chunk += values[i];
-            if ((first + i + 1) % SUM_CHUNK == 0 || first + i + 1 == body->face_count) {
-                running_sum_add(&total, chunk);
-                chunk = 0;
-            }
+            add_terms(system, chosen, values, count, &sum, sums);
         }
         worker_barrier(worker);
     }
-    return running_sum_end(&total);
 }

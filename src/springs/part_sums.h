@@ -49,8 +49,12 @@ struct range REAL_NAME(chunk_nodes_of_grid)(const struct system *system,
 typedef double (*face_term)(const struct system *system, const struct topology_body *body,
                             double origin, uint64_t face);
 
-// The same over the faces of a body. `origin`: the x of its first node.
-double REAL_NAME(sum_faces_of_parts)(struct system *system, const struct topology_body *body,
-                                     face_term term, const struct worker *worker);
+// Whether something is done with a body.
+typedef bool (*body_choice)(const struct system *system, size_t body);
+
+// sums[b] := that over the faces of body b, for all chosen bodies together, by worker 0. `origin`: the x of
+// the body's first node.
+void REAL_NAME(sum_faces_of_parts)(struct system *system, body_choice chosen, face_term term,
+                                   double *sums, const struct worker *worker);
 
 #endif

@@ -365,18 +365,44 @@ static int compare_boxes(const void *left, const void *right)
     return a->which < b->which ? -1 : a->which > b->which;
 }
 
-// Gas: the first node of a body, from which its volume is measured, and the rings of nodes.
+// What the tiles with nodes of the part read.
+static bool add_ring_tiles(const struct plan_rings *rings, struct plan_part *part)
+{
+    for (uint64_t t = 0; t < rings->tile_count; t++) {
+        const struct ring_tile *tile = &rings->tiles[t];
+        if (!plan_part_has_tile(part, tile))
+            continue;
+        if (!plan_part_need(part, tile->first_node, tile->first_node + tile->node_count))
+            return false;
+        for (uint32_t i = 0; i < tile->halo_count; i++) {
+            const uint64_t node = rings->halo[tile->first_halo + i];
+            if (!plan_part_need(part, node, node + 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Gas: the first nodes of a body, as built and in the plan, from which its volume is measured, and the rings of
+// nodes. Other faces on which gas acts are in blocks.
 static bool add_gas_needs(const struct topology *topology, const struct plan *plan,
                           struct plan_part *part)
 {
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         if (!body->pressure.present || body->first_node >= part->end_computed ||
-            body->first_node + body->node_count <= part->first_computed ||
-            !packed_ring_tiles(&plan->packed, topology, b))
+            body->first_node + body->node_count <= part->first_computed)
             continue;
-        if (!plan_part_need(part, body->first_node, body->first_node + 1))
+        const uint64_t built = topology_internal_node(topology, body->first_node);
+        if (!plan_part_need(part, body->first_node, body->first_node + 1) ||
+            !plan_part_need(part, built, built + 1))
             return false;
+        const struct plan_rings *rings = plan_rings_of_body(plan, b);
+        if (!packed_ring_tiles(&plan->packed, topology, b)) {
+            if (rings && !add_ring_tiles(rings, part))
+                return false;
+            continue;
+        }
         for (uint64_t f = 0; f < body->face_count; f++) {
             const struct face face = topology_body_face(topology, body, f);
             const bool computed = is_computed(part, face.nodes[0]) ||

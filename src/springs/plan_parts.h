@@ -86,6 +86,13 @@ static inline bool plan_part_owns(const struct plan_part *part, uint64_t node)
     return node >= part->first_node && node < part->end_node;
 }
 
+// Whether some of a tile's nodes are those of the part.
+static inline bool plan_part_has_tile(const struct plan_part *part, const struct ring_tile *tile)
+{
+    return part->first_node < part->end_node && tile->first_node < part->end_node &&
+           tile->first_node + tile->node_count > part->first_node;
+}
+
 // Divides the plan into `count` parts of about the same number of nodes and springs. With too few
 // tiles, some parts have no nodes.
 // With few nodes on no grid beside grids (plan_parts_whole) all of them are in one part.

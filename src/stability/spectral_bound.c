@@ -1,6 +1,6 @@
-// The upper bound on the spectral radius, from four parts: listed springs, with the weights of
-// their nodes and with cliques; faces; springs in rows; and their sum at each node. The search for
-// the smallest step is left to step_bounds.c.
+// The upper bound on the spectral radius, from three parts: listed springs, with the weights of
+// their nodes and with cliques; springs in rows; and their sum at each node, with what faces add
+// (face_bound.h). The search for the smallest step is left to step_bounds.c.
 #include "stability/spectral_bound.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@
 #include "springs/exchange.h"
 #include "springs/springs.h"
 #include "springs/tangent.h"
+#include "stability/face_bound.h"
 #include "state/reading.h"
 
 // ---- Cliques
@@ -274,14 +275,9 @@ static uint64_t listed_bytes(const struct listed_bound *listed)
 
 // ---- Weights
 
-// The share of the first node in a term of two nodes, in units of one half: 1 + (weight of the
-// other) / (its own).
-static real share_of(const struct listed_bound *listed, size_t node, size_t other)
+static struct bound_weights weights_of(const struct listed_bound *listed)
 {
-    struct range nodes = listed->nodes;
-    if (node < nodes.first || node >= nodes.end || other < nodes.first || other >= nodes.end)
-        return 2;
-    return 1 + listed->weights[other - nodes.first] / listed->weights[node - nodes.first];
+    return (struct bound_weights){listed->nodes, listed->weights};
 }
 
 // Sets the next weight of a node to `factor` times its present one. A swap, by one worker, makes
@@ -407,290 +403,7 @@ static void add_listed(const struct listed_bound *listed, bool negative,
     }
 }
 
-// ---- Faces: the contributions of gas and wind
-
-// For each node: the contribution to K and -K (blocks) and C (N/m, N s/m), and A n / 3 summed over
-// its faces, which is the gradient of the volume of a closed body.
-struct node_part {
-    double stiffness[BLOCK_WIDTH], negative[BLOCK_WIDTH], damping;
-    vec3 gradient;
-};
-
-struct face_bound {
-    struct system *system;
-    const struct listed_bound *listed; // contains the weights
-    struct node_part *nodes;
-    size_t count;
-    bool windy;
-};
-
-static void free_faces(struct face_bound *bound)
-{
-    if (!bound)
-        return;
-    const taut_allocator *allocator = bound->system->allocator;
-    memory_release(allocator, bound->nodes, bound->count, sizeof *bound->nodes);
-    memory_release(allocator, bound, 1, sizeof *bound);
-}
-
-static taut_status make_faces(struct system *system, const struct listed_bound *listed,
-                              struct face_bound **result, taut_error *error)
-{
-    *result = NULL;
-    const struct topology *topology = system->topology;
-    const bool gas = topology_has_gas(topology);
-    bool windy = topology_wind_damps(topology);
-    if (!gas && !windy)
-        return TAUT_OK;
-    struct face_bound *bound = memory_allocate(system->allocator, 1, sizeof *bound);
-    if (!bound)
-        return fail_memory(error, "the critical step");
-    bound->system = system;
-    bound->listed = listed;
-    bound->windy = windy;
-    bound->count = (size_t)topology->node_count;
-    bound->nodes = memory_allocate(system->allocator, bound->count, sizeof *bound->nodes);
-    if (!bound->nodes) {
-        free_faces(bound);
-        return fail_memory(error, "the critical step");
-    }
-    *result = bound;
-    return TAUT_OK;
-}
-
-static uint64_t faces_bytes(const struct face_bound *bound)
-{
-    return bound ? sizeof *bound + bound->count * sizeof *bound->nodes : 0;
-}
-
-// The corners and A n of a face; for an edge of a plane body, two corners and l n.
-struct surface {
-    int corners;
-    uint32_t nodes[3];
-    vec3 at[3], area;
-};
-
-static struct surface surface_of(const struct system *system, const struct face *face)
-{
-    struct surface it = {.corners = face->nodes[2] == FACE_EDGE ? 2 : 3};
-    for (int corner = 0; corner < it.corners; corner++) {
-        it.nodes[corner] = face->nodes[corner];
-        it.at[corner] = node_position(system->state, face->nodes[corner]);
-    }
-    vec3 side = vec3_subtract(it.at[1], it.at[0]);
-    if (it.corners == 2)
-        it.area = vec3_make(side.y, -side.x, 0);
-    else
-        it.area = vec3_scale(0.5, vec3_cross(side, vec3_subtract(it.at[2], it.at[0])));
-    return it;
-}
-
-// ---- Gas
-
-// block += along u u' + across (I - u u') with u = w / |w|; if w is 0, `across` only.
-static void add_part(double block[BLOCK_WIDTH], vec3 w, double along, double across)
-{
-    double square = vec3_dot(w, w), more = square > 0 ? (along - across) / square : 0;
-    block[0] += across + more * w.x * w.x;
-    block[1] += across + more * w.y * w.y;
-    block[2] += across + more * w.z * w.z;
-    block[3] += more * w.x * w.y;
-    block[4] += more * w.x * w.z;
-    block[5] += more * w.y * w.z;
-}
-
-// Adds both ends of a block of P times the derivative of the gradient, w as in spectral_bound.h.
-static void add_pair(struct face_bound *bound, uint32_t a, uint32_t b, vec3 w, double strength)
-{
-    const uint32_t ends[2] = {a, b};
-    for (int end = 0; end < 2; end++) {
-        real part = share_of(bound->listed, ends[end], ends[1 - end]);
-        double across = strength * ((double)part - 1);
-        add_part(bound->nodes[ends[end]].stiffness, w, 0, across);
-        add_part(bound->nodes[ends[end]].negative, w, 0, across);
-    }
-}
-
-static void add_curvature(struct face_bound *bound, const struct surface *it, double pressure)
-{
-    const vec3 plane = {0, 0, 1};
-    if (it->corners == 2) {
-        add_pair(bound, it->nodes[0], it->nodes[1], plane, pressure / 2);
-        return;
-    }
-    for (int corner = 0; corner < 3; corner++) {
-        int next = (corner + 1) % 3, last = (corner + 2) % 3;
-        vec3 middle = vec3_scale(0.5, vec3_add(it->at[next], it->at[last]));
-        vec3 median = vec3_subtract(it->at[corner], middle);
-        add_pair(bound, it->nodes[next], it->nodes[last], median,
-                 pressure / 6 * vec3_length(median));
-    }
-}
-
-// sum |g|^2 / m over the free nodes of a body.
-static double gradient_square(struct face_bound *bound, const struct topology_body *body)
-{
-    const struct system *system = bound->system;
-    double sum = 0;
-    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
-        vec3 g = bound->nodes[i].gradient;
-        if (system->constants->inverse_mass[i] != 0)
-            sum += vec3_dot(g, g) / topology_mass(system->topology, i);
-    }
-    return sum;
-}
-
-// The volume enclosed by the faces now. Estimated volumes (box and so on) are larger, with a lower
-// pressure.
-static double enclosed(const struct system *system, const struct topology_body *body)
-{
-    vec3 origin = node_position(system->state, (size_t)body->first_node);
-    double volume = 0;
-    for (uint64_t f = 0; f < body->face_count; f++) {
-        const struct face face = topology_body_face(system->topology, body, f);
-        const struct surface it = surface_of(system, &face);
-        volume += vec3_dot(it.area, vec3_subtract(it.at[0], origin)) / it.corners;
-    }
-    return volume;
-}
-
-// The amount of gas at the next check of dt; the final amount if there is none.
-static double amount_to_come(const struct system *system, size_t body)
-{
-    const uint64_t ahead = system->settings.dt_interval;
-    const uint64_t now = REAL_NAME(evaluation_now)(system).gas_step;
-    const double to_come = ahead > 0 ? REAL_NAME(gas_amount)(system, body, now + ahead)
-                                     : system->topology->bodies[body].pressure.amount;
-    return fmax(to_come, REAL_NAME(gas_amount)(system, body, now)); // which may be let out
-}
-
-static void add_gas(struct face_bound *bound, const struct topology_body *body, size_t index)
-{
-    const struct system *system = bound->system;
-    const struct scene_pressure *gas = &body->pressure;
-    double volume = enclosed(system, body), built = system->state->volume_built[index];
-    if (!(volume > 0))
-        return;     // collapsed: the run ends
-    if (built == 0) // at the start
-        built = volume;
-    double inside = REAL_NAME(gas_pressure)(gas, amount_to_come(system, index), volume, built) +
-                    gas->atmosphere;
-    double slope = gas->gamma * fabs(inside) / volume;
-    double pressure = fmax(fabs(inside - gas->atmosphere), fabs(gas->atmosphere));
-    for (uint64_t f = 0; f < body->face_count; f++) {
-        const struct face face = topology_body_face(system->topology, body, f);
-        const struct surface it = surface_of(system, &face);
-        add_curvature(bound, &it, pressure);
-        for (int corner = 0; corner < it.corners; corner++) {
-            struct node_part *node = &bound->nodes[it.nodes[corner]];
-            node->gradient = vec3_add(node->gradient, vec3_scale(1.0 / it.corners, it.area));
-        }
-    }
-    double rate = slope * gradient_square(bound, body);
-    for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
-        struct node_part *node = &bound->nodes[i];
-        double along = rate * topology_mass(system->topology, i);
-        add_part(inside < 0 ? node->negative : node->stiffness, node->gradient, along, 0);
-    }
-}
-
-// ---- Wind
-
-// The largest possible derivative of the wind's force per unit of area at present, N s/m per m2.
-static double wind_damping(const struct system *system, const struct surface *it)
-{
-    const struct scene_wind *wind = &system->topology->environment.wind;
-    if (wind->law != WIND_QUADRATIC)
-        return wind->coefficient;
-    double speed = vec3_length(wind->velocity);
-    for (size_t i = 0; i < wind->gust_count; i++)
-        speed += vec3_length(wind->gusts[i].amplitude);
-    for (int corner = 0; corner < it->corners; corner++)
-        speed += vec3_length(node_velocity(system->state, it->nodes[corner])) / it->corners;
-    return wind->density * wind->drag * speed;
-}
-
-static bool lies_in(struct range nodes, uint64_t node)
-{
-    return node >= nodes.first && node < nodes.end;
-}
-
-static bool touches(const struct face *face, struct range nodes)
-{
-    return lies_in(nodes, face->nodes[0]) || lies_in(nodes, face->nodes[1]) ||
-           lies_in(nodes, face->nodes[2]);
-}
-
-// The faces of a body among which are those with a node of `nodes`, some of which are the body's. The faces
-// of a sheet come row of cells by row of cells.
-static struct range faces_around(const struct topology_body *body, struct range nodes)
-{
-    const uint64_t begin = body->first_node, end = begin + body->node_count;
-    if (!body->is_sheet)
-        return (struct range){0, (size_t)body->face_count};
-    const uint64_t columns = body->grid[0], faces = 2 * (columns - 1);
-    const uint64_t first = (max_u64(nodes.first, begin) - begin) / columns;
-    const uint64_t last = (min_u64(nodes.end, end) - 1 - begin) / columns;
-    return (struct range){(size_t)(faces * (first > 0 ? first - 1 : 0)),
-                          (size_t)min_u64(faces * (last + 1), body->face_count)};
-}
-
-// Of the nodes of a range.
-static void add_wind(struct face_bound *bound, const struct topology_body *body, struct range nodes)
-{
-    const struct system *system = bound->system;
-    const uint64_t begin = max_u64(body->first_node, nodes.first);
-    const uint64_t end = min_u64(body->first_node + body->node_count, nodes.end);
-    if (begin >= end)
-        return;
-    if (system->topology->environment.wind.law == WIND_NODE) {
-        for (uint64_t i = begin; i < end; i++)
-            bound->nodes[i].damping += system->topology->environment.wind.coefficient;
-        return;
-    }
-    const struct range faces = faces_around(body, nodes);
-    for (size_t f = faces.first; f < faces.end; f++) {
-        const struct face face = topology_body_face(system->topology, body, f);
-        if (!touches(&face, nodes))
-            continue;
-        const struct surface it = surface_of(system, &face);
-        const double c = wind_damping(system, &it) * vec3_length(it.area) / it.corners;
-        for (int corner = 0; corner < it.corners; corner++)
-            if (lies_in(nodes, it.nodes[corner]))
-                bound->nodes[it.nodes[corner]].damping += c;
-    }
-}
-
-// ---- All faces
-
-// Updates to the present state, by one worker, what is asked for by this rank: its nodes. Gas, whose
-// volume takes all nodes, only where every rank has them.
-static void update_faces(struct face_bound *bound)
-{
-    const struct topology *topology = bound->system->topology;
-    const struct range nodes = REAL_NAME(exchange_chunk_nodes)(bound->system);
-    memset(bound->nodes + nodes.first, 0, (nodes.end - nodes.first) * sizeof *bound->nodes);
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        if (body->pressure.present)
-            add_gas(bound, body, b);
-        if (bound->windy && body->face_count > 0)
-            add_wind(bound, body, nodes);
-    }
-}
-
-static void add_faces(const struct face_bound *bound, bool negative, struct bound_blocks *blocks)
-{
-    for (size_t i = 0; i < blocks->count; i++) {
-        const struct node_part *node = &bound->nodes[blocks->first + i];
-        for (int element = 0; element < BLOCK_WIDTH; element++)
-            blocks->stiffness[element][i] += (real)node->stiffness[element];
-        for (int element = 0; negative && element < BLOCK_WIDTH; element++)
-            blocks->negative[element][i] += (real)node->negative[element];
-        for (int element = 0; element < 3; element++)
-            blocks->damping[element][i] += (real)node->damping;
-    }
-}
+// ---- The bound
 
 struct spectral_bound {
     struct system *system;
@@ -941,7 +654,7 @@ taut_status REAL_NAME(spectral_bound_make)(struct system *system, struct spectra
     bound->system = system;
     taut_status status = make_listed(system, &bound->listed, error);
     if (status == TAUT_OK)
-        status = make_faces(system, bound->listed, &bound->faces, error);
+        status = REAL_NAME(face_bound_make)(system, &bound->faces, error);
     if (status != TAUT_OK) {
         REAL_NAME(spectral_bound_free)(bound);
         return status;
@@ -962,14 +675,14 @@ void REAL_NAME(spectral_bound_free)(struct spectral_bound *bound)
     if (!bound)
         return;
     const taut_allocator *allocator = bound->system->allocator;
-    free_faces(bound->faces);
+    REAL_NAME(face_bound_free)(bound->faces);
     free_listed(bound->listed);
     memory_release(allocator, bound, 1, sizeof *bound);
 }
 
 uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound)
 {
-    return sizeof *bound + listed_bytes(bound->listed) + faces_bytes(bound->faces);
+    return sizeof *bound + listed_bytes(bound->listed) + REAL_NAME(face_bound_bytes)(bound->faces);
 }
 
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker)
@@ -980,7 +693,7 @@ void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct
     if (worker->index == 0) {
         update_listed(bound->listed);
         if (bound->faces)
-            update_faces(bound->faces);
+            REAL_NAME(face_bound_update)(bound->faces, weights_of(bound->listed));
     }
     worker_barrier(worker);
 }
@@ -1087,7 +800,7 @@ void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t
     }
     add_listed(bound->listed, negative, blocks);
     if (bound->faces)
-        add_faces(bound->faces, negative, blocks);
+        REAL_NAME(face_bound_add)(bound->faces, negative, blocks);
     if (negative)
         add_spheres(system, blocks);
 }

@@ -1,0 +1,40 @@
+// The contributions of gas and of wind that damps to the bound of the step (spectral_bound.h), which has their
+// formulas. Numeric.
+#ifndef TAUT_STABILITY_FACE_BOUND_H
+#define TAUT_STABILITY_FACE_BOUND_H
+
+#include "stability/spectral_bound.h"
+
+// The weights of nodes whose springs are in no rows; all others have 1.
+struct bound_weights {
+    struct range nodes;
+    const real *values;
+};
+
+// The share of the first node in a term of two nodes, in units of one half: 1 + (weight of the
+// other) / (its own).
+static inline real bound_share(const struct bound_weights *weights, size_t node, size_t other)
+{
+    const struct range nodes = weights->nodes;
+    if (node < nodes.first || node >= nodes.end || other < nodes.first || other >= nodes.end)
+        return 2;
+    return 1 + weights->values[other - nodes.first] / weights->values[node - nodes.first];
+}
+
+struct face_bound;
+
+// *result := NULL if nothing acts through faces.
+taut_status REAL_NAME(face_bound_make)(struct system *system, struct face_bound **result,
+                                       taut_error *error);
+void REAL_NAME(face_bound_free)(struct face_bound *bound);
+uint64_t REAL_NAME(face_bound_bytes)(const struct face_bound *bound);
+
+// Updates to the present state what is asked for by this rank. By one worker, of ranks that hold only their
+// parts together.
+void REAL_NAME(face_bound_update)(struct face_bound *bound, struct bound_weights weights);
+
+// Adds to blocks of nodes of the last update.
+void REAL_NAME(face_bound_add)(const struct face_bound *bound, bool negative,
+                               struct bound_blocks *blocks);
+
+#endif
