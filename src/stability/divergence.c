@@ -390,19 +390,6 @@ static bool is_rounding(struct system *system, const struct worker *worker)
     return found[CHECK_KINETIC] <= steps * resolved[RESOLVED_STRAINS];
 }
 
-static void report_divergence(struct system *system, bool rounding)
-{
-    const uint64_t node = worst_node(system), step = system->state->step;
-    const size_t body = topology_body_of_node(system->topology, node);
-    system->fault = (struct fault){.code = TAUT_ERROR_DIVERGED,
-                                   .body = body,
-                                   .node = node,
-                                   .time = step_time(system, step),
-                                   .step = step,
-                                   .spacing = spacing_at(system, body),
-                                   .rounding = rounding};
-}
-
 // Twice the kinetic energy that a step of gravity gives to nodes at rest, J. Explicit Euler moves
 // them only in the next step, so they have lost no potential energy yet.
 static double first_step_energy(const struct system *system)
@@ -682,6 +669,24 @@ static bool is_held(struct system *system, double explained, const struct worker
     return grows;
 }
 
+// By all workers and, of several ranks, with the nodes of all.
+static void report(struct system *system, const struct worker *worker)
+{
+    complete(system, worker);
+    const bool rounding = is_rounding(system, worker);
+    if (worker->index != 0 || system->fault.code != TAUT_OK)
+        return;
+    const uint64_t node = worst_node(system), step = system->state->step;
+    const size_t body = topology_body_of_node(system->topology, node);
+    system->fault = (struct fault){.code = TAUT_ERROR_DIVERGED,
+                                   .body = body,
+                                   .node = node,
+                                   .time = step_time(system, step),
+                                   .step = step,
+                                   .spacing = spacing_at(system, body),
+                                   .rounding = rounding};
+}
+
 // An unstable mode that has grown to this many times what the check allows does not return below it
 // within the steps to the next one.
 bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker *worker)
@@ -704,9 +709,7 @@ void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker 
     stage_end(&system->clock, STAGE_CHECK, worker);
     if (!diverged)
         return;
-    const bool rounding = is_rounding(system, worker);
-    if (worker->index == 0 && system->fault.code == TAUT_OK)
-        report_divergence(system, rounding);
+    report(system, worker);
 }
 
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker)
@@ -718,8 +721,7 @@ void REAL_NAME(divergence_check)(struct system *system, const struct worker *wor
     // may be continued as part of a longer one.
     if (worker->index == 0 && system->state->step % DIVERGENCE_STEPS == 0)
         system->explained_peak = explained;
-    const bool rounding = diverged && is_rounding(system, worker);
-    if (diverged && worker->index == 0 && system->fault.code == TAUT_OK)
-        report_divergence(system, rounding);
+    if (diverged)
+        report(system, worker);
     stage_end(&system->clock, STAGE_CHECK, worker);
 }
