@@ -663,6 +663,10 @@ static void test_automatic_dt_follows(void **state)
     assert_int_equal(taut_solver_set_node_mass(solver, 0, 0.008, &error), TAUT_OK);
     advance(solver, 1);
     assert_near(taut_solver_dt(solver), 2 * dt, 0.05 * dt);
+    // A duration of more steps than there may be ends with those.
+    assert_int_equal(taut_solver_set_dt(solver, 1e-30, &error), TAUT_OK);
+    assert_true(taut_solver_steps_planned(solver) ==
+                taut_solver_step_count(solver) + UINT64_C(1000000000000000));
     // A dt set by the user stays.
     assert_int_equal(taut_solver_set_dt(solver, 0.0001, &error), TAUT_OK);
     assert_int_equal(taut_solver_set_stiffness(solver, 0, 0, 2.4, &error), TAUT_OK);

@@ -72,13 +72,14 @@ double solver_steps_until(const taut_solver *solver, double time)
     return (double)rule->since_step + round((time - rule->since_time) / solver->dt);
 }
 
-// The number of steps that reaches the duration, counted from the last change of dt.
+// The number of steps that reaches the duration, counted from the last change of dt. At most STEPS_MAX from
+// there: more are refused in a scene, but a setter or a checkpoint may have any dt.
 static uint64_t count_steps(const taut_solver *solver)
 {
     const struct dt_rule *rule = &solver->dt_rule;
     double exact = (rule->duration - rule->since_time) / solver->dt, whole = round(exact);
     bool near = fabs(exact - whole) <= 1e-6 * fmax(1, whole);
-    return rule->since_step + (uint64_t)fmax(0, near ? whole : ceil(exact));
+    return rule->since_step + (uint64_t)fmin(fmax(0, near ? whole : ceil(exact)), STEPS_MAX);
 }
 
 void dt_plan_steps(taut_solver *solver)
