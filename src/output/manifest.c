@@ -122,9 +122,9 @@ static void put_member(struct file *file, const char *name, const char *text)
 // A run that is complete does not begin again, and its folder does not depend on where the state is.
 static void write_header(struct file *file, const struct manifest *manifest, bool complete)
 {
-    file_print(file, "{\n\"taut_manifest\": %d,\n\"kind\": \"%s\",\n\"name\": ", VERSION,
-               manifest->kind);
-    put_string(file, manifest->name);
+    file_print(file, "{\n\"taut_manifest\": %d", VERSION);
+    put_member(file, "kind", manifest->kind);
+    put_member(file, "name", manifest->name);
     put_member(file, "kernel", complete ? NULL : manifest->kernel);
     put_member(file, "state", complete ? NULL : manifest->state);
     file_print(file, ",\n\"checksum\": \"XXH64\",\n\"files\": [");
