@@ -102,6 +102,9 @@ static const struct {
      "", false},
     {"lattice, gas",
      LATTICE "nodes: [30, 25, 20], springs: {k1: " MATERIAL "}, pressure: {amount: 1}", "", false},
+    {"rope, contact",
+     "mass: 1, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 20000, stiffness: 10",
+     "contact: {thickness: 1.0e-5}\n", false},
     {"pendulum",
      "mass: 1, type: pendulum, pivot: [0, 0, 0], length: 1, angle: 10, model: spring, "
      "stiffness: 100",
@@ -211,6 +214,40 @@ static void test_solvers_hold_what_was_estimated(void **state)
         compare_solver(body, "symplectic_euler", "single", TAUT_KERNEL_COLOURED);
         compare_solver(body, "symplectic_euler", "double", TAUT_KERNEL_COLOURED);
     }
+}
+
+// What contact adds, also once motion has been cut in the frame of what carries nodes.
+static void test_contact_holds_what_was_estimated(void **state)
+{
+    (void)state;
+    static const char *const rope =
+        "type: rope, from: [-20, 0.052, 0], to: [20, 0.052, 0], nodes: 20000, node_mass: 0.001, "
+        "stiffness: 20}\n"
+        "  - {name: c, type: rope, from: [0.0001, 0.055, -20], to: [0.0001, 0.055, 20], "
+        "nodes: 20000, node_mass: 0.001, stiffness: 20";
+    static const char *const sphere =
+        "colliders:\n  - {type: sphere, radius: 0.05, velocity: [0.5, 5, 0], response: project}\n";
+    char with[300];
+    snprintf(with, sizeof with, "contact: {thickness: 0.0005}\n%s", sphere);
+    double held[2], estimated[2];
+    for (int contact = 0; contact < 2; contact++) {
+        taut_scene *scene = read(rope, contact ? with : sphere, "velocity_verlet", "single");
+        scene->simulation.dt = 0.0004;
+        const struct solver_options options = {.config.threads = 1};
+        struct memory_estimate estimate;
+        memory_estimate_make(scene, &options, &estimate);
+        taut_solver *solver;
+        assert_int_equal(solver_create(scene, &options, &solver, NULL), TAUT_OK);
+        assert_int_equal(taut_solver_step(solver, 60, NULL), TAUT_OK);
+        assert_true(!contact || solver_surface_cuts(solver).stopped > 0);
+        held[contact] = (double)solver_bytes(solver);
+        estimated[contact] = estimate.solver;
+        taut_solver_destroy(solver);
+        scene_free(scene);
+    }
+    const double ratio = (estimated[1] - estimated[0]) / (held[1] - held[0]);
+    if (ratio < 0.87 || ratio > 1.1)
+        fail_msg("%g", ratio);
 }
 
 // ---- The maximum, as measured by the system
@@ -513,6 +550,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_are_those_of_the_builders),
         cmocka_unit_test(test_solvers_hold_what_was_estimated),
+        cmocka_unit_test(test_contact_holds_what_was_estimated),
         cmocka_unit_test(test_making_takes_what_was_estimated),
         cmocka_unit_test(test_too_large_a_scene_is_refused),
         cmocka_unit_test(test_absurd_counts_do_not_overflow),

@@ -46,6 +46,7 @@ struct totals {
     bool spring_grids, coloured; // as in struct plan_options
     double real;                 // bytes per number
     double nodes, springs, faces;
+    double edges;        // of bodies without faces that contact has as edges
     double part;         // nodes: all, or of a rank its own and its halo
     double held;         // for which arrays have memory: these, or all where arrays are small
     double held_springs; // of the stored springs of grids, likewise
@@ -260,6 +261,8 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     totals->nodes += size->nodes;
     totals->springs += size->springs;
     totals->faces += size->faces;
+    if (body->type == BODY_ROPE || (body->type == BODY_RING && size->faces == 0))
+        totals->edges += size->nodes;
     totals->massed += own_masses && !by_grid ? size->nodes : 0;
     totals->masses_differ |= own_masses;
     totals->listed_faces += size->is_sheet ? 0 : size->faces;
@@ -509,8 +512,10 @@ static double constraints_bytes_of(const struct totals *totals)
 }
 
 // contact/surface_lists.h: of nodes positions as built and three earlier ones, of which one (surface_way.h) is
-// only there once a step has been cut; of a triangle the surfaces, boxes and buffers of blocks, and lists of 20 candidates: as measured for a cloth in layers.
-// Lists depend on the state, so this is a typical amount.
+// only there once a step has been cut, as is what carries them (surface_carriers.h); of a triangle the surfaces,
+// boxes and buffers of blocks, and lists of 20 candidates, as measured for a cloth in layers. The edge of a rope
+// has fewer candidates, but in blocks of more nodes: as much. Lists depend on the state, so this is a typical
+// amount.
 static double contact_bytes_of(const struct totals *totals)
 {
     const double candidates = 20, blocks = 7 * totals->real + 10;
@@ -519,9 +524,9 @@ static double contact_bytes_of(const struct totals *totals)
     if (!totals->scene->contact.present)
         return 0;
     const double nodes = totals->nodes + totals->collider_nodes,
-                 faces = totals->faces + totals->collider_faces;
+                 faces = totals->faces + totals->edges + totals->collider_faces;
     const double bytes =
-        nodes * (24 + 9 * totals->real) +
+        4 * totals->nodes + nodes * (24 + 9 * totals->real) +
         faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (8 + 4 * totals->real));
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return bytes;
