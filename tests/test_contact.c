@@ -1063,10 +1063,22 @@ static void test_surfaces_that_cannot_be_kept_apart_are_refused(void **state)
                    "surfaces cross at the start: the triangle of nodes");
     assert_refused(0.01, "type: rope, from: [0.13, -0.47, 0.16], to: [0.13, 0.53, 0.16], nodes: 6",
                    "surfaces cross at the start: the edge of nodes 2, 3 of body 'b'");
+    // Two sheets that are least in each other along x: 0.4 - 0.3 m.
+    assert_refused(0.01,
+                   "type: cloth, origin: [0.3, -0.2, 0.1], u: [0.4, 0, 0], v: [0, 0.4, 0.2], "
+                   "nodes: [4, 4]",
+                   "; they are clear of each other once body 'b' has moved 0.1 m along (1, 0, 0); "
+                   "move the bodies apart");
+    // A sheet whose edges lie on those of the other one passes through no triangle of it.
+    assert_refused(0.01,
+                   "type: cloth, origin: [0, -0.2, 0.2], u: [0.4, 0, 0], v: [0, 0.4, 0], "
+                   "nodes: [5, 3]",
+                   "surfaces touch or cross at the start: ");
     assert_refused(0.01,
                    "type: cloth, origin: [0, 0.0004, 0], u: [0.4, 0, 0], v: [0, 0, 0.4], "
                    "nodes: [5, 5]",
-                   "surfaces are nearer at the start than a twentieth of their thickness");
+                   "surfaces are nearer at the start than a twentieth of their thickness, 0.0004 m "
+                   "apart: ");
     assert_refused(0.2, "type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 3",
                    "the thickness of contact of body 'a', 0.2 m, is larger than its edges");
     assert_refused(1e-16, "type: rope, from: [0, 1, 0], to: [1, 1, 0], nodes: 3",

@@ -614,6 +614,16 @@ static void what_is_no_run_is_refused(void **state)
     outcome = resume(1, "", "plain.yaml");
     assert_contains(outcome.err, "'plain.yaml' is not the folder of a run");
     outcome_free(&outcome);
+    // A run that was killed before manifest.json has left no more than this.
+    outcome = cli_expect(1, "mkdir 'no files' && touch 'no files/.taut-0123456789abcdef.tmp' && "
+                            "taut resume 'no files'");
+    assert_contains(outcome.err, "'no files' is empty");
+    assert_contains(outcome.err, "Begin it again with: taut run SCENE --output 'no files'");
+    outcome_free(&outcome);
+    outcome = cli_expect(1, "touch 'no files/other' && taut resume 'no files'");
+    assert_contains(outcome.err, "'no files' is not the folder of a run");
+    outcome_free(&outcome);
+    fixture_remove("no files");
     outcome = cli_expect(1, "mkdir foreign && echo '{}' > foreign/manifest.json && "
                             "taut resume foreign");
     assert_contains(outcome.err, "was not written by taut");

@@ -725,7 +725,12 @@ static void test_what_starts_inside_is_refused(void **state)
                    "is inside collider 0, a sphere, at the start (its distance is -0.02 m)");
     assert_refused("type: sphere, center: [0.2, 0.03, 0.1], radius: 0.05", "the triangle of nodes");
     assert_refused("type: sphere, center: [0.2, 0.06, 0.1], radius: 0.05", NULL);
-    assert_refused("type: room, min: [-1, -1, -1], max: [0.4, 1, 1]", "a room");
+    assert_refused("type: room, min: [-1, -1, -1], max: [0.4, 1, 1]",
+                   "is outside collider 0, a room, at the start, 0.1 m beyond a wall");
+    assert_refused("type: room, min: [-1, -1, -1], max: [0.4, 1, 1]",
+                   "move the body into the room, or make the room larger, or use");
+    assert_refused("type: room, min: [-1, -1, -1], max: [0.5003, 1, 1]",
+                   "is too near to collider 0, a room, at the start (its distance is 0.0003");
     assert_refused("type: room, min: [-1, -1, -1], max: [1, 1, 1]", NULL);
 }
 
@@ -798,7 +803,7 @@ static void test_relaxing_moves_free_bodies_as_a_whole(void **state)
         const taut_status status = taut_solver_create(scene, NULL, &solver, &error);
         if (cases[i].farthest == 0) {
             assert_int_equal(status, TAUT_ERROR_SCENE);
-            assert_contains(error.text, "is inside collider 0, a room");
+            assert_contains(error.text, "is outside collider 0, a room");
         } else {
             assert_int_equal(status, TAUT_OK);
             assert_true(solver_surface_relaxed(solver).farthest > 0.02);

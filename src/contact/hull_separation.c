@@ -257,6 +257,20 @@ bool REAL_NAME(hulls_add_shape)(struct hull_separation *it, size_t body, vec3 no
     return true;
 }
 
+struct surface_overlap REAL_NAME(surface_contact_overlap)(const struct system *system, size_t one,
+                                                          size_t other)
+{
+    struct hull_separation it;
+    struct surface_overlap overlap = {.way = NAN};
+    if (REAL_NAME(hulls_begin)(&it, system, 0) && REAL_NAME(hulls_add_pair)(&it, one, other)) {
+        const struct hull_bound *bound = &it.bounds[0];
+        overlap =
+            (struct surface_overlap){bound->least, {bound->axis.x, bound->axis.y, bound->axis.z}};
+    }
+    REAL_NAME(hulls_end)(&it);
+    return overlap;
+}
+
 // ---- Ways
 
 static double missing(const struct hull_separation *it, const struct hull_bound *bound)

@@ -31,6 +31,10 @@ bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_pa
 // worker.
 struct surface_nearest REAL_NAME(surface_contact_nearest)(const struct system *system);
 
+// That of two bodies, or meshes.
+struct surface_overlap REAL_NAME(surface_contact_overlap)(const struct system *system, size_t one,
+                                                          size_t other);
+
 // Moves nodes until surfaces neither cross nor are nearer than their thickness, as far as that is
 // possible: surface_contact_crosses and surface_contact_nearest report what is left.
 void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_relaxed *result,

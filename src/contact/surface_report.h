@@ -44,6 +44,12 @@ struct surface_nearest {
     double energy;    // J, of the barriers of all
 };
 
+// How far one body has to move to be beyond another one, and in which direction, of those in which that is
+// least as found by trying: m, at most 0 if a plane lies between their nodes; NAN: not known.
+struct surface_overlap {
+    double way, axis[3];
+};
+
 // The node, edge or triangle of a body that is nearest to a plane, sphere or room.
 struct shape_nearest {
     uint64_t pressed;      // parts at most SURFACES_PRESSED thicknesses away, of all bodies

@@ -392,6 +392,19 @@ static bool is_temporary(const char *name)
            strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ".tmp") == 0;
 }
 
+bool folder_is_bare(const char *folder)
+{
+    DIR *stream = opendir(folder);
+    const struct dirent *entry;
+    bool bare = stream != NULL;
+    while (bare && (entry = readdir(stream)) != NULL)
+        bare = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+               is_temporary(entry->d_name);
+    if (stream)
+        (void)closedir(stream);
+    return bare;
+}
+
 taut_status folder_remove_temporaries(const char *folder, taut_error *error)
 {
     DIR *stream = opendir(folder);

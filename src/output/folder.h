@@ -38,6 +38,10 @@ taut_status folder_clear(const struct folder_claim *claim, taut_error *error);
 // such a file may be there though the manifest, whose last lines were not on the disk yet, lacks it.
 bool folder_has_own(const char *folder, const char *name);
 
+// Whether it is a folder with nothing in it but such files, as a process leaves that is killed before it writes
+// others.
+bool folder_is_bare(const char *folder);
+
 // Removes the files with names that taut gives temporary files (file.h), which a killed process has
 // left. Only in the folder of a run that was interrupted, and to which nobody else writes.
 taut_status folder_remove_temporaries(const char *folder, taut_error *error);

@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "output/folder.h"
 #include "output/scan.h"
 
 enum { VERSION = 1, STRING_BYTES_MAX = 4096 }; // as long as a path
@@ -885,6 +886,21 @@ static taut_status open_present(struct manifest *manifest, const char *path, tau
     return fail(error, TAUT_ERROR_IO, "'%s' has just been replaced: try again", path);
 }
 
+// What a run had that was killed before it has written anything is not known: its folder is empty.
+static taut_status fail_no_run(const char *folder, taut_error *error)
+{
+    char *word = folder_is_bare(folder) ? text_shell_path(folder) : NULL;
+    const taut_status status =
+        word ? fail(error, TAUT_ERROR_IO,
+                    "'%s' is empty: if a run was to be in it, that was killed before it began. "
+                    "Begin it again with: taut run SCENE --output %s",
+                    folder, word)
+             : fail(error, TAUT_ERROR_IO,
+                    "'%s' is not the folder of a run: there is no " MANIFEST_NAME " in it", folder);
+    free(word);
+    return status;
+}
+
 taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_error *error)
 {
     *manifest = (struct manifest){.folder = text_format("%s", folder)};
@@ -892,11 +908,8 @@ taut_status manifest_reopen(const char *folder, struct manifest *manifest, taut_
     struct stat named;
     taut_status status = path ? TAUT_OK : fail_memory(error, "the manifest");
     if (status == TAUT_OK && lstat(path, &named) != 0)
-        status = errno == ENOENT || errno == ENOTDIR
-                     ? fail(error, TAUT_ERROR_IO,
-                            "'%s' is not the folder of a run: there is no " MANIFEST_NAME " in it",
-                            folder)
-                     : fail_read(path, errno, error);
+        status = errno == ENOENT || errno == ENOTDIR ? fail_no_run(folder, error)
+                                                     : fail_read(path, errno, error);
     if (status == TAUT_OK)
         status = open_present(manifest, path, error);
 

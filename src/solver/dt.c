@@ -497,26 +497,50 @@ static taut_status refuse(const taut_scene *scene, struct diagnostics *diagnosti
     return fail(error, TAUT_ERROR_SCENE, "%s", text);
 }
 
+// By how much two surfaces cross: "; body 'b' is beyond the other 0.02 m along (1, 0, 0)", or nothing, of one
+// body.
+static void describe_overlap(const taut_solver *solver, const struct surface_parts *parts,
+                             bool crosses, char *text, size_t size)
+{
+    const struct topology *topology = solver->topology;
+    const int side = parts->bodies[1] < topology->body_count ? 1 : 0;
+    const size_t one = parts->bodies[side], other = parts->bodies[1 - side];
+    text[0] = 0;
+    if (!crosses || one == other)
+        return;
+    const struct surface_overlap overlap =
+        solver->functions->surface_overlap(solver->system, one, other);
+    if (!(overlap.way > 0))
+        return;
+    double axis[3];
+    for (int i = 0; i < 3; i++) // 1e-17 says nothing
+        axis[i] = round(1000 * overlap.axis[i]) / 1000 + 0.0;
+    snprintf(text, size,
+             "; they are clear of each other once body '%.60s' has moved %.3g m along (%g, %g, %g)",
+             topology->bodies[one].name, overlap.way, axis[0], axis[1], axis[2]);
+}
+
 // Two parts of which one is of a mesh collider, at whose position in the file this is reported.
 static taut_status refuse_with_mesh(const taut_solver *solver, const taut_scene *scene,
                                     struct diagnostics *diagnostics,
                                     const struct surface_parts *parts, const char *what,
-                                    taut_error *error)
+                                    bool crosses, taut_error *error)
 {
     const struct topology *topology = solver->topology;
     const struct topology_collider *mesh = mesh_of_part(solver, parts, 0);
-    char first[200], second[200], text[700];
+    char first[200], second[200], overlap[200], text[900];
     double at[3];
     const int of_body = mesh ? 1 : 0;
+    describe_overlap(solver, parts, crosses, overlap, sizeof overlap);
     mesh = mesh ? mesh : mesh_of_part(solver, parts, 1);
     describe_part(solver, scene, parts, 0, first, sizeof first);
     describe_part(solver, scene, parts, 1, second, sizeof second);
     solver_read_nodes(solver, topology_builder_node(topology, parts->nodes[of_body][0]), 1, at,
                       NULL, NULL);
     const bool relaxes = scene->contact.existing == EXISTING_RELAX;
-    snprintf(text, sizeof text, "%s%s: %s and %s, near (%g, %g, %g); move the body or the mesh%s",
+    snprintf(text, sizeof text, "%s%s: %s and %s, near (%g, %g, %g)%s; move the body or the mesh%s",
              what, relaxes ? ", and 'existing: relax' found no way to separate them" : "", first,
-             second, at[0], at[1], at[2],
+             second, at[0], at[1], at[2], overlap,
              relaxes ? "" : ", or separate them with 'contact: {existing: relax}'");
     return refuse(scene, diagnostics, scene->colliders[mesh->collider].at, text, error);
 }
@@ -543,19 +567,20 @@ static taut_status refuse_enclosed(taut_solver *solver, const taut_scene *scene,
 
 static taut_status refuse_parts(const taut_solver *solver, const taut_scene *scene,
                                 struct diagnostics *diagnostics, const struct surface_parts *parts,
-                                const char *what, taut_error *error)
+                                const char *what, bool crosses, taut_error *error)
 {
     const bool relaxes = scene->contact.existing == EXISTING_RELAX;
-    char first[200], second[200], text[900];
+    char first[200], second[200], overlap[200], text[1100];
     if (mesh_of_part(solver, parts, 0) || mesh_of_part(solver, parts, 1))
-        return refuse_with_mesh(solver, scene, diagnostics, parts, what, error);
+        return refuse_with_mesh(solver, scene, diagnostics, parts, what, crosses, error);
+    describe_overlap(solver, parts, crosses, overlap, sizeof overlap);
     describe_part(solver, scene, parts, 0, first, sizeof first);
     describe_part(solver, scene, parts, 1, second, sizeof second);
     snprintf(text, sizeof text,
-             "%s%s: %s and %s; move the bodies apart, %sor leave the pair out with 'contact: "
+             "%s%s: %s and %s%s; move the bodies apart, %sor leave the pair out with 'contact: "
              "{pairs: [{bodies: [%.60s, %.60s], enabled: false}]}'",
              what, relaxes ? ", and 'existing: relax' found no way to separate them" : "", first,
-             second, relaxes ? "" : "separate them with 'contact: {existing: relax}', ",
+             second, overlap, relaxes ? "" : "separate them with 'contact: {existing: relax}', ",
              solver->topology->bodies[parts->bodies[0]].name,
              solver->topology->bodies[parts->bodies[1]].name);
     return refuse(scene, diagnostics, scene->contact.at, text, error);
@@ -593,15 +618,25 @@ static const struct scene_collider *describe_in_shapes(const taut_solver *solver
     solver_read_nodes(solver, topology_builder_node(solver->topology, found->nodes[0]), 1, at, NULL,
                       NULL);
     const struct scene_collider *collider = &scene->colliders[found->collider];
-    snprintf(
-        text, size,
-        "%s, near (%g, %g, %g), is %s collider %zu, a %s, at the start (its distance is %g m); "
-        "bodies must start more than %s of their thickness away from colliders with "
-        "'response: contact': move the body or the collider%s",
-        part, at[0], at[1], at[2], found->distance < 0 ? "inside" : "too near to", found->collider,
-        collider_type_names[collider->type], found->distance, least_apart_name(scene),
-        scene->contact.existing == EXISTING_RELAX ? ", as 'existing: relax' found no way"
-                                                  : ", or use 'contact: {existing: relax}'");
+    const bool room = collider->type == COLLIDER_ROOM, passed = found->distance < 0;
+    char where[60];
+    if (room && passed)
+        snprintf(where, sizeof where, ", %g m beyond a wall", -found->distance);
+    else
+        snprintf(where, sizeof where, " (its distance is %g m)", found->distance);
+    snprintf(text, size,
+             "%s, near (%g, %g, %g), is %s collider %zu, a %s, at the start%s; bodies must start "
+             "%smore than %s of their thickness away from %s: move the body %s%s",
+             part, at[0], at[1], at[2],
+             !passed ? "too near to"
+             : room  ? "outside"
+                     : "inside",
+             found->collider, collider_type_names[collider->type], where,
+             room ? "in rooms with 'response: contact', " : "", least_apart_name(scene),
+             room ? "the walls" : "colliders with 'response: contact'",
+             room ? "into the room, or make the room larger" : "or the collider",
+             scene->contact.existing == EXISTING_RELAX ? ", as 'existing: relax' found no way"
+                                                       : ", or use 'contact: {existing: relax}'");
     return collider;
 }
 
@@ -806,7 +841,7 @@ static taut_status refuse_crossings(taut_solver *solver, const taut_scene *scene
     if (crosses && collider && !crossed)
         return refuse(scene, diagnostics, collider->at, shape, error);
     return crosses ? refuse_parts(solver, scene, diagnostics, &found, "surfaces cross at the start",
-                                  error)
+                                  true, error)
                    : refuse_enclosed(solver, scene, diagnostics, error);
 }
 
@@ -847,6 +882,22 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
     }
 }
 
+// The rounding of the distance of two parts, m.
+static double coordinate_rounding(const taut_solver *solver, const struct surface_parts *parts)
+{
+    double most = 0;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < parts->counts[side]; i++) {
+            const uint64_t node = parts->nodes[side][i];
+            double at[3] = {0, 0, 0};
+            if (node < solver->topology->node_count)
+                solver_read_nodes(solver, topology_builder_node(solver->topology, node), 1, at,
+                                  NULL, NULL);
+            most = fmax(most, fmax(fabs(at[0]), fmax(fabs(at[1]), fabs(at[2]))));
+        }
+    return 16 * most * (solver_real_bytes(solver) == sizeof(float) ? 0x1p-24 : 0x1p-53);
+}
+
 taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
                                struct diagnostics *diagnostics, taut_error *error)
 {
@@ -864,10 +915,20 @@ taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scen
             warn_of_pressed(solver, scene, &found, &shape, diagnostics);
         return TAUT_OK;
     }
+    const struct surface_parts *parts = &found.parts;
+    const double distance =
+        found.part *
+        (scene_thickness(scene, parts->bodies[0]) + scene_thickness(scene, parts->bodies[1])) / 2;
+    // Edges that meet pass through no triangle, as of bodies that are mirror images of each other.
+    const bool meets = distance <= coordinate_rounding(solver, parts);
     char what[100];
-    snprintf(what, sizeof what, "surfaces are nearer at the start than %s of their thickness",
-             least_apart_name(scene));
-    return refuse_parts(solver, scene, diagnostics, &found.parts, what, error);
+    if (meets)
+        snprintf(what, sizeof what, "surfaces touch or cross at the start");
+    else
+        snprintf(what, sizeof what,
+                 "surfaces are nearer at the start than %s of their thickness, %.3g m apart",
+                 least_apart_name(scene), distance);
+    return refuse_parts(solver, scene, diagnostics, parts, what, meets, error);
 }
 
 // As the reader does for a given dt.

@@ -692,6 +692,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .colliders_enclose = REAL_NAME(mesh_colliders_enclose),
     .shape_nearest = REAL_NAME(shape_contact_nearest),
     .surface_nearest = REAL_NAME(surface_contact_nearest),
+    .surface_overlap = REAL_NAME(surface_contact_overlap),
     .surface_relax = REAL_NAME(surface_contact_relax),
     .surface_edge = REAL_NAME(surface_contact_edge),
     .surface_triangles = REAL_NAME(surface_contact_triangles),

@@ -140,6 +140,8 @@ struct system_functions {
                               bool *no_memory);
     struct shape_nearest (*shape_nearest)(const struct system *system);
     struct surface_nearest (*surface_nearest)(const struct system *system);
+    struct surface_overlap (*surface_overlap)(const struct system *system, size_t one,
+                                              size_t other);
     void (*surface_relax)(struct system *system, struct surface_relaxed *result,
                           const struct worker *worker);
     double (*surface_edge)(const struct system *system, size_t body);

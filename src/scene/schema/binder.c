@@ -551,9 +551,15 @@ static void report_unknown(struct binder *binder, struct bound *bound, const str
         for (size_t i = 0; i < bound->parts[p].table->count && count < CANDIDATES_MAX; i++)
             candidates[count++] = bound->parts[p].table->keys[i].name;
     const char *owner = find_owner(bound, pair->key);
+    const char *instead = NULL;
+    for (size_t p = 0; p < bound->part_count && !instead; p++)
+        instead = schema_instead(bound->parts[p].table, pair->key);
     struct shown key = show_text(pair->key);
-    const char *hint = owner ? NULL : nearest_name(pair->key, candidates, count);
-    if (owner)
+    const char *hint = owner || instead ? NULL : nearest_name(pair->key, candidates, count);
+    if (instead)
+        bind_report(binder, pair->key_at, NULL, "%s takes no '%s': %s", bound->what, key.text,
+                    instead);
+    else if (owner)
         bind_report(binder, pair->key_at, NULL, "%s takes no '%s'; %s does", bound->what, key.text,
                     owner);
     else if (is_decimals(pair))

@@ -2,6 +2,7 @@
 #include "scene/schema/schema.h"
 
 #include <math.h>
+#include <string.h>
 
 // ---- Contact of surfaces
 
@@ -322,3 +323,29 @@ const struct schema_table schema_collider_shapes[COLLIDER_TYPE_COUNT] = {
     [COLLIDER_MESH] = {"mesh collider", "a mesh collider", mesh_collider_keys,
                        sizeof mesh_collider_keys / sizeof mesh_collider_keys[0]},
 };
+
+const char *schema_instead(const struct schema_table *table, const char *key)
+{
+    static const char undamped[] = "it acts by contact, which has no damping of its own: bodies "
+                                   "bounce as their springs and dampers do";
+    static const struct {
+        const char *key, *instead;
+    } of_mesh[] = {
+        {"response", "it always acts by contact, as 'response: contact' of other colliders; leave "
+                     "the key out"},
+        {"stiffness",
+         "it acts by contact, whose stiffness is that of the section 'contact: {stiffness: ...}'"},
+        {"absorption", undamped},
+        {"friction", "it acts by contact, with Coulomb friction: give 'friction_coefficient'"},
+        {"restitution", undamped},
+        {"keep", "it acts by contact, with Coulomb friction: give 'friction_coefficient'"},
+        {"thickness",
+         "its distance from bodies is that of the section 'contact: {thickness: ...}'"},
+        {"velocity", "give 'motion: {velocity: ...}'"},
+        {"center", "give 'translate'"},
+    };
+    for (size_t i = 0; i < sizeof of_mesh / sizeof of_mesh[0]; i++)
+        if (table == &schema_collider_shapes[COLLIDER_MESH] && strcmp(of_mesh[i].key, key) == 0)
+            return of_mesh[i].instead;
+    return NULL;
+}
