@@ -873,6 +873,33 @@ static void the_balance_of_many_modes_closes(void **state)
     outcome_free(&without);
 }
 
+// Cuts of implicit steps go back to energies that these had before, which steps have lost by implicit Euler:
+// `truncation` below 0 and as much more of the residual, of which a smaller dt leaves little.
+static void implicit_cuts_give_back_what_steps_lose(void **state)
+{
+    (void)state;
+    fixture_write("meet.yaml",
+                  "precision: double\n"
+                  "simulation: {integrator: implicit_midpoint, dt: 0.0002, duration: 0.004}\n"
+                  "contact: {thickness: 0.004, friction_coefficient: 0.3}\n"
+                  "bodies:\n"
+                  "  - {name: a, type: sphere, center: [-0.058, 0.01, 0], radius: 0.05,\n"
+                  "     subdivisions: 1, mass: 0.1, stiffness: 5357, velocity: [60, 0, 0]}\n"
+                  "  - {name: b, type: sphere, center: [0.058, 0, 0.005], radius: 0.05,\n"
+                  "     subdivisions: 1, mass: 0.1, stiffness: 5357, velocity: [-60, 0, 0]}\n");
+    struct outcome outcome = cli_expect(0, "taut run meet.yaml --no-output --quiet --json");
+    cli_assert_json(outcome.out,
+                    "assert d['work']['truncation'] < -10 and d['balance']['residual'] < -300, d\n"
+                    "assert 'implicit_midpoint repeats steps in which surfaces meet' in "
+                    "d['balance']['cause'], d");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run meet.yaml --no-output --quiet --json --set "
+                            "simulation.dt=3.125e-6");
+    cli_assert_json(outcome.out, "assert abs(d['work']['truncation']) < 0.1, d\n"
+                                 "assert abs(d['balance']['residual']) < 10, d");
+    outcome_free(&outcome);
+}
+
 // If the balance does not close, the summary reports this and names the cause, numerical damping; or
 // it reports that the steps are too coarse to judge.
 static void the_summary_names_what_is_missing(void **state)
@@ -1117,6 +1144,7 @@ int main(void)
         cmocka_unit_test(gas_without_potential_is_named),
         cmocka_unit_test(the_balance_of_many_modes_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),
+        cmocka_unit_test(implicit_cuts_give_back_what_steps_lose),
         cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(the_balance_knows_order_and_rounding),
         cmocka_unit_test(the_balance_of_mixed_precision_is_judged_near_the_origin),

@@ -307,7 +307,8 @@ static double impact_error(const struct run *run, int order)
 }
 
 // A gain or loss of energy that is no work of a force but a property of the integrator.
-static const char *cause_of_integrator(const taut_solver *solver, double residual)
+static const char *cause_of_integrator(const taut_solver *solver, const taut_scene *scene,
+                                       double residual)
 {
     switch (solver_integrator(solver)) {
     case INTEGRATOR_IMPLICIT_EULER:
@@ -321,6 +322,11 @@ static const char *cause_of_integrator(const taut_solver *solver, double residua
         return residual > 0 && (has_springs(solver) ||
                                 solver_integrator(solver) == INTEGRATOR_EXPLICIT_EULER)
                    ? "the growth of this integrator, which is stable at no dt without damping"
+                   : NULL;
+    case INTEGRATOR_IMPLICIT_MIDPOINT:
+        return residual < 0 && scene->contact.present
+                   ? "probably implicit Euler, with which implicit_midpoint repeats steps in which "
+                     "surfaces meet; a smaller dt"
                    : NULL;
     case INTEGRATOR_SYMPLECTIC_EULER:
         return solver_position_ratio(solver) != 1 ? "position_step, which is not dt" : NULL;
@@ -349,7 +355,7 @@ static const char *cause_of(const struct run *run, double residual, double expla
     if (-run->frame.work[WORK_PROJECTION] > 0.5 * fabs(residual))
         return "projection, which puts back what steps lose by moving nodes into a surface";
     const bool may_be_rounding = aligned_rounding(run) >= fabs(residual);
-    const char *integrator = cause_of_integrator(solver, residual);
+    const char *integrator = cause_of_integrator(solver, run->scene, residual);
     if (may_be_rounding && (!integrator || fabs(residual) > explained))
         return solver_precision(solver) == PRECISION_SINGLE
                    ? "probably rounding of velocities: try precision: mixed or double"
