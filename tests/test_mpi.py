@@ -1774,11 +1774,22 @@ BESIDE_TEARING = """  - {name: few, type: rope, from: [1, 0.1, 0], to: [1, 0.2, 
 """
 
 
+# Springs of small bodies that break and yield too: they come first among those that do.
+TORN_TOO = """  - {{name: few, type: rope, from: [1, 0.1, 0], to: [1, 0.2, 0], nodes: 3, mass: 0.01, pins: [last],
+     spring: {{stiffness: 30, damping: 0.001, {law}}}, velocity: [1, 0, {speed}]}}
+  - {{name: ball, type: sphere, center: [3, 1, 0], radius: 0.2, subdivisions: 3, mass: 0.3, pins: [3, 77],
+     spring: {{stiffness: 50, damping: 0.001, {law}}}, velocity: [0, {speed}, 1]{gas}}}
+"""
+
+
 def tearing(name, law, integrator="symplectic_euler", dt=1e-4, speed=30, steps=48, more="", wind="",
-            plane="stiffness: 40"):
+            plane="stiffness: 40", torn=None):
+    small_bodies = BESIDE_TEARING
+    if torn is not None:
+        small_bodies = TORN_TOO.format(law=law, speed=speed / 3, gas=torn)
     return write(name, TEARING.format(integrator=integrator, dt=dt, every=16 * dt if dt != "auto" else 0.002,
                                       law=law, speed=speed, steps=steps, more=more, wind=wind, plane=plane,
-                                      small=BESIDE_TEARING))
+                                      small=small_bodies))
 
 
 def case_parts_with_springs_that_break_and_yield_have_the_same_bytes():
@@ -1822,9 +1833,45 @@ output: {{every_steps: 12, vtp: true, checkpoint: {{every: 1.2e-3}}}}
     expect(piece_names("folder-3"), "wind: frames are whole")
 
 
+def case_small_bodies_break_and_yield_beside_parts():
+    """Their states are known to the rank that has them, and to others where these read them."""
+    windy_air = ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"
+    for kind, integrator, precision, ranks, more in (
+            ("breaks", "verlet", "mixed", 2, {}), ("yields", "rk4", "double", 4, {"torn": ", pressure: {amount: 20}"}),
+            ("both", "velocity_verlet", "single", 3, {"more": ", keep_velocity: 0.999"}),
+            ("both", "symplectic_euler", "mixed", 4, {"wind": windy_air})):
+        path = tearing("torn.yaml", FRAGILE[kind], integrator, **{"torn": "", **more})
+        same_files(path, "--precision", precision, "--set", "output.vtp={springs: true}", ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{integrator}: frames are whole")
+    assert_one_hash(path, all_ranks=(2, 5))
+    # The first chunk has springs of small bodies and of a grid, and some of them break.
+    torn, whole = (tearing(f"{name}.yaml", FRAGILE["both"], torn=torn) for name, torn in (("torn", ""), ("whole", None)))
+    counts = [json.loads(start(ranks, "run", path, "--no-output", "--quiet", "--json", "--set",
+                               "output.work=false").stdout)["broken_springs"]
+              for ranks, path in ((0, torn), (3, torn), (0, whole))]
+    expect(counts[0] == counts[1] > counts[2] + 5, str(counts))
+
+
+def case_broken_small_bodies_beside_parts_are_continued():
+    for kind, integrator, first, again in (("both", "verlet", 3, 2), ("both", "symplectic_euler", 2, 0),
+                                           ("breaks", "symplectic_euler", 0, 3)):
+        path = tearing("torn-kept.yaml", FRAGILE[kind], integrator, torn="")
+        for ranks, folder in ((0, "whole"), (first, "kept")):
+            shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
+            found = start(ranks, "run", path, "--quiet", "--output", folder, "--set",
+                          "output.checkpoint.every=0.0032")
+            expect(found.returncode == 0, found.stderr)
+        compare_folders("whole", "kept", f"{kind}, {first} ranks")
+        for ranks, folder in ((0, "whole"), (again, "kept")):
+            found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
+            expect(found.returncode == 0, found.stderr)
+        compare_folders("whole", "kept", f"{kind}, {first} and {again} ranks")
+
+
 def case_parts_with_springs_that_break_and_yield_follow_the_same_bound():
-    for kind, integrator, ranks in (("breaks", "symplectic_euler", 3), ("both", "velocity_verlet", 2)):
-        path = tearing("tearing-auto.yaml", FRAGILE[kind], integrator, "auto", speed=6, steps=1100)
+    for kind, integrator, ranks, torn in (("breaks", "symplectic_euler", 3, None), ("both", "velocity_verlet", 2, None),
+                                          ("both", "symplectic_euler", 3, "")):
+        path = tearing("tearing-auto.yaml", FRAGILE[kind], integrator, "auto", speed=6, steps=1100, torn=torn)
         with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
             text = file.read()
         write(path, text.replace("every: 0.002", "every_steps: 550"))

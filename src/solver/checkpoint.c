@@ -638,7 +638,70 @@ static void gather_sums(const struct system *system, unsigned field, uint64_t fi
     }
 }
 
-// Springs of one grid: which are broken, or the rest lengths of those that have yielded, and else 0.
+// Iterates over those of a body's springs on no grid that have the builder's numbers [first, first + count): its
+// lists may have another order.
+struct listed_walk {
+    const struct system *system;
+    const struct topology_body *body;
+    uint64_t first, count;
+    uint64_t next; // of the body's springs
+    struct spring_run near;
+    uint64_t at, index; // of the present one: first + at is its number; in the state's arrays
+    real built;
+};
+
+static struct listed_walk listed_walk(const struct system *system, uint64_t first, uint64_t count)
+{
+    const struct topology *topology = system->topology;
+    return (struct listed_walk){.system = system,
+                                .body = &topology->bodies[topology_body_of_spring(topology, first)],
+                                .first = first,
+                                .count = count};
+}
+
+static bool next_listed(struct listed_walk *walk)
+{
+    const struct topology *topology = walk->system->topology;
+    while (walk->next < walk->body->spring_count) {
+        const uint64_t spring = walk->body->first_spring + walk->next++;
+        const uint64_t number = topology_builder_spring(topology, spring);
+        if (number < walk->first || number >= walk->first + walk->count)
+            continue;
+        walk->at = number - walk->first;
+        walk->index = plan_off_grid_index(walk->system->plan, spring);
+        walk->built = (real)topology_spring_near(topology, spring, &walk->near).rest_length;
+        return true;
+    }
+    return false;
+}
+
+static void gather_listed(const struct system *system, unsigned field, uint64_t first,
+                          uint64_t count, void *to)
+{
+    const struct state *s = system->state;
+    uint8_t *flags = to;
+    real *lengths = to;
+    for (struct listed_walk it = listed_walk(system, first, count); next_listed(&it);)
+        if (field == CHECKPOINT_broken)
+            flags[it.at] = s->broken[it.index];
+        else
+            lengths[it.at] = s->rest_length[it.index] == it.built ? 0 : s->rest_length[it.index];
+}
+
+static void scatter_listed(const struct system *system, unsigned field, uint64_t first,
+                           uint64_t count, const void *from)
+{
+    const struct state *s = system->state;
+    const uint8_t *flags = from;
+    const real *lengths = from;
+    for (struct listed_walk it = listed_walk(system, first, count); next_listed(&it);)
+        if (field == CHECKPOINT_broken)
+            s->broken[it.index] = flags[it.at];
+        else
+            s->rest_length[it.index] = lengths[it.at] != 0 ? lengths[it.at] : it.built;
+}
+
+// Springs of one body: which are broken, or the rest lengths of those that have yielded, and else 0.
 static void gather_springs(const struct system *system, unsigned field, uint64_t first,
                            uint64_t count, void *to)
 {
@@ -646,6 +709,10 @@ static void gather_springs(const struct system *system, unsigned field, uint64_t
     const struct state *s = system->state;
     const size_t body = topology_body_of_spring(topology, first);
     const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
+    if (!grid) {
+        gather_listed(system, field, first, count, to);
+        return;
+    }
     const uint64_t index = grid->first_state_index + (first - topology->bodies[body].first_spring);
     if (field == CHECKPOINT_broken) {
         memcpy(to, s->broken + index, (size_t)count);
@@ -706,10 +773,10 @@ static void scatter_sums(struct system *system, unsigned field, const double *fr
 }
 
 // How many of springs [first, end), from the first on, are alike: this rank evaluates them, and has their
-// states from `index` on, or does not.
+// states from `index` on, or does not; or they are on no grid, and every rank has their states.
 struct known_springs {
     uint64_t count, index;
-    bool known;
+    bool known, listed;
 };
 
 static struct known_springs next_springs(const struct system *system, uint64_t first, uint64_t end)
@@ -718,13 +785,18 @@ static struct known_springs next_springs(const struct system *system, uint64_t f
     const struct topology_body *body = &system->topology->bodies[b];
     const struct plan_grid *grid = plan_grid_of_body(system->plan, b);
     const uint64_t count = min_u64(end, body->first_spring + body->spring_count) - first;
-    if (!grid || !grid->stateful)
+    if (!grid) {
+        const bool changes = plan_fragile_off_grid(system->plan) > 0;
+        return (struct known_springs){.count = count, .known = changes, .listed = changes};
+    }
+    if (!grid->stateful)
         return (struct known_springs){.count = count};
     const uint64_t index = grid->first_state_index + (first - body->first_spring);
-    const uint64_t rest = SUM_CHUNK - (index - plan_off_grid_springs(system->plan)) % SUM_CHUNK;
+    const uint64_t rest = SUM_CHUNK - plan_fragile_number(system->plan, index) % SUM_CHUNK;
     const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
-    return (struct known_springs){min_u64(count, rest), index,
-                                  REAL_NAME(part_springs_knows)(system, part, index)};
+    return (struct known_springs){.count = min_u64(count, rest),
+                                  .index = index,
+                                  .known = REAL_NAME(part_springs_knows)(system, part, index)};
 }
 
 bool REAL_NAME(checkpoint_wants_springs)(const struct system *system, uint64_t first,
@@ -749,6 +821,13 @@ static void scatter_springs(const struct system *system, unsigned field, uint64_
     for (uint64_t done = 0; done < count;) {
         const struct known_springs piece = next_springs(system, first + done, first + count);
         const bool is_broken = field == CHECKPOINT_broken;
+        if (piece.listed) {
+            const void *numbers =
+                is_broken ? (const void *)(flags + done) : (const void *)(lengths + done);
+            scatter_listed(system, field, first + done, piece.count, numbers);
+            done += piece.count;
+            continue;
+        }
         if (piece.known && is_broken)
             memcpy(s->broken + piece.index, flags + done, (size_t)piece.count);
         for (uint64_t i = 0; piece.known && !is_broken && i < piece.count; i++) {

@@ -752,12 +752,9 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
 
     totals.held = totals.part = totals.nodes;
     totals.held_springs = totals.stored_grid_springs;
-    const struct part_conditions conditions = {
-        .off_grid = totals.off_grid > 0 && !stays_whole(&totals),
-        .fragile_off_grid = totals.fragile > 0,
-    };
+    const bool off_grid = totals.off_grid > 0 && !stays_whole(&totals);
     estimate->in_parts =
-        count > 1 && ranks_may_hold_parts(scene, &conditions) && hold_part(&totals, count, number);
+        count > 1 && ranks_may_hold_parts(scene, off_grid) && hold_part(&totals, count, number);
     estimate->share = totals.nodes > 0 ? totals.part / totals.nodes : 1;
 
     const struct system_functions *call =

@@ -69,20 +69,14 @@ void solver_ranks_free(taut_solver *solver);
 // The nodes of this rank, one of several; before there is a system. TAUT_ERROR_MEMORY.
 taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error);
 
-// What follows from bodies and their plan, or is expected of them.
-struct part_conditions {
-    // Some springs, or faces that act, are on no grid, beyond those of small bodies (plan_parts_whole).
-    bool off_grid;
-    bool fragile_off_grid; // some of these break or yield
-};
-
 // Whether all ranks begin with the same state, or have read the same of the same checkpoint. Collective; the
 // same result on all.
 taut_status solver_check_start(const taut_solver *solver, taut_error *error);
 
-// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. Also for a
-// scene that is compiled and planned, on these ranks.
-bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions *conditions);
+// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. `off_grid`: some
+// bodies are on no grid, beyond small ones (plan_parts_whole). Also for a scene that is compiled and planned,
+// on these ranks.
+bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid);
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 
 // What this rank has of a solver of which ranks hold only their parts; false: it has all nodes.

@@ -209,23 +209,18 @@ static bool needs_off_grid(const taut_solver *solver)
 }
 
 // Not with contact of surfaces, for which every rank has all nodes.
-bool ranks_may_hold_parts(const taut_scene *scene, const struct part_conditions *conditions)
+bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid)
 {
     const enum integrator integrator = scene->simulation.integrator;
     for (size_t c = 0; c < scene->collider_count; c++)
         if (scene->colliders[c].response == RESPONSE_CONTACT)
             return false;
-    return !computes_whole(integrator) && !conditions->off_grid && !conditions->fragile_off_grid &&
-           !scene->contact.present;
+    return !computes_whole(integrator) && !off_grid && !scene->contact.present;
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
 {
-    const struct part_conditions conditions = {
-        .off_grid = needs_off_grid(solver),
-        .fragile_off_grid = plan_has_fragile_off_grid(solver->plan),
-    };
-    return ranks_count() > 1 && ranks_may_hold_parts(scene, &conditions);
+    return ranks_count() > 1 && ranks_may_hold_parts(scene, needs_off_grid(solver));
 }
 
 bool solver_waits(const taut_solver *solver)

@@ -354,11 +354,14 @@ static void read_strains(const struct system *system, uint64_t first, uint64_t c
     const struct state *s = system->state;
     const size_t body = count > 0 ? topology_body_of_spring(system->topology, first) : 0;
     const struct plan_grid *grid = count > 0 ? plan_grid_of_body(system->plan, body) : NULL;
-    const bool changes = grid && grid->stateful;
+    const bool listed = count > 0 && !grid && plan_fragile_off_grid(system->plan) > 0;
+    const bool changes = listed || (grid && grid->stateful);
     for (uint64_t spring = first; spring < first + count;) {
         const struct spring_run run = topology_run(system->topology, spring, first + count);
         const uint64_t inside = spring - system->topology->bodies[body].first_spring;
-        const uint64_t index = changes ? grid->first_state_index + inside : 0;
+        const uint64_t index = listed    ? plan_off_grid_index(system->plan, spring)
+                               : changes ? grid->first_state_index + inside
+                                         : 0;
         for (uint64_t i = 0; i < run.count; i++) {
             const vec3 d = vec3_subtract(node_position(s, run.a + i), node_position(s, run.b + i));
             const bool yields = changes && s->rest_length;

@@ -369,13 +369,6 @@ void REAL_NAME(springs_share_losses)(const struct system *system, const struct p
     free(values);
 }
 
-// The index in the state's arrays of a spring that may break or yield.
-static size_t fragile_state_index(const struct plan *plan, size_t i)
-{
-    const size_t listed = (size_t)plan->fragile_count;
-    return i < listed ? plan->fragile[i] : (size_t)plan->springs.element_count + (i - listed);
-}
-
 void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part,
                                 bool keeps)
 {
@@ -395,14 +388,14 @@ void REAL_NAME(springs_collect)(const struct system *system, const struct plan_p
         const size_t left = count - first;
         const size_t now = left < CHUNKS_AT_ONCE * SUM_CHUNK ? left : CHUNKS_AT_ONCE * SUM_CHUNK;
         for (size_t i = 0; i < now; i++) {
-            const size_t index = fragile_state_index(plan, first + i);
+            const size_t index = (size_t)plan_fragile_index(plan, first + i);
             const bool own = counts[(first + i) / SUM_CHUNK];
             values[2 * i] = own && s->broken ? s->broken[index] : 0;
             values[2 * i + 1] = own && s->rest_length ? (double)s->rest_length[index] : 0;
         }
         ranks_add(values, 2 * now);
         for (size_t i = 0; keeps && i < now; i++) {
-            const size_t index = fragile_state_index(plan, first + i);
+            const size_t index = (size_t)plan_fragile_index(plan, first + i);
             if (s->broken)
                 s->broken[index] = values[2 * i] > 0;
             if (s->rest_length)

@@ -302,7 +302,7 @@ void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const stru
             exchange_three(&it->ends, s->vx, s->vy, s->vz);
             exchange_three(&it->ends, s->vx_low, s->vy_low, s->vz_low);
         }
-        REAL_NAME(part_springs_swap)(system, &it->springs);
+        REAL_NAME(part_springs_swap)(system, &it->part, &it->springs);
         if (s->x_low && !measures_halo(system)) {
             struct node_fields all = {.count = 0};
             add_fields(&all, s->x_low, s->y_low, s->z_low);
@@ -402,7 +402,7 @@ static void get_springs_at(const struct system *system, const struct exchange *i
     if (!found || !REAL_NAME(node_lists_swap)(&springs) ||
         !REAL_NAME(part_springs_connect)(system, &springs, TAG_SPRINGS_AT))
         ranks_abort(1, "out of memory for the springs around the part of a rank");
-    REAL_NAME(part_springs_swap)(system, &springs);
+    REAL_NAME(part_springs_swap)(system, &it->part, &springs);
     REAL_NAME(node_lists_free)(&springs);
 }
 

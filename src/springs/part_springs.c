@@ -15,18 +15,26 @@ static bool has_states(const struct system *system)
     return system->state->broken || system->state->rest_length;
 }
 
-// The state's arrays begin with springs on no grid, none of which changes.
+// Of a spring on a grid.
 static size_t chunk_of_index(const struct system *system, uint64_t index)
 {
-    return (size_t)((index - plan_off_grid_springs(system->plan)) / SUM_CHUNK);
+    return (size_t)(plan_fragile_number(system->plan, index) / SUM_CHUNK);
 }
 
-// The springs of a chunk, by their indices in the state's arrays.
+static struct range numbers_of_chunk(const struct system *system, size_t chunk)
+{
+    return chunk_range(chunk, (size_t)plan_fragile_total(system->plan));
+}
+
+// The springs of a chunk that are on grids, by their indices in the state's arrays.
 static struct range chunk_indices(const struct system *system, size_t chunk)
 {
-    const size_t before = (size_t)plan_off_grid_springs(system->plan);
-    const struct range range = chunk_range(chunk, (size_t)plan_fragile_total(system->plan));
-    return (struct range){before + range.first, before + range.end};
+    const struct plan *plan = system->plan;
+    const size_t listed = (size_t)plan_fragile_off_grid(plan);
+    const size_t before = (size_t)plan_off_grid_springs(plan);
+    const struct range range = numbers_of_chunk(system, chunk);
+    return (struct range){before + max_u64(range.first, listed) - listed,
+                          before + max_u64(range.end, listed) - listed};
 }
 
 static bool evaluates(const struct plan_part *part, size_t chunk)
@@ -172,11 +180,43 @@ static const char *take_piece(const struct state *s, const uint64_t piece[2], co
     return from + flags + lengths;
 }
 
-void REAL_NAME(part_springs_swap)(const struct system *system, const struct node_lists *lists)
+// Of springs on no grid every rank gets all states from those who count them.
+static void share_listed(const struct system *system, const struct plan_part *part)
+{
+    const struct state *s = system->state;
+    const size_t count = (size_t)plan_fragile_off_grid(system->plan);
+    if (count == 0)
+        return;
+    double *values = calloc(2 * count, sizeof *values);
+    if (!values)
+        ranks_abort(1, "out of memory for springs that break or yield");
+    for (size_t c = 0; c < part->fragile_count && part->fragile[c].number * SUM_CHUNK < count;
+         c++) {
+        const struct range range = numbers_of_chunk(system, part->fragile[c].number);
+        for (size_t i = range.first; part->fragile[c].counts && i < range.end && i < count; i++) {
+            const size_t index = (size_t)plan_fragile_index(system->plan, i);
+            values[2 * i] = s->broken ? s->broken[index] : 0;
+            values[2 * i + 1] = s->rest_length ? (double)s->rest_length[index] : 0;
+        }
+    }
+    ranks_add(values, 2 * count);
+    for (size_t i = 0; i < count; i++) {
+        const size_t index = (size_t)plan_fragile_index(system->plan, i);
+        if (s->broken)
+            s->broken[index] = values[2 * i] > 0;
+        if (s->rest_length)
+            s->rest_length[index] = (real)values[2 * i + 1];
+    }
+    free(values);
+}
+
+void REAL_NAME(part_springs_swap)(const struct system *system, const struct plan_part *part,
+                                  const struct node_lists *lists)
 {
     const struct state *s = system->state;
     if (!has_states(system))
         return;
+    share_listed(system, part);
     for (int r = 0; r < ranks_count(); r++) {
         char *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)
@@ -198,10 +238,10 @@ uint64_t REAL_NAME(part_springs_broken)(const struct system *system, const struc
 {
     const uint8_t *broken = system->state->broken;
     double count = 0; // exact
-    for (size_t i = 0; broken && i < part->fragile_count; i++) {
-        const struct range range = chunk_indices(system, part->fragile[i].number);
-        for (size_t index = range.first; part->fragile[i].counts && index < range.end; index++)
-            count += broken[index];
+    for (size_t c = 0; broken && c < part->fragile_count; c++) {
+        const struct range range = numbers_of_chunk(system, part->fragile[c].number);
+        for (size_t i = range.first; part->fragile[c].counts && i < range.end; i++)
+            count += broken[plan_fragile_index(system->plan, i)];
     }
     ranks_add(&count, 1);
     return (uint64_t)count;

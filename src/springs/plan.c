@@ -456,6 +456,19 @@ static uint64_t ring_tiles(const struct topology *topology, const struct plan *p
     return most;
 }
 
+uint64_t plan_off_grid_index(const struct plan *plan, uint64_t spring)
+{
+    uint64_t low = 0, high = plan->springs.element_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (plan_element(&plan->springs, middle) < spring)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct plan_counts plan_counts(const struct topology *topology, const struct plan *plan)
 {
     const uint64_t rings = ring_tiles(topology, plan), packed = plan->packed.tile_count;

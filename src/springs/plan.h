@@ -123,6 +123,9 @@ static inline uint32_t plan_off_grid_spring(const struct plan *plan, uint64_t i)
     return plan_element(&plan->springs, i);
 }
 
+// The other way round, of packed springs, which have the topology's order.
+uint64_t plan_off_grid_index(const struct plan *plan, uint64_t spring);
+
 // Whether the order of the springs on no grid is that of the topology's lists, and no listed spring
 // is on a grid.
 bool plan_has_order_of_lists(const struct topology *topology, const struct plan *plan);
@@ -165,10 +168,24 @@ static inline uint64_t plan_fragile_total(const struct plan *plan)
     return plan->fragile_count + (plan->state_spring_count - plan->springs.element_count);
 }
 
-// Whether some of them are on no grid.
-static inline bool plan_has_fragile_off_grid(const struct plan *plan)
+// How many of them are on no grid.
+static inline uint64_t plan_fragile_off_grid(const struct plan *plan)
 {
-    return plan->fragile_count > 0;
+    return plan->fragile_count;
+}
+
+// The number among them of a spring of a stateful grid, by its index in the state's arrays.
+static inline uint64_t plan_fragile_number(const struct plan *plan, uint64_t index)
+{
+    return plan->fragile_count + (index - plan->springs.element_count);
+}
+
+// The index in the state's arrays of a spring that may break or yield.
+static inline uint64_t plan_fragile_index(const struct plan *plan, uint64_t number)
+{
+    return number < plan->fragile_count
+               ? plan->fragile[number]
+               : plan->springs.element_count + (number - plan->fragile_count);
 }
 
 // How the springs of one body are stored and shared by threads.

@@ -501,10 +501,12 @@ struct plan_spring_piece plan_spring_piece(const struct topology *topology, cons
     const struct topology_body *body = &topology->bodies[b];
     const struct plan_grid *grid = plan_grid_of_body(plan, b);
     const uint64_t count = min_u64(end, body->first_spring + body->spring_count) - first;
+    if (!grid && plan_fragile_off_grid(plan) > 0)
+        return (struct plan_spring_piece){count, plan_part_of_node(parts, body->first_node)};
     if (!grid || !grid->stateful)
         return (struct plan_spring_piece){count, -1};
     const uint64_t number =
-        grid->first_state_index + (first - body->first_spring) - plan_off_grid_springs(plan);
+        plan_fragile_number(plan, grid->first_state_index + (first - body->first_spring));
     uint64_t last = (number / SUM_CHUNK + 1) * SUM_CHUNK;
     const int owner = plan_part_of_fragile(topology, plan, parts, (size_t)(number / SUM_CHUNK));
     while (last < number + count &&

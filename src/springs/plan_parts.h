@@ -110,7 +110,7 @@ int plan_part_of_fragile(const struct topology *topology, const struct plan *pla
                          const struct plan_parts *parts, size_t chunk);
 
 // How many of springs [first, end) of the topology, from the first on, are alike: one part counts them all
-// (`owner`), or none of them breaks or yields (-1). None on no grid does.
+// (`owner`; on no grid: has them), or none of them breaks or yields (-1).
 struct plan_spring_piece {
     uint64_t count;
     int owner;
