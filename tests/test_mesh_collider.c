@@ -1085,6 +1085,34 @@ static void test_what_a_plate_pushes_finds_a_way(void **state)
     }
 }
 
+// A patch on triangles of 2 m at 30 degrees, of which its coefficient needs 98.7%, holds in single precision,
+// too: micrometres of stretch are a millionth of what places its anchors.
+static void test_anchors_hold_on_large_triangles(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"single", "mixed", "double"};
+    for (int p = 0; p < 3; p++) {
+        const struct solver_options options = {.config = {.threads = 1}};
+        taut_solver *solver = solver_from(
+            scene_of("precision: %s\n"
+                     "simulation: {integrator: velocity_verlet, dt: 0.0001, steps: 1}\n"
+                     "environment: {gravity: [4.905, -8.495709211, 0], air_drag: 0.15}\n"
+                     "contact: {thickness: 0.002, stiffness: 2000}\n"
+                     "bodies:\n"
+                     "- {name: b, type: cloth, origin: [-0.007, 0.0028969484, 0.037],\n"
+                     "   u: [0.04, 0, 0], v: [0, 0, -0.04], nodes: [3, 3], node_mass: 0.005,\n"
+                     "   spring: {stiffness: 300, damping: 0.1}}\n"
+                     "colliders:\n- {type: mesh, file: %s, friction_coefficient: 0.585}\n",
+                     precisions[p], square()),
+            &options);
+        advance(solver, 5000);
+        const double x = position_of(solver, 4).x;
+        advance(solver, 5000);
+        assert_near(position_of(solver, 4).x, x, 1e-7); // was 3.5e-4
+        taut_solver_destroy(solver);
+    }
+}
+
 static void test_what_cannot_be_kept_apart_is_refused(void **state)
 {
     (void)state;
@@ -1184,6 +1212,7 @@ int main(void)
         cmocka_unit_test(test_a_moved_mesh_is_in_checkpoints),
         cmocka_unit_test(test_what_a_plate_pushes_finds_a_way),
         cmocka_unit_test(test_what_cannot_be_kept_apart_is_refused),
+        cmocka_unit_test(test_anchors_hold_on_large_triangles),
         cmocka_unit_test(test_only_the_outside_needs_a_closed_mesh),
     };
     return cmocka_run_group_tests_name("mesh_collider", tests, NULL, NULL);

@@ -22,27 +22,40 @@
 
 // ---- One contact
 
-// The anchor from which the first side has that stretch.
-static void set_anchor(struct friction_record *record, const struct friction_contact *it,
-                       struct point stretch)
+// Moves an anchor so that the stretch becomes less by that vector.
+static void shift_anchor(struct friction_record *record, const struct friction_contact *it,
+                         struct point less)
 {
     const real sign = it->edges ? 1 : -1;
-    record->key &= ~(uint32_t)RECORD_FRAMED;
-    if (has_frame(it, false)) {
-        const struct point way = point_difference(it->from, stretch);
-        record->key |= RECORD_FRAMED;
-        record->anchor[0] = -sign * point_dot(it->dual[0], way);
-        record->anchor[1] = point_dot(it->dual[1], way);
-        record->anchor[2] = point_dot(it->up, way);
+    if (record->key & RECORD_FRAMED) {
+        record->anchor[0] += (double)(-sign * point_dot(it->dual[0], less));
+        record->anchor[1] += (double)point_dot(it->dual[1], less);
+        record->anchor[2] += (double)point_dot(it->up, less);
         return;
     }
     const real first = point_dot(it->bases[0], it->bases[0]),
                second = point_dot(it->bases[1], it->bases[1]);
-    const real by_first = first > 0 ? point_dot(stretch, it->bases[0]) / first : 0,
-               by_second = second > 0 ? point_dot(stretch, it->bases[1]) / second : 0;
-    record->anchor[0] = it->closest[0] + it->shares[0] * by_first;
-    record->anchor[1] = it->closest[1] - it->shares[1] * by_second;
+    const real by_first = first > 0 ? point_dot(less, it->bases[0]) / first : 0,
+               by_second = second > 0 ? point_dot(less, it->bases[1]) / second : 0;
+    record->anchor[0] -= (double)(it->shares[0] * by_first);
+    record->anchor[1] += (double)(it->shares[1] * by_second);
+}
+
+// The anchor from which the first side has that stretch. What `real` leaves of it, parts of edges, is
+// taken away once more: a stretch is that of a part of 10^-5 of them.
+static void set_anchor(struct friction_record *record, const struct friction_contact *it,
+                       struct point stretch)
+{
+    const bool framed = has_frame(it, false);
+    record->key &= ~(uint32_t)RECORD_FRAMED;
+    record->key |= framed ? RECORD_FRAMED : 0;
+    record->anchor[0] = framed ? 0 : (double)it->closest[0];
+    record->anchor[1] = framed ? 0 : (double)it->closest[1];
     record->anchor[2] = 0;
+    shift_anchor(record, it,
+                 framed ? point_difference(it->from, stretch) : point_scale(-1, stretch));
+    if (sizeof(real) < sizeof(double))
+        shift_anchor(record, it, point_difference(stretch_of(it, record), stretch));
 }
 
 struct surface_action {
@@ -229,12 +242,13 @@ static double energy_beyond_force(const struct friction_contact *it, const struc
     struct point rates[2];
     find_axes_between(it->edges, it->velocity, rates);
     const real *parts = acting_parts(it, record);
-    const real first = record->anchor[0] - parts[0];
+    const real first = (real)(record->anchor[0] - (double)parts[0]);
     struct point sum = point_scale(it->edges ? first : -first, rates[0]);
-    sum = point_along(sum, parts[1] - record->anchor[1], rates[1]);
+    sum = point_along(sum, (real)((double)parts[1] - record->anchor[1]), rates[1]);
     for (int i = 0; i < 2 && framed; i++)
-        sum = point_along(sum, (record->anchor[2] - it->height) * point_dot(it->up, rates[i]),
-                          it->dual[i]);
+        sum = point_along(
+            sum, (real)(record->anchor[2] - (double)it->height) * point_dot(it->up, rates[i]),
+            it->dual[i]);
     if (!framed) {
         const struct point way = point_along(from_anchor(it, record), -it->distance, it->normal);
         const struct point beside = along_surface(way, it->along);
@@ -779,7 +793,7 @@ void REAL_NAME(surface_friction_save)(const struct system *system, struct fricti
                                           (record->key & RECORD_SLIDES ? FRICTION_SLIDING : 0));
                 to->stretches[at] = (double)record->stretch;
                 for (int k = 0; k < 3; k++)
-                    to->anchors[3 * at + (uint64_t)k] = (double)record->anchor[k];
+                    to->anchors[3 * at + (uint64_t)k] = record->anchor[k];
             }
     }
     to->count = at;
@@ -794,7 +808,7 @@ static void put_saved(struct friction_record *record, const struct friction_cont
                   (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0);
     record->stretch = (real)from->stretches[index];
     for (int k = 0; k < 3; k++)
-        record->anchor[k] = (real)from->anchors[3 * index + (uint64_t)k];
+        record->anchor[k] = from->anchors[3 * index + (uint64_t)k];
 }
 
 // ---- What is saved, put back as it was

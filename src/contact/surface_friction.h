@@ -29,8 +29,10 @@ struct friction_record {
     uint32_t key; // and flags
     real stretch; // m, at the end of the last step
     // Where the first side would be without stretch: v, w and the height above a triangle, or s, t
-    // and the distance of two edges.
-    real anchor[3];
+    // and the distance of two edges. As `real`, which has 2^-24 of an edge, they would resolve stretches of
+    // micrometres to a percent; and of those that slide, anchors that are rounded too far take some of the
+    // limit, while what is rounded too little does not exceed it.
+    double anchor[3];
 };
 
 // The records of a pair of blocks; they rise by key.

@@ -165,10 +165,13 @@ static inline const real *acting_parts(const struct friction_contact *it,
 static inline struct point from_anchor(const struct friction_contact *it,
                                        const struct friction_record *of)
 {
-    const real first = it->edges ? of->anchor[0] : -of->anchor[0];
-    const struct point way =
-        point_along(point_along(it->from, first, it->bases[0]), -of->anchor[1], it->bases[1]);
-    return of->key & RECORD_FRAMED ? point_along(way, -of->anchor[2], it->up) : way;
+    const double first = it->edges ? of->anchor[0] : -of->anchor[0];
+    vec3 way = vec3_of_point(it->from);
+    way = vec3_add(way, vec3_scale(first, vec3_of_point(it->bases[0])));
+    way = vec3_add(way, vec3_scale(-of->anchor[1], vec3_of_point(it->bases[1])));
+    if (of->key & RECORD_FRAMED)
+        way = vec3_add(way, vec3_scale(-of->anchor[2], vec3_of_point(it->up)));
+    return (struct point){(real)way.x, (real)way.y, (real)way.z};
 }
 
 // Without a frame: the forces along the normal at the ends of an edge, the first one negative, that take

@@ -149,7 +149,7 @@ static void visit_contacts(struct friction_contacts *it, item_visitor *visit, vo
 {
     ITEM_GROWING(U32, "surface_friction.nodes", it->nodes, 4 * it->count, &it->reserved[0]);
     ITEM_GROWING(U8, "surface_friction.flags", it->flags, it->count, &it->reserved[1]);
-    ITEM_GROWING(REAL, "surface_friction.anchors", it->anchors, 3 * it->count, &it->reserved[2]);
+    ITEM_GROWING(F64, "surface_friction.anchors", it->anchors, 3 * it->count, &it->reserved[2]);
     ITEM_GROWING(REAL, "surface_friction.stretches", it->stretches, it->count, &it->reserved[3]);
 }
 

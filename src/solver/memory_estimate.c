@@ -527,7 +527,7 @@ static double contact_bytes_of(const struct totals *totals)
                  faces = totals->faces + totals->edges + totals->collider_faces;
     const double bytes =
         4 * totals->nodes + nodes * (24 + 9 * totals->real) +
-        faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (8 + 4 * totals->real));
+        faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (24 + 2 * totals->real));
     if (!integrator_is_implicit(totals->scene->simulation.integrator))
         return bytes;
     // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction two more
