@@ -10,7 +10,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from view_fixture import Window, run_tests  # noqa: E402
+from view_fixture import Window, log, run_tests  # noqa: E402
 
 SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scenes")
 
@@ -228,17 +228,29 @@ def build_beside_and_cancel(screen, taut, folder):
         window.handled()
         screen.do("key", "Return")
 
+    def ended(now):
+        # The message follows the end of the build, perhaps one report later.
+        return (not now["building"] and now["pending"] == 0 and
+                (now["message"] or now["nodes"] != nodes))
+
     enter("400000")  # 16 million nodes, which take several seconds
     asked = window.until(lambda now: now["asks"], "it is asked whether that is wanted")
     later = window.until(lambda now: now["time"] > asked["time"] + 0.2, "the present scene continues")
     assert later["asks"] and later["nodes"] == nodes and later["frames"] > asked["frames"], later
+    window.click("building.Cancel")
+    after = window.until(ended, "it is cancelled")
+    assert after["nodes"] == nodes and "cancelled" in after["message"], after["message"]
+    enter("400001")
+    window.until(lambda now: now["asks"], "it is asked again")
     window.click("building.Build")
     window.until(lambda now: now["building"] and not now["asks"], "it is built")
     window.click("building.Cancel")
-    # The message follows the end of the build, perhaps one report later.
-    after = window.until(lambda now: not now["building"] and now["pending"] == 0 and now["message"],
-                         "it is cancelled")
-    assert after["nodes"] == nodes, f"it was built all the same: {after['message']}"
+    after = window.until(ended, "it is cancelled", 120)
+    if after["nodes"] != nodes:  # a busy machine draws frames more slowly than it builds
+        assert after["nodes"] == 400001 * 41 and "cancelled" not in after["message"], after
+        log("it was built before Cancel was pressed")
+        window.close()
+        return
     assert "cancelled" in after["message"], after["message"]
     window.until(lambda now: now["time"] > after["time"], "the present scene continues")
     # A scene for which memory is short is rejected at once.

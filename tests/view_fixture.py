@@ -154,13 +154,12 @@ class Window:
         return seen
 
     def click(self, name):
-        """Clicks the middle of a widget. Frames of a busy machine take seconds, and a press and its
-        release in one frame are no click."""
+        """Clicks the middle of a widget."""
         x, y, width, height = self.until(lambda now: name in now["widgets"], name)["widgets"][name]
         self.screen.do("mousemove", int(x + min(width / 2, 30)), int(y + height / 2))
-        self.handled()
+        time.sleep(0.3)
         self.screen.do("mousedown", 1)
-        self.handled()
+        time.sleep(0.3)
         self.screen.do("mouseup", 1)
 
     def close(self):

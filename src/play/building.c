@@ -336,7 +336,7 @@ void building_confirm(struct building *building, bool yes)
 {
     pthread_mutex_lock(&building->lock);
     building->agreed |= yes;
-    if (!yes)
+    if (!yes && !building_is_done(building))
         atomic_store(&building->task.cancelled, true);
     pthread_cond_signal(&building->confirmed);
     pthread_mutex_unlock(&building->lock);
@@ -362,6 +362,7 @@ void building_progress(struct building *building, struct player_building *progre
     pthread_mutex_lock(&building->lock);
     *progress = (struct player_building){.active = true,
                                          .cancelled = atomic_load(&building->task.cancelled),
+                                         .done = building_is_done(building),
                                          .needs_confirmation = building->needs_confirmation,
                                          .stage = stage ? stage : "",
                                          .seconds = clock_seconds() - building->began,

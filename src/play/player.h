@@ -57,6 +57,7 @@ struct player_building {
     bool active;             // a build is in progress
     bool needs_confirmation; // waits for player_build, because the scene is large
     bool cancelled;          // and about to end
+    bool done;               // and about to be shown, which of a large scene takes a while
     char what[128];          // the reason for the build: PATH=VALUE, or a file
     const char *stage;
     double seconds;        // since the build began

@@ -801,6 +801,7 @@ static void finish_build(struct player *player)
 {
     struct building *building = player->building;
     if (building && building_is_done(building)) {
+        player_publish_status(player); // from here on nobody is told that it can be cancelled
         set_building(player, NULL);
         finish(player, building);
         building_free(building);

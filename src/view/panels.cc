@@ -650,12 +650,14 @@ void draw_building(struct view *view)
                                building->springs, bytes);
         if (building->cancelled)
             ImGui::TextWrapped("cancelling ...");
+        else if (building->done)
+            ImGui::TextWrapped("%.1f s: built, and about to be shown.", building->seconds);
         else if (building->needs_confirmation)
             ImGui::TextWrapped("of %s that are free. Build this scene?", left);
         else
             ImGui::TextWrapped("%.1f s: %s; the present scene continues.", building->seconds,
                                building->stage);
-        ImGui::BeginDisabled(building->cancelled);
+        ImGui::BeginDisabled(building->cancelled || building->done);
         if (building->needs_confirmation && button("Build"))
             player_build(view->player, true);
         if (building->needs_confirmation)
