@@ -142,6 +142,26 @@ static void test_one_triangle_the_wrong_way_round(void **state)
     fixture_reset(&fixture);
 }
 
+static void test_a_cavity_is_named(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    const char *path = fixture_file("cavity.obj", CUBE_VERTICES CUBE_SIDES
+                                    "f 1 5 8 4\n"
+                                    "v 0 0 0\nv 0.5 0 0\nv 0 0.5 0\nv 0 0 0.5\n"
+                                    "f 9 11 10\nf 9 10 12\nf 10 11 12\nf 11 9 12\n");
+    add_mesh(&fixture, path)->pressure = fixture_pressure();
+    assert_near(body_volume(fixture_build(&fixture)), 8 - 0.125 / 6, 1e-13);
+    char expected[4200];
+    snprintf(expected, sizeof expected,
+             "'%s': 4 triangles were turned round so that neighbours agree and normals point "
+             "outwards, of the inner shell into the cavity",
+             path);
+    fixture_assert_warning(&fixture, file_mark, expected);
+    fixture_reset(&fixture);
+}
+
 static void test_unused_vertices_are_left_out_with_a_warning(void **state)
 {
     (void)state;
@@ -389,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_far_from_the_origin_the_volume_keeps),
         cmocka_unit_test(test_mirrored_mesh_is_turned_outwards),
         cmocka_unit_test(test_one_triangle_the_wrong_way_round),
+        cmocka_unit_test(test_a_cavity_is_named),
         cmocka_unit_test(test_unused_vertices_are_left_out_with_a_warning),
         cmocka_unit_test(test_repeated_faces_have_a_warning),
         cmocka_unit_test(test_tetrahedron_has_no_bend_springs),

@@ -12,8 +12,9 @@
 #include "scene/collider_pose.h"
 #include "topology/topology.h"
 
-#define BOWL "'" TAUT_TEST_SOURCE "/scenes/meshes/bowl.obj'"
-#define CUBE "'" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc'"
+#define BOWL   "'" TAUT_TEST_SOURCE "/scenes/meshes/bowl.obj'"
+#define CAVITY "'" TAUT_TEST_SOURCE "/tests/data/meshes/cavity.obj'"
+#define CUBE   "'" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc'"
 
 // Those whose steps are solved, and xpbd.
 static const char *const implicit_integrators[] = {"implicit_euler", "implicit_midpoint", "bdf2",
@@ -1161,6 +1162,12 @@ static void test_only_the_outside_needs_a_closed_mesh(void **state)
     assert_refused(text, "file: " CUBE ", scale: 3, sides: outside", NULL);
     assert_refused(text, "file: " CUBE ", scale: 3, sides: outside, translate: [0, 9, 0]",
                    "is inside mesh collider 1");
+    // In a cavity is outside; in the wall around it is not.
+    snprintf(text, sizeof text, ball, "0, 0, 0");
+    assert_refused(text, "file: " CAVITY ", sides: outside", NULL);
+    snprintf(text, sizeof text, ball, "0.38, 0, 0");
+    assert_refused(text, "file: " CAVITY ", sides: outside", "is inside mesh collider 1");
+    snprintf(text, sizeof text, ball, "0, 9, 0");
 
     char *scene_text = text_format("simulation: {dt: 1e-4, steps: 1}\ncontact: {thickness: 0.01}\n"
                                    "bodies:\n- {name: a, mass: 0.1, stiffness: 100, %s}\n"

@@ -266,6 +266,106 @@ static void test_components_are_oriented_alone(void **state)
                       .flipped_triangles = 4, .orientable = true, .closed = true, .components = 2});
 }
 
+// ---- Cavities
+
+// Cubes around points of the z axis, written one after another.
+struct cubes {
+    char text[16384];
+    size_t length;
+    int count;
+};
+
+static void add_cube(struct cubes *cubes, double height, double half, bool inwards)
+{
+    static const int sides[6][4] = {{1, 3, 4, 2}, {5, 6, 8, 7}, {1, 2, 6, 5},
+                                    {3, 7, 8, 4}, {1, 5, 7, 3}, {2, 4, 8, 6}};
+    const int before = 8 * cubes->count++;
+    for (int i = 0; i < 8; i++)
+        cubes->length += (size_t)sprintf(cubes->text + cubes->length, "v %.17g %.17g %.17g\n",
+                                         i & 1 ? half : -half, i & 2 ? half : -half,
+                                         height + (i & 4 ? half : -half));
+    for (int side = 0; side < 6; side++) {
+        const int *c = sides[side];
+        cubes->length += (size_t)sprintf(cubes->text + cubes->length, "f %d %d %d %d\n",
+                                         before + c[inwards ? 3 : 0], before + c[inwards ? 2 : 1],
+                                         before + c[inwards ? 1 : 2], before + c[inwards ? 0 : 3]);
+    }
+}
+
+static void assert_cavities(const struct cubes *cubes, uint64_t cavities, uint64_t flipped,
+                            double volume)
+{
+    struct mesh mesh = parse(cubes->text);
+    const struct mesh_report report = inspect(&mesh);
+    assert_true(report.closed);
+    assert_int_equal(report.components, cubes->count);
+    assert_int_equal(report.cavities, cavities);
+    assert_int_equal(report.flipped_triangles, flipped);
+    assert_true(fabs(six_volumes(&mesh) / 6 - volume) < 1e-9);
+    mesh_free(&mesh);
+}
+
+// A cube with a cavity, whichever way each of its shells is given.
+static void test_a_cavity_is_no_part_of_the_volume(void **state)
+{
+    (void)state;
+    for (unsigned given = 0; given < 8; given++) {
+        struct cubes cubes = {0};
+        const bool outer = given & 1, inner = given & 2, inner_first = given & 4;
+        if (inner_first)
+            add_cube(&cubes, 0, 0.25, inner);
+        add_cube(&cubes, 0, 0.5, outer);
+        if (!inner_first)
+            add_cube(&cubes, 0, 0.25, inner);
+        assert_cavities(&cubes, 1, 12 * ((uint64_t)outer + !inner), 0.875);
+    }
+}
+
+// Far from the origin, with a mesh in the cavity that has a cavity, and others beside it: each shell
+// counts the shells around it, not those whose boxes overlap its own.
+static void test_shells_are_nested_by_depth(void **state)
+{
+    (void)state;
+    struct cubes cubes = {0};
+    add_cube(&cubes, 1000, 4, false);
+    add_cube(&cubes, 1002, 1, true);   // a cavity
+    add_cube(&cubes, 1002, 0.5, true); // matter in it
+    add_cube(&cubes, 1002.1, 0.25, false);
+    add_cube(&cubes, 998, 1.5, false); // another cavity
+    add_cube(&cubes, 1010, 1, false);  // outside
+    assert_cavities(&cubes, 3, 36, 512 - 8 + 1 - 0.125 - 27 + 8);
+}
+
+// Shells that cross are no cavities, nor is one in the notch of another one, whose box holds it.
+static void test_what_is_not_inside_is_no_cavity(void **state)
+{
+    (void)state;
+    struct cubes crossing = {0};
+    add_cube(&crossing, 0, 1, false);
+    add_cube(&crossing, 0.8, 0.5, true);
+    assert_cavities(&crossing, 0, 12, 9);
+
+    // A prism over the L of (0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3), 3 high, and in its
+    // notch a cube of side 1.
+    struct mesh mesh = parse("v 0 0 -1.5\nv 3 0 -1.5\nv 3 1 -1.5\nv 1 1 -1.5\nv 1 3 -1.5\n"
+                             "v 0 3 -1.5\nv 0 0 1.5\nv 3 0 1.5\nv 3 1 1.5\nv 1 1 1.5\n"
+                             "v 1 3 1.5\nv 0 3 1.5\n"
+                             "f 1 4 2\nf 2 4 3\nf 1 6 4\nf 4 6 5\n"
+                             "f 7 8 10\nf 8 9 10\nf 7 10 12\nf 10 11 12\n"
+                             "f 1 2 8 7\nf 2 3 9 8\nf 3 4 10 9\nf 4 5 11 10\nf 5 6 12 11\n"
+                             "f 6 1 7 12\n"
+                             "v 1.5 1.5 -0.5\nv 2.5 1.5 -0.5\nv 1.5 2.5 -0.5\nv 2.5 2.5 -0.5\n"
+                             "v 1.5 1.5 0.5\nv 2.5 1.5 0.5\nv 1.5 2.5 0.5\nv 2.5 2.5 0.5\n"
+                             "f 13 15 16 14\nf 17 18 20 19\nf 13 14 18 17\nf 15 19 20 16\n"
+                             "f 13 17 19 15\nf 14 16 20 18\n");
+    const struct mesh_report report = inspect(&mesh);
+    assert_true(report.closed);
+    assert_int_equal(report.components, 2);
+    assert_int_equal(report.cavities, 0);
+    assert_true(fabs(six_volumes(&mesh) / 6 - 16) < 1e-12);
+    mesh_free(&mesh);
+}
+
 static void test_empty_mesh(void **state)
 {
     (void)state;
@@ -349,6 +449,9 @@ int main(void)
         cmocka_unit_test(test_repeated_triangles),
         cmocka_unit_test(test_nothing_inside),
         cmocka_unit_test(test_components_are_oriented_alone),
+        cmocka_unit_test(test_a_cavity_is_no_part_of_the_volume),
+        cmocka_unit_test(test_shells_are_nested_by_depth),
+        cmocka_unit_test(test_what_is_not_inside_is_no_cavity),
         cmocka_unit_test(test_empty_mesh),
         cmocka_unit_test(test_spot),
         cmocka_unit_test(test_rocker_arm),

@@ -244,8 +244,11 @@ static void warn_about_file(struct build *build, const struct mesh *mesh,
     if (flipped > 0)
         build_warn(build, given->at,
                    "'%s': %" PRIu64 " %s turned round so that neighbours agree and normals point "
-                   "outwards",
-                   given->path, flipped, plural(flipped, "triangle was", "triangles were"));
+                   "outwards%s",
+                   given->path, flipped, plural(flipped, "triangle was", "triangles were"),
+                   report->cavities == 0  ? ""
+                   : report->cavities > 1 ? ", of the inner shells into the cavities"
+                                          : ", of the inner shell into the cavity");
     if (repeated > 0)
         build_warn(build, given->at,
                    "'%s': %" PRIu64 " %s the same vertices as another one: wind and mass count %s "

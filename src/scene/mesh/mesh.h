@@ -34,11 +34,12 @@ struct mesh_report {
     bool orientable;
     bool closed;         // no open edges, manifold, orientable, volume > 0 once oriented
     uint64_t components; // parts connected by edges with two faces
+    uint64_t cavities;   // closed components within an odd number of others
 };
 
 // Inspects the surface and fixes its orientation in place: neighbours agree and, in a closed
-// component, normals point outward (a cavity is a component like any other). False if memory runs
-// out.
+// component, normals point outward; those of one that lies within an odd number of others point into
+// the cavity that it encloses. False if memory runs out.
 bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report);
 
 void mesh_free(struct mesh *mesh);

@@ -1,5 +1,6 @@
 // Finds which triangles meet at which edge, and from this: holes, non-manifold edges and vertices,
-// and a consistent orientation for each component.
+// and a consistent orientation for each component, outwards, or into a cavity where a closed one lies
+// within an odd number of others (nesting.h).
 //
 // Half-edge h = 3 t + i goes from corner i of triangle t to the next one. All half-edges are sorted
 // into buckets by their lower vertex and within a bucket by their higher one, so that those of the
@@ -10,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/vec3.h"
+#include "scene/mesh/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +41,8 @@ struct surface_check {
     uint8_t *reached; // per triangle
     uint64_t *queue;  // of triangles; the current component is [first, last)
     uint64_t first, last;
+    struct mesh_shell *shells; // closed components that enclose something; by malloc
+    size_t shell_count, shell_capacity;
 };
 
 static uint64_t next_of(uint64_t half_edge)
@@ -233,23 +237,57 @@ static bool component_is_open(const struct surface_check *check)
     return false;
 }
 
+static void invert(struct surface_check *check, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; ++i)
+        check->turned[check->queue[i]] ^= 1;
+}
+
+static bool add_shell(struct surface_check *check, double volume)
+{
+    void *shells = check->shells;
+    if (!array_reserve(&shells, &check->shell_capacity, check->shell_count + 1,
+                       sizeof *check->shells))
+        return false;
+    check->shells = shells;
+    check->shells[check->shell_count++] =
+        (struct mesh_shell){.first = check->first, .end = check->last, .volume = volume};
+    return true;
+}
+
 // An open component keeps the orientation of most of its triangles; a closed one gets outward
-// normals. False if it is closed and encloses nothing.
-static bool orient_component(struct surface_check *check)
+// normals. `encloses` becomes false if it is closed and encloses nothing. False if memory runs out.
+static bool orient_component(struct surface_check *check, bool *encloses)
 {
     uint64_t turned = 0, count = check->last - check->first;
     for (uint64_t i = check->first; i < check->last; ++i)
         turned += check->turned[check->queue[i]];
-    bool invert = 2 * turned > count, encloses = true;
+    bool against = 2 * turned > count;
     if (!component_is_open(check)) {
         double volume = component_volume(check);
-        encloses = volume != 0;
-        if (encloses)
-            invert = volume < 0;
+        if (volume == 0)
+            *encloses = false;
+        else if (!add_shell(check, fabs(volume)))
+            return false;
+        else
+            against = volume < 0;
     }
-    for (uint64_t i = check->first; i < check->last && invert; ++i)
-        check->turned[check->queue[i]] ^= 1;
-    return encloses;
+    if (against)
+        invert(check, check->first, check->last);
+    return true;
+}
+
+// The normals of a shell within an odd number of others point into its cavity.
+static bool orient_cavities(struct surface_check *check)
+{
+    if (!mesh_shells_nest(check->mesh, check->queue, check->shells, check->shell_count))
+        return false;
+    for (size_t s = 0; s < check->shell_count; s++)
+        if (check->shells[s].depth % 2 == 1) {
+            ++check->report->cavities;
+            invert(check, check->shells[s].first, check->shells[s].end);
+        }
+    return true;
 }
 
 static void turn_triangles(struct surface_check *check)
@@ -265,7 +303,7 @@ static void turn_triangles(struct surface_check *check)
     }
 }
 
-static void orient(struct surface_check *check)
+static bool orient(struct surface_check *check)
 {
     struct mesh_report *report = check->report;
     bool encloses = check->mesh->triangle_count > 0;
@@ -275,16 +313,20 @@ static void orient(struct surface_check *check)
             continue;
         ++report->components;
         if (flood(check, seed)) {
-            encloses &= orient_component(check);
+            if (!orient_component(check, &encloses))
+                return false;
         } else {
             report->orientable = false;
             for (uint64_t i = check->first; i < check->last; ++i)
                 check->turned[check->queue[i]] = 0;
         }
     }
+    if (!orient_cavities(check))
+        return false;
     report->closed = encloses && report->orientable && report->open_edges == 0 &&
                      report->non_manifold_edges == 0 && report->non_manifold_vertices == 0;
     turn_triangles(check);
+    return true;
 }
 
 bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report)
@@ -307,7 +349,13 @@ bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report)
     if (sound) {
         find_twins(&check);
         count_bad_vertices(&check, check.bucket_starts); // bucket_starts is free for reuse
-        orient(&check);
+        // Nesting needs memory of its own.
+        memory_release(NULL, check.fans, corners, sizeof *check.fans);
+        memory_release(NULL, check.buckets, corners, sizeof *check.buckets);
+        check.fans = NULL;
+        check.buckets = NULL;
+        sound = orient(&check);
+        free(check.shells);
     }
 
     memory_release(NULL, check.twins, corners, sizeof *check.twins);
