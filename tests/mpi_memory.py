@@ -1,0 +1,184 @@
+"""The memory of ranks: what they hold, what is estimated, and what a machine has for all of them."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from mpi_fixture import (compare_peaks, complaints, expect, FOLDER, JELLY, launcher, LIMIT, peaks,
+                         QUICK, Skipped, start, TAUT, write)
+
+LATTICE = """simulation: {{dt: 5.0e-5, steps: 2{more}}}
+bodies:
+  - {{name: jelly, type: lattice, nodes: [100, 100, {layers}], spacing: 0.01, mass: 1,
+     springs: {{k1: {{stiffness: 10}}, k2: {{stiffness: 5}}}}}}
+output: {{every_steps: 2}}
+"""
+
+
+def lattice(layers, more=""):
+    return write(f"lattice-{layers}.yaml", LATTICE.format(layers=layers, more=more))
+
+
+def estimate_of(path):
+    """What one process is estimated to need before a run, bytes."""
+    found = start(0, "run", path, "--no-output", "--threads", "1", environment={"TAUT_MEMORY_LIMIT": "17M"})
+    return float(re.search(r"needs about (\S+) GiB", found.stderr).group(1)) * 2 ** 30
+
+
+def case_memory_is_that_of_the_part_of_a_rank():
+    """The estimate of each rank, the check against the limit, and `bytes` of the results."""
+    path = lattice(120)
+    limit = {"TAUT_MEMORY_LIMIT": "24M"}
+    arguments = ("run", path, "--no-output", "--quiet", "--threads", "1", "--json")
+    for ranks in (0, 2):
+        found = start(ranks, *arguments, environment=limit)
+        expect(found.returncode == 1 and len(complaints(found.stderr)) == 1 and
+               "TAUT_MEMORY_LIMIT" in found.stderr, found.stderr)
+    four = start(4, *arguments, environment=limit)
+    expect(four.returncode == 0, four.stderr)
+    found = json.loads(start(0, "info", path, "--ranks", "4", "--threads", "1", "--json").stdout)
+    estimates = [part["memory_bytes"] for part in found["ranks"]]
+    largest, whole = max(estimates), found["bytes"]
+    expect(whole / 4 < largest < 0.4 * whole, f"{estimates} of {whole}")
+    bytes_of_rank = json.loads(four.stdout)["bytes"]
+    expect(0.6 * largest < bytes_of_rank < 0.35 * whole, f"{bytes_of_rank} of {largest}, {whole}")
+    # Of wind, whose damping limits dt, a rank has what acts on its nodes.
+    sheet = """simulation: {dt: 1.0e-5, steps: 2}
+environment: {wind: {velocity: [1, 0, 0], coefficient: 0.1RELATIVE}}
+bodies:
+  - {name: sheet, type: cloth, nodes: [500, 800], u: [1, 0, 0], v: [0, 1.6, 0], mass: 1, spring: {stiffness: 10}}
+"""
+    least = {}
+    for relative in ("true", "false"):
+        found = json.loads(start(0, "info", write("sheet.yaml", sheet.replace("RELATIVE", f", relative: {relative}")),
+                                 "--ranks", "4", "--threads", "1", "--json").stdout)
+        least[relative] = max(part["memory_bytes"] for part in found["ranks"])
+    expect(least["true"] - least["false"] < 0.3 * 128 * 500 * 800, str(least))
+    # With implicit integrators every rank has the whole scene.
+    found = json.loads(start(0, "info", lattice(8, ", integrator: implicit_euler"), "--ranks", "3", "--threads",
+                             "1", "--json").stdout)
+    each = {part["memory_bytes"] for part in found["ranks"]}
+    expect(len(each) == 1 and min(each) > 0.8 * found["bytes"], str(found["ranks"]))
+    if QUICK:
+        return  # sanitizers take memory of their own
+    base = max(peaks(4, "run", lattice(5), "--no-output"))
+    most = (max(peaks(4, "run", path, "--no-output")) - base) * 2 ** 20
+    expect(0.82 * most < largest < 1.2 * most, f"{estimates}, measured {most}")
+
+
+def case_ranks_of_a_machine_share_its_memory():
+    """A machine on which one of them would find enough."""
+    path = lattice(80, ", integrator: xpbd")
+    left = int(1.5 * estimate_of(path) / 1024)
+    write("meminfo", f"MemTotal: {2 * left} kB\nMemFree: {left} kB\nMemAvailable: {left} kB\nSwapFree: 0 kB\n")
+    if subprocess.run(["unshare", "-m", "mount", "--bind", "meminfo", "/proc/meminfo"], cwd=FOLDER,
+                      check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        raise Skipped("this machine allows no mounts of a process's own")
+    limited = ["unshare", "-m", "sh", "-c", 'mount --bind meminfo /proc/meminfo && exec "$@"', "sh"]
+    for ranks in (1, 2):
+        found = subprocess.run([*limited, *launcher(ranks, "-q"), TAUT, "run", path, "--no-output", "--quiet",
+                                "--threads", "1"], cwd=FOLDER, timeout=LIMIT, text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               check=False)
+        if ranks == 1:
+            expect(found.returncode == 0, found.stderr)
+        else:
+            lines = complaints(found.stderr)
+            expect(found.returncode == 1 and len(lines) == 1 and "the 2 ranks of this machine may take" in
+                   lines[0], f"{found.returncode}: {found.stderr}")
+
+
+def case_estimate_of_memory_counts_the_part_of_a_rank():
+    path = write("large.yaml", """simulation: {dt: 5.0e-5, steps: 2}
+bodies:
+  - {name: jelly, type: lattice, nodes: [80, 80, 120], spacing: 0.01, mass: 1,
+     springs: {k1: {stiffness: 10}, k2: {stiffness: 5}}}
+output: {every_steps: 2, vtp: true, pc2: true}
+""")
+    limit = {"TAUT_MEMORY_LIMIT": "120M"}
+    arguments = ("run", path, "--output", "large", "--force", "--quiet", "--threads", "1")
+    one = start(0, *arguments, environment=limit)
+    expect(one.returncode != 0 and "TAUT_MEMORY_LIMIT" in one.stderr, one.stderr)
+    four = start(4, *arguments, environment=limit)
+    expect(four.returncode == 0, four.stderr)
+
+
+def case_a_rank_has_memory_for_its_part():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    rows = ["--output", "rows", "--force"]
+    for arguments in (["--no-output"], rows, ["--no-output", "--json"],
+                      [*rows, "--set", "output.vtp={forces: true}"], [*rows, "--set", "output.pc2=true"]):
+        compare_peaks("5.0e-5", 2, 100, arguments)
+    compare_peaks("auto", 2, 100, rows)
+    # The bound is found again after 512 steps.
+    compare_peaks("auto", 514, 64, ["--no-output"])
+
+
+def case_a_rank_has_memory_for_its_part_beside_small_bodies():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    ball = ("  - {name: ball, type: sphere, center: [0, 3, 0], radius: 0.2, subdivisions: 4, mass: 0.3, "
+            "spring: {stiffness: 50}}\n")
+    for gas in ("", ", pressure: {amount: 3}"):
+        compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], beside=ball.replace("}}", "}" + gas + "}"))
+
+
+def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    for volume in ("divergence", "box"):
+        compare_peaks("5.0e-5", 2, 64, ["--output", "rows", "--force"],
+                      gas=", pressure: {amount: 5, volume: " + volume + "}")
+
+
+def case_driven_nodes_alone_have_velocities_of_their_own():
+    """While bodies are built, on every rank."""
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    still = JELLY.format(dt="5.0e-5", steps=2, wide=100, layers=200, more="", wind="",
+                         law="mass: 1, springs: {k1: {stiffness: 10, damping: 1.0e-4}}")
+    driven = still.replace("pins: [top]", "pins: [top], drives: [{node: 0, velocity: [0, 0.1, 0]}]")
+    for ranks in (1, 3):
+        one, other = (max(peaks(ranks, "run", write("driven.yaml", text), "--no-output")) for text in (still, driven))
+        expect(other < one + 10, f"{ranks} ranks: {other:.1f} instead of {one:.1f} MiB")  # 46 for all nodes
+
+
+def case_a_rank_has_memory_for_its_part_in_wind():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    for law in ("face", "node"):
+        compare_peaks("5.0e-5", 2, 64, ["--output", "rows", "--force"],
+                      wind=", wind: {velocity: [3, 0, 1], coefficient: 0.1, law: " + law + "}")
+
+
+def case_a_rank_has_memory_for_its_part_of_springs_that_break_and_yield():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    law = ", break_at: 1.5, yield_at: 0.4"
+    rows = ["--output", "rows", "--force"]
+    for arguments in (["--no-output"], [*rows, "--set", "output.checkpoint.every=5.0e-5"]):
+        compare_peaks("5.0e-5", 2, 64, arguments, law=law)
+    compare_peaks("auto", 2, 64, rows, law=law)
+
+
+def case_a_rank_measures_powers_with_its_part():
+    """Budgets that take loops, at the start and in every step."""
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], ", integrator: verlet")
+    compare_peaks("5.0e-5", 2, 100, ["--no-output"],
+                  ", integrator: velocity_verlet, keep_velocity: 0.999")
+
+
+def case_a_resumed_rank_has_memory_for_its_part():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    path = lattice(288)
+    extra = ("--set", "output.checkpoint.every=5.0e-5")
+    for ranks in (1, 2, 3):
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        run = max(peaks(ranks, "run", path, "--output", "kept", "--quiet", *extra))
+        again = max(peaks(ranks, "resume", "kept", "--quiet", "--steps", "4"))
+        expect(again < 1.1 * run, f"{ranks} ranks: {again:.1f} MiB, a run {run:.1f} MiB")
