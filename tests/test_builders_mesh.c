@@ -290,6 +290,38 @@ static void test_membranes_need_areas(void **state)
                    "elastic surface; remove it from the mesh");
 }
 
+// The first repeated face is named, in whichever order its vertices are.
+static void test_membranes_have_no_face_twice(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 3 2\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 5\nf 4 2 3\nf 1 2 3\nf 1 2 4\nf 2 3 1\nf 4 3 2\n",
+    };
+    static const char *const places[] = {
+        "faces 0 and 1 of body 'duck', at (0, 0, 0)",
+        "faces 0 and 1 of body 'duck', at (0, 0, 0)",
+        "faces 1 and 3 of body 'duck', at (1, 0, 0)",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct fixture fixture;
+        fixture_begin(&fixture);
+        const char *path = fixture_file("twice.obj", texts[i]);
+        struct scene_body *given = add_mesh(&fixture, path);
+        given->elastic = (struct scene_elastic){.present = true, .at = pressure_mark};
+        given->elements =
+            (struct scene_elements){.stretch = 1, .shear = 0.4, .areal_density = 1, .bending_u = 1};
+        char expected[4600];
+        snprintf(expected, sizeof expected,
+                 "%s, have the same vertices, so that the angle between them is none by which an "
+                 "elastic surface bends; remove one of them from '%s' (%s)",
+                 places[i], path,
+                 i < 2 ? "1 face repeats another one" : "2 faces repeat another one");
+        fixture_refuse(&fixture, NULL, pressure_mark, expected);
+    }
+}
+
 // ---- Pressure
 
 static void refuse_with_pressure(const char *name, const char *text, const char *format)
@@ -405,6 +437,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_membranes_need_areas),
+        cmocka_unit_test(test_membranes_have_no_face_twice),
         cmocka_unit_test(test_cube),
         cmocka_unit_test(test_far_from_the_origin_the_volume_keeps),
         cmocka_unit_test(test_mirrored_mesh_is_turned_outwards),

@@ -249,7 +249,7 @@ static void warn_about_file(struct build *build, const struct mesh *mesh,
                    report->cavities == 0  ? ""
                    : report->cavities > 1 ? ", of the inner shells into the cavities"
                                           : ", of the inner shell into the cavity");
-    if (repeated > 0)
+    if (repeated > 0 && !body_is_membrane(build->given)) // which refuse them
         build_warn(build, given->at,
                    "'%s': %" PRIu64 " %s the same vertices as another one: wind and mass count %s "
                    "again; remove %s",
@@ -291,6 +291,22 @@ static taut_status refuse_pressure(struct build *build, const struct mesh_report
         return build_refuse(
             build, at, "pressure needs a surface with an inside: '%s' has only one side", path);
     return build_refuse(build, at, "pressure needs a volume: '%s' encloses none", path);
+}
+
+// An elastic surface bends at an edge of two triangles by the corners that they have opposite it, and
+// those of a triangle that occurs twice are the same node.
+static taut_status refuse_repeated(struct build *build, const struct mesh *mesh,
+                                   const struct mesh_report *report)
+{
+    const struct scene_body *given = build->given;
+    const uint64_t *faces = report->repeated_first, repeated = report->repeated_triangles;
+    const double *a = mesh->vertices + 3 * (size_t)mesh->triangles[3 * faces[1]];
+    return build_refuse(build, given->elastic.at,
+                        "faces %" PRIu64 " and %" PRIu64 " of body '%s', at (%g, %g, %g), have the "
+                        "same vertices, so that the angle between them is none by which an elastic "
+                        "surface bends; remove one of them from '%s' (%" PRIu64 " %s another one)",
+                        faces[0], faces[1], given->name, a[0], a[1], a[2], given->shape.mesh.path,
+                        repeated, plural(repeated, "face repeats", "faces repeat"));
 }
 
 static bool find_mesh_springs(const struct scene_body *given, const struct mesh *mesh,
@@ -336,6 +352,8 @@ static taut_status build_from_mesh(struct build *build, struct mesh *mesh)
     warn_about_file(build, mesh, &report);
     if (given->pressure.present && !report.closed)
         return refuse_pressure(build, &report);
+    if (body_is_membrane(given) && report.repeated_triangles > 0)
+        return refuse_repeated(build, mesh, &report);
 
     struct pair_table tables[2] = {{0}};
     taut_status status = find_mesh_springs(given, mesh, tables) ? fill_mesh(build, mesh, tables)

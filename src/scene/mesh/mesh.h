@@ -30,6 +30,7 @@ struct mesh_report {
     uint64_t non_manifold_edges;    // edges with three or more
     uint64_t non_manifold_vertices; // vertices whose faces do not form a single fan
     uint64_t repeated_triangles;    // with the same vertices as another one, which counts once
+    uint64_t repeated_first[2];     // the first of these, after the one that it repeats
     uint64_t flipped_triangles;     // reversed so that neighbours agree and normals point outward
     bool orientable;
     bool closed;         // no open edges, manifold, orientable, volume > 0 once oriented

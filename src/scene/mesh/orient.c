@@ -95,14 +95,25 @@ static void fill_buckets(struct surface_check *check)
                   compare_entries);
 }
 
+// Of two entries of the same triangle the second comes later in the file.
+static void note_repeated(struct mesh_report *report, const struct bucket_entry *before,
+                          const struct bucket_entry *entry)
+{
+    const uint64_t triangle = entry->half_edge / 3;
+    if (report->repeated_triangles++ == 0 || triangle < report->repeated_first[1]) {
+        report->repeated_first[0] = before->half_edge / 3;
+        report->repeated_first[1] = triangle;
+    }
+}
+
 // Records the half-edges of one edge. A triangle is counted as repeated at the edge of its two lowest
 // vertices.
 static void note_edge(struct surface_check *check, const struct bucket_entry *entries,
                       uint64_t count)
 {
     for (uint64_t i = 1; i < count; i++)
-        check->report->repeated_triangles +=
-            entries[i].third > entries[i].higher && entries[i].third == entries[i - 1].third;
+        if (entries[i].third > entries[i].higher && entries[i].third == entries[i - 1].third)
+            note_repeated(check->report, &entries[i - 1], &entries[i]);
     if (count == 1) {
         ++check->report->open_edges;
     } else if (count == 2) {
