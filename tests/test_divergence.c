@@ -162,6 +162,45 @@ static void test_rest_in_single_precision(void **state)
     }
 }
 
+// The same of elements, whose stiffness is not that of springs: membranes and folds of spheres,
+// bending that is stiffer than the springs beside it, areas and volumes.
+static void test_elements_at_rest(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "{name: s, type: sphere, center: [0,1,0], radius: 0.3, subdivisions: 2,\n"
+        "  elastic: {material: rubber, thickness: 0.002}}",
+        "{name: s, type: sphere, center: [0,1,0], radius: 0.3, subdivisions: 0,\n"
+        "  elastic: {material: rubber, thickness: 0.002}}",
+        "{name: r, type: rope, from: [1,1,1], to: [2,2.3,1.1], nodes: 101,\n"
+        "  elastic: {young: 1e6, density: 1000, diameter: 0.1}}",
+        "{name: c, type: cloth, origin: [1,1,1], u: [0.02,0,0], v: [0,0,0.02], nodes: [21,21],\n"
+        "  fabric: blanket}",
+        "{name: l, type: lattice, origin: [1.1,1,1], nodes: [5,5,5], spacing: 0.013,\n"
+        "  elastic: {young: 1e6, density: 1000, poisson: 0.45}}",
+    };
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
+        for (int i = 0; i < 4; i++) {
+            const char *precision = i % 2 ? "mixed" : "single";
+            static const char scene[] =
+                "precision: %s\nsimulation: {dt: %s, steps: 1}\nbodies: [%s]\n";
+            taut_solver *solver = solver_of(scene, precision, "auto", bodies[b]);
+            taut_error error = {0};
+            const bool unstable = i >= 2;
+            if (unstable) {
+                char dt[40];
+                snprintf(dt, sizeof dt, "%.9g", 4 * taut_solver_dt(solver));
+                taut_solver_destroy(solver);
+                solver = solver_of(scene, precision, dt, bodies[b]);
+            }
+            const taut_status status = taut_solver_step(solver, 640, &error);
+            if (status != (unstable ? TAUT_ERROR_DIVERGED : TAUT_OK))
+                fail_msg("body %zu, %s, %s: %s", b, precision, unstable ? "unstable" : "stable",
+                         error.text);
+            taut_solver_destroy(solver);
+        }
+}
+
 static void test_falls_and_impacts(void **state)
 {
     (void)state;
@@ -794,6 +833,7 @@ int main(void)
         cmocka_unit_test(test_short_falls_in_mixed_precision),
         cmocka_unit_test(test_short_falls_far_away_in_mixed_precision),
         cmocka_unit_test(test_rest_in_single_precision),
+        cmocka_unit_test(test_elements_at_rest),
         cmocka_unit_test(test_large_motions_are_named),
         cmocka_unit_test(test_cuts_hide_no_divergence),
         cmocka_unit_test(test_cuts_take_more_than_there_was),

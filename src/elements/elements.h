@@ -100,6 +100,11 @@ typedef void (*element_bound_callback)(void *context, const struct element_bound
 void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range nodes,
                                       element_bound_callback visit, void *context);
 
+// The trace of K of all elements, N/m, at the present positions: without the part of tensions and of
+// negative stiffnesses. Every worker receives the same value, for which positions of all nodes are
+// needed. Ends with a barrier.
+double REAL_NAME(elements_trace)(struct system *system, const struct worker *worker);
+
 // The smallest and the largest ratio of damping to stiffness, s, of any element in any state;
 // `pressed`: K may be negative. lower is INFINITY without elements.
 struct element_ratios {

@@ -235,6 +235,84 @@ void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangen
     worker_barrier(worker);
 }
 
+// ---- The trace
+
+static void trace_grid(const struct system *system, const void *argument, struct range range,
+                       double sums[SUM_WIDTH])
+{
+    const struct elements_body *body = argument;
+    struct element elements[ELEMENT_KINDS];
+    for (size_t node = range.first; node < range.end; node++) {
+        const int number = REAL_NAME(elements_at)(body, (int64_t)node, elements);
+        for (int e = 0; e < number; e++) {
+            const struct element *it = &elements[e];
+            double squares = 0;
+            if (element_is_linear(it)) {
+                const signed char *weights = REAL_NAME(element_weights)(it->kind);
+                for (int i = 0; i < it->count; i++)
+                    squares += 3 * weights[i] * weights[i];
+            } else if (it->stiffness > 0) {
+                const struct cell cell = REAL_NAME(element_cell)(system->state, it);
+                for (int i = 0; i < it->count; i++)
+                    squares += vec3_dot(cell.gradient[i], cell.gradient[i]);
+            }
+            sums[0] += it->stiffness * squares;
+        }
+    }
+}
+
+static void trace_triangles(const struct system *system, const void *unused, struct range range,
+                            double sums[SUM_WIDTH])
+{
+    (void)unused;
+    for (size_t i = range.first; i < range.end; i++) {
+        const struct element element = REAL_NAME(triangle_element)(&system->elements->triangles, i);
+        const struct triangle triangle = REAL_NAME(element_triangle)(system, &element, false);
+        double block[6] = {0};
+        for (int corner = 0; corner < 3; corner++)
+            add_corner(block, &triangle, corner, 1);
+        sums[0] += block[0] + block[1] + block[2];
+    }
+}
+
+static void trace_bending(const struct system *system, const void *unused, struct range range,
+                          double sums[SUM_WIDTH])
+{
+    (void)unused;
+    const struct element_bending *bending = &system->elements->bending;
+    for (size_t node = range.first; node < range.end; node++) {
+        sums[0] += 3 * REAL_NAME(bending_row_sums)(bending, node).diagonal;
+        if (bending->folds.count > 0)
+            sums[0] += (double)bending->stiffness[node] * bending->folds.diagonals[node];
+    }
+}
+
+static double trace_of(struct system *system, size_t count, chunk_sum sum, const void *argument,
+                       const struct worker *worker)
+{
+    double total[SUM_WIDTH];
+    if (count == 0)
+        return 0;
+    REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
+    return total[0];
+}
+
+double REAL_NAME(elements_trace)(struct system *system, const struct worker *worker)
+{
+    const struct element_set *elements = system->elements;
+    double sum = 0;
+    for (size_t b = 0; elements && b < elements->body_count; b++) {
+        const struct elements_body *body = &elements->bodies[b];
+        const size_t count = (size_t)(body->grid[0] * body->grid[1] * body->grid[2]);
+        sum += trace_of(system, count, trace_grid, body, worker);
+    }
+    if (elements) {
+        sum += trace_of(system, elements->triangles.count, trace_triangles, NULL, worker);
+        sum += trace_of(system, elements->bending.nodes, trace_bending, NULL, worker);
+    }
+    return sum;
+}
+
 // ---- Upper bounds
 
 struct bounds {

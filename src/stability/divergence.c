@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "elements/elements.h"
 #include "ranks/ranks.h"
 #include "scene/collider_pose.h"
 #include "springs/exchange.h"
@@ -458,8 +459,9 @@ static void sum_stiffness(const struct system *system, const void *unused, struc
 // The energy that rounding may have given by now to bodies at rest, J: `explained` is what else
 // could have become kinetic energy. With gravity, or if that is more than rounding of lengths at the
 // start, 3 k u^2 / 2 for each spring, something moves, and the result is 0. With u the spacing at
-// the greatest coordinate, each rounded position adds k u^2 / 12 on average to a spring (above; in
-// implicit steps positions are rounded twice). All workers get the same result.
+// the greatest coordinate, rounded positions add u^2 / 24 times the trace of K on average (above; in
+// implicit steps positions are rounded twice): k u^2 / 12 for a spring, whose trace is 2 k. Positions
+// of all nodes are needed. All workers get the same result.
 static double rounding_at_rest(struct system *system, double explained, const struct worker *worker)
 {
     enum { TIMES = 4 };
@@ -471,7 +473,8 @@ static double rounding_at_rest(struct system *system, double explained, const st
     REAL_NAME(sum_over_chunks)
     (system, (size_t)system->topology->spring_count, sum_stiffness, NULL, stiffness, worker);
     const double spacing = greatest_spacing(system);
-    const double of_a_rounding = stiffness[0] * spacing * spacing / 12;
+    const double trace = 2 * stiffness[0] + REAL_NAME(elements_trace)(system, worker);
+    const double of_a_rounding = trace * spacing * spacing / 24;
     if (!(explained <= small_energy(system) + 18 * of_a_rounding))
         return 0;
     const double substeps =
@@ -582,6 +585,7 @@ static bool is_overstretched(struct system *system, double explained, const stru
     REAL_NAME(exchange_resume)(system, paused, worker);
     if (elastic <= MARGIN * explained + small_energy(system))
         return false;
+    complete(system, worker);
     return !(elastic <= MARGIN * explained + small_energy(system) +
                             rounding_at_rest(system, explained, worker));
 }
