@@ -410,6 +410,34 @@ static void materials_too_stiff_for_the_precision_are_warned_of(void **state)
     }
 }
 
+// The same of membranes: a sphere 0.6 m wide with edges of 0.07 m.
+static void membranes_too_stiff_for_the_precision_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *material, *precision;
+        bool warns;
+    } runs[] = {{"steel", "single", true},
+                {"steel", "mixed", true},
+                {"steel", "double", false},
+                {"rubber", "single", false}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char command[600];
+        snprintf(command, sizeof command,
+                 "printf '%%s\n' 'simulation: {dt: 1.0e-7, steps: 2}' "
+                 "'environment: {gravity: [0, -9.81, 0]}' 'bodies:' "
+                 "'  - {name: b, type: sphere, center: [0, 0, 0], radius: 0.3, subdivisions: 3, "
+                 "elastic: {material: %s, thickness: 0.001}}' > stiff.yaml && "
+                 "taut run --no-output --precision %s stiff.yaml",
+                 runs[i].material, runs[i].precision);
+        struct outcome outcome = cli_expect(0, command);
+        const bool warns = strstr(outcome.err, "'b' is too stiff for") != NULL;
+        if (warns != runs[i].warns)
+            fail_msg("%s in %s precision: %s", runs[i].material, runs[i].precision, outcome.err);
+        outcome_free(&outcome);
+    }
+}
+
 static void unsolved_implicit_steps_are_reported_once(void **state)
 {
     (void)state;
@@ -1162,6 +1190,7 @@ int main(void)
         cmocka_unit_test(state_has_a_row_for_every_node),
         cmocka_unit_test(implicit_steps_report_how_they_were_solved),
         cmocka_unit_test(materials_too_stiff_for_the_precision_are_warned_of),
+        cmocka_unit_test(membranes_too_stiff_for_the_precision_are_warned_of),
         cmocka_unit_test(unsolved_implicit_steps_are_reported_once),
         cmocka_unit_test(a_dt_that_became_too_long_is_reported),
         cmocka_unit_test(a_dt_is_judged_with_limited_effort),

@@ -240,7 +240,7 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
     if (status == TAUT_OK && !wanted->planned)
         status = dt_refuse_touching(solver, scene, wanted->diagnostics, error);
     if (status == TAUT_OK && !wanted->tolerant)
-        dt_warn_of_rounding(solver, scene, wanted->diagnostics);
+        solver_warn_of_rounding(solver, scene, wanted->diagnostics);
     return status;
 }
 

@@ -224,11 +224,6 @@ double dt_find_up_to(taut_solver *solver, double dt);
 taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
                                struct diagnostics *diagnostics, taut_error *error);
 
-// Warns in `diagnostics` if dt is so small that single precision rounds away what nodes move in a
-// step. The solver has been started.
-void dt_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
-                         struct diagnostics *diagnostics);
-
 // Before a solver continues the run of another one: keeps its own dt, or with dt: auto takes the
 // other's, if that was found for the same integrator. Returns true if dt has to be checked
 // (dt_adapt) once the state has been restored.
@@ -247,6 +242,16 @@ void dt_plan_steps(taut_solver *solver);
 // After a step with dt: auto: computes the bound at the present state and changes dt if it is too
 // near to the bound or too far below it. All workers together.
 void dt_adapt(taut_solver *solver, const struct worker *worker);
+
+// ---- rounding.c
+
+// m, between neighbouring numbers of the size of the farthest coordinate.
+double coordinate_spacing(double reach, double epsilon);
+
+// Warns in `diagnostics` if materials are so stiff, or dt is so small, that coordinates do not resolve
+// the strains by their weight, or what nodes move in a step. The solver has been started.
+void solver_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
+                             struct diagnostics *diagnostics);
 
 // ---- mesh_step.c
 
