@@ -438,6 +438,33 @@ static void membranes_too_stiff_for_the_precision_are_warned_of(void **state)
     }
 }
 
+// Elements are forces in xpbd, so that its dt has a limit, which is that of bending here: a run with
+// 1.2 times as much ends.
+static void xpbd_warns_beyond_the_limit_of_elements(void **state)
+{
+    (void)state;
+    fixture_write("board.yaml",
+                  "simulation: {dt: 0.02, steps: 3, integrator: xpbd, substeps: 1}\n"
+                  "environment: {gravity: [0, -9.81, 0]}\n"
+                  "bodies: [{name: c, type: cloth, u: [1,0,0], v: [0,0,1], nodes: [21,21],\n"
+                  "  pins: [left], elastic: {young: 1e7, density: 1000, thickness: 0.01}}]\n");
+    static const char *const commands[] = {"check", "run --no-output"};
+    for (int i = 0; i < 2; i++) {
+        char command[200];
+        snprintf(command, sizeof command, "taut %s board.yaml", commands[i]);
+        struct outcome outcome = cli_expect(0, command);
+        assert_contains(outcome.err,
+                        "dt is 9.8 times the largest certainly stable step, 0.002041 s "
+                        "for xpbd, of the elements");
+        outcome_free(&outcome);
+        snprintf(command, sizeof command, "taut %s --set simulation.substeps=10 board.yaml",
+                 commands[i]);
+        outcome = cli_expect(0, command);
+        assert_null(strstr(outcome.err, "warning"));
+        outcome_free(&outcome);
+    }
+}
+
 static void unsolved_implicit_steps_are_reported_once(void **state)
 {
     (void)state;
@@ -1191,6 +1218,7 @@ int main(void)
         cmocka_unit_test(implicit_steps_report_how_they_were_solved),
         cmocka_unit_test(materials_too_stiff_for_the_precision_are_warned_of),
         cmocka_unit_test(membranes_too_stiff_for_the_precision_are_warned_of),
+        cmocka_unit_test(xpbd_warns_beyond_the_limit_of_elements),
         cmocka_unit_test(unsolved_implicit_steps_are_reported_once),
         cmocka_unit_test(a_dt_that_became_too_long_is_reported),
         cmocka_unit_test(a_dt_is_judged_with_limited_effort),

@@ -249,7 +249,14 @@ static taut_status check_exceeded(taut_solver *solver, const taut_scene *scene,
     if (status != TAUT_OK)
         return status;
     struct up_to quick = {.solver = solver, .dt = solver->dt};
-    *checked = dt_find_up_to(solver, solver->dt) >= solver->dt;
+    const double bound = dt_find_up_to(solver, solver->dt);
+    *checked = bound >= solver->dt;
+    // No eigenvalues of elements alone are computed, which are all that limits xpbd.
+    if (solver->integrator == INTEGRATOR_XPBD) {
+        *exceeded = !*checked && bound > 0 && topology_has_elements(solver->topology);
+        *checked |= *exceeded;
+        return TAUT_OK;
+    }
     const double products = floor(seconds / product_seconds(solver));
     quick.products = (int)fmin(PRODUCTS_TO_DETECT, fmax(PRODUCTS_MIN, products));
     if (*checked || !has_memory(scene, diagnostics))
@@ -283,7 +290,7 @@ static taut_status find_exceeded(taut_solver *solver, const taut_scene *scene,
     taut_status status =
         follows ? check_exceeded(solver, scene, diagnostics, seconds, &exceeded, checked, error)
                 : solver_critical_step(solver, critical, error);
-    const bool is_long = seconds_to_find(solver) > seconds;
+    const bool is_long = solver->integrator == INTEGRATOR_XPBD || seconds_to_find(solver) > seconds;
     if (!follows) { // without damping every step is known to grow
         *checked = !(critical->damping > 0) || solver->dt <= critical->dt[solver->integrator];
         exceeded = !*checked && has_memory(scene, diagnostics);
@@ -337,6 +344,14 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
     solver->exceeded = make_exceeded(solver, &critical);
     solver->exceeded.at_start = solver->exceeded.checked = true;
     solver->exceeded_by = solver->dt;
+    if (solver->integrator == INTEGRATOR_XPBD) {
+        scene_warn(scene, diagnostics, scene->simulation.dt_at,
+                   "dt is %.3g times the largest certainly stable step, %.4g s for xpbd, of the "
+                   "elements of this scene, which are forces in each of its substeps. Use more "
+                   "'substeps', or at most %.3g s",
+                   solver->dt / stable, stable, 0.8 * stable);
+        return TAUT_OK;
+    }
     scene_warn(scene, diagnostics, scene->simulation.dt_at,
                "dt is %.3g times the largest %s step, %.4g s for %s in this state; the "
                "limit is set near node %llu of body '%s'. Use %sat most %.3g s",
