@@ -238,7 +238,7 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
     if (status == TAUT_OK && !solver_is_whole(solver))
         status = fail_memory(error, "contact");
     if (status == TAUT_OK && !wanted->planned)
-        status = dt_refuse_touching(solver, scene, wanted->diagnostics, error);
+        status = contact_refuse_touching(solver, scene, wanted->diagnostics, error);
     if (status == TAUT_OK && !wanted->tolerant)
         solver_warn_of_rounding(solver, scene, wanted->diagnostics);
     return status;

@@ -210,6 +210,27 @@ void reading_free(struct reading *reading); // may be NULL
 // Bytes that a copy has for each node, with numbers of that many bytes.
 double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_bytes);
 
+// ---- contact_start.c
+
+// An error, also at its place in `diagnostics` (may be NULL), if surfaces cross at the start, or if contact
+// cannot be as thick as it is; with `existing: relax` surfaces are separated first, and it is an error
+// if that fails. Nothing where the scene has no contact.
+taut_status contact_refuse_crossings(taut_solver *solver, const taut_scene *scene,
+                                     const struct solver_options *wanted,
+                                     struct diagnostics *diagnostics, taut_error *error);
+
+// Sets the stiffness of contact where the scene has `auto`: see numerics.md. dt has been set if it is given.
+taut_status contact_choose_stiffness(taut_solver *solver, const taut_scene *scene,
+                                     struct diagnostics *diagnostics, taut_error *error);
+
+// Warns if a given stiffness makes steps of the given dt unstable where a node is pressed onto a surface.
+void contact_check_stiffness(const taut_solver *solver, const taut_scene *scene,
+                             struct diagnostics *diagnostics);
+
+// An error if surfaces that may touch almost do so at the start. The solver has been started.
+taut_status contact_refuse_touching(const taut_solver *solver, const taut_scene *scene,
+                                    struct diagnostics *diagnostics, taut_error *error);
+
 // ---- dt.c
 
 // Sets dt and the number of steps from the scene. A given dt beyond the bound is a warning in
@@ -219,10 +240,6 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
 
 // The longest step up to dt that is known to be stable. Of ranks that hold only their parts together.
 double dt_find_up_to(taut_solver *solver, double dt);
-
-// An error if surfaces that may touch almost do so at the start. The solver has been started.
-taut_status dt_refuse_touching(const taut_solver *solver, const taut_scene *scene,
-                               struct diagnostics *diagnostics, taut_error *error);
 
 // Before a solver continues the run of another one: keeps its own dt, or with dt: auto takes the
 // other's, if that was found for the same integrator. Returns true if dt has to be checked
