@@ -33,6 +33,41 @@ static void enter(const char *name)
                   "  mass: 1, stiffness: 100, amplitude: 0.001}]\n");
 }
 
+// Of a rope that breaks at once nothing is left that could grow, and there is no limit to print.
+static void what_breaks_is_said_without_numbers(void **state)
+{
+    (void)state;
+    enter("cli_stability_broken");
+    fixture_write("rope.yaml",
+                  "simulation: {dt: 0.001, duration: 0.5}\n"
+                  "environment: {gravity: [0, -9.81, 0]}\n"
+                  "bodies: [{name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 6,\n"
+                  "  mass: 1, stiffness: 300, damping: 0.1, break_at: 1.1, pins: [first],\n"
+                  "  drives: [{node: last, velocity: [1, 0, 0]}]}]\n");
+    struct outcome outcome =
+        cli_expect(0, "taut stability rope.yaml --integrators verlet,explicit_euler --map none "
+                      "--budget 40");
+    assert_null(strstr(outcome.out, "nan"));
+    assert_non_null(strstr(outcome.out, "  of 5 springs "));
+    assert_non_null(strstr(outcome.out, " broken after "));
+    assert_non_null(strstr(outcome.out, ": these are limits of what is left\n"));
+    outcome_free(&outcome);
+}
+
+static void rigid_springs_have_no_frequency(void **state)
+{
+    (void)state;
+    enter("cli_stability_rigid");
+    fixture_write("rope.yaml",
+                  "simulation: {integrator: xpbd, dt: 0.001, duration: 0.5}\n"
+                  "bodies: [{name: r, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 6,\n"
+                  "  mass: 1, law: rigid, pins: [first]}]\n");
+    struct outcome outcome = cli_expect(2, "taut stability rope.yaml --budget 4 --map none");
+    assert_non_null(strstr(outcome.err, "springs with 'law: rigid' keep their lengths"));
+    assert_null(strstr(outcome.err, "no spring is at a free node"));
+    outcome_free(&outcome);
+}
+
 static void the_json_and_the_tables_agree(void **state)
 {
     (void)state;
@@ -291,6 +326,8 @@ static void an_interruption_ends_the_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_breaks_is_said_without_numbers),
+        cmocka_unit_test(rigid_springs_have_no_frequency),
         cmocka_unit_test(the_json_and_the_tables_agree),
         cmocka_unit_test(the_table_names_integrators_and_limits),
         cmocka_unit_test(wrong_usage_is_refused),

@@ -157,16 +157,18 @@ def a_figure_of_little_is_whole():
     assert '<&>: "a" < b & c $x$' in texts, texts
     assert "none found up to 7 s" in texts and "none: energy always grows" in texts
     assert not any("nan" in text or "inf" in text for text in texts)
-    # Undecided: between two steps, or below one.
-    for stable, printed in ((0.03, "undecided, 0.03 to 0.05 s"), (None, "undecided, below 0.05 s")):
-        limit = {**data["limits"][0], "kind": "undecided", "stable": stable, "unstable": 0.05}
+    # Undecided: between two steps, below or above one, or at all steps.
+    for stable, unstable, printed in (
+            (0.03, 0.05, "undecided, 0.03 to 0.05 s"), (None, 0.05, "undecided, below 0.05 s"),
+            (0.03, None, "undecided, above 0.03 s"), (None, None, "undecided at every step")):
+        limit = {**data["limits"][0], "kind": "undecided", "stable": stable, "unstable": unstable}
         shown = {**data, "limits": [limit]}
         _, texts = drawn(figures.FIGURES[0], shown)
         assert printed in texts, texts
         for dt in (0.01, 0.04, 0.06):
             root = tree.fromstring(page.make(study.Study({**shown, "dt": dt}), []))
             whole = "".join(root.itertext())
-            assert "between" in whole or "below" in whole or "limit is" in whole, whole
+            assert any(part in whole for part in ("between", "below", "limit is", "nothing grows")), whole
             assert "nan" not in whole, whole
     # One value on each axis, one cell per row, a run that became unstable at once: something is
     # drawn.

@@ -42,6 +42,44 @@ static const struct study *plain_study(void)
     return plain;
 }
 
+// Gas that is there at once is there at every step, and does not spoil the orders of methods.
+static void test_orders_with_gas(void **state)
+{
+    (void)state;
+    static const enum integrator integrators[] = {INTEGRATOR_VERLET, INTEGRATOR_RK4};
+    struct study_options options = options_of(integrators, 2);
+    options.map = STUDY_MAP_NONE;
+    struct study *study = study_of(
+        text_format("precision: double\nsimulation: {integrator: rk4, dt: 0.0005, duration: 0.1}\n"
+                    "environment: {gravity: [0,-9.81,0]}\n"
+                    "bodies: [{name: s, type: sphere, radius: 0.3, subdivisions: 0, mass: 0.5,\n"
+                    "  stiffness: 300, pressure: {amount: 8, atmosphere: 10}}]\n"),
+        options);
+    for (size_t i = 0; i < 2; i++)
+        assert_near(study->orders[i].order, integrators[i] == INTEGRATOR_RK4 ? 4 : 2, 0.3);
+    study_free(study);
+}
+
+// Where all springs break nothing may grow; the study says that they have.
+static void test_broken_springs_are_counted(void **state)
+{
+    (void)state;
+    static const enum integrator integrators[] = {INTEGRATOR_VERLET};
+    struct study_options options = options_of(integrators, 1);
+    options.map = STUDY_MAP_NONE;
+    options.budget = 4;
+    struct study *study = study_of(
+        text_format(
+            "simulation: {dt: 0.001, duration: 0.5}\n"
+            "environment: {gravity: [0,-9.81,0]}\n"
+            "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 6, mass: 1,\n"
+            "  stiffness: 300, damping: 0.1, break_at: 1.1, pins: [first],\n"
+            "  drives: [{node: last, velocity: [1,0,0]}]}]\n"),
+        options);
+    assert_true(study->broken > 0 && study->broken <= 5);
+    study_free(study);
+}
+
 // omega h < 2 for the symplectic integrators, 2 sqrt 2 for rk4, to a thousandth; none for the
 // others, whose energy grows by their polynomials: (1 + y^2) and (1 + y^4 / 4) per step.
 static void test_limits_of_an_oscillator(void **state)
@@ -357,6 +395,8 @@ static void test_what_cannot_be_studied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_orders_with_gas),
+        cmocka_unit_test(test_broken_springs_are_counted),
         cmocka_unit_test(test_limits_of_an_oscillator),
         cmocka_unit_test(test_orders_of_convergence),
         cmocka_unit_test(test_orders_are_of_methods_and_not_of_noise),

@@ -2,6 +2,7 @@
 // stability_output.c writes the files.
 #include "cli/stability.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,10 +59,15 @@ static void print_limit(const struct study_limit *limit)
         printf("%14s   stable at %.3g s too", "none found", limit->stable);
         break;
     case STUDY_LIMIT_UNDECIDED:
-        if (isfinite(limit->stable))
-            printf("%14s   between %.5g and %.5g s", "undecided", limit->stable, limit->unstable);
+        printf("%14s", "undecided");
+        if (isfinite(limit->stable) && isfinite(limit->unstable))
+            printf("   between %.5g and %.5g s", limit->stable, limit->unstable);
+        else if (isfinite(limit->unstable))
+            printf("   below %.5g s", limit->unstable);
+        else if (isfinite(limit->stable))
+            printf("   above %.5g s, where nothing grows", limit->stable);
         else
-            printf("%14s   below %.5g s", "undecided", limit->unstable);
+            printf("   at every step, as nothing grows or decays");
         break;
     default:
         printf("%14s", "?");
@@ -74,6 +80,10 @@ static void print_limits(const struct study *study)
     printf("\n  Largest stable step     predicted      measured\n");
     for (size_t i = 0; i < study->integrator_count; i++)
         print_limit(&study->limits[i]);
+    if (study->broken > 0)
+        printf("  of %s %" PRIu64 " %s broken after %.4g s: these are limits of what is left\n",
+               human_counted(study->springs, "spring").text, study->broken,
+               study->broken == 1 ? "is" : "are", study->window);
 }
 
 static void print_drifts(const struct study *study)

@@ -392,6 +392,7 @@ static void put_facts(struct json *json, const struct stability *stability)
     json_number(json, "unit", study->unit);
     json_number(json, "window", study->window);
     json_bool(json, "shortened", study->shortened);
+    json_count(json, "broken", study->broken);
     json_bool(json, "at_rest", study->at_rest);
     json_number(json, "available", study->available);
     json_number(json, "accuracy_time", study->accuracy_time);

@@ -105,6 +105,15 @@ static bool is_conservative(const taut_scene *scene, const taut_solver *solver)
     return true;
 }
 
+static bool has_rigid_springs(const taut_solver *solver)
+{
+    const struct topology *topology = solver_topology(solver);
+    for (size_t i = 0; i < topology->material_count; i++)
+        if (topology->materials[i].law == LAW_RIGID)
+            return true;
+    return false;
+}
+
 static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_error *error)
 {
     struct study *study = setup->study;
@@ -113,8 +122,13 @@ static taut_status inspect_scene(struct setup *setup, double *kick_energy, taut_
     if (status == TAUT_OK)
         status = solver_computed_steps(solver, &study->critical, error);
     if (status == TAUT_OK && !study->critical.known)
-        status = fail(error, TAUT_ERROR_SCENE,
-                      "nothing oscillates: no spring is at a free node, and every step is stable");
+        status = has_rigid_springs(solver)
+                     ? fail(error, TAUT_ERROR_SCENE,
+                            "nothing oscillates: springs with 'law: rigid' keep their lengths and "
+                            "have no frequency that a step could be compared with")
+                     : fail(error, TAUT_ERROR_SCENE,
+                            "nothing oscillates: no spring is at a free node, and every step is "
+                            "stable");
 
     double extent = 0, farthest = 0;
     if (status == TAUT_OK)
@@ -316,6 +330,7 @@ static taut_status find_energy_scale(struct setup *setup, double kick_energy, ta
     }
     if (status == TAUT_OK && trace->verdict == STUDY_STABLE) {
         study->available = turnover(trace);
+        study->broken = trace->broken;
         setup->scale = (struct energy_scale){study->available, study->window};
         for (size_t i = 0; i <= STUDY_SAMPLES; i++)
             setup->reference[i] = trace->energies[setup->conservative ? 0 : i];

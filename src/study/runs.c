@@ -62,7 +62,9 @@ static taut_status change_bodies(const void *context, struct bodies *bodies, tau
             material->damping =
                 material->damping * variant->damping + variant->relaxation * material->stiffness;
         }
-        body->pressure.inflate = fmin(1, body->pressure.inflate * change->rate);
+        // All gas at once has no rate: it would be pumped during the first of the scene's own steps.
+        if (body->pressure.inflate < 1)
+            body->pressure.inflate = fmin(1, body->pressure.inflate * change->rate);
         if (variant->kick != 0)
             status = kick_body(body, first_node, variant->kick, error);
         if (status == TAUT_OK && variant->displacement != 0)
@@ -255,6 +257,7 @@ taut_status trace_run(struct setup *setup, taut_solver *solver, struct trace *tr
         trace->count += isfinite(trace->energies[i]);
     }
 
+    trace->broken = taut_solver_broken_count(solver);
     trace->seconds = solver_step_seconds(solver);
     // An unstable closed surface ends with the collapse of its gas volume.
     if (status == TAUT_ERROR_DIVERGED || status == TAUT_ERROR_COLLAPSED)

@@ -104,6 +104,7 @@ struct trace {
     enum study_verdict verdict;
     size_t count;        // finite samples, including the one at the start
     uint64_t done;       // steps done
+    uint64_t broken;     // springs at the end
     double kinetic_max;  // J
     double kinetic_late; // J, the largest in the last quarter
     double early;        // the largest energy gained in the first steps, relative to the available

@@ -173,6 +173,7 @@ struct study {
     double map_window;    // s, of the runs of the map
     double accuracy_time; // s, of runs for order and cost
     bool shortened;       // the window is shorter than the scene, to keep to the budget
+    uint64_t broken;      // springs at the end of the reference run
     bool at_rest;         // nothing moves by itself: runs start from small random velocities
     double available;     // J, the reference for energies (docs/numerics.md)
     bool closed_form;     // errors are relative to the closed form, otherwise to the reference run

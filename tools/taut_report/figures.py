@@ -242,6 +242,9 @@ def limit_text(row):
         return f"none found up to {number(row.stable, 3)} s"
     if row.kind == "undecided":
         ends = (row.stable, row.unstable)
+        if not math.isfinite(ends[1]):
+            return (f"undecided, above {number(ends[0], 3)} s" if math.isfinite(ends[0])
+                    else "undecided at every step")
         return ("undecided, " + (f"{number(ends[0], 3)} to " if math.isfinite(ends[0]) else "below ")
                 + f"{number(ends[1], 3)} s")
     if row.kind != "found":
@@ -276,8 +279,8 @@ def draw_limits(study):
         parts = [(ends[0], edge, "lost"), (edge, ends[1], rest)]
         if row.kind == "undecided":
             low = row.stable if math.isfinite(row.stable) else ends[0]
-            parts = [(ends[0], low, "lost"), (low, row.unstable, "unknown"),
-                     (row.unstable, ends[1], "unstable")]
+            high = row.unstable if math.isfinite(row.unstable) else ends[1]
+            parts = [(ends[0], low, "lost"), (low, high, "unknown"), (high, ends[1], "unstable")]
         for begin, end, colour in parts:
             if end > begin:
                 panel.barh(i + 0.5, end - begin, 0.6, begin, color=light(colour), linewidth=0)

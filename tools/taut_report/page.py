@@ -106,6 +106,10 @@ TABLES = {"limits": limits_table, "drift": drift_table, "work_precision": accura
 def undecided(study, limit):
     """The same if the runs are too short to tell between which steps the limit lies."""
     low, high = number(limit.stable, 4), number(limit.unstable, 4)
+    if not math.isfinite(limit.unstable):
+        if study.dt <= limit.stable:
+            return f", which is <strong>stable</strong>: nothing grows at longer steps than {low} s either."
+        return ", of which runs do not show whether it is stable: nothing grows at any step."
     if study.dt >= limit.unstable:
         return (f', which is <strong class="bad">unstable</strong>: the limit is below {high} s.')
     if study.dt <= limit.stable:
