@@ -708,6 +708,7 @@ int run_or_resume(const struct options *options, struct resumption *resumption)
         pieces_free(&pieces);
     }
     if (code != EXIT_CODE_DONE || !group_leads()) {
+        signals_watch(); // that by which a launcher ends ranks once another has failed is no news
         session_close(&session);
         return code;
     }
