@@ -113,16 +113,20 @@ def case_run_with_frames_in_pieces_is_continued():
     expect(found.returncode == 0 and not piece_names("cut"), f"{found.stderr} {os.listdir(there)}")
 
 
+def expect_continued(path, every):
+    """A run of three ranks, with a checkpoint every so many seconds, is continued by one process."""
+    shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+    found = start(3, "run", path, "--output", "kept", "--quiet", "--set",
+                  f"output.checkpoint.every={every}")
+    expect(found.returncode == 0, found.stderr)
+    again = start(0, "resume", "kept", "--steps", "96", "--quiet", "--hash")
+    expect(again.returncode == 0, again.stderr)
+    expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
+
+
 def case_checkpoint_with_colliders_is_continued():
     for kind in COLLIDERS:
-        path = falling(f"{kind}.yaml", kind)
-        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
-        found = start(3, "run", path, "--output", "kept", "--quiet", "--set",
-                      "output.checkpoint.every=0.0064")
-        expect(found.returncode == 0, found.stderr)
-        again = start(0, "resume", "kept", "--steps", "96", "--quiet", "--hash")
-        expect(again.returncode == 0, again.stderr)
-        expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
+        expect_continued(falling(f"{kind}.yaml", kind), "0.0064")
 
 
 def case_checkpoint_with_contact_is_continued():
@@ -145,7 +149,8 @@ def case_parts_with_gas_are_continued():
     path = gas_beside("gas-kept.yaml", "verlet", mat=", volume: box")
     for ranks, folder in ((0, "whole"), (3, "kept")):
         shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
-        found = start(ranks, "run", path, "--quiet", "--output", folder, "--set", "output.checkpoint.every=3.2e-4")
+        found = start(ranks, "run", path, "--quiet", "--output", folder, "--set",
+                      "output.checkpoint.every=3.2e-4")
         expect(found.returncode == 0, found.stderr)
     for ranks, folder in ((0, "whole"), (2, "kept")):
         found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
@@ -154,14 +159,7 @@ def case_parts_with_gas_are_continued():
 
 
 def case_checkpoint_with_broken_springs_is_continued():
-    path = fragile("both.yaml", FRAGILE["both"])
-    shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
-    found = start(3, "run", path, "--output", "kept", "--quiet", "--set",
-                  "output.checkpoint.every=0.0032")
-    expect(found.returncode == 0, found.stderr)
-    again = start(0, "resume", "kept", "--steps", "96", "--quiet", "--hash")
-    expect(again.returncode == 0, again.stderr)
-    expect(again.stdout.strip() == hash_of(0, path, "--steps", "96"), again.stdout)
+    expect_continued(fragile("both.yaml", FRAGILE["both"]), "0.0032")
 
 
 def case_broken_small_bodies_beside_parts_are_continued():
