@@ -13,18 +13,24 @@ from mpi_fixture import (apart_on_rank_1, COLLIDERS, compare_folders, complaints
                          SOLVED, start, start_apart, TAUT, tearing, TOUCHING, touching, write)
 
 
-def case_parts_with_wind_on_hulls_are_continued():
-    path = small("hulls-kept.yaml", "verlet", wind=", wind: {velocity: [0, 20, 10], coefficient: 0.3, law: node}")
-    for ranks, folder in ((0, "whole"), (3, "kept")):
+def compare_continued(path, first, again, *arguments):
+    """Runs with checkpoints on one process and on `first` ranks write the same, and so do they where they
+    are continued, by one process and by `again` ranks; 0: without mpirun."""
+    for ranks, folder in ((0, "whole"), (first, "kept")):
         shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
-        found = start(ranks, "run", path, "--quiet", "--output", folder, "--precision", "mixed", "--set",
-                      "output.vtp=false", "--set", "output.checkpoint.every=3.2e-4")
+        found = start(ranks, "run", path, "--quiet", "--output", folder, *arguments)
         expect(found.returncode == 0, found.stderr)
-    compare_folders("whole", "kept", "3 ranks")
-    for ranks, folder in ((0, "whole"), (2, "kept")):
+    compare_folders("whole", "kept", f"{path}, {first} ranks")
+    for ranks, folder in ((0, "whole"), (again, "kept")):
         found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
         expect(found.returncode == 0, found.stderr)
-    compare_folders("whole", "kept", "3 and 2 ranks")
+    compare_folders("whole", "kept", f"{path}, {first} and {again} ranks")
+
+
+def case_parts_with_wind_on_hulls_are_continued():
+    path = small("hulls-kept.yaml", "verlet", wind=", wind: {velocity: [0, 20, 10], coefficient: 0.3, law: node}")
+    compare_continued(path, 3, 2, "--precision", "mixed", "--set", "output.vtp=false", "--set",
+                      "output.checkpoint.every=3.2e-4")
 
 
 def case_small_bodies_beside_grids_are_continued():
@@ -147,15 +153,7 @@ def case_checkpoint_with_contact_is_continued():
 
 def case_parts_with_gas_are_continued():
     path = gas_beside("gas-kept.yaml", "verlet", mat=", volume: box")
-    for ranks, folder in ((0, "whole"), (3, "kept")):
-        shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
-        found = start(ranks, "run", path, "--quiet", "--output", folder, "--set",
-                      "output.checkpoint.every=3.2e-4")
-        expect(found.returncode == 0, found.stderr)
-    for ranks, folder in ((0, "whole"), (2, "kept")):
-        found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
-        expect(found.returncode == 0, found.stderr)
-    compare_folders("whole", "kept", "3 and 2 ranks")
+    compare_continued(path, 3, 2, "--set", "output.checkpoint.every=3.2e-4")
 
 
 def case_checkpoint_with_broken_springs_is_continued():
@@ -165,17 +163,8 @@ def case_checkpoint_with_broken_springs_is_continued():
 def case_broken_small_bodies_beside_parts_are_continued():
     for kind, integrator, first, again in (("both", "verlet", 3, 2), ("both", "symplectic_euler", 2, 0),
                                            ("breaks", "symplectic_euler", 0, 3)):
-        path = tearing("torn-kept.yaml", FRAGILE[kind], integrator, torn="")
-        for ranks, folder in ((0, "whole"), (first, "kept")):
-            shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
-            found = start(ranks, "run", path, "--quiet", "--output", folder, "--set",
-                          "output.checkpoint.every=0.0032")
-            expect(found.returncode == 0, found.stderr)
-        compare_folders("whole", "kept", f"{kind}, {first} ranks")
-        for ranks, folder in ((0, "whole"), (again, "kept")):
-            found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
-            expect(found.returncode == 0, found.stderr)
-        compare_folders("whole", "kept", f"{kind}, {first} and {again} ranks")
+        path = tearing(f"torn-{kind}.yaml", FRAGILE[kind], integrator, torn="")
+        compare_continued(path, first, again, "--set", "output.checkpoint.every=0.0032")
 
 
 def case_parts_with_broken_springs_are_continued():
@@ -185,20 +174,12 @@ def case_parts_with_broken_springs_are_continued():
             ("both", "verlet", "mixed", 3, 2, {}), ("both", "symplectic_euler", "single", 2, 0, {}),
             ("yields", "rk4", "double", 0, 4, {}), ("breaks", "velocity_verlet", "single", 4, 3, {}),
             ("both", "symplectic_euler", "single", 2, 3, {"plane": project})):
-        path = tearing("tearing-kept.yaml", FRAGILE[kind], integrator, **more)
+        path = tearing(f"tearing-{kind}.yaml", FRAGILE[kind], integrator, **more)
         # Without a budget nothing else has what springs have lost from all ranks.
         work = "true" if kind == "both" else "false"
         arguments = ("--precision", precision, "--set", "output.checkpoint.every=0.0032", "--set",
                      f"output.work={work}")
-        for ranks, folder in ((0, "whole"), (first, "kept")):
-            shutil.rmtree(os.path.join(FOLDER, folder), ignore_errors=True)
-            found = start(ranks, "run", path, "--quiet", "--output", folder, *arguments)
-            expect(found.returncode == 0, found.stderr)
-        compare_folders("whole", "kept", f"{kind}, {first} ranks")
-        for ranks, folder in ((0, "whole"), (again, "kept")):
-            found = start(ranks, "resume", folder, "--steps", "80", "--quiet")
-            expect(found.returncode == 0, found.stderr)
-        compare_folders("whole", "kept", f"{kind}, {first} and {again} ranks")
+        compare_continued(path, first, again, *arguments)
 
 
 def case_checkpoint_of_systems_of_equations_is_continued():
