@@ -74,11 +74,12 @@ static inline double block_slack(const struct block_box *box)
     return 12 * (double)REAL_EPSILON * box->reach + (double)REAL_TINY;
 }
 
-// The distance from a surface within which a node counts as touching: the rounding of its coordinates.
-static inline double touching_slack(const struct state *s, vec3 position)
+// The distance from a surface within which a node counts as touching: the rounding of its coordinates, of
+// that precision.
+static inline double touching_slack(double epsilon, vec3 position)
 {
     const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
-    return 4 * state_epsilon(s) * size + (double)REAL_TINY;
+    return 4 * epsilon * size + (double)REAL_TINY;
 }
 
 // `slack` is in addition to that of rounding, which every clear box includes. False if it is not a

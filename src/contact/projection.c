@@ -205,7 +205,7 @@ static uint8_t collide_with_surface(const struct projection *it, const struct su
 {
     const struct scene_collider *collider = surface->it;
     struct contact contacts[6];
-    const double slack = touching_slack(it->system->state, moving->position) +
+    const double slack = touching_slack(state_epsilon(it->system->state), moving->position) +
                          (surface->it->friction != 0 ? increment_slack(it, moving) : 0);
     int count =
         surface_contacts(surface, moving->position, moving->solved ? HUGE_VAL : slack, contacts);
@@ -310,7 +310,7 @@ static bool rest_on_plane(const struct projection *it, const struct near_surface
         -((x - plane->point.x) * nx + (y - plane->point.y) * ny + (z - plane->point.z) * nz);
     const double speed = -(vx * nx + vy * ny + vz * nz);
     const double lift = depth > 0 ? depth : 0, stop = speed > 0 ? speed : 0;
-    if (!(depth > -touching_slack(s, position)))
+    if (!(depth > -touching_slack(state_epsilon(s), position)))
         return false;
     *moved = lift > 0 || stop > 0;
     if (!*moved)
@@ -783,8 +783,8 @@ void REAL_NAME(colliders_start)(struct system *system, double time, const struct
                 struct contact contacts[6];
                 vec3 position = node_position(s, i);
                 vec3 relative = vec3_subtract(node_velocity(s, i), surface.velocity);
-                int count =
-                    surface_contacts(&surface, position, touching_slack(s, position), contacts);
+                int count = surface_contacts(&surface, position,
+                                             touching_slack(state_epsilon(s), position), contacts);
                 touching[i] = 0;
                 for (int k = 0; k < count; k++)
                     if (!(vec3_dot(relative, contacts[k].normal) < 0))

@@ -16,8 +16,7 @@
 // The rounding of the coordinates that contact knows, of a state with low parts without these.
 static double lift_slack(vec3 position)
 {
-    const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);
-    return 4 * (double)REAL_EPSILON * size + (double)REAL_TINY;
+    return touching_slack((double)REAL_EPSILON, position);
 }
 
 // Where a collider moves a node to; false: the node is not inside, but for rounding: what has been moved onto

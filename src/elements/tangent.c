@@ -321,11 +321,6 @@ struct bounds {
     void *context;
 };
 
-static bool is_in(struct range nodes, uint32_t node)
-{
-    return node >= nodes.first && node < nodes.end;
-}
-
 static void bound_linear(const struct bounds *it, const struct element *element)
 {
     const signed char *weights = REAL_NAME(element_weights)(element->kind);
@@ -337,7 +332,7 @@ static void bound_linear(const struct bounds *it, const struct element *element)
         const double k = element->stiffness * total * abs(weights[i]);
         block_add_around(bound.stiffness, k);
         block_add_around(bound.damping, element->time * k);
-        if (is_in(it->nodes, bound.node))
+        if (range_has(it->nodes, bound.node))
             it->visit(it->context, &bound);
     }
 }
@@ -374,7 +369,7 @@ static void bound_cell(const struct system *system, const struct bounds *it,
         total += vec3_length(cell.gradient[i]);
     for (int i = 0; i < element->count; i++) {
         struct element_bound bound = {.node = element->nodes[i]};
-        if (!is_in(it->nodes, bound.node))
+        if (!range_has(it->nodes, bound.node))
             continue;
         const double length = vec3_length(cell.gradient[i]);
         const double weight = length > 0 ? total / length : 0;
@@ -397,7 +392,7 @@ static void bound_triangle(const struct system *system, const struct bounds *it,
         lengths += sqrt(triangle.square[i]);
     for (int corner = 0; corner < 3; corner++) {
         struct element_bound bound = {.node = element->nodes[corner]};
-        if (!is_in(it->nodes, bound.node))
+        if (!range_has(it->nodes, bound.node))
             continue;
         const double weight = lengths / sqrt(triangle.square[corner]);
         add_corner(bound.stiffness, &triangle, corner, weight);
@@ -420,8 +415,8 @@ static void bound_triangles(const struct system *system, const struct bounds *it
             continue;
         for (uint64_t i = block.first; i < block.first + block.count; i++) {
             const uint32_t *nodes = triangles->nodes[i];
-            if (!is_in(it->nodes, nodes[0]) && !is_in(it->nodes, nodes[1]) &&
-                !is_in(it->nodes, nodes[2]))
+            if (!range_has(it->nodes, nodes[0]) && !range_has(it->nodes, nodes[1]) &&
+                !range_has(it->nodes, nodes[2]))
                 continue;
             const struct element element = REAL_NAME(triangle_element)(triangles, (size_t)i);
             bound_triangle(system, it, &element);

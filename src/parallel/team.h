@@ -28,6 +28,11 @@ struct range {
     size_t first, end;
 };
 
+static inline bool range_has(struct range range, uint64_t i)
+{
+    return i >= range.first && i < range.end;
+}
+
 // Elements per chunk of every sum. Part of the reproducibility contract: another value changes
 // bits.
 enum { SUM_CHUNK = 4096 };

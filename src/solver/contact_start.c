@@ -159,8 +159,8 @@ static taut_status refuse(const taut_scene *scene, struct diagnostics *diagnosti
     return fail(error, TAUT_ERROR_SCENE, "%s", text);
 }
 
-// By how much two surfaces cross: "; body 'b' is beyond the other 0.02 m along (1, 0, 0)", or nothing, of one
-// body.
+// By how much two surfaces cross: "; they are clear of each other once body 'b' has moved 0.02 m along
+// (1, 0, 0)"; nothing where they do not, or are of one body.
 static void describe_overlap(const taut_solver *solver, const struct surface_parts *parts,
                              bool crosses, char *text, size_t size)
 {

@@ -94,8 +94,7 @@ static bool reach_cells(struct listing *it)
     }
     for (uint64_t i = 0; body->face_arity == 3 && i < body->face_count && reached; i++) {
         const struct face face = topology_body_face(it->topology, body, i);
-        const uint64_t lowest = min_u64(face.nodes[0], min_u64(face.nodes[1], face.nodes[2]));
-        for (int corner = 0; owns(it, lowest) && corner < 3 && reached; corner++)
+        for (int corner = 0; owns(it, face_lowest_node(&face)) && corner < 3 && reached; corner++)
             reached = reach(it, face.nodes[corner]);
     }
     return reached;
@@ -139,8 +138,7 @@ static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *
     }
     for (uint64_t i = 0; body->face_arity == 3 && i < body->face_count; i++) {
         const struct face face = topology_body_face(it->topology, body, i);
-        counts->face_count +=
-            owns(it, min_u64(face.nodes[0], min_u64(face.nodes[1], face.nodes[2])));
+        counts->face_count += owns(it, face_lowest_node(&face));
     }
     counts->node_count = it->end - it->first;
     for (size_t i = 0; i < it->reached_count; i++)

@@ -64,8 +64,7 @@ static bool want_springs(const struct system *system, uint64_t first, uint64_t e
 // The rank with the lowest node of a face computes it.
 static bool owns_face(const struct plan_part *part, const struct face *face)
 {
-    const uint64_t lowest = min_u64(face->nodes[0], min_u64(face->nodes[1], face->nodes[2]));
-    return plan_part_owns(part, lowest); // FACE_EDGE is greater than all
+    return plan_part_owns(part, face_lowest_node(face));
 }
 
 // Of closed bodies, whose volumes are measured.

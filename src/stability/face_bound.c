@@ -114,15 +114,10 @@ static struct surface surface_of(const struct system *system, const struct face 
     return it;
 }
 
-static bool lies_in(struct range nodes, uint64_t node)
-{
-    return node >= nodes.first && node < nodes.end;
-}
-
 static bool touches(const struct face *face, struct range nodes)
 {
-    return lies_in(nodes, face->nodes[0]) || lies_in(nodes, face->nodes[1]) ||
-           lies_in(nodes, face->nodes[2]);
+    return range_has(nodes, face->nodes[0]) || range_has(nodes, face->nodes[1]) ||
+           range_has(nodes, face->nodes[2]);
 }
 
 // ---- Gas
@@ -146,7 +141,7 @@ static void add_pair(struct face_bound *bound, struct range nodes, uint32_t a, u
 {
     const uint32_t ends[2] = {a, b};
     for (int end = 0; end < 2; end++) {
-        if (!lies_in(nodes, ends[end]))
+        if (!range_has(nodes, ends[end]))
             continue;
         real part = bound_share(&bound->weights, ends[end], ends[1 - end]);
         double across = strength * ((double)part - 1);
@@ -212,7 +207,7 @@ static double volume_of_face(const struct system *system, const struct face *fac
 static vec3 shared_origin(const struct system *system, const struct body_part *part)
 {
     double at[3] = {0};
-    if (lies_in(part->nodes, part->body->first_node)) {
+    if (range_has(part->nodes, part->body->first_node)) {
         const vec3 origin = node_position(system->state, (size_t)part->body->first_node);
         at[0] = origin.x, at[1] = origin.y, at[2] = origin.z;
     }
@@ -231,9 +226,8 @@ static double shared_volume(const struct system *system, const struct body_part 
         const size_t count = (size_t)min_u64(faces - first, FACES_AT_ONCE);
         for (size_t i = 0; i < count; i++) {
             const struct face face = topology_body_face(system->topology, part->body, first + i);
-            const uint64_t lowest =
-                min_u64(face.nodes[0], min_u64(face.nodes[1], face.nodes[2])); // not FACE_EDGE
-            values[i] = lies_in(part->nodes, lowest) ? volume_of_face(system, &face, origin) : 0;
+            const bool mine = range_has(part->nodes, face_lowest_node(&face));
+            values[i] = mine ? volume_of_face(system, &face, origin) : 0;
         }
         ranks_add(values, count);
         for (size_t i = 0; i < count; i++)
@@ -290,7 +284,7 @@ static void add_gas(struct face_bound *bound, const struct body_part *part)
         const struct surface it = surface_of(system, &face);
         add_curvature(bound, part->nodes, &it, pressure);
         for (int corner = 0; corner < it.corners; corner++) {
-            if (!lies_in(part->nodes, it.nodes[corner]))
+            if (!range_has(part->nodes, it.nodes[corner]))
                 continue;
             struct node_part *node = part_of_node(bound, it.nodes[corner]);
             node->gradient = vec3_add(node->gradient, vec3_scale(1.0 / it.corners, it.area));
@@ -354,7 +348,7 @@ static void add_wind(struct face_bound *bound, const struct body_part *part)
         const struct surface it = surface_of(system, &face);
         const double c = wind_damping(system, &it) * vec3_length(it.area) / it.corners;
         for (int corner = 0; corner < it.corners; corner++)
-            if (lies_in(nodes, it.nodes[corner]))
+            if (range_has(nodes, it.nodes[corner]))
                 part_of_node(bound, it.nodes[corner])->damping += c;
     }
 }

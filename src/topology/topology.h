@@ -157,6 +157,13 @@ struct face {
     uint32_t nodes[3];
 };
 
+// By which faces are shared among ranks; FACE_EDGE is greater than all.
+static inline uint32_t face_lowest_node(const struct face *face)
+{
+    const uint32_t *nodes = face->nodes, lower = nodes[0] < nodes[1] ? nodes[0] : nodes[1];
+    return lower < nodes[2] ? lower : nodes[2];
+}
+
 // Face number `face` of one body, and number `face` over all bodies.
 struct face topology_body_face(const struct topology *topology, const struct topology_body *body,
                                uint64_t face);

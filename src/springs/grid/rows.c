@@ -11,11 +11,6 @@ static struct range with_partner(uint64_t size, int step)
     return (struct range){step < 0 ? (size_t)away : 0, (size_t)(step > 0 ? size - away : size)};
 }
 
-static bool lies_in(struct range range, uint64_t i)
-{
-    return i >= range.first && i < range.end;
-}
-
 // The number of sides of the box on which a node lies.
 static int sides_at(const struct plan_grid *grid, uint64_t i, uint64_t j, uint64_t k)
 {
@@ -30,8 +25,8 @@ static void visit_direction(const struct system *system, const struct plan_grid 
 {
     int sign = forwards ? 1 : -1;
     struct range across_x = with_partner(grid->nx, sign * direction->dx);
-    if (!lies_in(with_partner(grid->ny, sign * direction->dy), row[0]) ||
-        !lies_in(with_partner(grid->nz, sign * direction->dz), row[1]))
+    if (!range_has(with_partner(grid->ny, sign * direction->dy), row[0]) ||
+        !range_has(with_partner(grid->nz, sign * direction->dz), row[1]))
         return;
     size_t first = nodes.first > across_x.first ? nodes.first : across_x.first;
     size_t end = nodes.end < across_x.end ? nodes.end : across_x.end;
