@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "elements/parts.h"
 #include "ranks/ranks.h"
 #include "springs/exchange.h"
@@ -185,6 +186,12 @@ static void add_shape_powers(struct system *system, double power[SUM_WIDTH],
     power[WORK_FRICTION] += powers.friction;
 }
 
+static bool is_verlet(const struct system *system)
+{
+    const enum integrator integrator = system->settings.integrator;
+    return integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
+}
+
 // ---- Measured by the kernels of an evaluation
 
 static bool wind_is_measured(const struct system *system)
@@ -200,12 +207,6 @@ static bool measures_between_steps(const struct system *system)
     const struct settings *settings = &system->settings;
     return !settings->projects && !settings->cuts && settings->keep_velocity == 1 &&
            !system->topology->environment.wind.present;
-}
-
-static bool is_verlet(const struct system *system)
-{
-    const enum integrator integrator = system->settings.integrator;
-    return integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
 }
 
 static bool may_be_measured(const struct system *system)
@@ -231,11 +232,23 @@ bool REAL_NAME(work_is_always_measured)(const struct system *system)
     return may_be_measured(system) && !is_verlet(system);
 }
 
+static bool keeps_swept(const struct system *system)
+{
+    return system->settings.keep_energy_budget && topology_has_gas(system->topology) &&
+           !is_verlet(system);
+}
+
 bool REAL_NAME(work_make)(struct system *system)
 {
     const struct plan_counts counts = plan_counts(system->topology, system->plan);
     struct power_parts *parts = &system->power_parts;
     system->work_shown_step = UINT64_MAX;
+    if (keeps_swept(system)) {
+        system->swept =
+            memory_allocate(system->allocator, system->topology->body_count, sizeof *system->swept);
+        if (!system->swept)
+            return false;
+    }
     if (!may_be_measured(system))
         return true;
     parts->loose = parts->tiles + 2 * (size_t)counts.grid_tiles;
@@ -255,11 +268,14 @@ void REAL_NAME(work_free)(struct system *system)
 {
     memory_release(system->allocator, system->powers, system->power_parts.count,
                    sizeof *system->powers);
+    memory_release(system->allocator, system->swept, system->topology->body_count,
+                   sizeof *system->swept);
 }
 
 uint64_t REAL_NAME(work_bytes)(const struct system *system)
 {
-    return system->power_parts.count * sizeof *system->powers;
+    return system->power_parts.count * sizeof *system->powers +
+           (system->swept ? system->topology->body_count * sizeof *system->swept : 0);
 }
 
 static void sum_contacts(const struct system *system, const void *argument, struct range range,
@@ -375,6 +391,133 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
     add_shape_powers(system, power, worker);
     power[WORK_WIND] += wind_power(system, &now, worker);
+}
+
+// ---- What pumping does to the power of drives
+
+// A sample at the start of a step has the gas of that step, of which the last increment comes at this
+// very time. The step before ended with the gas before it, and so does the trapezoid of its powers:
+// drives have the power p dV/dt of the nodes that they move, which jumps with the pressure p.
+//
+// Verlet's kick at a step's start is also that of the second half of the step before, which therefore
+// has the new gas already, and drives have its pressure. There the increment comes half a step earlier,
+// and inflation is its work at the mean of the volumes at both ends of the step.
+
+// Whether drives may move nodes of a body. Ranks may not know which nodes of others are driven.
+static bool may_sweep(const struct system *system, size_t b)
+{
+    const struct topology *topology = system->topology;
+    const struct topology_body *body = &topology->bodies[b];
+    const size_t count = (size_t)topology->kinematic_count;
+    const size_t first = lower_bound(topology->kinematic, count, body->first_node);
+    if (!body->pressure.present || !body->closed)
+        return false;
+    return system->exchange ||
+           (first < count && topology->kinematic[first] < body->first_node + body->node_count);
+}
+
+// dV/dt by the driven nodes of a face: their share of the area that they move.
+static double swept_by_face(const struct system *system, const struct topology_body *body,
+                            double origin, uint64_t i)
+{
+    (void)origin;
+    const struct face_shape face =
+        face_shape(system->state, system->topology->faces[body->first_listed_face + i]);
+    const vec3 area = vec3_make((double)face.sx, (double)face.sy, (double)face.sz);
+    double swept = 0;
+    for (int corner = 0; corner < face.corners; corner++)
+        if (system->constants->inverse_mass[face.nodes[corner]] == 0)
+            swept += vec3_dot(area, velocity_in_wind(system->state, face.nodes[corner]));
+    return swept / face.corners;
+}
+
+static void sum_swept(const struct system *system, const void *argument, struct range range,
+                      double sums[SUM_WIDTH])
+{
+    for (size_t i = range.first; i < range.end; i++)
+        sums[0] += swept_by_face(system, argument, 0, i);
+}
+
+// Whether the last increment has changed any gas.
+static bool is_pumped(const struct system *system, uint64_t gas_step)
+{
+    for (size_t b = 0; gas_step > 0 && b < system->topology->body_count; b++)
+        if (system->topology->bodies[b].pressure.present &&
+            REAL_NAME(gas_amount)(system, b, gas_step) !=
+                REAL_NAME(gas_amount)(system, b, gas_step - 1))
+            return true;
+    return false;
+}
+
+// For the next record, by all workers.
+static void measure_swept(struct system *system, struct evaluation evaluation,
+                          const struct worker *worker)
+{
+    const struct topology *topology = system->topology;
+    if (!system->swept)
+        return;
+    if (worker->index == 0)
+        memset(system->swept, 0, topology->body_count * sizeof *system->swept);
+    if (!is_pumped(system, evaluation.gas_step))
+        return;
+    if (system->exchange) {
+        if (REAL_NAME(exchange_has_part)(system))
+            REAL_NAME(exchange_ends)(system, true, worker);
+        REAL_NAME(sum_faces_of_parts)
+        (system, may_sweep, swept_by_face, system->swept, worker);
+        return;
+    }
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        double total[SUM_WIDTH];
+        if (!may_sweep(system, b))
+            continue;
+        REAL_NAME(sum_over_chunks)
+        (system, (size_t)body->face_count, sum_swept, body, total, worker);
+        if (worker->index == 0)
+            system->swept[b] = total[0];
+    }
+}
+
+// The pressure that the increments from one number to another have added at once.
+static double pumped_pressure(const struct system *system, size_t b, uint64_t from, uint64_t to)
+{
+    const struct scene_pressure *gas = &system->topology->bodies[b].pressure;
+    const double volume = system->state->volume[b], built = system->state->volume_built[b];
+    if (!gas->present || !(volume > 0))
+        return 0;
+    return REAL_NAME(gas_pressure)(gas, REAL_NAME(gas_amount)(system, b, to), volume, built) -
+           REAL_NAME(gas_pressure)(gas, REAL_NAME(gas_amount)(system, b, from), volume, built);
+}
+
+// What they have taken from the power of drives at once.
+static double pumped_power(const struct system *system, uint64_t from, uint64_t to)
+{
+    double power = 0;
+    for (size_t b = 0; system->swept && b < system->topology->body_count; b++)
+        if (system->swept[b] != 0)
+            power += pumped_pressure(system, b, from, to) * system->swept[b];
+    return power;
+}
+
+// By how much more the increments are worth with Verlet.
+static double pumped_early(const struct system *system, uint64_t from, uint64_t to)
+{
+    double work = 0;
+    for (size_t b = 0; is_verlet(system) && b < system->topology->body_count; b++)
+        if (system->topology->bodies[b].pressure.present)
+            work += pumped_pressure(system, b, from, to) *
+                    (system->state->volume[b] - system->state->volume_sampled[b]) / 2;
+    return work;
+}
+
+// For the next sample; not of what is only shown. Volumes of bodies without gas are those of the last
+// time that someone has read them.
+static void note_volumes(const struct system *system)
+{
+    for (size_t b = 0; is_verlet(system) && b < system->topology->body_count; b++)
+        if (system->topology->bodies[b].pressure.present)
+            system->state->volume_sampled[b] = system->state->volume[b];
 }
 
 // The gas energy added by inflation from one number of increments to another, at the present
@@ -586,12 +729,17 @@ static void record(const struct system *system, struct energy_budget *work,
                    struct evaluation evaluation, const double power[SUM_WIDTH], bool lags)
 {
     double elapsed = evaluation.time - work->sampled_time;
+    double end_power[SUM_WIDTH]; // of the step that ends here
+    memcpy(end_power, power, sizeof end_power);
+    if (work->sampled && evaluation.gas_step > work->sampled_gas_step)
+        end_power[WORK_DRIVES] += pumped_power(system, work->sampled_gas_step, evaluation.gas_step);
     if (system->exchange)
         REAL_NAME(springs_share_losses)(system, REAL_NAME(exchange_part)(system->exchange));
     count_finite_work(work, work->sampled); // of projections and impacts, between samples
-    record_exchange(work, elapsed, system->settings.dt, follows_euler(system, evaluation), power);
+    record_exchange(work, elapsed, system->settings.dt, follows_euler(system, evaluation),
+                    end_power);
     if (work->sampled && drive_changes_between(system, work->sampled_time, evaluation.time)) {
-        const double missed = elapsed * fabs(power[WORK_DRIVES] - work->power[WORK_DRIVES]) / 2;
+        const double missed = elapsed * fabs(end_power[WORK_DRIVES] - work->power[WORK_DRIVES]) / 2;
         work->difference_sums[0] += missed;
         work->difference_sums[1] += missed;
     }
@@ -600,7 +748,7 @@ static void record(const struct system *system, struct energy_budget *work,
         double start = 1 - weight, end = weight;
         weigh_kept(system, cause, &start, &end);
         if (work->sampled)
-            work->done[cause] += elapsed * (start * work->power[cause] + end * power[cause]);
+            work->done[cause] += elapsed * (start * work->power[cause] + end * end_power[cause]);
         work->power[cause] = power[cause];
     }
     if (work->sampled)
@@ -611,7 +759,8 @@ static void record(const struct system *system, struct energy_budget *work,
     count_finite_work(work, false); // powers are included already, and so is all kinetic energy
     if (work->sampled && evaluation.gas_step > work->sampled_gas_step)
         work->done[WORK_INFLATION] +=
-            inflation_work(system, work->sampled_gas_step, evaluation.gas_step);
+            inflation_work(system, work->sampled_gas_step, evaluation.gas_step) +
+            pumped_early(system, work->sampled_gas_step, evaluation.gas_step);
     double lost = 0;
     for (size_t chunk = 0; chunk < chunk_count((size_t)plan_fragile_total(system->plan)); chunk++)
         lost += system->fragile_losses[chunk];
@@ -619,6 +768,8 @@ static void record(const struct system *system, struct energy_budget *work,
     count_finite_work(work, work->sampled);
     work->sampled_time = evaluation.time;
     work->sampled_gas_step = evaluation.gas_step;
+    if (work == &system->work)
+        note_volumes(system);
     work->sampled = true;
     work->lags = lags;
 }
@@ -664,6 +815,7 @@ static bool may_wait(const struct system *system)
 void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
                             const struct worker *worker)
 {
+    measure_swept(system, evaluation, worker);
     if (worker->index == 0) {
         const bool waits = system->exchange && may_wait(system);
         if (system->exchange) {
@@ -764,6 +916,7 @@ static void sample(struct system *system, struct energy_budget *to, struct evalu
     const bool paused =
         !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
     measure_powers(system, evaluation.time, power, worker);
+    measure_swept(system, evaluation, worker);
     const bool closes = system->work.closes && evaluation.time > system->work.sampled_time;
     const double energy = closes ? REAL_NAME(energy_total)(system, evaluation, worker) : 0;
     worker_barrier(worker); // all have read whether it closes
@@ -792,7 +945,10 @@ void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
         return;
     if (!evaluation.powers) {
         sample(system, &system->work_shown, evaluation, worker);
-    } else if (worker->index == 0) {
+    } else {
+        measure_swept(system, evaluation, worker);
+    }
+    if (evaluation.powers && worker->index == 0) {
         double power[SUM_WIDTH];
         const double *tiles = NULL;
         if (system->exchange) // each part was measured by one rank

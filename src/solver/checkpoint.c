@@ -902,10 +902,12 @@ static void restore_changed(struct system *system, struct checkpoint *checkpoint
         restore_sphere(system, checkpoint, c, step_time(system, s->step));
         restore_mesh(system, checkpoint, c, step_time(system, s->step));
     }
-    for (size_t b = 0; b < system->topology->body_count; b++)
+    for (size_t b = 0; b < system->topology->body_count; b++) {
         REAL_NAME(gas_continue)
-    (system, b, &checkpoint->topology->bodies[b].pressure, checkpoint->gas_start[b],
-     checkpoint->gas_since[b]);
+        (system, b, &checkpoint->topology->bodies[b].pressure, checkpoint->gas_start[b],
+         checkpoint->gas_since[b]);
+        s->volume_sampled[b] = checkpoint->volume_sampled[b];
+    }
 }
 
 // Every array that the list keeps, as it is; springs, touches and friction are

@@ -62,6 +62,8 @@
     /* the gas of a body (nRT, J) after step gas_since; from then on it is pumped to `amount` */     \
     X(double, gas_start, bodies, true, true)                                                         \
     X(double, gas_since, bodies, true, true)                                                         \
+    /* the volume (m3) at the last sample of the energy budget */                                    \
+    X(double, volume_sampled, bodies, true, true)                                                    \
     /* contact of surfaces: the stiffness of each body's barrier (N/m) */                            \
     X(double, surface_stiffness, bodies, topology->has_contact, topology->has_contact)               \
     /* moved nodes: positions at the start of the step (m); pendulums: angle (rad), rate */          \

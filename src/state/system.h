@@ -133,7 +133,8 @@ struct system {
     double (*powers)[POWER_COLUMNS]; // of each part of an evaluation with powers
     struct power_parts power_parts;
     double other_powers[SUM_WIDTH]; // W, by cause: not measured by kernels
-    struct implicit *implicit;      // integrate/implicit.h; NULL if the integrator is not implicit
+    double *swept; // dV/dt, m3/s, per body: of driven nodes; NULL without gas, and with Verlet
+    struct implicit *implicit; // integrate/implicit.h; NULL if the integrator is not implicit
     struct implicit_statistics implicit_statistics;
     struct mouse_spring mouse_spring;
     struct kinematic_targets kinematic_targets; // only worker 0 writes them in a step
