@@ -167,6 +167,20 @@ static void test_slack_springs_do_not_yield(void **state)
     taut_solver_destroy(solver);
 }
 
+// Nor does it break there: a spring that only compression loads is slack wherever it is long.
+static void test_slack_springs_do_not_break(void **state)
+{
+    (void)state;
+    taut_solver *solver = pair_of("break_at: 1.5, law: compression_only");
+    force_at(solver, 3);
+    assert_int_equal(taut_solver_broken_count(solver), 0);
+    taut_solver_destroy(solver);
+    solver = pair_of("break_at: 1.5, law: tension_only");
+    force_at(solver, 3);
+    assert_int_equal(taut_solver_broken_count(solver), 1);
+    taut_solver_destroy(solver);
+}
+
 // A damped spring that is pulled beyond its limit and released comes to rest longer than it was
 // built.
 static void test_permanent_set_after_unloading(void **state)
@@ -195,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_yields_in_tension_and_compression),
         cmocka_unit_test(test_yields_once_a_step),
         cmocka_unit_test(test_slack_springs_do_not_yield),
+        cmocka_unit_test(test_slack_springs_do_not_break),
         cmocka_unit_test(test_permanent_set_after_unloading),
     };
     return cmocka_run_group_tests_name("fragile", tests, NULL, NULL);

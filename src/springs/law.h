@@ -49,10 +49,13 @@ struct strain_limits {
     real high, low;
 };
 
-// Springs break when they are stretched beyond break_at times the length they were built with.
+// Springs break when they are stretched beyond break_at times the length they were built with. Where
+// the law makes them slack they carry nothing that could break them.
 static inline struct strain_limits break_limits(const struct spring_constants *material)
 {
-    return (struct strain_limits){.high = material->break_at, .low = -1};
+    const bool stretches = material->law != LAW_COMPRESSION_ONLY;
+    return (struct strain_limits){.high = stretches ? material->break_at : (real)INFINITY,
+                                  .low = -1};
 }
 
 // Springs yield when the elastic strain (L - L0) / L0 leaves +-yield_at. Where the law makes them

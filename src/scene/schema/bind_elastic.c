@@ -303,10 +303,15 @@ bool bind_elastic(struct binder *binder, const struct bound *bound, struct scene
         body->type == BODY_LATTICE || body->type == BODY_CLOTH || body->type == BODY_ROPE;
     const bool is_cloth = body->type == BODY_CLOTH;
     const bool is_surface = body->type == BODY_MESH || body->type == BODY_SPHERE;
+    // A type that does not have the key takes it for an unknown one; what else would be missing
+    // without it has that cause.
+    if ((bound_find(bound, "elastic") && !has_key && !is_surface) ||
+        (bound_find(bound, "fabric") && !is_cloth))
+        return true;
     exclude(binder, bound, is_cloth);
     const struct dom_pair *fabric = is_cloth ? bound_find(bound, "fabric") : NULL;
     const struct dom_pair *material = fabric ? fabric : bound_find(bound, "elastic");
-    if (!material || !(has_key || is_surface)) { // the key is unknown in other types
+    if (!material) {
         const char *reason = is_cloth
                                  ? "is only for bodies with 'elastic' or 'fabric'; give 'damping', "
                                    "in N s/m"

@@ -484,6 +484,8 @@ static void bind_files(struct binder *binder, const struct bound *bound,
     for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
         bound_refuse(binder, bound, rest[i],
                      "cannot be combined with 'nodes_file' and 'springs_file'");
+    bound_refuse_unless(binder, bound, "stiffness", "springs_file",
+                        "is given by the column 'stiffness' of 'springs_file'");
     if (!nodes || !springs)
         bind_report(binder, bound->at, NULL, "'%s' is missing; '%s' is given",
                     nodes ? "springs_file" : "nodes_file", nodes ? "nodes_file" : "springs_file");
