@@ -275,6 +275,53 @@ static void what_relax_has_moved_is_reported(void **state)
     outcome_free(&whole);
 }
 
+// What a sphere pushes is cut in the frame of its motion, which takes no momentum that nothing gets. A fast one
+// throws a ball into itself, where cuts take some; beside a body of much more momentum that is not worth a line.
+static void momentum_that_cuts_take_is_told_where_it_matters(void **state)
+{
+    (void)state;
+    static const char heavy[] =
+        "- {name: heavy, type: rope, from: [9,9,9], to: [9,9,8], nodes: 2, mass: 1e5,\n"
+        "   stiffness: 1, velocity: [0,0,1]}\n";
+    static const struct {
+        const char *precision, *more;
+        double speed, dt; // m/s, s
+        bool told;
+    } cases[] = {
+        {"double", "", 5, 2e-4, false},
+        {"double", "", 30, 1e-4, true},
+        {"single", "output: {work: false}\n", 30, 1e-4, true},
+        {"double", heavy, 30, 1e-4, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1200];
+        snprintf(text, sizeof text,
+                 "precision: %s\nsimulation: {dt: %g, steps: 150}\n"
+                 "contact: {thickness: 0.002}\n"
+                 "colliders:\n"
+                 "- {type: sphere, radius: 0.05, velocity: [0, %g, 0], response: project}\n"
+                 "bodies:\n"
+                 "- {name: a, type: sphere, radius: 0.05, subdivisions: 2, mass: 0.1,\n"
+                 "   stiffness: 100, center: [0, 0.11, 0]}\n%s",
+                 cases[i].precision, cases[i].dt, cases[i].speed, cases[i].more);
+        fixture_write("momentum.yaml", text);
+        struct outcome outcome = cli_expect(0, "taut run --no-output --json momentum.yaml");
+        const char *stopped = strstr(outcome.out, "\"stopped_steps\": ");
+        assert_non_null(stopped);
+        assert_true(strtol(stopped + strlen("\"stopped_steps\": "), NULL, 10) > 0);
+        outcome_free(&outcome);
+        outcome = cli_expect(0, "taut run --no-output momentum.yaml");
+        const char *took = strstr(outcome.out, "took "),
+                   *cut = strstr(outcome.out, "motion cut in");
+        assert_non_null(cut);
+        if (cases[i].told != (took && strtod(took + strlen("took "), NULL) > 0.1) ||
+            !took != !cases[i].told)
+            fail_msg("case %zu: %s", i, cut);
+        assert_true(!took == !strstr(outcome.out, "in every direction"));
+        outcome_free(&outcome);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +332,7 @@ int main(void)
         cmocka_unit_test(contact_without_surfaces_is_reported),
         cmocka_unit_test(meshes_that_do_not_do_what_they_seem_to_are_reported),
         cmocka_unit_test(what_relax_has_moved_is_reported),
+        cmocka_unit_test(momentum_that_cuts_take_is_told_where_it_matters),
     };
     return cmocka_run_group_tests(tests, enter, NULL);
 }

@@ -629,6 +629,22 @@ static double thicknesses_a_step(const struct run *run)
     return sqrt(2 * kinetic / mass) * taut_solver_dt(run->solver) / run->scene->contact.thickness;
 }
 
+// Whether cuts in every direction have taken momentum that is worth a line. Those in the frame of what
+// pushes, and those at planes, spheres and rooms, take none of their own. It is compared by its lengths,
+// since what is taken of two bodies may be opposite, with sqrt(2 K M): with M the mass of all bodies that
+// is not below the sum of m |v| at a kinetic energy K, for which all energy that has been exchanged
+// counts where it is known, since bodies may be at rest at the start and at the end.
+static bool takes_noticeable_momentum(const struct run *run, const struct surface_cuts *cuts)
+{
+    const double noticeable = 1e-4;
+    const struct energy_budget *budget = solver_energy_budget(run->solver);
+    const double exchanged = budget ? budget->exchanged : 0;
+    const double kinetic =
+        fmax(fmax(run->frame.energy.kinetic, run->first_energy.kinetic), exchanged);
+    const double mass = topology_total_mass(solver_topology(run->solver));
+    return cuts->lost_lengths > noticeable * sqrt(2 * kinetic * mass);
+}
+
 static void print_contact(const struct run *run)
 {
     const struct surface_cuts cuts = solver_surface_cuts(run->solver);
@@ -650,7 +666,7 @@ static void print_contact(const struct run *run)
         printf("             in so many that the barrier is too soft for what presses on it, which "
                "takes energy:\n             give a larger contact.stiffness ('taut info' shows "
                "what it is), or a larger thickness\n");
-    if (cuts.stopped > 0)
+    if (takes_noticeable_momentum(run, &cuts))
         printf(
             "             in %s in every direction, as cuts along normals found no end, which\n"
             "             took %.3g N s of momentum (%.3g N s where opposite losses cancel): give "
