@@ -437,6 +437,15 @@ def case_parts_with_solids_have_the_same_rows():
     expect(three < 0.5 * one, f"{three:.1f} of {one:.1f} MiB")
 
 
+def case_parts_judge_the_balance_like_one_process():
+    """What rounding may leave is measured from springs and elements, of which a rank has a part."""
+    path = solids("solids.yaml", "implicit_midpoint", dt="1.0e-4")
+    for precision in ("single", "mixed"):
+        one, several = (json.loads(start(ranks, "run", path, "--no-output", "--quiet", "--json", "--precision",
+                                         precision).stdout)["balance"] for ranks in (0, 3))
+        expect(one["allowed"] > 0 and one == several, f"{precision}: {one} and {several}")
+
+
 def case_parts_with_springs_that_break_and_yield_have_the_same_bytes():
     """Rows, frames, probes and hashes where no rank has the states of all springs."""
     for i, integrator in enumerate(EXPLICIT):

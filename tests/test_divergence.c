@@ -201,6 +201,30 @@ static void test_elements_at_rest(void **state)
         }
 }
 
+// With gravity, here so little of it that it explains nothing, precision mixed allows only what forces of
+// rounded positions give a body, and these are forces of elements, too.
+static void test_elements_of_rounded_positions(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "{name: s, type: sphere, center: [0,1,0], radius: 0.3, subdivisions: 2,\n"
+        "  elastic: {material: rubber, thickness: 0.002}}",
+        "{name: r, type: rope, from: [1,1,1], to: [2,2.3,1.1], nodes: 101,\n"
+        "  elastic: {young: 1e6, density: 1000, diameter: 0.1}}",
+    };
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "rk4"};
+    for (int i = 0; i < 2 * 3; i++) {
+        taut_solver *solver =
+            solver_of("precision: mixed\nsimulation: {integrator: %s, dt: auto, steps: 1}\n"
+                      "environment: {gravity: [0, -1e-9, 0]}\nbodies: [%s]\n",
+                      integrators[i % 3], bodies[i / 3]);
+        taut_error error = {0};
+        if (taut_solver_step(solver, 640, &error) != TAUT_OK)
+            fail_msg("body %d, %s: %s", i / 3, integrators[i % 3], error.text);
+        taut_solver_destroy(solver);
+    }
+}
+
 static void test_falls_and_impacts(void **state)
 {
     (void)state;
@@ -834,6 +858,7 @@ int main(void)
         cmocka_unit_test(test_short_falls_far_away_in_mixed_precision),
         cmocka_unit_test(test_rest_in_single_precision),
         cmocka_unit_test(test_elements_at_rest),
+        cmocka_unit_test(test_elements_of_rounded_positions),
         cmocka_unit_test(test_large_motions_are_named),
         cmocka_unit_test(test_cuts_hide_no_divergence),
         cmocka_unit_test(test_cuts_take_more_than_there_was),

@@ -15,6 +15,7 @@
 #include "cli/human.h"
 #include "cli/signals.h"
 #include "ranks/ranks.h"
+#include "stability/limits.h"
 
 // ---- Rates.
 
@@ -188,23 +189,19 @@ static double verlet_rounding(const struct run *run, double spacing)
     return 16 * speed * sqrt(steps * 2 * kinetic * topology_total_mass(solver_topology(solver)));
 }
 
-// What rounding of positions stores in springs, J, also in those of a body at rest, whose energies
-// are nothing else. With u the spacing of numbers at the greatest coordinate, the length of a
-// spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2 is uncertain in either of the two
-// elastic energies that are compared; and rounding each new position adds k u^2 / 12 on average
-// (docs/numerics.md, Divergence); implicit steps round a position twice. In precision mixed no
-// position is rounded, but forces are those of rounded positions, which is as much.
+// What rounding of positions stores in springs and elements, J, also in those of a body at rest, whose
+// energies are nothing else. With u the spacing of numbers at the greatest coordinate, the length of a
+// spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2, or 3 / 4 of its trace 2 k, is uncertain in
+// either of the two elastic energies that are compared; and rounding all new positions adds u^2 / 24 times
+// the trace on average (docs/numerics.md, Divergence). In precision mixed no position is rounded, but forces
+// are those of rounded positions, which is as much.
 static double strain_rounding(const struct run *run, double spacing)
 {
-    const taut_solver *solver = run->solver;
-    const struct topology *topology = solver_topology(solver);
-    const struct scene_simulation *simulation = &run->scene->simulation;
-    const double substeps =
-        solver_integrator(solver) == INTEGRATOR_XPBD ? (double)simulation->substeps : 1;
-    const double roundings = integrator_is_implicit(solver_integrator(solver)) ? 2 : 1;
-    const double positions = roundings * substeps * (double)taut_solver_step_count(solver);
-    return topology_stiffness(topology, 0, topology->spring_count) * spacing * spacing *
-           (3 + positions / 12);
+    const enum integrator integrator = solver_integrator(run->solver);
+    const double roundings =
+        integrator_roundings(integrator, (int)run->scene->simulation.substeps) *
+        (double)taut_solver_step_count(run->solver);
+    return solver_stiffness_trace(run->solver) * spacing * spacing * (1.5 + roundings / 24);
 }
 
 // The relative spacing of the numbers of a run. In precision mixed heights are rounded as in double,

@@ -102,7 +102,7 @@ void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range 
 
 // The trace of K of all elements, N/m, at the present positions: without the part of tensions and of
 // negative stiffnesses. Every worker receives the same value, for which positions of all nodes are
-// needed. Ends with a barrier.
+// needed, or of ranks with parts their own. Ends with a barrier.
 double REAL_NAME(elements_trace)(struct system *system, const struct worker *worker);
 
 // The smallest and the largest ratio of damping to stiffness, s, of any element in any state;

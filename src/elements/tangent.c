@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "springs/exchange.h"
 #include "springs/part_sums.h"
 #include "state/reading.h"
 
@@ -297,19 +298,30 @@ static double trace_of(struct system *system, size_t count, chunk_sum sum, const
     return total[0];
 }
 
+static size_t node_of_body(const struct system *system, const void *argument, size_t node)
+{
+    (void)system;
+    return (size_t)((const struct elements_body *)argument)->first + node;
+}
+
 double REAL_NAME(elements_trace)(struct system *system, const struct worker *worker)
 {
     const struct element_set *elements = system->elements;
+    const bool parts = REAL_NAME(exchange_has_part)(system); // which has grids only
     double sum = 0;
-    for (size_t b = 0; elements && b < elements->body_count; b++) {
+    if (!elements)
+        return 0;
+    if (parts)
+        REAL_NAME(exchange_ends)(system, false, worker);
+    for (size_t b = 0; b < elements->body_count; b++) {
         const struct elements_body *body = &elements->bodies[b];
         const size_t count = (size_t)(body->grid[0] * body->grid[1] * body->grid[2]);
-        sum += trace_of(system, count, trace_grid, body, worker);
+        sum += parts ? REAL_NAME(sum_chunks_of_parts)(system, count, node_of_body, trace_grid, body,
+                                                      worker)
+                     : trace_of(system, count, trace_grid, body, worker);
     }
-    if (elements) {
-        sum += trace_of(system, elements->triangles.count, trace_triangles, NULL, worker);
-        sum += trace_of(system, elements->bending.nodes, trace_bending, NULL, worker);
-    }
+    sum += trace_of(system, elements->triangles.count, trace_triangles, NULL, worker);
+    sum += trace_of(system, elements->bending.nodes, trace_bending, NULL, worker);
     return sum;
 }
 

@@ -164,6 +164,31 @@ double solver_greatest_coordinate(const taut_solver *solver)
     return solver_scale(solver).reach;
 }
 
+struct trace_arguments {
+    taut_solver *solver;
+    double trace;
+};
+
+static void find_trace(void *context, const struct worker *worker)
+{
+    struct trace_arguments *it = context;
+    const double trace = it->solver->functions->stiffness_trace(it->solver->system, worker);
+    if (worker->index == 0)
+        it->trace = trace;
+}
+
+double solver_stiffness_trace(taut_solver *solver)
+{
+    struct trace_arguments arguments = {.solver = solver};
+    if (!solver->only_part)
+        solver_collect(solver);
+    const bool together = solver_begin_part(solver, PART_TRACE, 0);
+    solver_work(solver, find_trace, &arguments);
+    if (together)
+        solver_end_part(solver);
+    return arguments.trace;
+}
+
 double solver_position_ratio(const taut_solver *solver)
 {
     return solver->position_ratio;

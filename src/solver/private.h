@@ -89,6 +89,7 @@ enum part_task {
     PART_MEASURE_BOUNDS,
     PART_EVALUATE,
     PART_SCALE,
+    PART_TRACE,
     PART_HASH,
     PART_BROKEN,
     PART_LOSSES

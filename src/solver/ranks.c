@@ -547,6 +547,8 @@ static void do_part(taut_solver *solver, uint64_t task, uint64_t argument)
         solver_evaluate(solver, argument != 0, &energy);
     else if (task == PART_SCALE)
         (void)solver_scale(solver);
+    else if (task == PART_TRACE)
+        (void)solver_stiffness_trace(solver);
     else if (task == PART_HASH)
         (void)solver_hash_parts(solver);
     else if (task == PART_BROKEN)

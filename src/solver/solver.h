@@ -175,6 +175,10 @@ double solver_position_ratio(const taut_solver *solver); // position_step / dt
 // m, the greatest coordinate of any node as the run stores it: in precision mixed counted from the
 // origin of the state.
 double solver_greatest_coordinate(const taut_solver *solver);
+
+// N/m, the trace of the stiffness matrix of all springs and elements at present: how much energy rounding of
+// positions stores in them (stability/divergence.h).
+double solver_stiffness_trace(taut_solver *solver);
 const char *solver_kernel_name(const taut_solver *solver); // for springs on no grid
 
 // The requested kernel. Names of all kernels by number, and NULL after the last.

@@ -688,6 +688,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_uses_cliques = REAL_NAME(critical_step_uses_cliques),
     .critical_set_weights = REAL_NAME(critical_step_set_weights),
     .critical_up_to = REAL_NAME(critical_step_up_to),
+    .stiffness_trace = REAL_NAME(stiffness_trace),
     .scale = scale,
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .choose_contact = REAL_NAME(surface_contact_choose_stiffness),

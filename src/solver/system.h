@@ -133,6 +133,8 @@ struct system_functions {
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     // Where nodes are and how fast they may become, for the warning of lost increments.
     struct scale (*scale)(const struct system *system);
+    double (*stiffness_trace)(struct system *system,
+                              const struct worker *worker); // stability/divergence.h
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*choose_contact)(struct system *system, double square); // contact/surface_contact.h
     bool (*surface_crossing)(struct system *system, struct surface_parts *found, bool *no_memory);

@@ -420,26 +420,6 @@ static double greatest_spacing(const struct system *system)
     return (double)REAL_EPSILON * greatest;
 }
 
-// The kinetic energy that rounding of the lengths of springs gives to bodies at rest in precision
-// mixed, J. Forces are computed from the high parts of positions, so that a length is known to the
-// spacing u of single precision at the greatest coordinate, and a spring of frequency omega swings
-// with omega u; a tenth of that was measured. Positions themselves are not rounded, so that it does
-// not grow as in single precision.
-static double rounding_energy(const struct system *system)
-{
-    if (!state_is_mixed(system->state))
-        return 0;
-
-    enum { TIMES = 4, SPRINGS = 8 }; // springs at a node, for omega
-    const double mass = topology_least_mass(system->topology, 0, system->topology->node_count);
-    const double step = position_step(system);
-    double omega = sqrt(SPRINGS * greatest_stiffness(system->topology) / mass);
-    if (!integrator_is_implicit(system->settings.integrator))
-        omega = fmin(omega, 3 / step); // faster ones are not stable
-    const double speed = TIMES * omega * greatest_spacing(system);
-    return isfinite(speed) ? 0.5 * topology_total_mass(system->topology) * speed * speed : 0;
-}
-
 // The magnitude of the part of the potential energy that the origin of the state has, J: the sums of
 // nodes are counted from there, the energy at the start is not.
 static double gravity_at_origin(const struct system *system)
@@ -456,12 +436,40 @@ static void sum_stiffness(const struct system *system, const void *unused, struc
     sums[0] += topology_stiffness(system->topology, range.first, range.end);
 }
 
+double REAL_NAME(stiffness_trace)(struct system *system, const struct worker *worker)
+{
+    double stiffness[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->topology->spring_count, sum_stiffness, NULL, stiffness, worker);
+    return 2 * stiffness[0] + REAL_NAME(elements_trace)(system, worker);
+}
+
+// The kinetic energy that rounding of positions gives to bodies at rest in precision mixed, J. Forces are
+// computed from the high parts of positions, each of which has an error of up to half the spacing u of
+// single precision at the greatest coordinate, so that they are those of a body displaced by that; it swings
+// with up to tr K u^2 / 8. Positions themselves are not rounded, so that it does not grow as in single
+// precision. A spring has tr K = 2 k.
+static double rounding_energy(struct system *system, const struct worker *worker)
+{
+    if (!state_is_mixed(system->state))
+        return 0;
+
+    enum { TIMES = 256 };
+    const double spacing = greatest_spacing(system);
+    double energy = TIMES * REAL_NAME(stiffness_trace)(system, worker) * spacing * spacing / 8;
+    if (!integrator_is_implicit(system->settings.integrator)) { // faster than 3 / h is not stable
+        const double speed = 12 * spacing / position_step(system);
+        energy = fmin(energy, 0.5 * topology_total_mass(system->topology) * speed * speed);
+    }
+    return isfinite(energy) ? energy : 0;
+}
+
 // The energy that rounding may have given by now to bodies at rest, J: `explained` is what else
 // could have become kinetic energy. With gravity, or if that is more than rounding of lengths at the
 // start, 3 k u^2 / 2 for each spring, something moves, and the result is 0. With u the spacing at
-// the greatest coordinate, rounded positions add u^2 / 24 times the trace of K on average (above; in
-// implicit steps positions are rounded twice): k u^2 / 12 for a spring, whose trace is 2 k. Positions
-// of all nodes are needed. All workers get the same result.
+// the greatest coordinate, rounded positions add u^2 / 24 times the trace of K on average, each time
+// (above): k u^2 / 12 for a spring, whose trace is 2 k. Positions of all nodes are needed. All workers get
+// the same result.
 static double rounding_at_rest(struct system *system, double explained, const struct worker *worker)
 {
     enum { TIMES = 4 };
@@ -469,18 +477,13 @@ static double rounding_at_rest(struct system *system, double explained, const st
     const vec3 gravity = system->topology->environment.gravity;
     if (vec3_dot(gravity, gravity) > 0)
         return 0;
-    double stiffness[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->topology->spring_count, sum_stiffness, NULL, stiffness, worker);
     const double spacing = greatest_spacing(system);
-    const double trace = 2 * stiffness[0] + REAL_NAME(elements_trace)(system, worker);
+    const double trace = REAL_NAME(stiffness_trace)(system, worker);
     const double of_a_rounding = trace * spacing * spacing / 24;
     if (!(explained <= small_energy(system) + 18 * of_a_rounding))
         return 0;
-    const double substeps =
-        settings->integrator == INTEGRATOR_XPBD ? (double)settings->substeps : 1;
-    const double roundings = integrator_is_implicit(settings->integrator) ? 2 : 1;
-    return TIMES * of_a_rounding * roundings * substeps * (double)system->state->step;
+    return TIMES * of_a_rounding * integrator_roundings(settings->integrator, settings->substeps) *
+           (double)system->state->step;
 }
 
 // Of several ranks: all nodes on all ranks, for what is found by loops over them. Rare: only if the
@@ -527,7 +530,8 @@ static bool has_diverged(struct system *system, double factor, double *most,
         *most = fmax(peak, explained);
     }
     enum { ROUNDINGS = 16 };
-    const double rounding = rounding_energy(system) + rounding_at_rest(system, *most, worker);
+    const double rounding =
+        rounding_energy(system, worker) + rounding_at_rest(system, *most, worker);
     const double allowed =
         factor * (fmax(MARGIN * explained, peak) + small + rounding) +
         ROUNDINGS * DBL_EPSILON * (resolved[RESOLVED_GRAVITY] + gravity_at_origin(system));
@@ -607,7 +611,8 @@ static bool was_too_fast(struct system *system, double explained, const struct w
     const double hidden =
         state_is_mixed(system->state) ? 0 : greatest_spacing(system) / position_step(system);
     return kinetic > allowed + 1.5 * topology_total_mass(system->topology) * hidden * hidden +
-                         rounding_energy(system) + rounding_at_rest(system, explained, worker);
+                         rounding_energy(system, worker) +
+                         rounding_at_rest(system, explained, worker);
 }
 
 // Of the energy that is explained, or, where that is less, that there was some steps ago: what a cut takes at least

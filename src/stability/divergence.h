@@ -28,4 +28,10 @@ void REAL_NAME(divergence_check)(struct system *system, const struct worker *wor
 // together, after the step has been counted.
 void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker *worker);
 
+// The trace of K of all springs and elements, N/m, at the present positions, of which those of all nodes are
+// needed, or of ranks with parts their own: rounding of positions adds u^2 / 24 times that to the energy on
+// average, with u the spacing of coordinates (docs/numerics.md, Divergence). A spring has 2 k. Every worker
+// receives the same value. Ends with a barrier.
+double REAL_NAME(stiffness_trace)(struct system *system, const struct worker *worker);
+
 #endif

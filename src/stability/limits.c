@@ -26,6 +26,21 @@ double integrator_limit(enum integrator integrator)
     return 0;
 }
 
+double integrator_roundings(enum integrator integrator, int substeps)
+{
+    switch (integrator) {
+    case INTEGRATOR_XPBD:
+        return substeps;
+    case INTEGRATOR_IMPLICIT_EULER:
+    case INTEGRATOR_BDF2:
+        return 2;
+    case INTEGRATOR_IMPLICIT_MIDPOINT:
+        return 5;
+    default:
+        return 1;
+    }
+}
+
 double integrator_critical_dt(enum integrator integrator, double omega, double position_ratio)
 {
     double limit = integrator_limit(integrator);

@@ -57,6 +57,13 @@ struct stepping {
 // ones and xpbd, which never do.
 double integrator_limit(enum integrator integrator);
 
+// How often a step rounds positions, by what that stores in springs and elements: u^2 tr K / 24 each time, on
+// average (divergence.h). xpbd does so in every substep. Implicit methods evaluate forces also at a rounded
+// guess; an error e of it displaces a mode of angular frequency w at the end of the step by a e / (1 + a), with
+// a = (h w)^2 (implicit Euler; bdf2: 4/9 of that), and implicit midpoint by twice that, with a = (h w)^2 / 4: up
+// to e and to 2 e, which stores four times as much.
+double integrator_roundings(enum integrator integrator, int substeps);
+
 // The largest stable step, s, of one mode x'' + damping x' + square x = 0: where a root of the
 // characteristic polynomial of the step leaves the unit circle. INFINITY: every step is stable; 0:
 // none is. A mode with square < 0 grows physically; only its decaying root counts.
