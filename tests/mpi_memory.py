@@ -163,6 +163,16 @@ def case_a_rank_has_memory_for_its_part_of_springs_that_break_and_yield():
     compare_peaks("auto", 2, 64, rows, law=law)
 
 
+def case_a_rank_has_memory_for_its_part_of_what_nodes_remember_of_contacts():
+    """In checkpoints, too."""
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    colliders = ("colliders:\n  - {type: plane, point: [0, -1, 0], response: project, restitution: 0.5}\n"
+                 "  - {type: sphere, center: [0, -3, 0], radius: 1, stiffness: 60, friction_coefficient: 0.3}\n")
+    compare_peaks("5.0e-5", 2, 64, ["--output", "rows", "--force", "--set", "output.checkpoint.every=5.0e-5"],
+                  after=colliders)
+
+
 def case_a_rank_measures_powers_with_its_part():
     """Budgets that take loops, at the start and in every step."""
     if QUICK:

@@ -135,6 +135,16 @@ def case_checkpoint_with_colliders_is_continued():
         expect_continued(falling(f"{kind}.yaml", kind), "0.0064")
 
 
+def case_parts_that_remember_contacts_are_continued():
+    """Ranks with their parts: what nodes remember of colliders, of which only some project or have friction."""
+    for kind, integrator, precision, first, again in (("coulomb", "verlet", "mixed", 3, 2),
+                                                      ("bounces", "symplectic_euler", "single", 4, 0),
+                                                      ("project", "rk4", "double", 0, 3)):
+        path = falling(f"touched-{kind}.yaml", kind, steps=48, ball="")
+        compare_continued(path, first, again, "--precision", precision, "--set",
+                          f"simulation.integrator={integrator}", "--set", "output.checkpoint.every=0.0032")
+
+
 def case_checkpoint_with_contact_is_continued():
     """Friction of surfaces remembers what it was."""
     for colliders, integrator in (("moving", "symplectic_euler"), ("shapes", "velocity_verlet")):

@@ -458,7 +458,7 @@ static uint8_t *touching_of(const struct system *system, size_t collider)
 static void save_touching(const struct system *system, struct checkpoint *checkpoint)
 {
     const uint64_t nodes = system->state->nodes;
-    for (size_t c = 0; c < system->topology->collider_count; c++) {
+    for (size_t c = 0; checkpoint->touching && c < system->topology->collider_count; c++) {
         const uint8_t *touching = touching_of(system, c);
         for (uint64_t node = 0; touching && node < nodes; node++)
             checkpoint->touching[c * nodes + node] =
@@ -497,7 +497,7 @@ static void restore_touching(struct system *system, const struct checkpoint *che
 static void save_friction(const struct system *system, struct checkpoint *checkpoint)
 {
     const struct state *s = system->state;
-    for (uint64_t at = 0; at < checkpoint->frictions; at++) {
+    for (uint64_t at = 0; checkpoint->friction_flags && at < checkpoint->frictions; at++) {
         const uint64_t first = at - at % s->nodes;
         const uint64_t from = first + topology_internal_node(system->topology, at - first);
         checkpoint->friction_anchor[at] = s->friction_anchor[from];
@@ -638,6 +638,31 @@ static void gather_sums(const struct system *system, unsigned field, uint64_t fi
     }
 }
 
+// Of contacts: the flags of a collider that does not project are 0.
+static void gather_contacts(const struct system *system, unsigned field, uint64_t first,
+                            uint64_t count, void *to)
+{
+    const struct state *s = system->state;
+    for (uint64_t at = first, end; at < first + count; at = end) {
+        const uint64_t layer = at / s->nodes, start = layer * s->nodes;
+        end = min_u64(start + s->nodes, first + count);
+        const uint8_t *touching =
+            field == CHECKPOINT_touching ? touching_of(system, (size_t)layer) : NULL;
+        for (uint64_t i = at; i < end; i++) {
+            const uint64_t node = topology_internal_node(system->topology, i - start);
+            const uint64_t from = start + node;
+            if (field == CHECKPOINT_friction_anchor)
+                ((vec3 *)to)[i - first] = s->friction_anchor[from];
+            else if (field == CHECKPOINT_friction_stretch)
+                ((double *)to)[i - first] = s->friction_stretch[from];
+            else if (field == CHECKPOINT_friction_flags)
+                ((uint8_t *)to)[i - first] = s->friction_flags[from];
+            else
+                ((uint8_t *)to)[i - first] = touching ? touching[node] : 0;
+        }
+    }
+}
+
 // Iterates over those of a body's springs on no grid that have the builder's numbers [first, first + count): its
 // lists may have another order.
 struct listed_walk {
@@ -734,6 +759,8 @@ void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, u
     const struct state *s = system->state;
     if (checkpoint_field_is_of_springs(field))
         gather_springs(system, field, first, count, to);
+    else if (checkpoint_field_is_of_contacts(field))
+        gather_contacts(system, field, first, count, to);
     else if (field == CHECKPOINT_correction)
         gather_triples(topology, FIELD(&system->implicit->solver.solution, x, y, z), first, count,
                        to);

@@ -45,8 +45,10 @@ struct system;
 // The arrays of a checkpoint that may have numbers of every node: those of STATE_ARRAYS whose length
 // is `nodes`, and these. They are by far the largest. A checkpoint that is only written (`gathers`)
 // does not have them: they are read from the state, piece by piece; and one that is read where all of it
-// is restored as it is (`exact`) puts them there in the same way. Where ranks hold only their parts
-// (`in_parts`), arrays with numbers of every spring are such fields, too.
+// is restored as it is (`exact`) puts them there in the same way. What nodes remember of contacts, collider
+// by collider, is such a field when it is written; when it is read it waits in an array until contacts have
+// been found, and of several ranks that hold only their parts each reads what it needs. Where they do
+// (`in_parts`), arrays with numbers of every spring are fields, too.
 enum checkpoint_field {
     CHECKPOINT_positions, // 3 numbers a node
     CHECKPOINT_velocities,
@@ -61,8 +63,8 @@ enum checkpoint_field {
 // Whether an array of that length is one of them.
 #define IS_FIELD_nodes          true
 #define IS_FIELD_springs        (checkpoint->in_parts)
-#define IS_FIELD_touches        false
-#define IS_FIELD_frictions      false
+#define IS_FIELD_touches        (checkpoint->gathers)
+#define IS_FIELD_frictions      (checkpoint->gathers)
 #define IS_FIELD_multipliers    false
 #define IS_FIELD_slots          false
 #define IS_FIELD_bodies         false
@@ -72,7 +74,14 @@ enum checkpoint_field {
 
 static inline unsigned checkpoint_field_width(unsigned field)
 {
-    return field <= CHECKPOINT_correction ? 3 : 1;
+    return field <= CHECKPOINT_correction || field == CHECKPOINT_friction_anchor ? 3 : 1;
+}
+
+// Whether it has numbers of every node for each collider, or for each slot of friction.
+static inline bool checkpoint_field_is_of_contacts(unsigned field)
+{
+    return field == CHECKPOINT_touching || field == CHECKPOINT_friction_anchor ||
+           field == CHECKPOINT_friction_stretch || field == CHECKPOINT_friction_flags;
 }
 
 static inline bool checkpoint_field_is_of_springs(unsigned field)
@@ -165,7 +174,8 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
                                 const struct worker *worker);
 
 // Numbers of `count` nodes, from `first` on in the builders' order, as wide as a checkpoint's stream
-// has them. Any worker. Of springs where ranks hold only their parts: of one grid, which this rank counts.
+// has them. Any worker. Of contacts: of the nodes of all colliders (slots), one after another. Of springs
+// where ranks hold only their parts: of one grid, which this rank counts.
 void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                                   uint64_t count, void *to);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "ranks/ranks.h"
 #include "solver/checkpoint.h"
 #include "solver/checkpoint_constants.h"
@@ -174,7 +175,9 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
     if (checkpoint->array || checkpoint->fields[CHECKPOINT_##array]) {                             \
         const uint64_t numbers = sizeof(SAVED_##type) == sizeof(vec3) ? 3 : 1;                     \
         const uint64_t total = numbers * checkpoint->length;                                       \
-        const unsigned field = IS_FIELD_##length ? CHECKPOINT_##array : NO_FIELD;                  \
+        const bool is_field =                                                                      \
+            IS_FIELD_##length || checkpoint_field_is_of_contacts(CHECKPOINT_##array);              \
+        const unsigned field = is_field ? CHECKPOINT_##array : NO_FIELD;                           \
         visit(context, (struct item){#array, KIND_##type, field, checkpoint->array, total, total,  \
                                      0, NULL, NULL});                                              \
     }
@@ -317,8 +320,7 @@ static void copy_fields(void *context, const struct worker *worker)
         if (item->field == NO_FIELD)
             continue;
         const unsigned width = checkpoint_field_width(item->field);
-        const struct range share =
-            worker_share(worker, (size_t)solver->topology->node_count, GRAIN);
+        const struct range share = worker_share(worker, (size_t)(item->count / width), GRAIN);
         unsigned char *to = copy->fields[item->field];
         solver->functions->checkpoint_gather(solver->system, item->field, share.first,
                                              share.end - share.first,
@@ -354,7 +356,7 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
     if (copy) {
         copy->checkpoint.gathers = true;
         copy->checkpoint.weights = has_weights(solver);
-        copy->checkpoint.in_parts = checkpoint_is_of_parts(solver, &copy->checkpoint);
+        copy->checkpoint.in_parts = solver_reads_parts(solver);
     }
     if (!copy ||
         !checkpoint_make(&copy->checkpoint, solver->topology, solver->plan, solver->precision,
@@ -644,19 +646,40 @@ static struct item *find_item(struct reading *it, const char *name)
     return NULL;
 }
 
+// Whether any of `count` numbers from `first` on, of the nodes of one collider after another, is of a node of
+// this rank, or of its blocks of contacts, which may have nodes of others.
+static bool has_own_contacts(const struct reading *it, uint64_t first, uint64_t count)
+{
+    const uint64_t nodes = it->solver->topology->node_count;
+    const uint64_t own_first = it->own.first - it->own.first % SUM_CHUNK;
+    const uint64_t own_end = it->own.end + SUM_CHUNK;
+    if (it->own.first >= it->own.end)
+        return false;
+    for (uint64_t at = first, end; at < first + count; at = end) {
+        const uint64_t start = at - at % nodes;
+        end = min_u64(start + nodes, first + count);
+        if (at - start < own_end && end - start > own_first)
+            return true;
+    }
+    return false;
+}
+
 // Of several ranks that hold only their parts: numbers of nodes or springs of others alone. Rank 0 has
 // checked the whole stream before any rank reads it. Where a chunk cannot be, read_chunk says so.
 static bool is_of_others(void *context, const struct archive_chunk *chunk)
 {
     struct reading *it = context;
     const struct item *item = find_item(it, chunk->name);
-    if (!item || item->data || item->field == NO_FIELD ||
-        chunk->first + chunk->count > item->capacity)
+    if (!item || item->field == NO_FIELD || chunk->first + chunk->count > item->capacity)
+        return false;
+    const unsigned width = checkpoint_field_width(item->field);
+    if (checkpoint_field_is_of_contacts(item->field))
+        return !has_own_contacts(it, chunk->first / width, chunk->count / width);
+    if (item->data)
         return false;
     if (checkpoint_field_is_of_springs(item->field))
         return !it->solver->functions->checkpoint_wants_springs(it->solver->system, chunk->first,
                                                                 chunk->count);
-    const unsigned width = checkpoint_field_width(item->field);
     return (chunk->first + chunk->count) / width <= it->own.first ||
            chunk->first / width >= it->own.end;
 }
@@ -694,7 +717,7 @@ static taut_status read_chunk(struct reading *it, taut_error *error)
                  chunk->first + impossible);
         return fail_content(it, chunk->name, what, error);
     }
-    if (!item->data && !has_whole_nodes(item, chunk))
+    if (item->field != NO_FIELD && !has_whole_nodes(item, chunk))
         return fail_content(it, chunk->name, "is divided within a node", error);
     if (chunk->numbers)
         read_numbers(it, item, chunk);

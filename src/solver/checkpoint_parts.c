@@ -130,16 +130,41 @@ static uint64_t gather_chunk(struct checkpoint_part *it,
     return (end - first) * field->width;
 }
 
-// ---- Springs
+// ---- Springs and contacts
 //
-// One direction of a grid follows the other, so that the chunks of a rank do not follow each other, and any
-// chunk may have springs of several ranks.
+// One direction of a grid follows the other, and the nodes of one collider those of another, so that the chunks
+// of a rank do not follow each other, and any chunk may have springs or nodes of several ranks.
 
-// The rank that makes a chunk: that of its first springs that break or yield.
-static int writer_of_springs(const struct checkpoint_part *it, uint64_t first, uint64_t end)
+// How many of the nodes of all colliders (slots) from `first` on one rank has, or none need be asked for.
+static struct plan_spring_piece contacts_piece(const struct checkpoint_part *it, unsigned field,
+                                               uint64_t first, uint64_t end)
+{
+    const struct topology *topology = it->solver->topology;
+    const uint64_t node = first % topology->node_count, start = first - node;
+    struct plan_spring_piece piece = {.count = min_u64(end, start + topology->node_count) - first,
+                                      .owner = -1};
+    if (field == CHECKPOINT_touching &&
+        topology->colliders[start / topology->node_count].response != RESPONSE_PROJECT)
+        return piece;
+    piece.owner = solver_rank_of_node(it->solver, node);
+    const uint64_t rank_end = solver_nodes_of_rank(it->solver, piece.owner).end;
+    piece.count = min_u64(piece.count, rank_end - node);
+    return piece;
+}
+
+static struct plan_spring_piece next_piece(const struct checkpoint_part *it, unsigned field,
+                                           uint64_t first, uint64_t end)
+{
+    return checkpoint_field_is_of_contacts(field) ? contacts_piece(it, field, first, end)
+                                                  : solver_spring_piece(it->solver, first, end);
+}
+
+// The rank that makes a chunk: that of its first piece which any has.
+static int writer_of_pieces(const struct checkpoint_part *it, unsigned field, uint64_t first,
+                            uint64_t end)
 {
     while (first < end) {
-        const struct plan_spring_piece piece = solver_spring_piece(it->solver, first, end);
+        const struct plan_spring_piece piece = next_piece(it, field, first, end);
         if (piece.owner >= 0)
             return piece.owner;
         first += piece.count;
@@ -147,17 +172,17 @@ static int writer_of_springs(const struct checkpoint_part *it, uint64_t first, u
     return 0;
 }
 
-// The numbers of springs [first, end) in it->numbers of one rank, each of the rank that counts it, and 0 where
-// none breaks or yields. Returns the rank.
-static int gather_springs(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
-                          uint64_t first, uint64_t end)
+// The numbers of springs or contacts [first, end) in it->numbers of one rank, each of the rank that counts it, and
+// 0 where no spring breaks or yields, or no node can touch. Returns the rank.
+static int gather_pieces(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
+                         uint64_t first, uint64_t end)
 {
-    const size_t bytes = archive_type_bytes(field->type);
-    const int writer = writer_of_springs(it, first, end), rank = ranks_number();
+    const size_t bytes = field->width * archive_type_bytes(field->type);
+    const int writer = writer_of_pieces(it, field->field, first, end), rank = ranks_number();
     if (rank == writer)
         memset(it->numbers, 0, (size_t)(end - first) * bytes);
     for (uint64_t at = first; at < end;) {
-        const struct plan_spring_piece piece = solver_spring_piece(it->solver, at, end);
+        const struct plan_spring_piece piece = next_piece(it, field->field, at, end);
         unsigned char *to = rank == writer ? it->numbers + (at - first) * bytes : it->rest;
         if (piece.owner == rank)
             it->solver->functions->checkpoint_gather(it->solver->system, field->field, at,
@@ -170,29 +195,31 @@ static int gather_springs(struct checkpoint_part *it, const struct checkpoint_fi
 }
 
 // Returns the bytes of the field in the file. All ranks look at all chunks in the same order.
-static uint64_t write_springs(struct checkpoint_part *it,
-                              const struct checkpoint_field_chunks *field, uint64_t at)
+static uint64_t write_pieces(struct checkpoint_part *it,
+                             const struct checkpoint_field_chunks *field, uint64_t at)
 {
     enum { CHUNKS_AT_ONCE = 512 };
-    const uint64_t begin = at, group = CHUNKS_AT_ONCE * field->most;
-    for (uint64_t start = 0; start < field->total; start += group) {
+    const unsigned width = field->width;
+    const uint64_t all = field->total / width, most = field->most / width;
+    const uint64_t begin = at, group = CHUNKS_AT_ONCE * most;
+    for (uint64_t start = 0; start < all; start += group) {
         double bytes[CHUNKS_AT_ONCE] = {0}; // exact
-        const uint64_t stop = min_u64(field->total, start + group);
+        const uint64_t stop = min_u64(all, start + group);
         size_t chunk = 0;
-        for (uint64_t first = start; first < stop; first += field->most, chunk++) {
-            const uint64_t end = min_u64(field->total, first + field->most);
-            if (gather_springs(it, field, first, end) == ranks_number())
-                bytes[chunk] =
-                    (double)archive_chunk_bytes(&it->writer, field->type, it->numbers, end - first);
+        for (uint64_t first = start; first < stop; first += most, chunk++) {
+            const uint64_t end = min_u64(all, first + most);
+            if (gather_pieces(it, field, first, end) == ranks_number())
+                bytes[chunk] = (double)archive_chunk_bytes(&it->writer, field->type, it->numbers,
+                                                           width * (end - first));
         }
         ranks_add(bytes, chunk);
         chunk = 0;
-        for (uint64_t first = start; first < stop; first += field->most, chunk++) {
-            const uint64_t end = min_u64(field->total, first + field->most);
+        for (uint64_t first = start; first < stop; first += most, chunk++) {
+            const uint64_t end = min_u64(all, first + most);
             it->at = at;
-            if (gather_springs(it, field, first, end) == ranks_number())
-                archive_write(&it->writer, field->name, field->type, field->total, first,
-                              it->numbers, end - first);
+            if (gather_pieces(it, field, first, end) == ranks_number())
+                archive_write(&it->writer, field->name, field->type, field->total, width * first,
+                              it->numbers, width * (end - first));
             at += (uint64_t)bytes[chunk];
         }
     }
@@ -205,8 +232,9 @@ static uint64_t write_springs(struct checkpoint_part *it,
 static uint64_t write_field(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                             uint64_t at)
 {
-    if (checkpoint_field_is_of_springs(field->field))
-        return write_springs(it, field, at);
+    if (checkpoint_field_is_of_springs(field->field) ||
+        checkpoint_field_is_of_contacts(field->field))
+        return write_pieces(it, field, at);
     const struct range own = solver_part_nodes(it->solver);
     const struct chunks chunks = chunks_of(it, field, own);
     uint64_t bytes = 0, all = 0;

@@ -187,8 +187,6 @@ struct checkpoint;
 // Copies the state of a solver into a checkpoint (by all workers if that compares forces; false
 // without memory), or that of a checkpoint into a solver, by all workers. `adapts`: dt has to be
 // checked for the state (dt_adapt).
-// checkpoint_is_of_parts, before it is made: whether ranks that hold only their parts will write it together.
-bool checkpoint_is_of_parts(const taut_solver *solver, const struct checkpoint *checkpoint);
 bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint);
 void checkpoint_apply(taut_solver *solver, struct checkpoint *checkpoint, bool adapts);
 

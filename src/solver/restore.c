@@ -142,18 +142,6 @@ static bool reserve_contacts(const taut_solver *solver, struct friction_contacts
            array_reserve((void **)&to->stretches, &reserved[3], count, sizeof *to->stretches);
 }
 
-// Whether a checkpoint can be taken without the nodes of other ranks: what it has of them is read when it
-// is written, but what they remember of contacts is not.
-bool checkpoint_is_of_parts(const taut_solver *solver, const struct checkpoint *checkpoint)
-{
-    const struct topology *topology = solver->topology;
-    bool projects = false;
-    for (size_t c = 0; c < topology->collider_count; c++)
-        projects |= topology->colliders[c].response == RESPONSE_PROJECT;
-    return solver_reads_parts(solver) && checkpoint->gathers && !projects &&
-           friction_slots(topology->colliders, topology->collider_count) == 0;
-}
-
 bool checkpoint_take(taut_solver *solver, struct checkpoint *checkpoint)
 {
     struct transfer transfer = {.solver = solver, .checkpoint = checkpoint};
