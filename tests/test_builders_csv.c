@@ -189,6 +189,33 @@ static void test_wrong_files(void **state)
     }
 }
 
+// Limits are relative to the rest length, be it that of a row or of the body.
+static void test_limits_of_springs_without_length(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *springs, *limit;
+        uint32_t line, column;
+        bool common; // the rest length is the body's
+    } cases[] = {
+        {"a,b,stiffness,rest_length\n0,1,10,\n1,2,3,0\n", "break_at", 3, 7, false},
+        {"a,b,stiffness,rest_length\n0,1,10,0\n1,2,3,1\n", "yield_at", 2, 8, false},
+        {"a,b,stiffness,rest_length\n0,1,10,2\n1,2,3,\n", "break_at", 3, 7, true},
+        {"a,b,stiffness\n1,2,3\n", "break_at", 2, 1, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fixture;
+        char expected[300];
+        struct scene_body *given = add_files(&fixture, NODES, cases[i].springs);
+        *(strcmp(cases[i].limit, "break_at") == 0 ? &given->common.break_at
+                                                  : &given->common.yield_at) = 1.5;
+        given->common.has_rest_length = cases[i].common;
+        given->common.rest_length = 0;
+        snprintf(expected, sizeof expected, MATERIAL_LIMIT_MESSAGE, cases[i].limit, cases[i].limit);
+        fixture_refuse(&fixture, springs_path, (mark){cases[i].line, cases[i].column}, expected);
+    }
+}
+
 static void test_nodes_file_with_a_header_only(void **state)
 {
     (void)state;
@@ -273,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_rest_length_left_out_falls_back_to_the_body),
         cmocka_unit_test(test_more_materials_than_16_bits),
         cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_limits_of_springs_without_length),
         cmocka_unit_test(test_nodes_file_with_a_header_only),
         cmocka_unit_test(test_springs_file_with_a_header_only),
         cmocka_unit_test(test_misspelt_column_is_offered),

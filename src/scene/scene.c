@@ -26,6 +26,15 @@ bool integrator_is_implicit(enum integrator integrator)
            integrator == INTEGRATOR_BDF2;
 }
 
+const char *material_limit_of_nothing(const struct material *material, double rest_length)
+{
+    if (rest_length != 0 || material->law == LAW_COMPRESSION_ONLY) // which is slack at any length
+        return NULL;
+    return isfinite(material->break_at)   ? "break_at"
+           : isfinite(material->yield_at) ? "yield_at"
+                                          : NULL;
+}
+
 // The coefficients of its own that a surface has.
 static const struct scene_friction *own_friction(const taut_scene *scene, size_t surface)
 {

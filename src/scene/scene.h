@@ -94,6 +94,14 @@ struct material {
     double yield_at;    // elastic strain beyond which it yields; INFINITY: never
 };
 
+// The key of a limit of this material, `break_at` or `yield_at`, that would be exceeded at once where the
+// rest length is 0, since limits are relative to it; NULL: none. The message has the key twice.
+const char *material_limit_of_nothing(const struct material *material, double rest_length);
+#define MATERIAL_LIMIT_MESSAGE                                                                     \
+    "'%s' is relative to the rest length: with 'rest_length: 0' it is exceeded at once; leave "    \
+    "out "                                                                                         \
+    "'%s', or give a 'rest_length' above 0"
+
 enum body_type {
     BODY_ROPE,
     BODY_CLOTH,

@@ -272,13 +272,17 @@ static bool read_spring(const struct build *build, struct csv *springs, uint64_t
             springs, B, "a spring joins two different nodes, not %" PRIu32 " with itself", ends[0]);
     fine = read_at_least_zero(springs, STIFFNESS, precision, &material->stiffness) && fine;
     fine = read_at_least_zero(springs, DAMPING, precision, &material->damping) && fine;
-    if (!csv_has(springs, REST_LENGTH))
-        return fine;
-    const struct csv_cell *cell = &springs->cells[REST_LENGTH];
-    if (cell->length > 0)
+    const bool has_rest = csv_has(springs, REST_LENGTH);
+    if (has_rest && springs->cells[REST_LENGTH].length > 0)
         fine = read_at_least_zero(springs, REST_LENGTH, precision, &rest_length) && fine;
     else if (given->common.has_rest_length)
         rest_length = given->common.rest_length;
+    const char *limit = fine ? material_limit_of_nothing(material, rest_length) : NULL;
+    if (limit)
+        fine =
+            csv_report(springs, has_rest ? REST_LENGTH : A, MATERIAL_LIMIT_MESSAGE, limit, limit);
+    if (!has_rest)
+        return fine;
     // Neither given: the distance as built, set once the body has been placed (build.c).
     body->rest_lengths[spring] = rest_length < 0.0 ? NAN : rest_length;
     return fine;

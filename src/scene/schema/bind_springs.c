@@ -84,6 +84,31 @@ bool bind_common_suffices(const struct bound *bound, const struct scene_body *bo
            (bound_find(bound, "law") && body->common.law == LAW_RIGID);
 }
 
+// `at`: where to report it if the keys are not in `bound`.
+static bool bind_limits(struct binder *binder, const struct bound *bound, mark at,
+                        const struct material *material)
+{
+    const double rest = material->has_rest_length ? material->rest_length : INFINITY;
+    const char *limit = material_limit_of_nothing(material, rest);
+    if (!limit)
+        return true;
+    const struct dom_pair *pair = bound_find(bound, limit);
+    pair = pair ? pair : bound_find(bound, "rest_length");
+    return bind_report(binder, pair ? pair->value.at : at, NULL, MATERIAL_LIMIT_MESSAGE, limit,
+                       limit);
+}
+
+// The same of the common keys, where springs have no others.
+static bool bind_common_limits(struct binder *binder, const struct bound *bound,
+                               const struct scene_body *body)
+{
+    static const char *const keys[] = {"rest_length", "break_at", "yield_at"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (bound_find(bound, keys[i]) && !bound_is_valid(bound, keys[i]))
+            return true;
+    return bind_limits(binder, bound, bound->at, &body->common);
+}
+
 // Binds a material: a mapping, or the name of one of `materials`. *material initially has the
 // body's common keys; `has_stiffness`: a stiffness is among them. `what` names the
 // spring.
@@ -110,6 +135,8 @@ static bool bind_material(struct binder *binder, const struct dom_value *value, 
     if (!has_stiffness && material->law != LAW_RIGID && bound_lacks(&bound, "stiffness"))
         bind_report(binder, value->at, NULL,
                     "'stiffness' is missing in %s, and the body has none in common", what);
+    if (binder->diagnostics->error_count == before)
+        bind_limits(binder, &bound, value->at, material);
     return binder->diagnostics->error_count == before;
 }
 
@@ -186,7 +213,7 @@ static bool build_kind(struct kinds *kinds, size_t kind, const struct dom_value 
         return bind_material(kinds->binder, value, what, kinds->has_stiffness, &target->material);
     if (!kinds->suffices && bound_lacks(kinds->bound, "stiffness"))
         bind_report(kinds->binder, kinds->bound->at, NULL, "'stiffness' is missing for %s", what);
-    return kinds->suffices;
+    return kinds->suffices && bind_common_limits(kinds->binder, kinds->bound, kinds->body);
 }
 
 static void build_required(struct kinds *kinds, const struct dom_value *value)
@@ -444,8 +471,9 @@ static bool bind_spring(struct binder *binder, const struct dom_value *item, siz
                                 &network->spring_materials[index]);
 }
 
-static void bind_spring_list(struct binder *binder, const struct dom_value *value,
-                             bool has_stiffness, struct scene_body *body)
+static void bind_spring_list(struct binder *binder, const struct bound *bound,
+                             const struct dom_value *value, bool has_stiffness,
+                             struct scene_body *body)
 {
     struct scene_network *network = &body->shape.network;
     struct network_springs shared = {.last = NULL};
@@ -460,7 +488,7 @@ static void bind_spring_list(struct binder *binder, const struct dom_value *valu
         return;
     }
     network->spring_count = count;
-    size_t missing = 0;
+    size_t missing = 0, common = 0; // springs without a stiffness, and without keys of their own
     bool suffices = has_stiffness || body->common.law == LAW_RIGID;
     for (size_t i = 0; i < count; i++) {
         const struct dom_value *item = &value->node->items[i];
@@ -468,7 +496,10 @@ static void bind_spring_list(struct binder *binder, const struct dom_value *valu
         // A missing stiffness of bare springs is one error of the body, not one of each spring.
         bind_spring(binder, item, i, body, has_stiffness || (bare && missing > 0), &shared);
         missing += bare;
+        common += item->node->kind == DOM_LIST && item->node->count == 2;
     }
+    if (common > 0)
+        bind_common_limits(binder, bound, body);
     network->materials = material_set_detach(&shared.materials, &network->material_count);
 }
 
@@ -520,5 +551,5 @@ void bind_network(struct binder *binder, const struct bound *bound, struct scene
     }
     bind_velocities(binder, bound, network);
     if (springs)
-        bind_spring_list(binder, &springs->value, has_stiffness, body);
+        bind_spring_list(binder, bound, &springs->value, has_stiffness, body);
 }
