@@ -155,10 +155,15 @@ static void a_folder_that_cannot_be_is_an_error(void **state)
     assert_contains(outcome.err, "file");
     outcome_free(&outcome);
     // A state that cannot be written is reported before anything is simulated or created.
-    outcome = cli_expect(1, "taut run --steps 1000000000 --output fresh --state nowhere/end.csv "
+    outcome = cli_expect(1, "taut run --steps 1000000000 --output fresh --state file/end.csv "
                             "hanging.yaml");
-    assert_contains(outcome.err, "nowhere/end.csv");
+    assert_contains(outcome.err, "cannot create the folder 'file'");
     assert_false(fixture_exists("fresh"));
+    outcome_free(&outcome);
+    // Its folder is created, as those of runs and pictures are.
+    outcome = cli_expect(0, "taut run --quiet --no-output --steps 1 --state new/er/end.csv "
+                            "hanging.yaml");
+    assert_true(fixture_exists("new/er/end.csv"));
     outcome_free(&outcome);
     outcome = cli_expect(0, "taut run --quiet --no-output --steps 1 --state end.csv hanging.yaml");
     assert_true(fixture_exists("end.csv"));

@@ -435,19 +435,6 @@ static taut_status refuse_inputs(const struct render *render, taut_error *error)
     return status;
 }
 
-static taut_status make_parent_folder(const char *path, taut_error *error)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash || slash == path)
-        return TAUT_OK;
-    char *folder = text_format("%.*s", (int)(slash - path), path);
-    if (!folder)
-        return fail_memory(error, "the name of a folder");
-    taut_status status = folder_make(folder, error);
-    free(folder);
-    return status;
-}
-
 static taut_status plan_and_draw(struct render *render, taut_error *error)
 {
     const struct render_span span = frame_source_span(&render->source);
@@ -462,7 +449,7 @@ static taut_status plan_and_draw(struct render *render, taut_error *error)
     if (status == TAUT_OK)
         status = check_output(render->path, render->plan.kind, render->options->force, error);
     if (status == TAUT_OK)
-        status = make_parent_folder(render->path, error);
+        status = folder_make_parent(render->path, error);
     return status == TAUT_OK ? draw_frames(render, error) : status;
 }
 

@@ -398,11 +398,8 @@ static taut_status try_state_file(struct run *run)
         return run->status;
     if (!path || (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
         return run->status;
-    // The state may be in the folder of the run, which does not exist yet.
-    char *name = state_name_in_folder(run);
-    if (name)
-        run->status = folder_make(run->folder, &run->error);
-    free(name);
+    // The state may be in a folder that does not exist yet, as that of the run.
+    run->status = folder_make_parent(path, &run->error);
     if (run->status != TAUT_OK)
         return run->status;
     struct file file;

@@ -69,6 +69,19 @@ taut_status folder_make(const char *path, taut_error *error)
     return status;
 }
 
+taut_status folder_make_parent(const char *file, taut_error *error)
+{
+    const char *slash = strrchr(file, '/');
+    if (!slash || slash == file)
+        return TAUT_OK;
+    char *folder = text_format("%.*s", (int)(slash - file), file);
+    if (!folder)
+        return fail_memory(error, "the name of a folder");
+    taut_status status = folder_make(folder, error);
+    free(folder);
+    return status;
+}
+
 // ---- Findings, reported in one message
 
 enum verdict { REMOVABLE, ABSENT, CHANGED, FOREIGN, INPUT };

@@ -49,4 +49,7 @@ taut_status folder_remove_temporaries(const char *folder, taut_error *error);
 // Creates a folder with its parents; an existing folder is no error.
 taut_status folder_make(const char *path, taut_error *error);
 
+// The same of the folder that a file will be in.
+taut_status folder_make_parent(const char *file, taut_error *error);
+
 #endif
