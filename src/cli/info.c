@@ -388,6 +388,16 @@ static void print_materials(const struct info *info)
     }
 }
 
+// Of xpbd where none is guaranteed.
+static void print_tested(const struct info *info)
+{
+    const double tested = solver_tested_step(&info->critical, info->scene->simulation.substeps);
+    printf("  %12s     not certain beside elements that soften springs", "none");
+    if (tested > 0)
+        printf("; stable in tests up to %.4g s", tested);
+    puts("");
+}
+
 static void print_integrator(const struct info *info, enum integrator integrator)
 {
     const taut_solver *solver = info->solver;
@@ -417,13 +427,13 @@ static void print_integrator(const struct info *info, enum integrator integrator
                : dt <= computed ? ", beyond what is guaranteed"
                : exact          ? ": not stable"
                                 : ": perhaps not stable");
+    else if (integrator == INTEGRATOR_XPBD)
+        print_tested(info);
     else
-        printf("  %12s     %s\n", exact || integrator == INTEGRATOR_XPBD ? "none" : ">= 0",
-               integrator == INTEGRATOR_XPBD ? "no step is known to be stable beside elements of "
-                                               "negative stiffness"
-               : !exact                      ? "the least damped motion was not found"
-               : info->critical.damping > 0  ? "what is not damped grows at every step"
-                                             : "grows at every step without damping");
+        printf("  %12s     %s\n", exact ? "none" : ">= 0",
+               !exact                       ? "the least damped motion was not found"
+               : info->critical.damping > 0 ? "what is not damped grows at every step"
+                                            : "grows at every step without damping");
 }
 
 // Whether any printed limit is marked as a bound.
@@ -816,6 +826,11 @@ static void write_critical(struct json *json, const struct info *info)
     bool limited = oscillates || critical->damping > 0;
     write_by_integrator(json, "by_integrator", critical->dt, limited);
     write_by_integrator(json, "by_integrator_sharp", critical->computed_dt, limited);
+    const double tested = solver_tested_step(critical, info->scene->simulation.substeps);
+    if (limited && tested > 0)
+        json_number(json, "xpbd_tested", tested);
+    else
+        json_null(json, "xpbd_tested");
 
     json_open_object(json, "by_integrator_exact");
     for (int i = 0; i < INTEGRATOR_COUNT; i++)

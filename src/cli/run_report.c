@@ -728,10 +728,16 @@ static void print_dt_exceeded(const struct run *run)
     const struct dt_exceeded *it = &run->dt_exceeded;
     if (!(it->stable > 0))
         return;
-    printf("  warning    dt is %.3g times the largest %s step at the %s, %.4g s,\n"
-           "             set near node %" PRIu64 " of body '%s'\n",
-           taut_solver_dt(run->solver) / it->stable, it->is_exact ? "stable" : "certainly stable",
-           it->at_start ? "start" : "end", it->stable, it->node, it->body);
+    const char *when = it->at_start ? "start" : "end";
+    const double times = taut_solver_dt(run->solver) / it->stable;
+    if (it->is_tested)
+        printf("  warning    dt is %.3g times %.4g s, up to which xpbd has been stable in tests\n"
+               "             beside elements that soften springs, as at the %s,\n",
+               times, it->stable, when);
+    else
+        printf("  warning    dt is %.3g times the largest %s step at the %s, %.4g s,\n", times,
+               it->is_exact ? "stable" : "certainly stable", when, it->stable);
+    printf("             set near node %" PRIu64 " of body '%s'\n", it->node, it->body);
 }
 
 void run_print_table(const struct run *run)

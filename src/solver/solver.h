@@ -294,13 +294,19 @@ taut_status solver_computed_steps(taut_solver *solver, struct critical_step *res
 // computed value. `stable` is 0 if dt is not found to be too long: also with dt: auto, and if
 // eigenvalues would take more memory or time than available.
 struct dt_exceeded {
-    double stable; // s
-    bool is_exact; // false: certainly stable, and a longer step may be too
-    bool at_start; // found for the state at the start
+    double stable;  // s
+    bool is_exact;  // false: certainly stable, and a longer step may be too
+    bool is_tested; // not certain: solver_tested_step
+    bool at_start;  // found for the state at the start
     bool checked; // it is known whether dt is too long; also with dt: auto, which follows the bound
     const char *body; // of the solver
     uint64_t node;    // of the body
 };
+
+// Beside elements that soften springs no step of xpbd is certain, as too few iterations make springs softer
+// than they are: s, up to which it has been stable in tests (docs/numerics.md, xpbd); 0: none of these, or not
+// known. `bounds` has the guaranteed steps.
+double solver_tested_step(const struct critical_step *bounds, uint64_t substeps);
 taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
                             struct dt_exceeded *exceeded, taut_error *error);
 
