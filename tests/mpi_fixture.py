@@ -208,6 +208,48 @@ def small(name, integrator="symplectic_euler", dt=2e-5, wind="", plane="stiffnes
                                     balls=balls, block=block))
 
 
+# Each of these is whole on some rank, one after another or with grids between them; tiles of packed springs and
+# chunks of sums have springs of several.
+MANY = """
+simulation: {{integrator: {integrator}, dt: {dt}, steps: {steps}{more}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+{bodies}colliders:
+  - {{type: plane, {plane}}}
+output: {{every_steps: {every}, pc2: true, vtp: {{springs: true, forces: true}}, probes: [{{body: body5, node: 7}},
+  {{body: body23, node: last}}]}}
+"""
+
+
+def many_bodies(grids, law, slack):
+    """Spheres with and without gas and rings of many sizes; `law` of the springs of each third of them."""
+    text, tension = "", ", law: tension_only, rest_length: 0.05" if slack else ""
+    for i in range(64):
+        spring = f"spring: {{stiffness: {50 + i}, damping: 0.001{law if i % 3 == 0 else ''}{tension}}}"
+        gas = f", pressure: {{amount: {3 + i % 3}, gamma: 1.4, inflate: 1.0e-3}}" if i % 5 == 1 else ""
+        if i % 6 == 3:
+            shape = f"type: ring, nodes: {20 + 7 * i}"
+        else:
+            shape = f"type: sphere, subdivisions: {2 + (i % 5 > 0)}"
+        text += (f"  - {{name: body{i}, {shape}, center: [{i % 7}, {0.15 + 0.1 * (i % 5)}, {i // 7}], radius: 0.2, "
+                 f"mass: {0.1 + 0.01 * (i % 4)}, velocity: [0, -2, 1], {spring}{gas}}}\n")
+        if grids and i % 12 == 5:
+            text += (f"  - {{name: cloth{i}, type: cloth, nodes: [{50 + i}, 70], origin: [{i}, 2, 0], u: [1, 0, 0], "
+                     "v: [0, 0, 1.2], mass: 1, pins: [corners], "
+                     f"spring: {{stiffness: 300, damping: 0.001{law if i == 17 else ''}}}}}\n")
+        if grids and i == 30:
+            text += ("  - {name: block, type: lattice, nodes: [6, 7, 40], spacing: 0.02, origin: [0, 0.001, 2], "
+                     "mass: 0.5, velocity: [0.5, -3, 0], springs: {k1: {stiffness: 50, damping: 0.001}}, "
+                     "pressure: {amount: 4, inflate: 0.02}}\n")
+    return text
+
+
+def many(name, integrator="symplectic_euler", dt=2e-5, steps=48, every=16, grids=False, law="", wind="",
+         plane="stiffness: 40", more="", slack=False):
+    return write(name, MANY.format(integrator=integrator, dt=dt, steps=steps, every=every, wind=wind, plane=plane,
+                                   more=more, bodies=many_bodies(grids, law, slack)))
+
+
 def piece_names(folder):
     return sorted(name for name in os.listdir(os.path.join(FOLDER, folder))
                   if re.search("_[0-9]{6}_[0-9]{4}.vtp$", name))

@@ -8,7 +8,7 @@ import sys
 
 import merge_vtp
 from mpi_fixture import (assert_one_hash, compare_folders, complaints, ELASTIC, expect, EXPLICIT,
-                         FOLDER, FRAGILE, gas_beside, hash_of, JELLY, LIMIT, parts, peaks,
+                         FOLDER, FRAGILE, gas_beside, hash_of, JELLY, LIMIT, many, parts, peaks,
                          piece_names, QUICK, same_files, SHAPES, SHORT, Skipped, small, SOURCE,
                          start, tearing, write)
 
@@ -145,6 +145,66 @@ def case_small_bodies_are_whole_beside_parts_of_grids():
         same_files(small("beside.yaml", **arguments), ranks=3)
         expect(piece_names("folder-3"), f"{arguments}: not in parts")
     same_files(small("beside.yaml"), "--set", "output.work=false", ranks=4)
+
+
+def case_many_bodies_on_no_grid_are_shared_by_ranks():
+    """Bodies of which none is large, with grids between them and without any."""
+    for i, integrator in enumerate(EXPLICIT):
+        path = many("many.yaml", integrator, SHORT.get(integrator, 2e-5), grids=i % 2 == 1)
+        precision, ranks = ("single", "mixed", "double")[(i + i // 3) % 3], (3, 2, 4)[i % 3]
+        same_files(path, "--precision", precision, ranks=ranks)
+        expect(len(piece_names(f"folder-{ranks}")) == 4 * ranks, f"{integrator}: {piece_names(f'folder-{ranks}')}")
+    for grids in (False, True):
+        assert_one_hash(many("many.yaml", grids=grids), all_ranks=(2, 5))
+    windy_air = ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"
+    for arguments in ({"wind": windy_air, "integrator": "verlet"}, {"more": ", keep_velocity: 0.999"},
+                      {"plane": "response: project, restitution: 0.5, friction: 0.001"},
+                      {"plane": "stiffness: 40, friction_coefficient: 0.3", "integrator": "velocity_verlet"}):
+        for grids in (False, True):
+            same_files(many("many.yaml", grids=grids, **arguments), ranks=2 + grids)
+            expect(piece_names(f"folder-{2 + grids}"), f"{arguments}: not in parts")
+    # One body that is large: every rank has the whole scene.
+    path = many("many-large.yaml")
+    with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
+        text = file.read()
+    write(path, text.replace("colliders:", "  - {name: large, type: sphere, center: [0, 3, 0], radius: 1, subdivisions: 5, "
+                             "mass: 1, spring: {stiffness: 50}}\ncolliders:"))
+    same_files(path, ranks=3)
+    expect(not piece_names("folder-3"), "frames are in pieces")
+
+
+def case_many_bodies_break_and_yield():
+    """States of springs of several bodies are in chunks of several ranks."""
+    for kind, integrator, precision, ranks, grids in (("breaks", "symplectic_euler", "mixed", 2, False),
+                                                      ("yields", "rk4", "double", 4, True),
+                                                      ("both", "velocity_verlet", "single", 3, False),
+                                                      ("both", "verlet", "mixed", 3, True)):
+        law = {"breaks": ", break_at: 1.2", "yields": ", yield_at: 0.1", "both": ", break_at: 1.2, yield_at: 0.08"}
+        path = many("many-torn.yaml", integrator, grids=grids, law=", rest_length: 0.025" + law[kind])
+        same_files(path, "--precision", precision, ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{kind}: not in parts")
+        broken = [json.loads(start(count, "run", path, "--no-output", "--quiet", "--json").stdout)["broken_springs"]
+                  for count in (0, ranks)]
+        expect(broken[0] == broken[1] and (broken[0] > 0 or kind == "yields"), str(broken))
+
+
+def case_many_bodies_follow_the_same_bound():
+    """dt: auto, of which each rank knows the weights of its own bodies; at the start, and after 4,096 steps."""
+    windy_air = ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"
+    law = ", break_at: 1.02, yield_at: 0.002"
+    for ranks, arguments in ((3, {"grids": True}), (2, {"integrator": "velocity_verlet", "wind": windy_air}),
+                             (4, {"law": law, "grids": True})):
+        same_files(many("many-auto.yaml", dt="auto", slack=True, **arguments), ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{arguments}: not in parts")
+    if QUICK:
+        return
+    path = many("many-auto.yaml", dt="auto", law=law, slack=True)
+    found = [start(ranks, "run", path, "--no-output", "--json", "--hash", "--threads", "1", "--steps", str(steps))
+             for ranks, steps in ((0, 4100), (2, 4100), (2, 1))]
+    expect(found[0].returncode == found[1].returncode == 0, found[1].stderr)
+    one, two, first = (json.loads(run.stdout) for run in found)
+    expect(one["hash"] == two["hash"] and one["dt"] == two["dt"] != first["dt"],
+           f"{one['hash']}, {two['hash']}, {first['dt']}, {two['dt']}")
 
 
 def case_parts_with_wind_on_hulls_have_the_same_bytes():

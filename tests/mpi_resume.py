@@ -9,7 +9,7 @@ import time
 
 from mpi_fixture import (apart_on_rank_1, COLLIDERS, compare_folders, complaints, expect, falling,
                          files_of, FOLDER, FRAGILE, fragile, gas_beside, hash_of, launched,
-                         launcher, LIMIT, mixture, parts, piece_names, scene, Skipped, small,
+                         launcher, LIMIT, many, mixture, parts, piece_names, scene, Skipped, small,
                          SOLVED, start, start_apart, TAUT, tearing, TOUCHING, touching, write)
 
 
@@ -46,6 +46,16 @@ def case_small_bodies_beside_grids_are_continued():
         found = start(again, "resume", "kept", "--steps", "100", "--quiet", "--hash")
         expect(found.returncode == 0, found.stderr)
         expect(found.stdout.strip() == hash_of(0, path, "--steps", "100"), f"{first}, {again}: {found.stdout}")
+
+
+def case_many_bodies_on_no_grid_are_continued():
+    """From checkpoints of ranks that each have some of the bodies: states of springs and weights of the bound."""
+    law = ", rest_length: 0.025, break_at: 1.2, yield_at: 0.08"
+    for path, first, again in ((many("many-kept.yaml", "verlet", law=law, grids=True), 3, 2),
+                               (many("many-kept-auto.yaml", dt="auto", law=law), 2, 3),
+                               (many("many-all.yaml", dt="auto", plane="stiffness: 40, friction_coefficient: 0.3"), 3, 2)):
+        compare_continued(path, first, again, "--precision", "mixed", "--set", "output.vtp=false", "--set",
+                          "output.checkpoint.every=3.2e-4")
 
 
 def case_run_with_frames_in_pieces_is_continued():

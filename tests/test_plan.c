@@ -46,6 +46,24 @@ static void test_reference_plan_is_the_builders_order(void **state)
     taut_solver_destroy(solver);
 }
 
+// Bodies on no grid that follow each other, until there are enough nodes; then a grid, and a body without nodes.
+static void test_ranges_have_whole_bodies(void **state)
+{
+    (void)state;
+    static const struct plan_nodes bodies[] = {{0, 600},     {600, 423}, {1023, 1}, {1024, 5},
+                                               {1029, 2000}, {5000, 10}, {5010, 0}, {5010, 7}};
+    static const struct plan_nodes expected[] = {{0, 1024}, {1024, 2005}, {5000, 17}};
+    struct plan_nodes ranges[sizeof bodies / sizeof *bodies];
+    size_t count = 0;
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
+        count = plan_ranges_add(ranges, count, bodies[b]);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(ranges[i].first, expected[i].first);
+        assert_int_equal(ranges[i].count, expected[i].count);
+    }
+}
+
 static uint32_t tail_of(const struct plan_set *set)
 {
     return set->block_count - set->colour_start[set->colour_count];
@@ -303,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_builder_gets_a_sound_plan),
         cmocka_unit_test(test_reference_plan_is_the_builders_order),
+        cmocka_unit_test(test_ranges_have_whole_bodies),
         cmocka_unit_test(test_star_runs_out_of_colours),
         cmocka_unit_test(test_few_colours_leave_a_tail),
         cmocka_unit_test(test_lattice_needs_no_tail),

@@ -54,16 +54,16 @@ struct totals {
     double listed, listed_faces;           // in the topology's lists
     double massed;                         // nodes of bodies that list masses
     bool masses_differ;                    // in any body
-    double off_grid; // nodes of bodies that the kernels do not compute as grids,
-    double first_off_grid, end_off_grid; // from the first of them to the last
-    bool bends_off_grid;                 // some of them have elements
-    double planned;                      // springs on no such grid, listed or not
-    double stored_grid_springs;          // springs of grids that break or yield
-    double fragile;                      // planned springs that break or yield
-    double columns, gathered;            // of packed springs, and those of them that gather
-    double mixed;                        // and those with several materials
-    double blocked_faces;                // faces in blocks
-    double ringed, ring_faces; // nodes and faces of bodies with gas that have vertex rings
+    double off_grid;            // nodes of bodies that the kernels do not compute as grids,
+    double bounded_off_grid;    // and those of them whose bounds a rank finds
+    bool bends_off_grid;        // some of them have elements
+    double planned;             // springs on no such grid, listed or not
+    double stored_grid_springs; // springs of grids that break or yield
+    double fragile;             // planned springs that break or yield
+    double columns, gathered;   // of packed springs, and those of them that gather
+    double mixed;               // and those with several materials
+    double blocked_faces;       // faces in blocks
+    double ringed, ring_faces;  // nodes and faces of bodies with gas that have vertex rings
     double first_acting,
         end_acting;      // from the first node of a body whose faces bound the step to the last
     double outlines;     // faces of plane bodies
@@ -312,9 +312,6 @@ static void count_body(struct totals *totals, const struct scene_body *body,
         return;
     }
 
-    totals->first_off_grid =
-        totals->off_grid > 0 ? totals->first_off_grid : totals->nodes - size->nodes;
-    totals->end_off_grid = totals->nodes;
     totals->bends_off_grid |= scene_elements_exist(&body->elements) || body_is_membrane(body);
 
     // Packed springs, one in each lane of a column.
@@ -599,13 +596,14 @@ static double shared_lines_bytes_of(const struct totals *totals, int count)
     return shares ? 3 * totals->real * totals->nodes * (1 + 4 * others) : 0;
 }
 
-// stability/spectral_bound.c, while dt is checked: what faces add to nodes of the rank, and to those of small
-// bodies on no grid.
+// stability/spectral_bound.c, while dt is checked: the blocks of bodies on no grid, and what faces add to nodes,
+// those of the rank.
 static double bound_bytes_of(const struct totals *totals)
 {
     const double all = 128 * (totals->end_acting - totals->first_acting);
-    const double own = 128 * (totals->part + totals->off_grid);
-    return 20 * totals->real * totals->off_grid + (all < SPARSE_BYTES ? all : fmin(all, own));
+    const double own = 128 * totals->part;
+    return 20 * totals->real * totals->bounded_off_grid +
+           (all < SPARSE_BYTES ? all : fmin(all, own));
 }
 
 // The threads of a team: their stacks, and their own arrays.
@@ -640,15 +638,8 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
     return totals;
 }
 
-// Whether bodies on no grid will be whole in a part (plan_parts_whole), without what needs all nodes in steps.
-static bool stays_whole(const struct totals *totals)
-{
-    return totals->end_off_grid - totals->first_off_grid == totals->off_grid &&
-           16 * totals->off_grid <= totals->nodes && totals->packs && !totals->bends_off_grid;
-}
-
-// What rank `number` of `count` will hold of a scene whose bodies are on grids or stay whole: false without
-// memory to find it.
+// What rank `number` of `count` will hold of a scene whose bodies are on grids or whole in a part: false if
+// they are not (plan_parts_whole), or without memory to find it.
 static bool hold_part(struct totals *totals, int count, int number)
 {
     const taut_scene *scene = totals->scene;
@@ -660,10 +651,10 @@ static bool hold_part(struct totals *totals, int count, int number)
     struct expected_grids expected = {
         .grids = calloc(bodies + 1, sizeof *expected.grids),
         .face_grids = calloc(bodies + 1, sizeof *expected.face_grids),
-        .off_grid = {(uint64_t)totals->first_off_grid, (uint64_t)totals->off_grid},
+        .off_grid = calloc(bodies + 1, sizeof *expected.off_grid),
     };
     struct plan_part_counts counts;
-    bool found = topology.bodies && expected.grids && expected.face_grids;
+    bool found = topology.bodies && expected.grids && expected.face_grids && expected.off_grid;
     uint64_t node = 0, tile = 0;
     for (size_t b = 0; found && b < bodies; b++) {
         struct body_size size;
@@ -680,6 +671,10 @@ static bool hold_part(struct totals *totals, int count, int number)
             grid->tiling.first_tile = tile;
             tile += tiling_tile_count(&grid->tiling);
             expected.grid_count++;
+        } else {
+            expected.off_grid_count =
+                plan_ranges_add(expected.off_grid, expected.off_grid_count,
+                                (struct plan_nodes){node, (uint64_t)size.nodes});
         }
         if (scene->environment.wind.present && size.is_sheet)
             expected.face_grids[expected.face_grid_count++] =
@@ -689,6 +684,7 @@ static bool hold_part(struct totals *totals, int count, int number)
     found =
         found && plan_part_expect(&topology, &expected, count, number, &counts, NULL) == TAUT_OK;
     if (found) {
+        totals->bounded_off_grid = (double)counts.off_grid;
         totals->part = (double)(counts.nodes + counts.halo_nodes);
         if (number > 0 && counts.nodes > 0)
             totals->part += totals->layer_before;
@@ -701,6 +697,7 @@ static bool hold_part(struct totals *totals, int count, int number)
     free(topology.bodies);
     free(expected.grids);
     free(expected.face_grids);
+    free(expected.off_grid);
     return found;
 }
 
@@ -752,9 +749,10 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
 
     totals.held = totals.part = totals.nodes;
     totals.held_springs = totals.stored_grid_springs;
-    const bool off_grid = totals.off_grid > 0 && !stays_whole(&totals);
+    totals.bounded_off_grid = totals.off_grid;
+    const bool cut = totals.off_grid > 0 && (!totals.packs || totals.bends_off_grid);
     estimate->in_parts =
-        count > 1 && ranks_may_hold_parts(scene, off_grid) && hold_part(&totals, count, number);
+        count > 1 && ranks_may_hold_parts(scene, cut) && hold_part(&totals, count, number);
     estimate->share = totals.nodes > 0 ? totals.part / totals.nodes : 1;
 
     const struct system_functions *call =

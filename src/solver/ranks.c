@@ -190,8 +190,7 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 
 // ---- Parts
 
-// Whether bodies on no grid are too many for every rank to know all of them outside of steps, or have what
-// needs all nodes in each step.
+// Whether some bodies on no grid are too large for a part of their own, or have what needs all nodes in each step.
 static bool needs_off_grid(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
@@ -201,9 +200,10 @@ static bool needs_off_grid(const taut_solver *solver)
         if (plan_grid_of_body(solver->plan, b) && body->direction_count > 0)
             continue;
         any |= body->node_count > 0;
-        needs |= body->elements.present;
+        needs |=
+            body->elements.present || plan_grid_of_body(solver->plan, b); // with a list of springs
     }
-    const bool whole = plan_parts_whole(topology, solver->plan) &&
+    const bool whole = plan_parts_whole(topology, solver->plan, ranks_count()) &&
                        plan_off_grid_format(solver->plan) == PLAN_PACKED;
     return needs || (any && !whole);
 }
@@ -387,13 +387,22 @@ void solver_end_steps(taut_solver *solver)
     solver->ranks->steps = false;
 }
 
+// On rank 0, from all. Weights of the bound that dt: auto follows are in checkpoints, too.
+static void collect(const taut_solver *solver)
+{
+    const struct solver_ranks *ranks = solver->ranks;
+    solver->functions->exchange_collect(solver->system, ranks->exchange);
+    if (solver->dt_rule.automatic && solver->only_part)
+        solver->functions->critical_collect_weights(solver->system, ranks->parts->cuts);
+}
+
 void solver_collect(const taut_solver *solver)
 {
     struct solver_ranks *ranks = solver->ranks;
     if (!ranks || ranks->collected || ranks->steps || ranks_number() != 0)
         return;
     give_order(ORDER_COLLECT, 0);
-    solver->functions->exchange_collect(solver->system, ranks->exchange);
+    collect(solver);
     ranks->collected = true;
 }
 
@@ -644,7 +653,7 @@ static void serve_until(taut_solver *solver, uint64_t last)
         else if (order.kind == ORDER_ADVANCE)
             (void)solver_step_together(solver, order.steps, order.partway);
         else if (order.kind == ORDER_COLLECT)
-            solver->functions->exchange_collect(solver->system, solver->ranks->exchange);
+            collect(solver);
         else if (order.kind == ORDER_EVALUATE)
             solver_evaluate(solver, order.steps != 0, &energy);
         else if (order.kind == ORDER_READ)

@@ -686,6 +686,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_exceeded = REAL_NAME(critical_step_exceeded),
     .critical_has_weights = REAL_NAME(critical_step_has_weights),
     .critical_uses_cliques = REAL_NAME(critical_step_uses_cliques),
+    .critical_collect_weights = REAL_NAME(critical_step_collect_weights),
     .critical_set_weights = REAL_NAME(critical_step_set_weights),
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .stiffness_trace = REAL_NAME(stiffness_trace),

@@ -129,6 +129,7 @@ struct system_functions {
                               const struct worker *worker);
     bool (*critical_has_weights)(const struct system *system);
     bool (*critical_uses_cliques)(const struct system *system);
+    void (*critical_collect_weights)(struct system *system, const uint64_t *cuts);
     void (*critical_set_weights)(struct system *system, const double *weights, bool cliques);
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     // Where nodes are and how fast they may become, for the warning of lost increments.

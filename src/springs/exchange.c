@@ -302,7 +302,7 @@ void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const stru
             exchange_three(&it->ends, s->vx, s->vy, s->vz);
             exchange_three(&it->ends, s->vx_low, s->vy_low, s->vz_low);
         }
-        REAL_NAME(part_springs_swap)(system, &it->part, &it->springs);
+        REAL_NAME(part_springs_swap)(system, &it->springs);
         if (s->x_low && !measures_halo(system)) {
             struct node_fields all = {.count = 0};
             add_fields(&all, s->x_low, s->y_low, s->z_low);
@@ -342,24 +342,36 @@ static bool want_others(const struct system *system, const struct exchange *it, 
     return true;
 }
 
-// The nodes to which the springs, faces and elements at nodes [first, end) reach, of each body on a grid.
-// Others are whole in the part of a rank; all of their nodes if `off_grid`.
+static bool body_has_any(const struct topology_body *body, struct range nodes)
+{
+    return max_u64(body->first_node, nodes.first) <
+           min_u64(body->first_node + body->node_count, nodes.end);
+}
+
+bool REAL_NAME(exchange_bounds_body)(const struct system *system, size_t body)
+{
+    const struct topology_body *it = &system->topology->bodies[body];
+    return body_has_any(it, system->own_nodes) ||
+           body_has_any(it, REAL_NAME(exchange_chunk_nodes)(system));
+}
+
+// The nodes to which the springs, faces and elements at nodes [first, end) reach, of each body on a grid, and
+// if `off_grid` all nodes of others, which are whole in the part of a rank.
 static bool want_reach(const struct system *system, const struct exchange *it, struct range nodes,
                        bool off_grid, struct node_lists *reach)
 {
     const struct topology *topology = system->topology;
-    const struct plan *plan = system->plan;
-    for (size_t i = 0; off_grid && i < plan->off_grid_count; i++) {
-        const struct plan_nodes all = plan->off_grid[i];
-        if (!want_others(system, it, all.first, all.first + all.count, reach))
-            return false;
-    }
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const uint64_t begin = body->first_node, end = begin + body->node_count;
-        const bool any = nodes.first < nodes.end && end > nodes.first && begin < nodes.end;
-        if (!any || !plan_grid_of_body(plan, b))
+        const bool on_grid = plan_grid_of_body(system->plan, b);
+        if (!body_has_any(body, nodes) || !(on_grid || off_grid))
             continue;
+        if (!on_grid) {
+            if (!want_others(system, it, begin, end, reach))
+                return false;
+            continue;
+        }
         uint64_t farthest = max_u64(widest_face(body), elements_reach(body));
         for (size_t d = 0; d < body->direction_count; d++)
             farthest =
@@ -373,8 +385,7 @@ static bool want_reach(const struct system *system, const struct exchange *it, s
     return true;
 }
 
-// Gets these fields of the nodes around `nodes`, which include this rank's, and if `off_grid` of all nodes
-// on no grid.
+// Gets these fields of the nodes around `nodes`, and if `off_grid` of all of each body on no grid that has any.
 static void get_around(const struct system *system, const struct exchange *it, struct range nodes,
                        bool off_grid, const struct node_fields *fields)
 {
@@ -402,7 +413,7 @@ static void get_springs_at(const struct system *system, const struct exchange *i
     if (!found || !REAL_NAME(node_lists_swap)(&springs) ||
         !REAL_NAME(part_springs_connect)(system, &springs, TAG_SPRINGS_AT))
         ranks_abort(1, "out of memory for the springs around the part of a rank");
-    REAL_NAME(part_springs_swap)(system, &it->part, &springs);
+    REAL_NAME(part_springs_swap)(system, &springs);
     REAL_NAME(node_lists_free)(&springs);
 }
 

@@ -56,8 +56,12 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
 // (part_springs.h), here and in the next two.
 void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const struct worker *worker);
 
+// Where ranks hold only their parts: whether this rank finds the bounds of the step of a body on no grid, whose
+// weights depend on each other: of those with nodes of its own or of its chunks.
+bool REAL_NAME(exchange_bounds_body)(const struct system *system, size_t body);
+
 // Where ranks hold only their parts: positions and masses, and where the damping of wind depends on them
-// velocities, of all nodes on no grid, and of the nodes to which springs, faces and elements of the nodes of
+// velocities, of these bodies, and of the nodes to which springs, faces and elements of the nodes of
 // this rank's chunks reach, := those of their owners. Rare; ends all ranks without memory.
 void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker);
 

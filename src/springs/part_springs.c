@@ -15,10 +15,20 @@ static bool has_states(const struct system *system)
     return system->state->broken || system->state->rest_length;
 }
 
-// Of a spring on a grid.
-static size_t chunk_of_index(const struct system *system, uint64_t index)
+// The number among springs that break or yield of the first of them from an index on.
+static uint64_t number_from(const struct plan *plan, uint64_t index)
 {
-    return (size_t)(plan_fragile_number(system->plan, index) / SUM_CHUNK);
+    if (index >= plan_off_grid_springs(plan))
+        return plan_fragile_number(plan, index);
+    uint64_t low = 0, high = plan_fragile_off_grid(plan);
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (plan_fragile_index(plan, middle) < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static struct range numbers_of_chunk(const struct system *system, size_t chunk)
@@ -50,7 +60,7 @@ bool REAL_NAME(part_springs_knows)(const struct system *system, const struct pla
                                    uint64_t index)
 {
     return index < plan_off_grid_springs(system->plan) ||
-           evaluates(part, chunk_of_index(system, index));
+           evaluates(part, (size_t)(number_from(system->plan, index) / SUM_CHUNK));
 }
 
 void REAL_NAME(part_springs_start)(const struct system *system, const struct plan_part *part)
@@ -66,16 +76,21 @@ bool REAL_NAME(part_springs_want)(const struct system *system, const struct plan
                                   const struct plan_part *part, uint64_t index, uint64_t count,
                                   struct node_lists *lists)
 {
-    const uint64_t end = index + count;
-    while (index < end) {
-        const size_t chunk = chunk_of_index(system, index);
-        const uint64_t last = min_u64(end, chunk_indices(system, chunk).end);
+    const struct plan *plan = system->plan;
+    const uint64_t end = number_from(plan, index + count), listed = plan_fragile_off_grid(plan);
+    for (uint64_t number = number_from(plan, index); number < end;) {
+        const size_t chunk = (size_t)(number / SUM_CHUNK);
+        uint64_t last = min_u64(end, numbers_of_chunk(system, chunk).end);
+        if (number < listed) // indices of springs on a grid do not follow those before them
+            last = min_u64(last, listed);
         if (!evaluates(part, chunk)) {
-            const int owner = plan_part_of_fragile(system->topology, system->plan, parts, chunk);
-            if (!REAL_NAME(node_lists_want_pair)(lists, owner, index, last - index))
+            const uint64_t first = plan_fragile_index(plan, number);
+            const int owner = plan_part_of_fragile(system->topology, plan, parts, chunk);
+            if (!REAL_NAME(node_lists_want_pair)(lists, owner, first,
+                                                 plan_fragile_index(plan, last - 1) + 1 - first))
                 return false;
         }
-        index = last;
+        number = last;
     }
     return true;
 }
@@ -110,6 +125,16 @@ bool REAL_NAME(part_springs_want_at)(const struct system *system, const struct p
                                      struct node_lists *lists)
 {
     const struct topology *topology = system->topology;
+    for (size_t b = 0; has_states(system) && b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const bool any = max_u64(body->first_node, nodes.first) <
+                         min_u64(body->first_node + body->node_count, nodes.end);
+        if (any && body->spring_count > 0 && !plan_grid_of_body(system->plan, b) &&
+            !REAL_NAME(part_springs_want)(system, parts, part,
+                                          plan_off_grid_index(system->plan, body->first_spring),
+                                          body->spring_count, lists))
+            return false;
+    }
     for (size_t g = 0; has_states(system) && g < system->plan->grid_count; g++) {
         const struct plan_grid *grid = &system->plan->grids[g];
         const struct topology_body *body = &topology->bodies[grid->body];
@@ -180,43 +205,11 @@ static const char *take_piece(const struct state *s, const uint64_t piece[2], co
     return from + flags + lengths;
 }
 
-// Of springs on no grid every rank gets all states from those who count them.
-static void share_listed(const struct system *system, const struct plan_part *part)
-{
-    const struct state *s = system->state;
-    const size_t count = (size_t)plan_fragile_off_grid(system->plan);
-    if (count == 0)
-        return;
-    double *values = calloc(2 * count, sizeof *values);
-    if (!values)
-        ranks_abort(1, "out of memory for springs that break or yield");
-    for (size_t c = 0; c < part->fragile_count && part->fragile[c].number * SUM_CHUNK < count;
-         c++) {
-        const struct range range = numbers_of_chunk(system, part->fragile[c].number);
-        for (size_t i = range.first; part->fragile[c].counts && i < range.end && i < count; i++) {
-            const size_t index = (size_t)plan_fragile_index(system->plan, i);
-            values[2 * i] = s->broken ? s->broken[index] : 0;
-            values[2 * i + 1] = s->rest_length ? (double)s->rest_length[index] : 0;
-        }
-    }
-    ranks_add(values, 2 * count);
-    for (size_t i = 0; i < count; i++) {
-        const size_t index = (size_t)plan_fragile_index(system->plan, i);
-        if (s->broken)
-            s->broken[index] = values[2 * i] > 0;
-        if (s->rest_length)
-            s->rest_length[index] = (real)values[2 * i + 1];
-    }
-    free(values);
-}
-
-void REAL_NAME(part_springs_swap)(const struct system *system, const struct plan_part *part,
-                                  const struct node_lists *lists)
+void REAL_NAME(part_springs_swap)(const struct system *system, const struct node_lists *lists)
 {
     const struct state *s = system->state;
     if (!has_states(system))
         return;
-    share_listed(system, part);
     for (int r = 0; r < ranks_count(); r++) {
         char *to = lists->sent_counts[r] > 0 ? ranks_outgoing(lists->messages, r) : NULL;
         for (size_t i = 0; i < lists->sent_counts[r]; i++)

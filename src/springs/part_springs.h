@@ -1,8 +1,7 @@
 // The states of springs that break or yield where every rank holds only its part of the scene
 // (exchange.h): which are broken, and their rest lengths. A rank knows those of the chunks that it
 // evaluates (struct plan_chunk), which have all springs of its tiles. Those of other chunks it gets of the
-// rank that counts them, whenever it reads them: for sums of energies, bounds of the step, and frames. Of
-// springs on no grid, which are few, all ranks get all states then. Numeric.
+// rank that counts them, whenever it reads them: for sums of energies, bounds of the step, and frames. Numeric.
 #ifndef TAUT_SPRINGS_PART_SPRINGS_H
 #define TAUT_SPRINGS_PART_SPRINGS_H
 
@@ -24,10 +23,8 @@ bool REAL_NAME(part_springs_want_at)(const struct system *system, const struct p
 bool REAL_NAME(part_springs_connect)(const struct system *system, struct node_lists *lists,
                                      int tag);
 
-// A round: the states of what is wanted, and of all springs on no grid, := those of the ranks that count them.
-// By worker 0 alone.
-void REAL_NAME(part_springs_swap)(const struct system *system, const struct plan_part *part,
-                                  const struct node_lists *lists);
+// A round: the states of what is wanted := those of the ranks that count them. By worker 0 alone.
+void REAL_NAME(part_springs_swap)(const struct system *system, const struct node_lists *lists);
 
 // Whether this rank evaluates a spring, by its index in the state's arrays, or it is one on no grid.
 bool REAL_NAME(part_springs_knows)(const struct system *system, const struct plan_part *part,

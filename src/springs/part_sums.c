@@ -52,8 +52,7 @@ static bool want_springs(const struct system *system, uint64_t first, uint64_t e
         struct spring_view view;
         while (springs_next(&walk, &view))
             if (!want(wanted, view.a, view.count) || !want(wanted, view.b, view.count) ||
-                (view.state_index >= plan_off_grid_springs(system->plan) &&
-                 (view.broken || view.rest_length) &&
+                ((view.broken || view.rest_length) &&
                  !REAL_NAME(part_springs_want)(system, wanted->parts, wanted->part,
                                                view.state_index, view.count, wanted->springs)))
                 return false;

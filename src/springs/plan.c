@@ -294,22 +294,32 @@ static taut_status find_grids(const struct topology *topology, bool springs, boo
     return TAUT_OK;
 }
 
+size_t plan_ranges_add(struct plan_nodes *ranges, size_t count, struct plan_nodes body)
+{
+    struct plan_nodes *last = count > 0 ? &ranges[count - 1] : NULL;
+    if (body.count == 0)
+        return count;
+    if (last && last->first + last->count == body.first && last->count < RANGE_NODES) {
+        last->count += body.count;
+        return count;
+    }
+    ranges[count] = body;
+    return count + 1;
+}
+
 static taut_status list_off_grid(const struct topology *topology, struct plan *plan,
                                  taut_error *error)
 {
-    plan->off_grid_capacity = plan->grid_count + 1;
+    plan->off_grid_capacity = topology->body_count;
     plan->off_grid =
         memory_allocate(plan->allocator, plan->off_grid_capacity, sizeof *plan->off_grid);
     if (!plan->off_grid)
         return fail_memory(error, "the plan");
-    uint64_t node = 0;
-    for (size_t g = 0; g <= plan->grid_count; g++) {
-        const struct topology_body *body =
-            g < plan->grid_count ? &topology->bodies[plan->grids[g].body] : NULL;
-        uint64_t end = body ? body->first_node : topology->node_count;
-        if (end > node)
-            plan->off_grid[plan->off_grid_count++] = (struct plan_nodes){node, end - node};
-        node = body ? end + body->node_count : end;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct plan_nodes nodes = {body->first_node, body->node_count};
+        if (!plan_grid_of_body(plan, b))
+            plan->off_grid_count = plan_ranges_add(plan->off_grid, plan->off_grid_count, nodes);
     }
     return TAUT_OK;
 }

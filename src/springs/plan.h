@@ -18,6 +18,14 @@ struct plan_nodes {
     uint64_t first, count;
 };
 
+// Adds a body on no grid to ranges of nodes; returns how many there are then. A range has whole bodies that
+// follow each other, as many as it takes for RANGE_NODES. What is done in chunks of so many nodes, the sums of
+// the energy budget among it, begins with each range anew, so that ranks may have some of the ranges
+// (plan_parts.h); and few nodes in many bodies are few ranges.
+enum { RANGE_NODES = 1024 };
+
+size_t plan_ranges_add(struct plan_nodes *ranges, size_t count, struct plan_nodes body);
+
 struct plan {
     const taut_allocator *allocator;
     bool reference; // one block of springs and one of faces, in the topology's order
@@ -33,7 +41,7 @@ struct plan {
     struct plan_rings *rings;    // one for each body
     size_t ring_capacity;        // the number of bodies, or 0
     uint64_t tile_count;         // of all grids
-    struct plan_nodes *off_grid; // the nodes of bodies on no grid; length off_grid_count
+    struct plan_nodes *off_grid; // the nodes of bodies on no grid (plan_ranges_add)
     size_t off_grid_count, off_grid_capacity;
     // The springs that have entries in the state's arrays: those of `springs`, then those of
     // stateful grids.

@@ -58,16 +58,21 @@ static bool add_grid_places(const struct plan_grid *grid, struct places *places)
     return true;
 }
 
-bool plan_parts_whole(const struct topology *topology, const struct plan *plan)
+bool plan_parts_whole(const struct topology *topology, const struct plan *plan, int count)
 {
-    return plan->off_grid_count == 1 && 16 * plan->off_grid[0].count <= topology->node_count;
+    const uint64_t most =
+        max_u64(topology->node_count / 16, topology->node_count / (4 * (uint64_t)count));
+    bool whole = true;
+    for (size_t i = 0; i < plan->off_grid_count && whole; i++)
+        whole = plan->off_grid[i].count <= most;
+    return whole;
 }
 
 // All nodes at which a part may begin, ascending.
-static bool find_places(const struct topology *topology, const struct plan *plan,
+static bool find_places(const struct topology *topology, const struct plan *plan, int count,
                         struct places *places)
 {
-    const bool whole = plan_parts_whole(topology, plan);
+    const bool whole = plan_parts_whole(topology, plan, count);
     size_t g = 0, i = 0;
     while (g < plan->grid_count || i < plan->off_grid_count) {
         const bool is_grid =
@@ -116,7 +121,7 @@ taut_status plan_parts_make(const struct topology *topology, const struct plan *
         parts->block_cuts = calloc((size_t)count + 1, sizeof *parts->block_cuts);
     }
     if (!parts || !parts->cuts || !parts->chunk_cuts || !parts->block_cuts ||
-        !find_places(topology, plan, &places)) {
+        !find_places(topology, plan, count, &places)) {
         plan_parts_free(parts);
         free(places.items);
         return fail_memory(error, "the parts of ranks");
@@ -700,6 +705,7 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
         const uint64_t end = min_u64(part->end_node, body->first_node + body->node_count);
         if (first >= end)
             continue;
+        counts.off_grid += grid ? 0 : end - first;
         if (grid)
             counts.springs +=
                 count_grid_springs(grid, first - body->first_node, end - body->first_node);
@@ -724,16 +730,17 @@ taut_status plan_part_expect(const struct topology *topology, const struct expec
                              int count, int number, struct plan_part_counts *counts,
                              taut_error *error)
 {
-    struct plan_nodes off_grid = expected->off_grid;
     const struct plan plan = {.grids = expected->grids,
                               .grid_count = expected->grid_count,
                               .face_grids = expected->face_grids,
                               .face_grid_count = expected->face_grid_count,
-                              .off_grid = &off_grid,
-                              .off_grid_count = off_grid.count > 0};
+                              .off_grid = expected->off_grid,
+                              .off_grid_count = expected->off_grid_count};
     struct plan_parts *parts;
     struct plan_part part;
     *counts = (struct plan_part_counts){0};
+    if (!plan_parts_whole(topology, &plan, count))
+        return fail(error, TAUT_ERROR_UNSUPPORTED, "a body on no grid is divided");
     taut_status status = plan_parts_make(topology, &plan, count, &parts, error);
     if (status != TAUT_OK)
         return status;

@@ -1,6 +1,7 @@
 // Parts of a plan: which rank owns which nodes, and what it needs of the others. Every rank owns one
 // run of consecutive nodes, and no tile of a grid is divided: a rope and a cloth are cut between
-// tiles of rows, a lattice between layers of tiles, and nodes on no grid at multiples of PART_NODES.
+// tiles of rows, a lattice between layers of tiles, and nodes on no grid between small
+// bodies (plan_parts_whole), or at multiples of PART_NODES.
 // Numbers stay those of the whole scene, so that no other module translates any.
 //
 // A part computes the springs of its own tiles. It reads positions and velocities of nodes of
@@ -95,7 +96,6 @@ static inline bool plan_part_has_tile(const struct plan_part *part, const struct
 
 // Divides the plan into `count` parts of about the same number of nodes and springs. With too few
 // tiles, some parts have no nodes.
-// With few nodes on no grid beside grids (plan_parts_whole) all of them are in one part.
 taut_status plan_parts_make(const struct topology *topology, const struct plan *plan, int count,
                             struct plan_parts **result, taut_error *error);
 void plan_parts_free(struct plan_parts *parts);
@@ -120,9 +120,10 @@ struct plan_spring_piece plan_spring_piece(const struct topology *topology, cons
                                            const struct plan_parts *parts, uint64_t first,
                                            uint64_t end);
 
-// Whether bodies on no grid stay together: they follow each other, and have a sixteenth of all nodes at most,
-// so that they are few for one part, and every part may know all of them where that is rare.
-bool plan_parts_whole(const struct topology *topology, const struct plan *plan);
+// Whether every range of bodies on no grid (plan_ranges_add) is whole in one of `count` parts: each is small, with a
+// sixteenth of all nodes at most, or a quarter of what a part has on average, so that parts are of about the
+// same size.
+bool plan_parts_whole(const struct topology *topology, const struct plan *plan, int count);
 
 // The part of a node.
 int plan_part_of_node(const struct plan_parts *parts, uint64_t node);
@@ -148,6 +149,7 @@ struct plan_part_counts {
     uint64_t nodes, springs; // springs by their first node
     uint64_t halo_nodes, contribution_nodes;
     uint64_t own_contribution_nodes; // of its own tiles, to any others
+    uint64_t off_grid;               // of the nodes those on no grid
     int peers;                       // parts that it receives from
 };
 
@@ -157,13 +159,15 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
 
 // The same of part `number` of `count`, without springs, before there is a plan, of a scene whose bodies
 // will be on grids or whole in a part: of bodies only the numbers of their first nodes, nodes and springs are
-// read, and of grids only body, first node and tiling. TAUT_ERROR_MEMORY.
+// read, and of grids only body, first node and tiling. TAUT_ERROR_MEMORY; TAUT_ERROR_UNSUPPORTED: some body will
+// not be whole.
 struct expected_grids {
     struct plan_grid *grids;
     size_t grid_count;
     struct plan_face_grid *face_grids;
     size_t face_grid_count;
-    struct plan_nodes off_grid; // of all bodies on no grid
+    struct plan_nodes *off_grid; // of bodies on no grid
+    size_t off_grid_count;
 };
 
 taut_status plan_part_expect(const struct topology *topology, const struct expected_grids *expected,

@@ -6,6 +6,7 @@
 #include "contact/surface_contact.h"
 #include "elements/elements.h"
 #include "integrate/integrate.h"
+#include "ranks/ranks.h"
 #include "stability/computed_steps.h"
 #include "stability/step_bounds.h"
 #include "springs/exchange.h"
@@ -81,6 +82,12 @@ void REAL_NAME(critical_step_weights)(const struct system *system, uint64_t firs
 bool REAL_NAME(critical_step_uses_cliques)(const struct system *system)
 {
     return REAL_NAME(spectral_bound_uses_cliques)(system->meter->spectral_bound);
+}
+
+void REAL_NAME(critical_step_collect_weights)(struct system *system, const uint64_t *cuts)
+{
+    if (ranks_all(REAL_NAME(critical_step_has_weights)(system)))
+        REAL_NAME(spectral_bound_collect_weights)(system->meter->spectral_bound, cuts);
 }
 
 void REAL_NAME(critical_step_set_weights)(struct system *system, const double *weights,

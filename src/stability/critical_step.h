@@ -27,6 +27,7 @@ bool REAL_NAME(critical_step_has_weights)(const struct system *system);
 void REAL_NAME(critical_step_weights)(const struct system *system, uint64_t first, uint64_t count,
                                       real *weights);
 bool REAL_NAME(critical_step_uses_cliques)(const struct system *system);
+void REAL_NAME(critical_step_collect_weights)(struct system *system, const uint64_t *cuts);
 void REAL_NAME(critical_step_set_weights)(struct system *system, const double *weights,
                                           bool cliques);
 

@@ -1,6 +1,6 @@
 // What gas and wind add to the blocks of nodes (face_bound.h). Gas needs the volume that all faces of a body enclose,
 // and a sum over all of its nodes, wind the faces at a node. Where ranks hold only their parts, each has what is
-// added to the nodes of its chunks, and to those of small bodies on no grid.
+// added to the nodes of its chunks, and to all nodes of bodies on no grid that have some of these or of its own.
 #include "stability/face_bound.h"
 
 #include <string.h>
@@ -355,14 +355,17 @@ static void add_wind(struct face_bound *bound, const struct body_part *part)
 
 // ---- All faces
 
-// What this rank updates of a body: the nodes of its chunks; of bodies on no grid, of which every rank finds the
-// weights, all.
+// What this rank updates of a body: the nodes of its chunks, none of a body on no grid whose bounds others find
+// (exchange_bounds_body), otherwise all.
 static struct body_part part_of_body(const struct system *system, size_t index)
 {
     const struct topology_body *body = &system->topology->bodies[index];
     const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
     struct body_part part = {.body = body, .index = index, .nodes = {first, end}};
-    part.shared = REAL_NAME(exchange_has_part)(system) && plan_grid_of_body(system->plan, index);
+    const bool parts = REAL_NAME(exchange_has_part)(system);
+    part.shared = parts && plan_grid_of_body(system->plan, index);
+    if (parts && !part.shared && !REAL_NAME(exchange_bounds_body)(system, index))
+        part.nodes.end = part.nodes.first;
     if (part.shared) {
         const struct range chunks = REAL_NAME(exchange_chunk_nodes)(system);
         part.nodes.first = min_u64(end, max_u64(first, chunks.first));
@@ -377,7 +380,7 @@ void REAL_NAME(face_bound_update)(struct face_bound *bound, struct bound_weights
     for (size_t b = 0; b < bound->system->topology->body_count; b++) {
         const struct body_part part = part_of_body(bound->system, b);
         const size_t count = part.nodes.end - part.nodes.first;
-        if (!faces_act(part.body, bound->windy))
+        if (!faces_act(part.body, bound->windy) || (count == 0 && !part.shared))
             continue;
         if (count > 0)
             memset(part_of_node(bound, part.nodes.first), 0, count * sizeof *bound->parts);

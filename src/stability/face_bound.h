@@ -5,20 +5,24 @@
 
 #include "stability/spectral_bound.h"
 
-// The weights of nodes whose springs are in no rows; all others have 1.
+// The weights of nodes whose springs are in no rows, 0 for 1; all others have 1.
 struct bound_weights {
     struct range nodes;
     const real *values;
 };
 
+static inline real bound_weight(const struct bound_weights *weights, size_t node)
+{
+    const bool known = node >= weights->nodes.first && node < weights->nodes.end;
+    const real weight = known ? weights->values[node - weights->nodes.first] : 0;
+    return weight == 0 ? 1 : weight;
+}
+
 // The share of the first node in a term of two nodes, in units of one half: 1 + (weight of the
 // other) / (its own).
 static inline real bound_share(const struct bound_weights *weights, size_t node, size_t other)
 {
-    const struct range nodes = weights->nodes;
-    if (node < nodes.first || node >= nodes.end || other < nodes.first || other >= nodes.end)
-        return 2;
-    return 1 + weights->values[other - nodes.first] / weights->values[node - nodes.first];
+    return 1 + bound_weight(weights, other) / bound_weight(weights, node);
 }
 
 struct face_bound;

@@ -3,6 +3,7 @@
 // (face_bound.h). The search for the smallest step is left to step_bounds.c.
 #include "stability/spectral_bound.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -13,6 +14,7 @@
 #include "elements/elements.h"
 #include "forces/forces.h"
 #include "integrate/integrate.h"
+#include "ranks/ranks.h"
 #include "springs/exchange.h"
 #include "springs/springs.h"
 #include "springs/tangent.h"
@@ -36,7 +38,6 @@
 
 struct clique {
     struct range nodes;
-    uint64_t free;           // free nodes
     real stiffness, damping; // c, for K and for C
 };
 
@@ -78,13 +79,10 @@ static bool may_be_clique(const struct system *system, size_t index)
     return nodes > 3 && springs > CLIQUE_DENSITY * nodes * (nodes - 1) / 2;
 }
 
-static struct clique begin(const struct system *system, const struct topology_body *body)
+static struct clique begin(const struct topology_body *body)
 {
     size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
-    struct clique clique = {.nodes = {first, end}, .stiffness = REAL_HUGE, .damping = REAL_HUGE};
-    for (size_t i = first; i < end; i++)
-        clique.free += system->constants->inverse_mass[i] != 0;
-    return clique;
+    return (struct clique){.nodes = {first, end}, .stiffness = REAL_HUGE, .damping = REAL_HUGE};
 }
 
 // The constants of a clique are the least of its springs.
@@ -157,7 +155,7 @@ static size_t list_candidates(const struct system *system, struct candidate *can
         const struct topology_body *body = &topology->bodies[b];
         if (!may_be_clique(system, b))
             continue;
-        candidates[count++] = (struct candidate){.clique = begin(system, body),
+        candidates[count++] = (struct candidate){.clique = begin(body),
                                                  .wanted = body->spring_count,
                                                  .first_pair = *pair_count,
                                                  .single = true};
@@ -208,11 +206,19 @@ static void free_cliques(const struct system *system, struct cliques *cliques)
 
 enum { LISTED_WIDTH = 3 * BLOCK_WIDTH };
 
+// The nodes of bodies on no grid that follow each other, and their springs, by their indices in the constants.
+struct listed_run {
+    struct range nodes, springs;
+};
+
 struct listed_bound {
     struct system *system;
-    struct range nodes;
-    real *blocks; // for each node a block of K, one of C and one of -K
-    real *weights, *next_weights;
+    struct range nodes; // from the first to the last; arrays have memory for those of the runs only
+    // Of this rank (exchange_bounds_body), or all; capacity: the number of bodies.
+    struct listed_run *runs;
+    size_t run_count;
+    real *blocks;                 // for each node a block of K, one of C and one of -K
+    real *weights, *next_weights; // 0: 1
     struct cliques cliques;
 };
 
@@ -221,10 +227,42 @@ static size_t node_count(const struct listed_bound *listed)
     return listed->nodes.end - listed->nodes.first;
 }
 
+// By one worker, at an update: of several ranks that hold only their parts each has some of the bodies.
+static void find_runs(struct listed_bound *listed)
+{
+    const struct system *system = listed->system;
+    const struct topology *topology = system->topology;
+    const bool parts = REAL_NAME(exchange_has_part)(system);
+    size_t spring = 0;
+    listed->run_count = 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+        if (plan_grid_of_body(system->plan, b))
+            continue;
+        const struct range springs = {spring, spring + (size_t)body->spring_count};
+        spring = springs.end;
+        if (parts && !REAL_NAME(exchange_bounds_body)(system, b))
+            continue;
+        struct listed_run *last =
+            listed->run_count > 0 ? &listed->runs[listed->run_count - 1] : NULL;
+        if (last && last->nodes.end == first && last->springs.end == springs.first) {
+            last->nodes.end = end;
+            last->springs.end = springs.end;
+        } else {
+            listed->runs[listed->run_count++] = (struct listed_run){{first, end}, springs};
+        }
+    }
+}
+
 static void reset_weights(struct listed_bound *listed)
 {
-    for (size_t i = 0; i < node_count(listed); i++)
-        listed->weights[i] = 1;
+    find_runs(listed);
+    for (size_t r = 0; r < listed->run_count; r++) {
+        const struct range nodes = listed->runs[r].nodes;
+        memset(listed->weights + (nodes.first - listed->nodes.first), 0,
+               (nodes.end - nodes.first) * sizeof *listed->weights);
+    }
 }
 
 static void free_listed(struct listed_bound *listed)
@@ -236,6 +274,8 @@ static void free_listed(struct listed_bound *listed)
     memory_release(allocator, listed->blocks, LISTED_WIDTH * count, sizeof *listed->blocks);
     memory_release(allocator, listed->weights, count, sizeof *listed->weights);
     memory_release(allocator, listed->next_weights, count, sizeof *listed->next_weights);
+    memory_release(allocator, listed->runs, listed->system->topology->body_count,
+                   sizeof *listed->runs);
     free_cliques(listed->system, &listed->cliques);
     memory_release(allocator, listed, 1, sizeof *listed);
 }
@@ -254,7 +294,8 @@ static taut_status make_listed(struct system *system, struct listed_bound **resu
     listed->blocks = memory_allocate(allocator, LISTED_WIDTH * count, sizeof *listed->blocks);
     listed->weights = memory_allocate(allocator, count, sizeof *listed->weights);
     listed->next_weights = memory_allocate(allocator, count, sizeof *listed->next_weights);
-    if (!listed->blocks || !listed->weights || !listed->next_weights) {
+    listed->runs = memory_allocate(allocator, system->topology->body_count, sizeof *listed->runs);
+    if (!listed->blocks || !listed->weights || !listed->next_weights || !listed->runs) {
         free_listed(listed);
         return fail_memory(error, "the critical step");
     }
@@ -263,7 +304,6 @@ static taut_status make_listed(struct system *system, struct listed_bound **resu
         free_listed(listed);
         return status;
     }
-    reset_weights(listed);
     *result = listed;
     return TAUT_OK;
 }
@@ -280,12 +320,17 @@ static struct bound_weights weights_of(const struct listed_bound *listed)
     return (struct bound_weights){listed->nodes, listed->weights};
 }
 
+static real weight_of(const struct listed_bound *listed, size_t node)
+{
+    const struct bound_weights weights = weights_of(listed);
+    return bound_weight(&weights, node);
+}
+
 // Sets the next weight of a node to `factor` times its present one. A swap, by one worker, makes
 // the next weights the present ones; another swap restores the previous ones.
 static void scale_weight(struct listed_bound *listed, size_t node, double factor)
 {
-    size_t i = node - listed->nodes.first;
-    listed->next_weights[i] = listed->weights[i] * (real)factor;
+    listed->next_weights[node - listed->nodes.first] = weight_of(listed, node) * (real)factor;
 }
 
 static void swap_weights(struct listed_bound *listed)
@@ -345,14 +390,14 @@ static void add_spring(const struct listed_bound *listed, size_t spring)
     const struct system *system = listed->system;
     const uint32_t *ends = system->constants->spring_nodes[spring];
     const real *is_free = system->constants->inverse_mass;
-    const real *weights = listed->weights - listed->nodes.first;
+    const struct bound_weights weights = weights_of(listed);
     const struct clique *clique = clique_of(&listed->cliques, ends[0]);
     struct spring_sides it = sides_of(system, spring, ends[0], ends[1]);
     if (clique && is_free[ends[0]] != 0 && is_free[ends[1]] != 0)
         soften(&it, clique);
     for (int end = 0; end < 2; end++) {
         const uint32_t node = ends[end], other = ends[1 - end];
-        const real factor = is_free[other] != 0 ? 1 + weights[other] / weights[node] : 1;
+        const real factor = is_free[other] != 0 ? bound_share(&weights, node, other) : 1;
         real *block = block_of(listed, node);
         block_add(block, it.u[0], it.u[1], it.u[2], factor * it.k, factor * it.k_across);
         if (it.c > 0)
@@ -366,33 +411,64 @@ static void add_spring(const struct listed_bound *listed, size_t spring)
 
 static void add_clique(const struct listed_bound *listed, const struct clique *clique)
 {
+    uint64_t free = 0; // nodes
+    for (size_t node = clique->nodes.first; node < clique->nodes.end; node++)
+        free += listed->system->constants->inverse_mass[node] != 0;
     for (size_t node = clique->nodes.first; node < clique->nodes.end; node++)
         for (int element = 0; element < 3; element++) {
             real *block = block_of(listed, node);
-            block[element] += (real)clique->free * clique->stiffness;
-            block[BLOCK_WIDTH + element] += (real)clique->free * clique->damping;
+            block[element] += (real)free * clique->stiffness;
+            block[BLOCK_WIDTH + element] += (real)free * clique->damping;
         }
+}
+
+// The first run that ends after a node.
+static size_t run_from(const struct listed_bound *listed, size_t node)
+{
+    size_t low = 0, high = listed->run_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (node >= listed->runs[middle].nodes.end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 // Updates to the present state, by one worker.
 static void update_listed(struct listed_bound *listed)
 {
     const struct system *system = listed->system;
-    memset(listed->blocks, 0, LISTED_WIDTH * node_count(listed) * sizeof *listed->blocks);
-    for (size_t i = 0; i < (size_t)system->constants->springs; i++)
-        if (!spring_is_broken(system, i))
-            add_spring(listed, i);
-    for (size_t i = 0; listed->cliques.used && i < listed->cliques.count; i++)
-        add_clique(listed, &listed->cliques.list[i]);
+    find_runs(listed);
+    for (size_t r = 0; r < listed->run_count; r++) {
+        const struct range nodes = listed->runs[r].nodes;
+        memset(block_of(listed, nodes.first), 0,
+               LISTED_WIDTH * (nodes.end - nodes.first) * sizeof *listed->blocks);
+    }
+    // All springs may be in any order; where there are only some runs they have that of their bodies.
+    for (size_t r = 0; r < listed->run_count; r++)
+        for (size_t i = listed->runs[r].springs.first; i < listed->runs[r].springs.end; i++)
+            if (!spring_is_broken(system, i))
+                add_spring(listed, i);
+    for (size_t i = 0; listed->cliques.used && i < listed->cliques.count; i++) {
+        const struct clique *clique = &listed->cliques.list[i];
+        const size_t r = run_from(listed, clique->nodes.first);
+        if (r < listed->run_count && range_has(listed->runs[r].nodes, clique->nodes.first))
+            add_clique(listed, clique);
+    }
 }
 
 static void add_listed(const struct listed_bound *listed, bool negative,
                        struct bound_blocks *blocks)
 {
-    const size_t end_of_blocks = blocks->first + blocks->count;
-    const size_t first = listed->nodes.first > blocks->first ? listed->nodes.first : blocks->first;
-    const size_t end = listed->nodes.end < end_of_blocks ? listed->nodes.end : end_of_blocks;
-    for (size_t node = first; node < end; node++) {
+    const size_t end = blocks->first + blocks->count;
+    for (size_t node = blocks->first, r = run_from(listed, node); node < end; node++) {
+        if (r < listed->run_count && node >= listed->runs[r].nodes.end)
+            r++;
+        if (r == listed->run_count || listed->runs[r].nodes.first >= end)
+            break;
+        node = (size_t)max_u64(node, listed->runs[r].nodes.first);
         const real *block = block_of(listed, node);
         for (int element = 0; element < BLOCK_WIDTH; element++) {
             blocks->stiffness[element][node - blocks->first] += block[element];
@@ -820,18 +896,20 @@ void REAL_NAME(spectral_bound_reweight)(struct spectral_bound *bound, const stru
                                         double least, const struct worker *worker)
 {
     const double floor = 1e-3;
-    struct range all = bound->listed->nodes;
-    struct range share = worker_share(worker, all.end - all.first, 1);
     struct bound_blocks blocks;
-    for (size_t first = all.first + share.first; first < all.first + share.end;) {
-        size_t left = all.first + share.end - first;
-        size_t count = left < BOUND_NODES ? left : BOUND_NODES;
-        REAL_NAME(spectral_bound_blocks)(bound, first, count, false, &blocks);
-        for (size_t i = 0; i < count; i++) {
-            double own = own_step(bound, &blocks, i, form);
-            scale_weight(bound->listed, first + i, fmax(floor, least / own));
+    for (size_t r = 0; r < bound->listed->run_count; r++) {
+        const struct range all = bound->listed->runs[r].nodes;
+        const struct range share = worker_share(worker, all.end - all.first, 1);
+        for (size_t first = all.first + share.first; first < all.first + share.end;) {
+            size_t left = all.first + share.end - first;
+            size_t count = left < BOUND_NODES ? left : BOUND_NODES;
+            REAL_NAME(spectral_bound_blocks)(bound, first, count, false, &blocks);
+            for (size_t i = 0; i < count; i++) {
+                double own = own_step(bound, &blocks, i, form);
+                scale_weight(bound->listed, first + i, fmax(floor, least / own));
+            }
+            first += count;
         }
-        first += count;
     }
     worker_barrier(worker);
     if (worker->index == 0)
@@ -855,22 +933,30 @@ bool REAL_NAME(spectral_bound_has_weights)(const struct spectral_bound *bound)
     return node_count(bound->listed) > 0;
 }
 
-static bool is_listed(const struct listed_bound *listed, size_t node)
-{
-    return node >= listed->nodes.first && node < listed->nodes.end;
-}
-
 real REAL_NAME(spectral_bound_weight)(const struct spectral_bound *bound, size_t node)
 {
-    const struct listed_bound *listed = bound->listed;
-    return is_listed(listed, node) ? listed->weights[node - listed->nodes.first] : 1;
+    return weight_of(bound->listed, node);
 }
 
 void REAL_NAME(spectral_bound_set_weight)(struct spectral_bound *bound, size_t node, real weight)
 {
     struct listed_bound *listed = bound->listed;
-    if (is_listed(listed, node))
+    if (range_has(listed->nodes, node))
         listed->weights[node - listed->nodes.first] = weight;
+}
+
+void REAL_NAME(spectral_bound_collect_weights)(struct spectral_bound *bound, const uint64_t *cuts)
+{
+    struct listed_bound *listed = bound->listed;
+    const int count = ranks_count();
+    uint64_t *own = calloc((size_t)count + 1, sizeof *own);
+    if (!own)
+        ranks_abort(1, "out of memory for the weights of the bound");
+    for (int r = 0; r <= count; r++)
+        own[r] =
+            min_u64(max_u64(cuts[r], listed->nodes.first), listed->nodes.end) - listed->nodes.first;
+    ranks_collect(listed->weights, sizeof *listed->weights, own, false);
+    free(own);
 }
 
 bool REAL_NAME(spectral_bound_uses_cliques)(const struct spectral_bound *bound)

@@ -119,6 +119,8 @@ void REAL_NAME(spectral_bound_restore_weights)(struct spectral_bound *bound, boo
 bool REAL_NAME(spectral_bound_has_weights)(const struct spectral_bound *bound);
 real REAL_NAME(spectral_bound_weight)(const struct spectral_bound *bound, size_t node);
 void REAL_NAME(spectral_bound_set_weight)(struct spectral_bound *bound, size_t node, real weight);
+// On rank 0 the weights that the ranks with nodes [cuts[r], [r + 1]) have of these. Collective.
+void REAL_NAME(spectral_bound_collect_weights)(struct spectral_bound *bound, const uint64_t *cuts);
 bool REAL_NAME(spectral_bound_uses_cliques)(const struct spectral_bound *bound);
 void REAL_NAME(spectral_bound_set_cliques)(struct spectral_bound *bound, bool use);
 
