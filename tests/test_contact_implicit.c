@@ -287,6 +287,41 @@ static void test_long_steps_do_not_pass(void **state)
             }
 }
 
+// A sphere that projects, and moves by two thicknesses in a step, pushes a sheet into another one: what is left
+// of a step that is cut ends inside, and is counted. At half a thickness no step is cut, and the sphere is clear.
+static void test_steps_that_leave_nodes_in_a_sphere_are_counted(void **state)
+{
+    (void)state;
+    static const char sheets[] =
+        "simulation: {integrator: %s, dt: %g, steps: 1}\n"
+        "contact: {thickness: 0.003}\n"
+        "bodies:\n"
+        "- {name: a, type: cloth, origin: [-0.1,0.055,-0.1], u: [0.2,0,0], v: [0,0,0.2],\n"
+        "   nodes: [11,11], mass: 0.1, springs: {structural: {stiffness: 50},\n"
+        "   shear: {stiffness: 50}}}\n"
+        "- {name: b, type: cloth, origin: [-0.1,0.066,-0.1], u: [0.2,0,0], v: [0,0,0.2],\n"
+        "   nodes: [11,11], mass: 0.1, springs: {structural: {stiffness: 50},\n"
+        "   shear: {stiffness: 50}}}\n"
+        "colliders: [{type: sphere, radius: 0.05, response: project, velocity: [0,6,0]}]\n";
+    static const char *const names[] = {"implicit_euler", "implicit_midpoint", "bdf2"};
+    for (int i = 0; i < 2 * 3; i++) {
+        const int steps = i % 2 ? 20 : 5;
+        taut_solver *solver = solver_of(sheets, names[i / 2], 5e-3 / steps);
+        double depth = 0;
+        advance(solver, (uint64_t)steps);
+        for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
+            const vec3 out = vec3_subtract(position_of(solver, node),
+                                           vec3_make(0, 6 * taut_solver_time(solver), 0));
+            depth = fmax(depth, 0.05 - vec3_length(out));
+        }
+        const struct surface_cuts cuts = solver_surface_cuts(solver);
+        assert_true(cuts.unresolved <= cuts.steps);
+        assert_true(i % 2 ? depth < 1e-6 && cuts.unresolved == 0
+                          : depth > 1e-3 && cuts.unresolved > 0);
+        taut_solver_destroy(solver);
+    }
+}
+
 // ---- Stiffness and the energy budget
 
 // A fifth of what is stable in a substep.
@@ -476,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_the_midpoint_method_keeps_its_order),
         cmocka_unit_test(test_a_curtain_does_not_pass_through_itself),
         cmocka_unit_test(test_long_steps_do_not_pass),
+        cmocka_unit_test(test_steps_that_leave_nodes_in_a_sphere_are_counted),
         cmocka_unit_test(test_xpbd_has_a_critical_step_of_contact),
         cmocka_unit_test(test_the_budget_closes),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),

@@ -672,8 +672,10 @@ static void print_contact(const struct run *run)
             vec3_length(vec3_make(cuts.lost[0], cuts.lost[1], cuts.lost[2])));
     if (cuts.unresolved > 0)
         printf(
-            "             in %s they may have done so all the same, where what is driven leaves "
-            "no way\n             within a step: give a smaller dt or a larger contact.stiffness\n",
+            "             in %s that was not possible, where what is driven leaves no way within "
+            "a\n"
+            "             step: surfaces may have passed all the same, or nodes are left inside a\n"
+            "             sphere; give a smaller dt or a larger contact.stiffness\n",
             human_counted(cuts.unresolved, "step").text);
 }
 

@@ -145,6 +145,12 @@ double REAL_NAME(surface_contact_cut_work)(const struct system *system);
 double REAL_NAME(surface_contact_fraction)(struct system *system, const struct worker *worker);
 void REAL_NAME(surface_contact_count_cut)(struct system *system);
 
+// An implicit step is projected before it is cut, and what is left of its motion may end inside a sphere that
+// moves: then it is counted as unresolved. For a step that has been cut, and is not counted yet. By all workers;
+// ends with a barrier.
+void REAL_NAME(surface_contact_count_sunk)(struct system *system, double time,
+                                           const struct worker *worker);
+
 // Whether a step has been cut since the last call. The same on every worker.
 bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct worker *worker);
 

@@ -298,3 +298,35 @@ void REAL_NAME(surface_lift_end)(struct system *system, bool resolved, const str
     }
     worker_barrier(worker);
 }
+
+// ---- Implicit steps
+
+// Nodes that are more than a tenth of the thickness inside a sphere that moves.
+static void sum_sunk(const struct system *system, const void *argument, struct range range,
+                     double sums[SUM_WIDTH])
+{
+    const double *time = argument, part = 0.1;
+    for (size_t c = 0; c < system->topology->collider_count; c++) {
+        const struct surface sphere = surface_at(system, c, *time);
+        if (sphere.it->response != RESPONSE_PROJECT || !moves(&sphere))
+            continue;
+        for (size_t node = range.first; node < range.end; node++) {
+            const size_t body = topology_body_of_node(system->topology, node);
+            const double least = 2 * part * system->surface_contact->half_thickness[body];
+            const vec3 out = vec3_subtract(state_position(system->state, node), sphere.centre);
+            if (system->constants->inverse_mass[node] != 0)
+                sums[0] += vec3_length(out) < sphere.radius - least;
+        }
+    }
+}
+
+void REAL_NAME(surface_contact_count_sunk)(struct system *system, double time,
+                                           const struct worker *worker)
+{
+    double sunk[SUM_WIDTH];
+    REAL_NAME(sum_over_chunks)
+    (system, (size_t)system->state->nodes, sum_sunk, &time, sunk, worker);
+    if (worker->index == 0)
+        system->surface_contact->cuts.unresolved += sunk[0] > 0;
+    worker_barrier(worker);
+}

@@ -1158,11 +1158,18 @@ static void update_friction(struct system *system, const struct worker *worker)
 // longer belong together; and the midpoint method would make nodes behind it bounce.
 static void cut_step(struct system *system, const struct worker *worker)
 {
-    const uint64_t before = REAL_NAME(surface_contact_cuts)(system).cuts;
-    REAL_NAME(mesh_colliders_pose)(system, step_time(system, system->state->step + 1), worker);
+    const double end = step_time(system, system->state->step + 1);
+    const struct surface_cuts before = REAL_NAME(surface_contact_cuts)(system);
+    REAL_NAME(mesh_colliders_pose)(system, end, worker);
     shorten(system, worker);
     REAL_NAME(limit_motion)(system, worker);
-    if (worker->index == 0 && REAL_NAME(surface_contact_cuts)(system).cuts > before)
+    worker_barrier(worker); // the first has counted
+    const struct surface_cuts after = REAL_NAME(surface_contact_cuts)(system);
+    const bool cut = after.cuts > before.cuts;
+    worker_barrier(worker); // all have read them
+    if (cut && after.unresolved == before.unresolved && any_moving_sphere(system, RESPONSE_PROJECT))
+        REAL_NAME(surface_contact_count_sunk)(system, end, worker);
+    if (worker->index == 0 && cut)
         system->state->previous_state_from = system->state->step + (is_midpoint(system) ? 2 : 1);
     worker_barrier(worker);
 }
