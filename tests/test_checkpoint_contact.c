@@ -119,6 +119,23 @@ static const struct impact IMPACTS[] = {
     {"two balls in steps of a thickness, which the projection would move through each other",
      FALLING_BALLS("velocity_verlet", "double", "0.0008"), 22, 36},
     {"the same with the method of order 4", FALLING_BALLS("rk4", "single", "0.0008"), 22, 36},
+    // Steps that are shortened as a whole are cut, too.
+    {"a cloth and a ball on a mesh that turns below them",
+     "precision: double\n"
+     "simulation: {integrator: implicit_midpoint, dt: 0.004, duration: 10}\n"
+     "environment: {gravity: [0, -9.81, 0]}\n"
+     "contact: {thickness: 0.008, friction_coefficient: 0.4}\n"
+     "bodies:\n"
+     "  - {name: cloth, type: cloth, origin: [-0.25, 0.3, 0.25], u: [0.5, 0, 0], v: [0, 0.1, "
+     "-0.5],\n"
+     "     nodes: [9, 9], mass: 0.2, stiffness: 500, damping: 0.2, velocity: [-1.7, -1.2, -0.7]}\n"
+     "  - {name: ball, type: sphere, center: [0.05, 0.13, 0], radius: 0.1, subdivisions: 1,\n"
+     "     mass: 0.2, stiffness: 500, damping: 0.2, velocity: [-1.6, -1.7, -2]}\n"
+     "colliders:\n"
+     "  - {type: mesh, file: '" TAUT_TEST_SOURCE
+     "/scenes/meshes/cube.asc', translate: [0, -1, 0],\n"
+     "     motion: {angular_velocity: [0, 60, 0], velocity: [0.1, 0, 0]}}\n",
+     22, 32},
     {"two balls before a sphere that projects", PUSHED_BALLS("velocity_verlet", "mixed"), 46, 60},
 };
 

@@ -1127,6 +1127,9 @@ static bool shorten(struct system *system, const struct worker *worker)
     double before = 0;
     if (counts_work)
         before = REAL_NAME(energy_total)(system, end, worker);
+    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_contact_note_kinetic)(system, kinetic);
     keep_fraction(system, fraction, bdf2 ? state_previous_positions(system->state) : it->base,
                   bdf2 ? state_previous_velocities(system->state) : it->velocity, worker);
     if (counts_work) {
