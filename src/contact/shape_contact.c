@@ -647,9 +647,11 @@ static double acting_normal_force(const struct system *system, size_t at,
 }
 
 // J, in an implicit step: the work of a force k `left` along the stretch, less what the spring has gained;
-// of a contact that stuck that of its damper. Near a sphere the way is not the change of the stretch.
+// of a contact that stuck that of its damper, whose force is at most k `limit`, and of one without memory
+// that the midpoint method forgets also that of the spring. Near a sphere the way is not the change of the
+// stretch.
 static double step_heat(const struct system *system, const struct shape_touch *touch,
-                        const struct shape_friction *it, vec3 stretch, double left)
+                        const struct shape_friction *it, vec3 stretch, double left, double limit)
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
     const struct surface surface = surface_at(system, touch->collider, shapes->start_time);
@@ -661,7 +663,11 @@ static double step_heat(const struct system *system, const struct shape_touch *t
     if (reached > left)
         return it->stiffness *
                (left / reached * vec3_dot(stretch, way) + (before * before - left * left) / 2);
-    return it->damping * vec3_dot(way, way) / shapes->step.elapsed;
+    double damping = it->damping;
+    if (!it->flags && shapes->step.first == 0)
+        damping += it->stiffness * system->contacts.friction_assumptions->way;
+    const double length = vec3_length(way);
+    return fmin(damping * length / shapes->step.elapsed, it->stiffness * limit) * length;
 }
 
 // As in friction.c, with the force of the barrier. Adds the heat, J.
@@ -691,7 +697,7 @@ static void update_touch(struct system *system, const struct shape_touch *touch,
         slides = false;
     }
     if (integrator_is_implicit(system->settings.integrator))
-        heat = step_heat(system, touch, &it, stretch, left);
+        heat = step_heat(system, touch, &it, stretch, left, limit);
     sums[0] += heat;
     // The normal of a node near a ball turns while it slides or rolls. What the anchor then has along the
     // new normal is left out at each step, or the spring would lose or gain energy as it turns.
