@@ -161,14 +161,22 @@ static inline const real *acting_parts(const struct friction_contact *it,
     return of->key & RECORD_FRAMED ? it->parts : it->closest;
 }
 
-// From the anchor to the first side, m.
+static inline vec3 way_between(struct point from, struct point to)
+{
+    return vec3_subtract(vec3_of_point(to), vec3_of_point(from));
+}
+
+// From the anchor to the first side, m: from positions, of which differences as `real` have the resolution of
+// an edge, however near the anchor is.
 static inline struct point from_anchor(const struct friction_contact *it,
                                        const struct friction_record *of)
 {
+    const struct point *p = it->at, origin = p[it->edges ? 2 : 1];
+    const vec3 base = it->edges ? way_between(p[0], p[1]) : way_between(p[1], p[2]);
     const double first = it->edges ? of->anchor[0] : -of->anchor[0];
-    vec3 way = vec3_of_point(it->from);
-    way = vec3_add(way, vec3_scale(first, vec3_of_point(it->bases[0])));
-    way = vec3_add(way, vec3_scale(-of->anchor[1], vec3_of_point(it->bases[1])));
+    vec3 way = way_between(origin, p[0]);
+    way = vec3_add(way, vec3_scale(first, base));
+    way = vec3_add(way, vec3_scale(-of->anchor[1], way_between(origin, p[3])));
     if (of->key & RECORD_FRAMED)
         way = vec3_add(way, vec3_scale(-of->anchor[2], vec3_of_point(it->up)));
     return (struct point){(real)way.x, (real)way.y, (real)way.z};
