@@ -145,6 +145,10 @@ double REAL_NAME(surface_contact_cut_work)(const struct system *system);
 double REAL_NAME(surface_contact_fraction)(struct system *system, const struct worker *worker);
 void REAL_NAME(surface_contact_count_cut)(struct system *system);
 
+// Counts `count` cuts of the present step that found no end, or takes them back where they are made again: the
+// step counts once, however many of its substeps and stages found none.
+void REAL_NAME(surface_contact_count_unresolved)(struct system *system, int count);
+
 // An implicit step is projected before it is cut, and what is left of its motion may end inside a sphere that
 // moves: then it is counted as unresolved. For a step that has been cut, and is not counted yet. By all workers;
 // ends with a barrier.

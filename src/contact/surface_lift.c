@@ -134,7 +134,8 @@ bool REAL_NAME(surface_lift_begin)(struct system *system, bool has_cut, const st
         it->way_kept = false;
         it->lifts = true;
         it->lifted_count = 0;
-        it->unresolved_before = it->cuts.unresolved - (has_cut && it->has_no_end);
+        REAL_NAME(surface_contact_count_unresolved)(system, has_cut && it->has_no_end ? -1 : 0);
+        it->no_ends_before = it->no_ends;
     }
     worker_barrier(worker);
     return it->starts[0] && it->starts[1] && it->starts[2];
@@ -294,7 +295,8 @@ void REAL_NAME(surface_lift_end)(struct system *system, bool resolved, const str
             REAL_NAME(surface_memory_has_run_out)(system);
         it->lifts = it->steps_known = false;
         it->displaced = true;
-        it->cuts.unresolved = it->unresolved_before + (!resolved || it->has_no_end);
+        const int no_ends = it->no_ends_before + (!resolved || it->has_no_end);
+        REAL_NAME(surface_contact_count_unresolved)(system, no_ends - it->no_ends);
     }
     worker_barrier(worker);
 }
@@ -327,6 +329,6 @@ void REAL_NAME(surface_contact_count_sunk)(struct system *system, double time,
     REAL_NAME(sum_over_chunks)
     (system, (size_t)system->state->nodes, sum_sunk, &time, sunk, worker);
     if (worker->index == 0)
-        system->surface_contact->cuts.unresolved += sunk[0] > 0;
+        REAL_NAME(surface_contact_count_unresolved)(system, sunk[0] > 0);
     worker_barrier(worker);
 }

@@ -557,7 +557,7 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
     if (cut)
         REAL_NAME(surface_contact_count_cut)(system);
     it->has_no_end = rounds == ROUNDS || stuck;
-    it->cuts.unresolved += it->has_no_end;
+    REAL_NAME(surface_contact_count_unresolved)(system, it->has_no_end);
     it->lists_due |= it->lists_due_next;
     it->lists_due_next = it->bounds_known = it->bounds_before = false;
     if (it->overshot)
@@ -797,6 +797,17 @@ void REAL_NAME(surface_contact_count_cut)(struct system *system)
     it->cuts.last = step;
 }
 
+void REAL_NAME(surface_contact_count_unresolved)(struct system *system, int count)
+{
+    struct surface_contact *it = system->surface_contact;
+    const uint64_t step = system->state->step + 1;
+    const bool has_counted = it->no_ends_step == step && it->no_ends > 0;
+    it->no_ends = (it->no_ends_step == step ? it->no_ends : 0) + count;
+    it->no_ends_step = step;
+    const bool counts = it->no_ends > 0;
+    it->cuts.unresolved = it->cuts.unresolved + counts - has_counted;
+}
+
 struct surface_cuts REAL_NAME(surface_contact_cuts)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -810,4 +821,5 @@ void REAL_NAME(surface_contact_put_cuts)(struct system *system, const struct sur
         return;
     it->cuts = *cuts;
     it->cuts_seen = cuts->cuts;
+    it->no_ends = 0;
 }

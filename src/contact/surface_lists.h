@@ -169,7 +169,9 @@ struct surface_contact {
     bool holds;                 // cuts move no node back into a sphere that moves
     struct lifted_node *lifted; // out of such ones, in this step
     size_t lifted_count, lifted_capacity;
-    uint64_t unresolved_before; // steps before this one
+    // Cuts of step `no_ends_step` that found no end; those before nodes are lifted in this cut.
+    uint64_t no_ends_step;
+    int no_ends, no_ends_before;
     struct node_change *changes;
     size_t change_count, change_capacity;
     size_t tile_count, tile_part_count; // and for how many there is space
