@@ -355,6 +355,36 @@ static void test_momentum_is_kept(void **state)
     }
 }
 
+// Rings and quads in any position: outlines that do not lie in a plane z = const have edges, too.
+static void test_outlines_collide_in_any_position(void **state)
+{
+    (void)state;
+    static const char *const outlines[] = {
+        "type: ring, radius: 0.12, nodes: 24",
+        "type: quad, origin: [-0.1, -0.1, 0], u: [0.2, 0, 0], v: [0, 0.2, 0]"};
+    static const char *const rotations[] = {"0, 0, 0", "0, 1, 0", "0, 90, 0", "30, 40, 50"};
+    for (int i = 0; i < 8; i++) {
+        taut_solver *solver = solver_of(
+            "precision: double\nsimulation: {dt: 1e-4, steps: 2500}\n"
+            "contact: {thickness: 0.006}\n"
+            "bodies:\n"
+            "- {name: a, %s, rotate: [%s], translate: [-0.3, 0.013, 0.021], mass: 0.1,\n"
+            "   stiffness: 500, damping: 0.1, velocity: [2, 0, 0]}\n"
+            "- {name: b, type: cloth, origin: [0, -0.2, -0.2], u: [0, 0.4, 0], v: [0, 0, 0.4],\n"
+            "   nodes: [9, 9], mass: 0.1, stiffness: 500, damping: 0.1}\n",
+            outlines[i % 2], rotations[i / 2]);
+        const uint64_t nodes = taut_solver_node_count(solver) - 81;
+        advance(solver, 2500);
+        double velocity[2] = {0, 0}; // of the outline and of the cloth
+        for (uint64_t node = 0; node < nodes + 81; node++)
+            velocity[node >= nodes] +=
+                velocity_of(solver, node).x / (double)(node < nodes ? nodes : 81);
+        assert_near(velocity[0] + velocity[1], 2, 1e-9);
+        assert_true(velocity[1] > 0.6);
+        taut_solver_destroy(solver);
+    }
+}
+
 static void test_energy_error_falls_with_the_square_of_dt(void **state)
 {
     (void)state;
@@ -1094,6 +1124,7 @@ int main(void)
         cmocka_unit_test(test_energy_of_every_step_is_that_of_brute_force),
         cmocka_unit_test(test_forces_are_the_slope_of_the_energy),
         cmocka_unit_test(test_momentum_is_kept),
+        cmocka_unit_test(test_outlines_collide_in_any_position),
         cmocka_unit_test(test_energy_error_falls_with_the_square_of_dt),
         cmocka_unit_test(test_a_curtain_does_not_pass_through_itself),
         cmocka_unit_test(test_a_fast_ball_is_stopped),

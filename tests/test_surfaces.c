@@ -59,6 +59,14 @@ static const struct expectation expectations[] = {
      "{name: b, type: quad, mass: 1, origin: [0,0,0], u: [1,0,0], v: [0,1,0], springs: {sides: " S
      "}}",
      4, 4, 0, 0},
+    {"turned ring",
+     "{name: b, type: ring, mass: 1, radius: 1, nodes: 70, rotate: [0,1,0], springs: {edges: " S
+     "}}",
+     70, 70, 0, 0},
+    {"turned quad, diagonals",
+     "{name: b, type: quad, mass: 1, origin: [0,0,0], u: [1,0,0], v: [0,0,1],\n"
+     "springs: {diagonals: " S "}}",
+     4, 4, 0, 0},
     {"mesh",
      "{name: b, type: mesh, file: '" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc', mass: 1,\n"
      "springs: {edges: " S "}}",
@@ -173,7 +181,7 @@ static void add_sides(struct set *edges, const uint32_t corners[3])
             set_add(edges, edge_from(corners[side], corners[(side + 1) % 3]));
 }
 
-// The faces of the topology, and those of lattices with one layer.
+// The faces of the topology, those of lattices with one layer, and the outlines of rings and quads.
 static void expect_faces(const struct topology *topology, struct set *triangles, struct set *edges)
 {
     for (uint64_t f = 0; f < topology->face_count; f++) {
@@ -193,6 +201,11 @@ static void expect_faces(const struct topology *topology, struct set *triangles,
         const bool line = lattice && (n[0] > 1) + (n[1] > 1) + (n[2] > 1) == 1;
         for (uint32_t i = 0; (body->type == BODY_ROPE || line) && i + 1 < body->node_count; i++)
             set_add(edges, edge_from(first + i, first + i + 1));
+        const bool outline = body->type == BODY_RING || body->type == BODY_QUAD;
+        for (uint64_t i = 0; outline && body->face_count == 0 && i < body->node_count; i++)
+            set_add(edges, edge_from((uint32_t)topology_internal_node(topology, first + i),
+                                     (uint32_t)topology_internal_node(
+                                         topology, first + (i + 1) % body->node_count)));
         if (!lattice || (n[0] > 1) + (n[1] > 1) + (n[2] > 1) != 2)
             continue;
         const uint32_t width = (uint32_t)(n[0] > 1 ? n[0] : n[1]);
@@ -348,9 +361,12 @@ static void test_cut_bodies(void **state)
         "{name: b, type: rope, mass: 1, from: [0,0,0], to: [1,0,0], nodes: 50, links: all,\n"
         "springs: {all: " S "}}",
         "{name: b, type: lattice, mass: 1, nodes: [1,1,50], spacing: 0.1, springs: {k1: " S "}}",
+        "{name: b, type: ring, mass: 1, radius: 1, nodes: 50, rotate: [0,90,0], springs: {edges: " S
+        "}}",
     };
     const uint64_t ends[][2] = {{0, 1}, {20, 21}, {21, 22}, {40, 41}};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
+        const bool is_ring = i == 3;
         taut_solver *solver = cut_solver(ropes[i], ends, 4, false);
         const struct topology *topology = solver_topology_for_tests(solver);
         struct surfaces surfaces = surfaces_of(topology);
@@ -359,8 +375,12 @@ static void test_cut_bodies(void **state)
             if (e != 0 && e != 20 && e != 21 && e != 40)
                 set_add(&edges, edge_from((uint32_t)topology_internal_node(topology, e),
                                           (uint32_t)topology_internal_node(topology, e + 1)));
+        if (is_ring)
+            set_add(&edges, edge_from((uint32_t)topology_internal_node(topology, 0),
+                                      (uint32_t)topology_internal_node(topology, 49)));
         check_surfaces(ropes[i], topology, &surfaces, &triangles, &edges);
-        assert_int_equal(surfaces.own_node_count, 48); // 0 and 21 have no edge
+        // 0 and 21 have no edge; 0 of the ring has one.
+        assert_int_equal(surfaces.own_node_count, is_ring ? 49 : 48);
         surfaces_free(&surfaces);
         taut_solver_destroy(solver);
     }

@@ -217,10 +217,12 @@ static taut_status cut_sheet(struct builder *builder, const struct sheet *sheet)
 
 // ---- Paths
 
-// Sets missing[i] to 1 unless a spring joins builder's nodes i and i + 1 of the body.
+// Sets missing[i] to 1 unless a spring joins builder's nodes i and i + 1 of the body, or the last node and
+// the first.
 static void find_missing(const struct topology *topology, const struct topology_body *body,
                          uint8_t *missing)
 {
+    const uint64_t last = body->node_count - 1;
     memset(missing, 1, (size_t)body->node_count);
     for (uint64_t s = 0; s < body->spring_count; s++) {
         const struct spring_run spring = topology_spring(topology, body->first_spring + s);
@@ -228,6 +230,8 @@ static void find_missing(const struct topology *topology, const struct topology_
         const uint64_t b = topology_builder_node(topology, spring.b) - body->first_node;
         if (a + 1 == b || b + 1 == a)
             missing[min_u64(a, b)] = 0;
+        else if (min_u64(a, b) == 0 && max_u64(a, b) == last)
+            missing[last] = 0;
     }
 }
 
@@ -737,6 +741,43 @@ static taut_status cut_listed(struct builder *builder, const struct topology_bod
     return cut_mesh(builder, &mesh);
 }
 
+// A ring or a quad that does not lie in a plane z = const has no faces (scene/build/enclosure.c): the edges
+// between its nodes that are springs, or all of a quad that has diagonals alone.
+static taut_status cut_outline(struct builder *builder, const struct topology_body *body)
+{
+    const taut_allocator *allocator = builder->allocator;
+    const size_t nodes = (size_t)body->node_count;
+    if (nodes > UINT32_MAX / 3)
+        return fail(builder->error, TAUT_ERROR_UNSUPPORTED,
+                    "body '%s' has more than %lu edges: too many for contact", body->name,
+                    (unsigned long)(UINT32_MAX / 3));
+    uint8_t *missing = memory_allocate(allocator, nodes, 1);
+    uint32_t(*edges)[3] = memory_allocate(allocator, nodes, sizeof *edges);
+    taut_status status =
+        missing && edges ? TAUT_OK : fail_memory(builder->error, "the surfaces of contact");
+    if (status == TAUT_OK) {
+        struct mesh mesh = {.first_node = body->first_node,
+                            .node_count = nodes,
+                            .faces = (const uint32_t(*)[3])edges,
+                            .corners = 2};
+        find_missing(builder->topology, body, missing);
+        const bool all = body->spring_count > 0 && !memchr(missing, 0, nodes);
+        for (size_t i = 0; i < nodes; i++) {
+            if (missing[i] && !all)
+                continue;
+            uint32_t *edge = edges[mesh.face_count++];
+            edge[0] = (uint32_t)topology_internal_node(builder->topology, body->first_node + i);
+            edge[1] = (uint32_t)topology_internal_node(builder->topology,
+                                                       body->first_node + (i + 1) % nodes);
+        }
+        if (mesh.face_count > 0)
+            status = cut_mesh(builder, &mesh);
+    }
+    memory_release(allocator, edges, nodes, sizeof *edges);
+    memory_release(allocator, missing, nodes, 1);
+    return status;
+}
+
 static taut_status cut_collider(struct builder *builder, const struct topology_collider *collider)
 {
     if (collider->face_count > UINT32_MAX / 3)
@@ -764,6 +805,8 @@ static taut_status cut_body(struct builder *builder, const struct topology_body 
         return cut_listed(builder, body);
     if (body->type == BODY_ROPE)
         return cut_path(builder, body);
+    if (body->type == BODY_RING || body->type == BODY_QUAD)
+        return cut_outline(builder, body);
     if (body->type != BODY_LATTICE)
         return TAUT_OK;
 
