@@ -159,6 +159,12 @@ static taut_status refuse(const taut_scene *scene, struct diagnostics *diagnosti
     return fail(error, TAUT_ERROR_SCENE, "%s", text);
 }
 
+// Of the second digit of a number.
+static double second_unit(double value)
+{
+    return value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
+}
+
 // By how much two surfaces cross: "; they are clear of each other once body 'b' has moved 0.02 m along
 // (1, 0, 0)"; nothing where they do not, or are of one body.
 static void describe_overlap(const taut_solver *solver, const struct surface_parts *parts,
@@ -174,12 +180,17 @@ static void describe_overlap(const taut_solver *solver, const struct surface_par
         solver->functions->surface_overlap(solver->system, one, other);
     if (!(overlap.way > 0))
         return;
-    double axis[3];
-    for (int i = 0; i < 3; i++) // 1e-17 says nothing
-        axis[i] = round(1000 * overlap.axis[i]) / 1000 + 0.0;
+    double axis[3], turned = 0;
+    for (int i = 0; i < 3; i++) { // 1e-17 says nothing
+        axis[i] = round(1e4 * overlap.axis[i]) / 1e4 + 0.0;
+        turned = fmax(turned, fabs(axis[i] - overlap.axis[i]));
+    }
+    // Rounded up, and longer by what the direction loses by being rounded.
+    const double way = overlap.way * (1 + 10 * turned), unit = second_unit(way) / 10;
+    const double printed = ceil(way / unit - 1e-6) * unit;
     snprintf(text, size,
              "; they are clear of each other once body '%.60s' has moved %.3g m along (%g, %g, %g)",
-             topology->bodies[one].name, overlap.way, axis[0], axis[1], axis[2]);
+             topology->bodies[one].name, printed, axis[0], axis[1], axis[2]);
 }
 
 // Two parts of which one is of a mesh collider, at whose position in the file this is reported.
@@ -361,12 +372,6 @@ static void note_relaxed(const taut_solver *solver, const taut_scene *scene,
                relaxed->bodies == 1 ? "y" : "ies", relaxed->farthest);
     if (diagnostics->count > count)
         diagnostics->items[count].level = DIAGNOSTIC_NOTE;
-}
-
-// Of the second digit of a number.
-static double second_unit(double value)
-{
-    return value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
 }
 
 // With two digits, so that what is printed with them is no less.

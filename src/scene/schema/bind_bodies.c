@@ -207,6 +207,14 @@ static void bind_body_contact(struct binder *binder, const struct bound *bound, 
     const struct dom_pair *pair = bound_find(bound, "contact");
     struct schema_part part = {&schema_body_contact, contact, false};
     struct bound content;
+    if (pair && pair->value.node->kind == DOM_SCALAR) { // as a switch
+        bind_report(
+            binder, pair->key_at, NULL,
+            "'contact' of a body is a mapping: '{self: false}' ends contact with itself, and "
+            "'contact: {pairs: [{bodies: [a, b], enabled: false}]}' of the scene that of a "
+            "pair");
+        return;
+    }
     if (!pair ||
         !bind_mapping(binder, &pair->value, schema_body_contact.what, &part, 1, false, &content))
         return;

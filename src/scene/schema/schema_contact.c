@@ -328,24 +328,41 @@ const char *schema_instead(const struct schema_table *table, const char *key)
 {
     static const char undamped[] = "it acts by contact, which has no damping of its own: bodies "
                                    "bounce as their springs and dampers do";
-    static const struct {
+    static const char coulomb[] = "give 'friction_coefficient'";
+    static const char pairs[] = "leave pairs of bodies out by 'contact: {pairs: [{bodies: [a, b], "
+                                "enabled: false}]}' of the scene";
+    static const struct schema_table *const mesh = &schema_collider_shapes[COLLIDER_MESH];
+    const struct {
+        const struct schema_table *table;
         const char *key, *instead;
-    } of_mesh[] = {
-        {"response", "it always acts by contact, as 'response: contact' of other colliders; leave "
-                     "the key out"},
-        {"stiffness",
+    } all[] = {
+        {mesh, "response",
+         "it always acts by contact, as 'response: contact' of other colliders; leave "
+         "the key out"},
+        {mesh, "stiffness",
          "it acts by contact, whose stiffness is that of the section 'contact: {stiffness: ...}'"},
-        {"absorption", undamped},
-        {"friction", "it acts by contact, with Coulomb friction: give 'friction_coefficient'"},
-        {"restitution", undamped},
-        {"keep", "it acts by contact, with Coulomb friction: give 'friction_coefficient'"},
-        {"thickness",
+        {mesh, "absorption", undamped},
+        {mesh, "friction",
+         "it acts by contact, with Coulomb friction: give 'friction_coefficient'"},
+        {mesh, "restitution", undamped},
+        {mesh, "keep", "it acts by contact, with Coulomb friction: give 'friction_coefficient'"},
+        {mesh, "thickness",
          "its distance from bodies is that of the section 'contact: {thickness: ...}'"},
-        {"velocity", "give 'motion: {velocity: ...}'"},
-        {"center", "give 'translate'"},
+        {mesh, "velocity", "give 'motion: {velocity: ...}'"},
+        {mesh, "center", "give 'translate'"},
+        {&schema_body, "friction_coefficient", "give 'contact: {friction_coefficient: ...}'"},
+        {&schema_body, "self", "give 'contact: {self: ...}'"},
+        {&schema_contact, "friction", coulomb},
+        {&schema_contact, "mu", coulomb},
+        {&schema_body_contact, "friction", coulomb},
+        {&schema_body_contact, "mu", coulomb},
+        {&schema_collider, "mu", coulomb},
+        {&schema_body_contact, "between", pairs},
+        {&schema_body_contact, "enabled", pairs},
+        {&schema_body_contact, "pairs", pairs},
     };
-    for (size_t i = 0; i < sizeof of_mesh / sizeof of_mesh[0]; i++)
-        if (table == &schema_collider_shapes[COLLIDER_MESH] && strcmp(of_mesh[i].key, key) == 0)
-            return of_mesh[i].instead;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (table == all[i].table && strcmp(all[i].key, key) == 0)
+            return all[i].instead;
     return NULL;
 }
