@@ -64,16 +64,15 @@ struct totals {
     double mixed;               // and those with several materials
     double blocked_faces;       // faces in blocks
     double ringed, ring_faces;  // nodes and faces of bodies with gas that have vertex rings
-    double first_acting,
-        end_acting;      // from the first node of a body whose faces bound the step to the last
-    double outlines;     // faces of plane bodies
-    double grids;        // bodies that are grids
-    double grid_numbers; // nodes of grids times their directions
-    double shares;       // numbers in the shares of springs of weighted grids
-    double line_slots;   // slots in the lines solved by implicit integrators
-    double elements;     // bytes of elements beside springs
-    double layer_before; // nodes before those of a rank that elements of lattices read
-    double halo;         // nodes whose contributions are exchanged between tiles
+    double acting;              // nodes to which faces add a bound of the step
+    double outlines;            // faces of plane bodies
+    double grids;               // bodies that are grids
+    double grid_numbers;        // nodes of grids times their directions
+    double shares;              // numbers in the shares of springs of weighted grids
+    double line_slots;          // slots in the lines solved by implicit integrators
+    double elements;            // bytes of elements beside springs
+    double layer_before;        // nodes before those of a rank that elements of lattices read
+    double halo;                // nodes whose contributions are exchanged between tiles
     double first_renumbered, end_renumbered; // nodes from the first renumbered body to the last
     bool sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
@@ -269,9 +268,11 @@ static void count_body(struct totals *totals, const struct scene_body *body,
 
     const struct scene_wind *wind = &totals->scene->environment.wind;
     if (body->pressure.present || (wind->present && wind->relative && size->faces > 0)) {
-        totals->first_acting =
-            totals->end_acting > 0 ? totals->first_acting : totals->nodes - size->nodes;
-        totals->end_acting = totals->nodes;
+        const bool inside = wind->present && wind->relative && wind->law == WIND_NODE;
+        // A closed surface of triangles has half as many nodes.
+        totals->acting += size->directions > 0 && !size->is_sheet && !inside
+                              ? fmin(size->nodes, size->faces / 2 + 2)
+                              : size->nodes;
     }
 
     bool fragile = any_material(body, breaks) || any_material(body, yields);
@@ -600,10 +601,9 @@ static double shared_lines_bytes_of(const struct totals *totals, int count)
 // those of the rank.
 static double bound_bytes_of(const struct totals *totals)
 {
-    const double all = 128 * (totals->end_acting - totals->first_acting);
-    const double own = 128 * totals->part;
-    return 20 * totals->real * totals->bounded_off_grid +
-           (all < SPARSE_BYTES ? all : fmin(all, own));
+    const double all = 128 * totals->acting;
+    const double own = all * totals->part / totals->nodes;
+    return 20 * totals->real * totals->bounded_off_grid + (all < SPARSE_BYTES ? all : own);
 }
 
 // The threads of a team: their stacks, and their own arrays.

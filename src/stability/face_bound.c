@@ -20,18 +20,42 @@ struct node_part {
     vec3 gradient;
 };
 
+// Of 64 nodes which have a part, and how many nodes before them.
+struct node_marks {
+    uint64_t nodes;
+    size_t before;
+};
+
 struct face_bound {
     struct system *system;
     struct bound_weights weights; // at present
     struct range acting;          // from the first node of a body on which they act to the last
-    struct node_part *parts;      // of these
+    struct node_marks *marks;     // of these; the last one is an end marker
+    size_t mark_count;
+    struct node_part *parts; // of nodes with a face, so that the inside of lattices takes none
     size_t count;
     bool windy;
 };
 
+static bool has_part(const struct face_bound *bound, size_t node)
+{
+    const size_t i = node - bound->acting.first;
+    return bound->marks[i / 64].nodes >> (i % 64) & 1;
+}
+
+// The first part from a node on.
+static struct node_part *parts_from(const struct face_bound *bound, size_t node)
+{
+    const size_t i = node - bound->acting.first;
+    const struct node_marks *marks = &bound->marks[i / 64];
+    const uint64_t lower = marks->nodes & ((UINT64_C(1) << (i % 64)) - 1);
+    return bound->parts + marks->before + __builtin_popcountll(lower);
+}
+
+// Of a node with a face.
 static struct node_part *part_of_node(const struct face_bound *bound, size_t node)
 {
-    return &bound->parts[node - bound->acting.first];
+    return parts_from(bound, node);
 }
 
 static bool faces_act(const struct topology_body *body, bool windy)
@@ -59,7 +83,39 @@ void REAL_NAME(face_bound_free)(struct face_bound *bound)
         return;
     const taut_allocator *allocator = bound->system->allocator;
     memory_release(allocator, bound->parts, bound->count, sizeof *bound->parts);
+    memory_release(allocator, bound->marks, bound->mark_count, sizeof *bound->marks);
     memory_release(allocator, bound, 1, sizeof *bound);
+}
+
+static void mark_node(struct face_bound *bound, size_t node)
+{
+    const size_t i = node - bound->acting.first;
+    bound->marks[i / 64].nodes |= UINT64_C(1) << (i % 64);
+}
+
+// Wind of law `node` acts on all nodes of a body with faces.
+static void mark_all(struct face_bound *bound)
+{
+    const struct topology *topology = bound->system->topology;
+    const bool all = bound->windy && topology->environment.wind.law == WIND_NODE;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+        if (!faces_act(body, bound->windy))
+            continue;
+        for (size_t node = first; all && node < end; node++)
+            mark_node(bound, node);
+        for (uint64_t f = 0; !all && f < body->face_count; f++) {
+            const struct face face = topology_body_face(topology, body, f);
+            for (int corner = 0; corner < 3; corner++)
+                if (face.nodes[corner] != FACE_EDGE)
+                    mark_node(bound, face.nodes[corner]);
+        }
+    }
+    for (size_t m = 0; m < bound->mark_count; m++) {
+        bound->marks[m].before = bound->count;
+        bound->count += (size_t)__builtin_popcountll(bound->marks[m].nodes);
+    }
 }
 
 taut_status REAL_NAME(face_bound_make)(struct system *system, struct face_bound **result,
@@ -77,8 +133,12 @@ taut_status REAL_NAME(face_bound_make)(struct system *system, struct face_bound 
     bound->system = system;
     bound->windy = windy;
     bound->acting = find_acting(topology, windy);
-    bound->count = bound->acting.end - bound->acting.first;
-    bound->parts = memory_allocate(system->allocator, bound->count, sizeof *bound->parts);
+    bound->mark_count = (bound->acting.end - bound->acting.first) / 64 + 1;
+    bound->marks = memory_allocate(system->allocator, bound->mark_count, sizeof *bound->marks);
+    if (bound->marks) {
+        mark_all(bound);
+        bound->parts = memory_allocate(system->allocator, bound->count, sizeof *bound->parts);
+    }
     if (!bound->parts) {
         REAL_NAME(face_bound_free)(bound);
         return fail_memory(error, "the critical step");
@@ -89,7 +149,9 @@ taut_status REAL_NAME(face_bound_make)(struct system *system, struct face_bound 
 
 uint64_t REAL_NAME(face_bound_bytes)(const struct face_bound *bound)
 {
-    return bound ? sizeof *bound + bound->count * sizeof *bound->parts : 0;
+    return bound ? sizeof *bound + bound->count * sizeof *bound->parts +
+                       bound->mark_count * sizeof *bound->marks
+                 : 0;
 }
 
 // The corners and A n of a face; for an edge of a plane body, two corners and l n.
@@ -185,6 +247,8 @@ static double gradient_square(struct face_bound *bound, const struct body_part *
     for (int r = 0; r < count; r++) {
         const bool mine = r == rank || !part->shared;
         for (size_t i = part->nodes.first; mine && i < part->nodes.end; i++) {
+            if (!has_part(bound, i))
+                continue;
             vec3 g = part_of_node(bound, i)->gradient;
             if (system->constants->inverse_mass[i] != 0)
                 sum += vec3_dot(g, g) / topology_mass(system->topology, i);
@@ -292,6 +356,8 @@ static void add_gas(struct face_bound *bound, const struct body_part *part)
     }
     double rate = slope * gradient_square(bound, part);
     for (size_t i = part->nodes.first; i < part->nodes.end; i++) {
+        if (!has_part(bound, i))
+            continue;
         struct node_part *node = part_of_node(bound, i);
         double along = rate * topology_mass(system->topology, i);
         add_part(inside < 0 ? node->negative : node->stiffness, node->gradient, along, 0);
@@ -379,11 +445,13 @@ void REAL_NAME(face_bound_update)(struct face_bound *bound, struct bound_weights
     bound->weights = weights;
     for (size_t b = 0; b < bound->system->topology->body_count; b++) {
         const struct body_part part = part_of_body(bound->system, b);
-        const size_t count = part.nodes.end - part.nodes.first;
-        if (!faces_act(part.body, bound->windy) || (count == 0 && !part.shared))
+        const bool any = part.nodes.first < part.nodes.end;
+        if (!faces_act(part.body, bound->windy) || (!any && !part.shared))
             continue;
-        if (count > 0)
-            memset(part_of_node(bound, part.nodes.first), 0, count * sizeof *bound->parts);
+        if (any) {
+            struct node_part *first = parts_from(bound, part.nodes.first);
+            memset(first, 0, (size_t)(parts_from(bound, part.nodes.end) - first) * sizeof *first);
+        }
         if (part.body->pressure.present)
             add_gas(bound, &part);
         if (bound->windy && part.body->face_count > 0)
@@ -397,6 +465,8 @@ void REAL_NAME(face_bound_add)(const struct face_bound *bound, bool negative,
     const size_t first = max_u64(blocks->first, bound->acting.first);
     const size_t end = min_u64(blocks->first + blocks->count, bound->acting.end);
     for (size_t i = first - blocks->first; i + blocks->first < end; i++) {
+        if (!has_part(bound, blocks->first + i))
+            continue;
         const struct node_part *node = part_of_node(bound, blocks->first + i);
         for (int element = 0; element < BLOCK_WIDTH; element++)
             blocks->stiffness[element][i] += (real)node->stiffness[element];
