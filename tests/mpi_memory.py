@@ -203,3 +203,16 @@ def case_gas_in_a_lattice_takes_memory_for_its_surface():
         dt="5.0e-5", steps=2, wide=64, layers=288, more="", wind="", law=law + gas)), "--no-output")[0]
         for gas in ("", ", pressure: {amount: 5}"))
     expect(filled < plain + 40, f"{filled:.1f} instead of {plain:.1f} MiB")  # 144 for all nodes
+
+
+def case_many_bodies_are_planned_some_at_a_time():
+    """Lists of bodies are freed when the topology has theirs, and those of springs at nodes are never of all nodes."""
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    path = write("spheres.yaml", "simulation: {dt: 2.0e-5, steps: 2}\nenvironment: {gravity: [0, -9.81, 0]}\nbodies:\n" +
+                 "".join(f"  - {{name: s{i}, type: sphere, center: [{i}, 0, 0], radius: 0.2, subdivisions: 6, mass: 0.3, "
+                         "spring: {stiffness: 50}}\n" for i in range(40)))
+    nodes = 40 * 40962
+    base = max(peaks(4, "run", lattice(5), "--no-output"))
+    most = (max(peaks(4, "run", path, "--no-output")) - base) * 2 ** 20 / nodes
+    expect(most < 285, f"{most:.0f} bytes a node")

@@ -52,12 +52,14 @@ struct totals {
     double held_springs; // of the stored springs of grids, likewise
     double collider_nodes, collider_faces; // of mesh colliders
     double listed, listed_faces;           // in the topology's lists
-    double massed;                         // nodes of bodies that list masses
-    bool masses_differ;                    // in any body
+    double body_lists;          // bytes of lists of bodies that are in the topology's then
+    double massed;              // nodes of bodies that list masses
+    bool masses_differ;         // in any body
     double off_grid;            // nodes of bodies that the kernels do not compute as grids,
     double bounded_off_grid;    // and those of them whose bounds a rank finds
     bool bends_off_grid;        // some of them have elements
     double planned;             // springs on no such grid, listed or not
+    double largest_planned;     // and those of the body with the most
     double stored_grid_springs; // springs of grids that break or yield
     double fragile;             // planned springs that break or yield
     double columns, gathered;   // of packed springs, and those of them that gather
@@ -265,6 +267,9 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     totals->massed += own_masses && !by_grid ? size->nodes : 0;
     totals->masses_differ |= own_masses;
     totals->listed_faces += size->is_sheet ? 0 : size->faces;
+    totals->body_lists += (size->directions == 0 ? 8 * size->springs : 0) +
+                          (size->is_sheet ? 0 : 4 * size->face_arity * size->faces) +
+                          (is_renumbered(size) ? 4 * size->nodes + 4 * size->springs : 0);
 
     const struct scene_wind *wind = &totals->scene->environment.wind;
     if (body->pressure.present || (wind->present && wind->relative && size->faces > 0)) {
@@ -319,6 +324,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     double columns = 2 * size->springs / PACKED_LANES * lanes_a_half(size);
     totals->off_grid += size->nodes;
     totals->planned += size->springs;
+    totals->largest_planned = fmax(totals->largest_planned, size->springs);
     totals->fragile += fragile ? size->springs : 0;
     totals->columns += columns;
     totals->gathered += columns * gathered_share(size);
@@ -399,7 +405,9 @@ static void colour(struct memory_use *memory_use, const struct totals *totals)
 static void pack(struct memory_use *memory_use, const struct totals *totals)
 {
     enum { COLUMN = sizeof(struct packed_column), LANES = PACKED_LANES };
-    double node_springs = 8 * totals->nodes + 24 * totals->planned;
+    // Of some bodies at a time, with a million springs or a little more.
+    const double at_once = fmin(totals->planned, (1 << 20) + totals->largest_planned);
+    double node_springs = (24 + 8 * totals->off_grid / fmax(1, totals->planned)) * at_once;
     double ends = sizeof(uint32_t[LANES]), slots = sizeof(uint32_t[LANES]);
     double mixed = totals->mixed * sizeof(uint32_t[LANES]);
     double growing = totals->columns * (COLUMN + slots) + totals->gathered * ends + mixed +
@@ -758,6 +766,8 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     const struct system_functions *call =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
     allocate(&memory_use, topology_bytes_of(&totals) + collider_bytes_of(&totals));
+    release(&memory_use, totals.body_lists);
+    bodies -= totals.body_lists;
     plan(&memory_use, &totals);
     allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +
                               totals.elements + 3 * totals.real * totals.halo +

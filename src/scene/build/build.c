@@ -470,9 +470,28 @@ bool body_list_velocities(struct body *body)
     return body->velocities;
 }
 
+void bodies_release_lists(struct bodies *bodies)
+{
+    for (size_t b = 0; b < bodies->count; b++) {
+        struct body *body = &bodies->items[b];
+        const uint64_t springs = body->spring_count;
+        memory_release(NULL, body->node_order, body->node_count, sizeof *body->node_order);
+        memory_release(NULL, body->springs, springs, sizeof *body->springs);
+        memory_release(NULL, body->spring_order, springs, sizeof *body->spring_order);
+        memory_release(NULL, body->spring_materials, springs, sizeof *body->spring_materials);
+        memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
+        memory_release(NULL, body->faces, body->face_count * (uint64_t)body->face_arity,
+                       sizeof *body->faces); // NULL for a sheet
+        body->node_order = body->spring_order = body->spring_materials = body->faces = NULL;
+        body->springs = NULL;
+        body->rest_lengths = NULL;
+    }
+}
+
+// Without its lists.
 static void body_free(struct body *body)
 {
-    uint64_t nodes = body->node_count, springs = body->spring_count;
+    uint64_t nodes = body->node_count;
     for (size_t i = 0; i < body->motion_count; i++)
         memory_release(NULL, (void *)body->motions[i].pieces, body->motions[i].piece_count,
                        sizeof *body->motions[i].pieces);
@@ -482,22 +501,16 @@ static void body_free(struct body *body)
     memory_release(NULL, body->velocities, 3 * nodes, sizeof *body->velocities);
     memory_release(NULL, body->masses, nodes, sizeof *body->masses);
     memory_release(NULL, body->kinematic, nodes, sizeof *body->kinematic);
-    memory_release(NULL, body->node_order, nodes, sizeof *body->node_order);
     memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
-    memory_release(NULL, body->springs, springs, sizeof *body->springs);
-    memory_release(NULL, body->spring_order, springs, sizeof *body->spring_order);
     memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
-    memory_release(NULL, body->spring_materials, springs, sizeof *body->spring_materials);
-    memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
     memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);
-    memory_release(NULL, body->faces, body->face_count * (uint64_t)body->face_arity,
-                   sizeof *body->faces); // NULL for a sheet
 }
 
 void bodies_free(struct bodies *bodies)
 {
     if (!bodies)
         return;
+    bodies_release_lists(bodies);
     for (size_t i = 0; i < bodies->count; i++)
         body_free(&bodies->items[i]);
     memory_release(NULL, bodies->items, bodies->count, sizeof *bodies->items);

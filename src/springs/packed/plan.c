@@ -16,23 +16,25 @@ struct node_spring {
     uint32_t index; // into the plan's springs
 };
 
-// The springs of all nodes, node by node, those of a node sorted by material and then by the other
-// end.
+// The springs of the nodes of some bodies that follow each other, node by node, those of a node sorted by
+// material and then by the other end.
 struct node_springs {
-    uint64_t *start; // length node_count + 1
-    struct node_spring *items;
-    uint64_t node_count, count;
+    uint64_t first_node, node_count;
+    uint64_t first_spring, spring_count; // of the plan's
+    uint64_t *start;                     // length node_count + 1
+    struct node_spring *items;           // two for each spring
 };
 
 static void count_node_springs(const struct topology *topology, const struct plan *plan,
                                struct node_springs *springs)
 {
     struct spring_run near = {0};
-    for (uint64_t i = 0; i < plan->springs.element_count; i++) {
+    const uint64_t end = springs->first_spring + springs->spring_count;
+    for (uint64_t i = springs->first_spring; i < end; i++) {
         struct spring_run spring =
             topology_spring_near(topology, plan_element(&plan->springs, i), &near);
-        springs->start[spring.a + 1]++;
-        springs->start[spring.b + 1]++;
+        springs->start[spring.a - springs->first_node + 1]++;
+        springs->start[spring.b - springs->first_node + 1]++;
     }
     counting_sort_starts(springs->start, springs->node_count);
 }
@@ -41,13 +43,15 @@ static void place_node_springs(const struct topology *topology, const struct pla
                                struct node_springs *springs)
 {
     struct spring_run near = {0};
-    for (uint64_t i = 0; i < plan->springs.element_count; i++) {
+    const uint64_t end = springs->first_spring + springs->spring_count;
+    for (uint64_t i = springs->first_spring; i < end; i++) {
         struct spring_run spring =
             topology_spring_near(topology, plan_element(&plan->springs, i), &near);
+        uint64_t *start = springs->start + 1;
         uint32_t index = (uint32_t)i;
-        springs->items[springs->start[spring.a + 1]++] =
+        springs->items[start[spring.a - springs->first_node]++] =
             (struct node_spring){spring.material, spring.b, index};
-        springs->items[springs->start[spring.b + 1]++] =
+        springs->items[start[spring.b - springs->first_node]++] =
             (struct node_spring){spring.material, spring.a, index};
     }
 }
@@ -75,29 +79,60 @@ static void sort_node_springs(struct node_spring *items, size_t count)
         }
 }
 
-static taut_status node_springs_make(const struct topology *topology, const struct plan *plan,
-                                     struct node_springs *springs, taut_error *error)
-{
-    *springs = (struct node_springs){.node_count = topology->node_count,
-                                     .count = 2 * plan->springs.element_count};
-    springs->start = memory_allocate(NULL, (size_t)springs->node_count + 1, sizeof *springs->start);
-    springs->items = memory_allocate(NULL, (size_t)springs->count, sizeof *springs->items);
-    if (!springs->start || !springs->items)
-        return fail_memory(error, "the plan");
-    count_node_springs(topology, plan, springs);
-    place_node_springs(topology, plan, springs);
-    for (uint64_t node = 0; node < springs->node_count; node++)
-        sort_node_springs(springs->items + springs->start[node],
-                          (size_t)(springs->start[node + 1] - springs->start[node]));
-    return TAUT_OK;
-}
-
 static void node_springs_free(struct node_springs *springs)
 {
     if (springs->start)
         memory_release(NULL, springs->start, (size_t)springs->node_count + 1,
                        sizeof *springs->start);
-    memory_release(NULL, springs->items, (size_t)springs->count, sizeof *springs->items);
+    memory_release(NULL, springs->items, (size_t)(2 * springs->spring_count),
+                   sizeof *springs->items);
+    *springs = (struct node_springs){0};
+}
+
+// Of the nodes and springs whose numbers it has. False without memory.
+static bool node_springs_list(const struct topology *topology, const struct plan *plan,
+                              struct node_springs *springs)
+{
+    springs->start = memory_allocate(NULL, (size_t)springs->node_count + 1, sizeof *springs->start);
+    springs->items =
+        memory_allocate(NULL, (size_t)(2 * springs->spring_count), sizeof *springs->items);
+    if (!springs->start || !springs->items)
+        return false;
+    count_node_springs(topology, plan, springs);
+    place_node_springs(topology, plan, springs);
+    for (uint64_t node = 0; node < springs->node_count; node++)
+        sort_node_springs(springs->items + springs->start[node],
+                          (size_t)(springs->start[node + 1] - springs->start[node]));
+    return true;
+}
+
+static bool has_nodes(const struct node_springs *springs, uint64_t first, uint64_t end)
+{
+    return springs->start && first >= springs->first_node &&
+           end <= springs->first_node + springs->node_count;
+}
+
+// The springs of nodes [first, end) at least, and of bodies that follow: not of all at once, which would be the
+// most memory that a scene of many bodies ever takes. False without memory.
+static bool node_springs_find(const struct topology *topology, const struct plan *plan,
+                              uint64_t first, uint64_t end, struct node_springs *springs)
+{
+    enum { AT_ONCE = 1 << 20 };
+    if (has_nodes(springs, first, end))
+        return true;
+    node_springs_free(springs);
+    size_t b = topology_body_of_node(topology, first);
+    springs->first_node = topology->bodies[b].first_node;
+    springs->first_spring = plan_off_grid_index(plan, topology->bodies[b].first_spring);
+    for (uint64_t last = 0; b < topology->body_count && !plan_grid_of_body(plan, b) &&
+                            (last < end || springs->spring_count < AT_ONCE);
+         b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        last = body->first_node + body->node_count;
+        springs->node_count = last - springs->first_node;
+        springs->spring_count += body->spring_count;
+    }
+    return node_springs_list(topology, plan, springs);
 }
 
 // ---- The columns of one chunk of nodes
@@ -113,7 +148,9 @@ struct chunk_start {
 
 // The arrays that grow while chunks are packed. `ends` are node numbers until tiles are made.
 struct packing {
-    struct node_springs *springs; // reordered as chunks are packed
+    const struct topology *topology;
+    const struct plan *plan;
+    struct node_springs springs; // of the present chunk and around; reordered as chunks are packed
     struct packed_column *columns;
     size_t column_count, column_capacity;
     uint32_t (*slot_springs)[PACKED_LANES];
@@ -486,9 +523,11 @@ static bool add_ring_columns(struct packing *p, struct lane_springs *d)
 static bool pack_chunk(struct packing *p, uint64_t first, uint32_t count)
 {
     struct lane_springs d = {.first = first, .count = count};
+    if (!node_springs_find(p->topology, p->plan, first, first + count, &p->springs))
+        return false;
     for (uint32_t lane = 0; lane < count; lane++) {
-        const uint64_t *start = &p->springs->start[first + lane];
-        d.springs[lane] = p->springs->items + start[0];
+        const uint64_t *start = &p->springs.start[first + lane - p->springs.first_node];
+        d.springs[lane] = p->springs.items + start[0];
         d.total[lane] = (size_t)(start[1] - start[0]);
     }
     if (p->ring_body != 0 && !add_ring_columns(p, &d))
@@ -828,13 +867,12 @@ static uint32_t tile_nodes_of(const struct plan *plan)
 
 taut_status packed_make(const struct topology *topology, struct plan *plan, taut_error *error)
 {
-    struct node_springs springs;
-    struct packing packing = {.springs = &springs};
+    struct packing packing = {.topology = topology, .plan = plan};
     struct plan_packed *packed = &plan->packed;
-    taut_status status = node_springs_make(topology, plan, &springs, error);
-    if (status == TAUT_OK && !pack_all(topology, plan, &packing))
+    taut_status status = TAUT_OK;
+    if (!pack_all(topology, plan, &packing))
         status = fail_memory(error, "the plan");
-    node_springs_free(&springs);
+    node_springs_free(&packing.springs);
     if (status == TAUT_OK)
         status =
             make_tiles(topology, &packing, tile_nodes_of(plan), plan->allocator, packed, error);
@@ -1134,8 +1172,13 @@ taut_status packed_check(const struct topology *topology, const struct plan *pla
 {
     if (!plan->packs)
         return TAUT_OK;
-    struct check check = {.plan = plan, .packed = &plan->packed};
-    taut_status status = node_springs_make(topology, plan, &check.springs, error);
+    struct check check = {.plan = plan,
+                          .packed = &plan->packed,
+                          .springs = {.node_count = topology->node_count,
+                                      .spring_count = plan->springs.element_count}};
+    taut_status status = TAUT_OK;
+    if (!node_springs_list(topology, plan, &check.springs))
+        status = fail_memory(error, "checking the plan");
     for (uint64_t t = 0; t < plan->packed.tile_count && status == TAUT_OK; t++)
         status = check_tile(&check, &plan->packed.tiles[t], error);
     for (; status == TAUT_OK && check.next_node < topology->node_count; check.next_node++)
