@@ -20,15 +20,16 @@ enum { INTEGRATORS = 4 };
 
 // ---- Scenes
 
-// Two balls that meet off their centres.
-#define BALLS                                                                                      \
+// Two balls that meet off their centres, each at this speed.
+#define BALLS BALLS_AT("2")
+#define BALLS_AT(speed)                                                                            \
     "contact: {thickness: 0.004}\n"                                                                \
     "bodies:\n"                                                                                    \
     "- {name: left, type: sphere, center: [-0.06, 0, 0], radius: 0.05, subdivisions: 2,\n"         \
-    "   mass: 0.05, velocity: [2, 0, 0],\n"                                                        \
+    "   mass: 0.05, velocity: [" speed ", 0, 0],\n"                                                \
     "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"                           \
     "- {name: right, type: sphere, center: [0.06, 0.01, 0.005], radius: 0.05, subdivisions: 2,\n"  \
-    "   mass: 0.05, velocity: [-2, 0, 0],\n"                                                       \
+    "   mass: 0.05, velocity: [-" speed ", 0, 0],\n"                                               \
     "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"
 
 // Equations solved to nearly all digits: what they leave is missing from the momentum.
@@ -287,8 +288,9 @@ static void test_long_steps_do_not_pass(void **state)
             }
 }
 
-// A sphere that projects, and moves by two thicknesses in a step, pushes a sheet into another one: what is left
-// of a step that is cut ends inside, and is counted. At half a thickness no step is cut, and the sphere is clear.
+// A sphere that projects, and moves by two thicknesses in a step, pushes a sheet into another one, which a wall
+// stops: what is left of a step that is cut ends inside, and is counted. Without the wall no step is cut, and the
+// sphere is clear.
 static void test_steps_that_leave_nodes_in_a_sphere_are_counted(void **state)
 {
     (void)state;
@@ -302,11 +304,15 @@ static void test_steps_that_leave_nodes_in_a_sphere_are_counted(void **state)
         "- {name: b, type: cloth, origin: [-0.1,0.066,-0.1], u: [0.2,0,0], v: [0,0,0.2],\n"
         "   nodes: [11,11], mass: 0.1, springs: {structural: {stiffness: 50},\n"
         "   shear: {stiffness: 50}}}\n"
-        "colliders: [{type: sphere, radius: 0.05, response: project, velocity: [0,6,0]}]\n";
+        "colliders:\n"
+        "- {type: sphere, radius: 0.05, response: project, velocity: [0,6,0]}\n%s";
+    static const char wall[] =
+        "- {type: plane, point: [0,0.075,0], normal: [0,-1,0], response: contact}\n";
     static const char *const names[] = {"implicit_euler", "implicit_midpoint", "bdf2"};
-    for (int i = 0; i < 2 * 3; i++) {
-        const int steps = i % 2 ? 20 : 5;
-        taut_solver *solver = solver_of(sheets, names[i / 2], 5e-3 / steps);
+    for (int i = 0; i < 3 * 3; i++) {
+        const bool stops = i % 3 == 0;
+        const int steps = i % 3 == 2 ? 20 : 5;
+        taut_solver *solver = solver_of(sheets, names[i / 3], 5e-3 / steps, stops ? wall : "");
         double depth = 0;
         advance(solver, (uint64_t)steps);
         for (uint64_t node = 0; node < taut_solver_node_count(solver); node++) {
@@ -316,10 +322,114 @@ static void test_steps_that_leave_nodes_in_a_sphere_are_counted(void **state)
         }
         const struct surface_cuts cuts = solver_surface_cuts(solver);
         assert_true(cuts.unresolved <= cuts.steps);
-        assert_true(i % 2 ? depth < 1e-6 && cuts.unresolved == 0
-                          : depth > 1e-3 && cuts.unresolved > 0);
+        assert_true(stops ? depth > 1e-3 && cuts.unresolved > 0
+                          : depth < 1e-6 && cuts.unresolved == 0);
         taut_solver_destroy(solver);
     }
+}
+
+// ---- What glides past without touching
+
+// A box of edges in all directions flies over a heavy sheet: its height above that, and its velocity across and
+// along.
+#define BOX_OVER_SHEET                                                                             \
+    "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"                         \
+    "contact: {thickness: 0.002}\n"                                                                \
+    "bodies:\n"                                                                                    \
+    "- {name: low, type: cloth, origin: [-0.5, 0, -0.25], u: [1.5, 0, 0], v: [0, 0, 0.5],\n"       \
+    "   nodes: [31, 11], mass: 1000, stiffness: 10000, rotate: [0, 10, 0]}\n"                      \
+    "- {name: top, type: lattice, origin: [-0.1, " NUM ", -0.07], nodes: [5, 3, 4],\n"             \
+    "   spacing: 0.05, mass: 0.4, stiffness: 2000, damping: 0.5, rotate: [0, 20, 0],\n"            \
+    "   velocity: [2, " NUM ", 0]}\n"
+
+// A rope flies over a parallel one, at this height.
+#define ROPE_OVER_ROPE                                                                             \
+    "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"                         \
+    "contact: {thickness: 0.002}\n"                                                                \
+    "bodies:\n"                                                                                    \
+    "- {name: low, type: rope, from: [0, 0, -0.1], to: [0, 0, 0.1], nodes: 6, mass: 0.01,\n"       \
+    "   stiffness: 100}\n"                                                                         \
+    "- {name: top, type: rope, from: [-0.055, " NUM ", -0.1], to: [-0.055, " NUM ", 0.1],\n"       \
+    "   nodes: 6, mass: 0.01, stiffness: 100, velocity: [2, 0, 0]}\n"
+
+// The mean of the nodes of the second body.
+static vec3 mean_of_top(taut_solver *solver, vec3 (*of)(const taut_solver *, uint64_t))
+{
+    const uint64_t first = solver_topology(solver)->bodies[1].first_node;
+    const uint64_t end = taut_solver_node_count(solver);
+    vec3 sum = {0, 0, 0};
+    for (uint64_t node = first; node < end; node++)
+        sum = vec3_add(sum, of(solver, node));
+    return vec3_scale(1 / (double)(end - first), sum);
+}
+
+// Destroys the solver.
+static void glides_on(taut_solver *solver, int steps, double dt)
+{
+    const uint64_t first = solver_topology(solver)->bodies[1].first_node;
+    const vec3 before = mean_of_top(solver, position_of);
+    advance(solver, (uint64_t)steps);
+    for (uint64_t node = first; node < taut_solver_node_count(solver); node++)
+        assert_vector_near(velocity_of(solver, node), vec3_make(2, 0, 0), 1e-3);
+    const vec3 way = vec3_subtract(mean_of_top(solver, position_of), before);
+    assert_vector_near(way, vec3_make(2 * steps * dt, 0, 0), 1e-5);
+    assert_int_equal(solver_surface_cuts(solver).steps, 0);
+    taut_solver_destroy(solver);
+}
+
+// In steps of two to five thicknesses, at heights of 1.1 to 4 thicknesses: edges pass above edges that
+// the lines beyond their ends cross, and come nearer to planes between them and what lies before them.
+static void test_what_glides_past_keeps_its_velocity(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int p = 0; p < 3; p++) {
+            glides_on(solver_of(BOX_OVER_SHEET, precisions[p], integrators[i], 5e-3, 0.008, 0.0),
+                      40, 5e-3);
+            glides_on(solver_of(BOX_OVER_SHEET, precisions[p], integrators[i], 2e-3, 0.0034, 0.0),
+                      100, 2e-3);
+            glides_on(
+                solver_of(ROPE_OVER_ROPE, precisions[p], integrators[i], 5e-3, 0.0022, 0.0022), 20,
+                5e-3);
+        }
+}
+
+// What lands at an angle is stopped across the surface alone, and nothing passes.
+static void test_what_lands_keeps_its_velocity_along(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int p = 0; p < 3; p++) {
+            taut_solver *solver =
+                solver_of(BOX_OVER_SHEET, precisions[p], integrators[i], 3e-3, 0.012, -0.5);
+            struct everything all = everything_of(solver);
+            for (int step = 0; step < 40; step++) {
+                advance(solver, 1);
+                assert_int_equal(crossings_of(solver, &all), 0);
+            }
+            const vec3 velocity = mean_of_top(solver, velocity_of);
+            assert_true(fabs(velocity.x - 2) < 0.02 && fabs(velocity.z) < 0.02);
+            assert_true(velocity.y > 0);
+            free_everything(&all);
+            taut_solver_destroy(solver);
+        }
+}
+
+// Parallel ropes have no plane to pass through: one that meets another head on stays behind it.
+static void test_parallel_ropes_do_not_pass(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int p = 0; p < 3; p++) {
+            taut_solver *solver =
+                solver_of(ROPE_OVER_ROPE, precisions[p], integrators[i], 5e-3, 0.0, 0.0);
+            advance(solver, 20);
+            const uint64_t first = solver_topology(solver)->bodies[1].first_node;
+            for (uint64_t node = 0; node < first; node++)
+                assert_true(position_of(solver, node).x > position_of(solver, first + node).x);
+            assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+            taut_solver_destroy(solver);
+        }
 }
 
 // ---- Stiffness and the energy budget
@@ -375,8 +485,10 @@ static void test_the_budget_counts_what_is_cut(void **state)
     const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
     for (int i = 0; i < 3; i++) {
         taut_solver *solver = solver_from(
-            scene_of("precision: double\nsimulation: {integrator: %s, dt: 6e-3, steps: 1}\n" BALLS,
-                     integrators[i]),
+            scene_of(
+                "precision: double\nsimulation: {integrator: %s, dt: 2e-4, steps: 1}\n" BALLS_AT(
+                    "60"),
+                integrators[i]),
             &options);
         const double before = energy_of(solver).total;
         for (int step = 0; step < 12; step++) {
@@ -512,6 +624,9 @@ int main(void)
         cmocka_unit_test(test_a_curtain_does_not_pass_through_itself),
         cmocka_unit_test(test_long_steps_do_not_pass),
         cmocka_unit_test(test_steps_that_leave_nodes_in_a_sphere_are_counted),
+        cmocka_unit_test(test_what_glides_past_keeps_its_velocity),
+        cmocka_unit_test(test_what_lands_keeps_its_velocity_along),
+        cmocka_unit_test(test_parallel_ropes_do_not_pass),
         cmocka_unit_test(test_xpbd_has_a_critical_step_of_contact),
         cmocka_unit_test(test_the_budget_closes),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),

@@ -337,6 +337,16 @@ static struct frame last_frame(struct system *system, const struct block_pair *p
     return with;
 }
 
+// Whether a candidate that passes its plane does not have to be cut, as its sides pass beside each other: a step of
+// an implicit integrator may be many thicknesses long, and what glides over a surface comes nearer to planes between
+// itself and the parts that lie before it. Other integrators have shorter steps, and all planes count. A shorter
+// step leaves the first part of the paths that have been looked at; what is cut after that is looked at again.
+static bool passes_beside(const struct system *system, const struct crossing *it)
+{
+    return integrator_is_implicit(system->settings.integrator) &&
+           REAL_NAME(crossing_stays_apart)(it);
+}
+
 // Cuts the nodes of a candidate at its plane; false if none had to be cut. Another plane is tried
 // only where one that moves is passed: either keeps the sides apart.
 static bool cut_candidate(struct system *system, const struct block_pair *pair,
@@ -347,6 +357,8 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
     REAL_NAME(crossing_find)(system, pair, found, &it);
     struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
     double fraction = allowed_fraction(system, &it, &with, together, &passes);
+    if ((fraction < 1 || passes) && passes_beside(system, &it))
+        return false;
     if (!together && (fraction < 1 || passes))
         with = last_frame(system, pair, found, &it, &fraction, &passes);
     *stuck |= passes;
@@ -363,7 +375,12 @@ static double candidate_fraction(const struct system *system, const struct block
     struct crossing it;
     REAL_NAME(crossing_find)(system, pair, found, &it);
     const struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
-    return allowed_fraction(system, &it, &with, false, stuck);
+    bool passes = false;
+    const double fraction = allowed_fraction(system, &it, &with, false, &passes);
+    if ((fraction < 1 || passes) && passes_beside(system, &it))
+        return 1;
+    *stuck |= passes;
+    return fraction;
 }
 
 // Whether any candidate of a pair has to be cut. Blocks show which pairs may pass, which in a cloth that

@@ -96,7 +96,41 @@ void REAL_NAME(crossing_find)(const struct system *system, const struct block_pa
     const double distance = vec3_length(apart);
     it->normal = distance > 0 ? vec3_scale(1 / distance, apart) : vec3_make(0, 0, 0);
     it->split = found->edges ? 2 : 1;
-    find_heights(it, least_distance(contact, pair));
+    it->least = least_distance(contact, pair);
+    find_heights(it, it->least);
+}
+
+// Additive continuous collision detection (Li et al. 2021, codimensional incremental potential contact): while
+// the sides are a distance d apart they stay apart by half of `least` for as long as their points take for the
+// rest of d, relative to each other. Nodes move evenly, relative to the mean of all four.
+bool REAL_NAME(crossing_stays_apart)(const struct crossing *it)
+{
+    enum { ADVANCES = 100 };
+    vec3 mean = {0, 0, 0}, relative[4];
+    double speeds[2] = {0, 0}; // m in the step
+    for (int i = 0; i < 4; i++)
+        mean = vec3_add(mean, vec3_scale(0.25, it->moved[i]));
+    for (int i = 0; i < 4; i++) {
+        relative[i] = vec3_subtract(it->moved[i], mean);
+        speeds[i >= it->split] = fmax(speeds[i >= it->split], vec3_length(relative[i]));
+    }
+    double time = 0;
+    for (int advance = 0; advance < ADVANCES; advance++) {
+        vec3 at[4];
+        for (int i = 0; i < 4; i++)
+            at[i] = vec3_add(it->start[i], vec3_scale(time, relative[i]));
+        const vec3 apart = it->split == 2 ? REAL_NAME(between_edges)(at)
+                                          : REAL_NAME(between_node_and_triangle)(at);
+        const double distance = vec3_length(apart);
+        if (!(distance >= it->least))
+            return false;
+        if (time == 1)
+            return true;
+        time += (distance - it->least / 2) / (speeds[0] + speeds[1]);
+        if (!(time < 1))
+            time = 1;
+    }
+    return false;
 }
 
 // ---- Frames

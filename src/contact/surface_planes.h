@@ -20,6 +20,7 @@ struct crossing {
     vec3 normal;
     double height[4]; // m, at the start, above the plane, each on its side
     double keep;      // m, the height that has to be left
+    double least;     // m, the distance below which the sides are not brought
 };
 
 // The frame in which a candidate is cut, as displacements and velocities at its nodes: a common factor of
@@ -64,5 +65,9 @@ double REAL_NAME(frame_turned)(const struct frame *with, const struct crossing *
 
 // Whether a node that comes so much nearer passes the plane, or leaves less than half of `keep`.
 bool REAL_NAME(crossing_passes)(const struct crossing *it, int i, double approach);
+
+// Whether straight paths from the start keep the sides apart all the time, by at least half of `least`, and by all
+// of it at the end, so that no plane is needed. False where that takes too long to find out.
+bool REAL_NAME(crossing_stays_apart)(const struct crossing *it);
 
 #endif

@@ -72,12 +72,15 @@ uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, si
 
 // ---- Whether surfaces have passed through each other
 
+// Of the thickness: so far apart may be what meets. Less than what cuts of a step leave (CUT_LEAST), so
+// that surfaces which glide over each other under pressure do not meet.
+#define PASSING_LEAST 0.005
+
 // Where the first part of a candidate is relative to the second: a node to the plane of a triangle,
 // or an edge to the line of another.
 struct relative_position {
-    bool known;    // not of a triangle without area, nor of parallel edges
-    real height;   // m, along the normal
-    real along[2]; // fractions of two sides of the triangle, or of the edges
+    bool known;  // not of a triangle without area, nor of parallel edges
+    real height; // m, along the normal
     struct point normal;
 };
 
@@ -93,37 +96,152 @@ static struct relative_position relative_position_of(const struct candidate *fou
         return (struct relative_position){.known = false};
     const real length = real_sqrt(square);
     const struct point apart = point_difference(p[0], edges ? p[2] : p[1]);
-    const real by_u = point_dot(point_cross(apart, v), normal) / square;
-    const real by_v = point_dot(point_cross(u, apart), normal) / square;
     return (struct relative_position){
         .known = true,
         .height = point_dot(apart, normal) / length,
-        .along = {edges ? -by_u : by_u, by_v},
         .normal = {normal.x / length, normal.y / length, normal.z / length}};
 }
 
-// Whether a node has passed through a triangle since the start, or an edge through an edge, or nearly
-// so beside it: where a surface is bent, no other candidate may show it.
-static bool passes_through(const struct candidate *found, const struct relative_position *start,
-                           const struct relative_position *now)
+// A vector that changes evenly in the step.
+struct moving_vector {
+    vec3 start, change;
+};
+
+static struct moving_vector moving_difference(const struct point start[4],
+                                              const struct point now[4], int a, int b)
 {
-    const real beside = (real)0.5;
-    if (!(start->height * now->height < 0) || !(point_dot(start->normal, now->normal) > 0))
-        return false;
-    const real fraction = start->height / (start->height - now->height);
-    const real first = start->along[0] + fraction * (now->along[0] - start->along[0]);
-    const real second = start->along[1] + fraction * (now->along[1] - start->along[1]);
-    if (!(first > -beside && second > -beside))
-        return false;
-    return found->edges ? first < 1 + beside && second < 1 + beside : first + second < 1 + beside;
+    const vec3 before = {(double)start[a].x - (double)start[b].x,
+                         (double)start[a].y - (double)start[b].y,
+                         (double)start[a].z - (double)start[b].z};
+    const vec3 after = {(double)now[a].x - (double)now[b].x, (double)now[a].y - (double)now[b].y,
+                        (double)now[a].z - (double)now[b].z};
+    return (struct moving_vector){before, vec3_subtract(after, before)};
+}
+
+// By powers of the part of the step that has passed.
+struct cubic {
+    double of[4];
+};
+
+static double cubic_at(const struct cubic *c, double t)
+{
+    return c->of[0] + t * (c->of[1] + t * (c->of[2] + t * c->of[3]));
+}
+
+// Six times the volume between the four nodes, on straight paths; they lie in a plane where it is 0.
+static struct cubic volume_between(const struct candidate *found, const struct point start[4],
+                                   const struct point now[4])
+{
+    const bool edges = found->edges;
+    const struct moving_vector a = moving_difference(start, now, 0, edges ? 2 : 1),
+                               u = moving_difference(start, now, edges ? 1 : 2, edges ? 0 : 1),
+                               v = moving_difference(start, now, 3, edges ? 2 : 1);
+    const vec3 normal = vec3_cross(u.start, v.start);
+    const vec3 turn = vec3_add(vec3_cross(u.change, v.start), vec3_cross(u.start, v.change));
+    const vec3 turn_more = vec3_cross(u.change, v.change);
+    return (struct cubic){
+        {vec3_dot(a.start, normal), vec3_dot(a.change, normal) + vec3_dot(a.start, turn),
+         vec3_dot(a.change, turn) + vec3_dot(a.start, turn_more), vec3_dot(a.change, turn_more)}};
+}
+
+// Splits the step where the cubic has an extremum. Returns the number of parts, `ends` one more.
+static int monotonic_parts(const struct cubic *c, double ends[4])
+{
+    const double a = 3 * c->of[3], b = c->of[2], at_0 = c->of[1];
+    const double discriminant = b * b - a * at_0;
+    int parts = 0;
+    ends[0] = 0;
+    if (discriminant > 0) {
+        // Both without cancellation; one that is not finite is in no step.
+        const double sum = -(b + (b < 0 ? -1 : 1) * sqrt(discriminant));
+        const double one = sum / a, other = at_0 / sum;
+        const double first = one < other ? one : other, second = one < other ? other : one;
+        if (first > 0 && first < 1)
+            ends[++parts] = first;
+        if (second > 0 && second < 1)
+            ends[++parts] = second;
+    }
+    ends[++parts] = 1;
+    return parts;
+}
+
+static vec3 at_time(const struct moving_vector *it, double time)
+{
+    return vec3_add(it->start, vec3_scale(time, it->change));
+}
+
+// The square of the distance between two edges in one plane, p + s d and q + t e with r = p - q, m2. In
+// double, as lines that are nearly parallel meet where s = -(r x e).(d x e) / |d x e|^2 also where single
+// precision has no angle between them; of parallel ones this takes the end of d.
+static double square_of_edges(vec3 r, vec3 d, vec3 e)
+{
+    const vec3 normal = vec3_cross(d, e);
+    const double dd = vec3_dot(d, d), ee = vec3_dot(e, e);
+    const double crossing = -vec3_dot(vec3_cross(r, e), normal) / vec3_dot(normal, normal);
+    double s = crossing > 0 ? (crossing < 1 ? crossing : 1) : 0;
+    const double on_e = vec3_dot(vec3_add(r, vec3_scale(s, d)), e) / ee;
+    const double t = on_e > 0 ? (on_e < 1 ? on_e : 1) : 0;
+    const double on_d = vec3_dot(vec3_subtract(vec3_scale(t, e), r), d) / dd;
+    s = on_d > 0 ? (on_d < 1 ? on_d : 1) : 0;
+    const vec3 apart = vec3_subtract(vec3_add(r, vec3_scale(s, d)), vec3_scale(t, e));
+    return vec3_dot(apart, apart);
+}
+
+// Whether the two parts, in one plane at a time of the step, are no farther apart than `least` there.
+static bool are_together(const struct candidate *found, const struct point start[4],
+                         const struct point now[4], double time, double least)
+{
+    if (found->edges) {
+        const struct moving_vector r = moving_difference(start, now, 0, 2),
+                                   d = moving_difference(start, now, 1, 0),
+                                   e = moving_difference(start, now, 3, 2);
+        return square_of_edges(at_time(&r, time), at_time(&d, time), at_time(&e, time)) <=
+               least * least;
+    }
+    struct point at[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < 3; i++) {
+        const struct moving_vector from_last = moving_difference(start, now, i, 3);
+        const vec3 p = at_time(&from_last, time);
+        at[i] = (struct point){(real)p.x, (real)p.y, (real)p.z};
+    }
+    return (double)closest_on_triangle(at[0], at[1], at[2], at[3]).square <= least * least;
+}
+
+// Whether a node passes through a triangle in the step, or an edge through an edge: where their nodes
+// come into one plane they are together, and not only the plane and the line beyond them; `least`, m,
+// leaves room for rounding where triangles meet. Nodes that come into one plane several times change
+// sides if they are together at an odd number of these times.
+static bool passes_through(const struct candidate *found, const struct point start[4],
+                           const struct point now[4], double least)
+{
+    enum { HALVINGS = 32 };
+    const struct cubic volume = volume_between(found, start, now);
+    double ends[4];
+    const int parts = monotonic_parts(&volume, ends);
+    bool through = false;
+    for (int i = 0; i < parts; i++) {
+        double low = ends[i], high = ends[i + 1];
+        const bool above = cubic_at(&volume, low) > 0;
+        if ((cubic_at(&volume, high) > 0) == above)
+            continue;
+        for (int k = 0; k < HALVINGS; k++) {
+            const double middle = (low + high) / 2;
+            if ((cubic_at(&volume, middle) > 0) == above)
+                low = middle;
+            else
+                high = middle;
+        }
+        through ^= are_together(found, start, now, high, least);
+    }
+    return through;
 }
 
 // Where a candidate was at the start of the step; NULL: it cannot have passed through since. `moved`: how
 // far, m, its nodes may have moved relative to each other, so that what was farther apart has not passed:
-// lists have all others.
+// lists have all others. `thickness`: m, of the pair.
 struct start_of_step {
     const struct point *positions;
-    real moved;
+    real moved, thickness;
 };
 
 // The direction in which the first part of a candidate is pushed, and the distance, which is
@@ -132,6 +250,28 @@ struct separation {
     struct point direction;
     real distance;
 };
+
+// Of parallel edges, which have no plane to pass through: where the points that are closest, on straight
+// paths, come nearer than the thickness, the direction in which they do is the one in which they are
+// pushed. What stays farther apart passes beside.
+static struct separation parallel_separation(const struct closest *start, const struct closest *now,
+                                             real thickness, struct separation plain)
+{
+    const struct point a = start->apart, d = point_difference(now->apart, a);
+    const real dd = point_dot(d, d), ad = point_dot(a, d);
+    if (!(point_dot(a, now->apart) < 0)) // not to the other side
+        return plain;
+    const real least = start->square - ad * ad / dd;
+    const real within = thickness * thickness;
+    if (!(least < within))
+        return plain;
+    // Where |a + t d| is the thickness for the first time; 0 if it is less from the start.
+    const real t = start->square > within ? (-ad - real_sqrt(dd * (within - least))) / dd : 0;
+    const struct point met = point_along(a, t, d);
+    const real scale = 1 / real_sqrt(point_dot(met, met));
+    const struct point n = {scale * met.x, scale * met.y, scale * met.z};
+    return (struct separation){n, point_dot(n, now->apart)};
+}
 
 static struct separation separation_of(const struct candidate *found, const struct closest *closest,
                                        struct start_of_step since, const struct point now[4])
@@ -146,8 +286,9 @@ static struct separation separation_of(const struct candidate *found, const stru
     const struct relative_position before = relative_position_of(found, start),
                                    after = relative_position_of(found, now);
     if (before.known && after.known) {
-        if (!passes_through(found, &before, &after) ||
-            !(closest_of(found, start, &parallel).square <= since.moved * since.moved))
+        if (!(before.height * after.height < 0) || !(point_dot(before.normal, after.normal) > 0) ||
+            !(closest_of(found, start, &parallel).square <= since.moved * since.moved) ||
+            !passes_through(found, start, now, PASSING_LEAST * (double)since.thickness))
             return plain;
         const real side = before.height > 0 ? 1 : -1;
         const struct point n = after.normal;
@@ -157,12 +298,9 @@ static struct separation separation_of(const struct candidate *found, const stru
     if (!found->bare)
         return plain;
     const struct closest first = closest_of(found, start, &parallel);
-    const real along = point_dot(first.apart, apart);
-    if (!(first.square <= since.moved * since.moved && along < 0 &&
-          4 * along * along > first.square * closest->square))
+    if (!(first.square <= since.moved * since.moved))
         return plain;
-    const struct point n = plain.direction;
-    return (struct separation){{-n.x, -n.y, -n.z}, -distance};
+    return parallel_separation(&first, closest, since.thickness, plain);
 }
 
 // ---- Rows
@@ -299,7 +437,8 @@ static bool find_in_pair(const struct system *system, struct pair_finder *finder
     const real far = may_pass ? (real)fmax((double)barrier.reach, 1.0001 * moved) : barrier.reach;
     const uint32_t sides[2] = {pair->a, pair->b};
     struct point start[4]; // of a candidate
-    const struct start_of_step since = {may_pass ? start : NULL, (real)moved};
+    const struct start_of_step since = {may_pass ? start : NULL, (real)moved,
+                                        barrier.reach - barrier.depth};
     const bool rubs = friction && REAL_NAME(surface_stage_pair)(friction, pair->a, pair->b);
     struct candidate_walk walk = candidates_of(it, pair, of);
     struct candidate found;
