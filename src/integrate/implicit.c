@@ -766,6 +766,17 @@ static bool surfaces_cross(struct system *system, const struct worker *worker)
     return cross;
 }
 
+// Whether surfaces have passed through each other at the state of the system that has just been solved, before
+// positions change forces again. Its solution may be free of that, but has been pushed by all that passed, also by
+// what did only because something else had before: the upright edges of a body that has come through a floor meet
+// the edges of that, which stop it along the floor. The next system no longer has those.
+static bool system_had_crossed(const struct system *system, const struct worker *worker)
+{
+    const bool crossed = system->surface_contact && REAL_NAME(surface_contact_crossed)(system);
+    worker_barrier(worker); // all have read it
+    return crossed;
+}
+
 // Solves further systems after the first one of a step of implicit Euler, until the energy of the
 // residual is a small part of the energy of the motion, so that the error of velocities is at most
 // a hundredth. Where the energy is `checked`, it stops as soon as no energy is gained, or at a
@@ -789,13 +800,14 @@ static void solve_further(struct system *system, struct stage_rule stage,
         const double goal = system->surface_contact ? 0 : sqrt(exact * fmin(left, enough));
         const struct constrained_result found =
             solve_constrained(system, stage, rule, false, goal, worker);
+        const bool crossed = system_had_crossed(system, worker);
         friction_changes(system, stage, worker); // the next system has what it does
         apply_correction(system, stage, &found, found.same, worker);
         if (!checked || wanted->newton > 1)
             continue;
         REAL_NAME(constraints_finish)(system, rule, worker); // the work of moving surfaces
         if (!gains_energy(system, stage, worker) &&
-            (i >= SYSTEMS_OF_CROSSING || !surfaces_cross(system, worker)))
+            (i >= SYSTEMS_OF_CROSSING || (!crossed && !surfaces_cross(system, worker))))
             break;
     }
     REAL_NAME(constraints_finish)(system, rule, worker);
@@ -933,7 +945,8 @@ static void solve_without_gain(struct system *system, struct stage_rule stage,
     const struct end_rule rule = end_of_step(system, stage, start, speed, false);
     if (!continues) {
         solve_again(system, stage, &rule, worker);
-        if (!gains_energy(system, stage, worker) && !surfaces_cross(system, worker))
+        const bool crossed = system_had_crossed(system, worker);
+        if (!gains_energy(system, stage, worker) && !crossed && !surfaces_cross(system, worker))
             return;
     }
     solve_further(system, stage, &rule, true, worker);
@@ -961,8 +974,10 @@ static void remove_energy_gain(struct system *system, struct stage_rule stage,
         return;
     if (same && !system->contacts.constraints->present && !may_be_inside(system, worker))
         return;
+    const bool crossed = system_had_crossed(system, worker);
     ensure_start_energy(system, start, speed, worker);
-    const bool gains = gains_energy(system, stage, worker) || surfaces_cross(system, worker);
+    const bool gains =
+        gains_energy(system, stage, worker) || crossed || surfaces_cross(system, worker);
     if (gains)
         solve_without_gain(system, stage, start, speed, worker);
     // With full Newton the last energy found may be that of an earlier system.
