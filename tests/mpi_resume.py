@@ -50,12 +50,13 @@ def case_small_bodies_beside_grids_are_continued():
 
 def case_many_bodies_on_no_grid_are_continued():
     """From checkpoints of ranks that each have some of the bodies: states of springs and weights of the bound."""
-    law = ", rest_length: 0.025, break_at: 1.2, yield_at: 0.08"
-    for path, first, again in ((many("many-kept.yaml", "verlet", law=law, grids=True), 3, 2),
-                               (many("many-kept-auto.yaml", dt="auto", law=law), 2, 3),
-                               (many("many-all.yaml", dt="auto", plane="stiffness: 40, friction_coefficient: 0.3"), 3, 2)):
+    law, friction = ", rest_length: 0.025, break_at: 1.2, yield_at: 0.08", "stiffness: 40, friction_coefficient: 0.3"
+    for path, first, again, every in (
+            (many("many-kept.yaml", "verlet", law=law, grids=True), 3, 2, 3.2e-4),
+            (many("many-kept-auto.yaml", dt="auto", law=law), 2, 3, 0.01),
+            (many("many-all.yaml", dt="auto", plane=friction), 3, 2, 0.01)):
         compare_continued(path, first, again, "--precision", "mixed", "--set", "output.vtp=false", "--set",
-                          "output.checkpoint.every=3.2e-4")
+                          f"output.checkpoint.every={every}")
 
 
 def case_run_with_frames_in_pieces_is_continued():
