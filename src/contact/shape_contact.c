@@ -646,6 +646,18 @@ static double acting_normal_force(const struct system *system, size_t at,
                : fmax(0, (double)assumed->contacts[at].normal_force);
 }
 
+// Along a surface, of a node in an implicit step; near a sphere this is not the change of the stretch.
+static vec3 way_of_step(const struct system *system, size_t collider, size_t node)
+{
+    const struct shape_contact *shapes = system->surface_contact->shapes;
+    const vec3 way = vec3_subtract(node_position(system->state, node), shape_start(system, node));
+    if (system->topology->colliders[collider].type != COLLIDER_SPHERE)
+        return way;
+    const vec3 start = surface_at(system, collider, shapes->start_time).centre,
+               now = surface_at(system, collider, shapes->time).centre;
+    return vec3_subtract(way, vec3_subtract(now, start));
+}
+
 // J, in an implicit step: the work of a force k `left` along the stretch, less what the spring has gained;
 // of a contact that stuck that of its damper, whose force is at most k `limit`, and of one without memory
 // that the midpoint method forgets also that of the spring. Near a sphere the way is not the change of the
@@ -654,12 +666,9 @@ static double step_heat(const struct system *system, const struct shape_touch *t
                         const struct shape_friction *it, vec3 stretch, double left, double limit)
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
-    const struct surface surface = surface_at(system, touch->collider, shapes->start_time);
     const double before = system->state->friction_stretch[it->at], reached = vec3_length(stretch);
-    vec3 start = shape_start(system, touch->node);
-    if (surface.it->type == COLLIDER_SPHERE)
-        start = vec3_subtract(start, surface.centre);
-    const vec3 way = friction_along(vec3_subtract(touch->point, start), touch->normal);
+    const vec3 way =
+        friction_along(way_of_step(system, touch->collider, touch->node), touch->normal);
     if (reached > left)
         return it->stiffness *
                (left / reached * vec3_dot(stretch, way) + (before * before - left * left) / 2);
@@ -725,6 +734,19 @@ static void start_touch(struct system *system, const struct shape_touch *touch, 
         (uint8_t)(FRICTION_SEEN | FRICTION_TOUCHES | (touch->wall % 2 ? FRICTION_FAR_WALL : 0));
 }
 
+// J, of a contact that is not there at the end of an implicit step, but has slid within it.
+static double heat_within_step(const struct system *system, size_t collider, size_t node, size_t at)
+{
+    const struct friction_assumptions *assumed = system->contacts.friction_assumptions;
+    if (!assumed || assumed->status[at] != FRICTION_ASSUMED_SLIDES)
+        return 0;
+    const struct friction_assumption *it = &assumed->contacts[at];
+    const vec3 along = {(double)it->along[0], (double)it->along[1], (double)it->along[2]};
+    if (!(it->normal_force > 0))
+        return 0;
+    return (double)it->limit * vec3_dot(along, way_of_step(system, collider, node));
+}
+
 // Contacts that have not been seen have ended, and what their springs had left is lost: J.
 static double end_contacts(struct system *system, const struct shape_chunk *chunk)
 {
@@ -741,7 +763,10 @@ static double end_contacts(struct system *system, const struct shape_chunk *chun
                 double *stretch = &s->friction_stretch[first + i];
                 if (*flags & FRICTION_SEEN) {
                     *flags &= (uint8_t)~FRICTION_SEEN;
-                } else if (*flags) {
+                    continue;
+                }
+                heat += heat_within_step(system, shapes->colliders[c], i, first + i);
+                if (*flags) {
                     heat += stiffness * *stretch * *stretch / 2;
                     *flags = 0;
                     *stretch = 0;
