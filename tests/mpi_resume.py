@@ -156,6 +156,22 @@ def case_parts_that_remember_contacts_are_continued():
                           f"simulation.integrator={integrator}", "--set", "output.checkpoint.every=0.0032")
 
 
+def case_small_bodies_that_remember_contacts_are_continued():
+    """Ranks with whole bodies, in blocks of contacts with nodes of others, whose numbers in the file are others."""
+    spheres = "".join(f"""  - {{name: s{i}, type: sphere, center: [{i % 8 * 0.25}, 0.105, {i // 8 * 0.25}], radius: 0.1,
+     subdivisions: 3, mass: 0.1, stiffness: 30, velocity: [1, -1, 0]}}
+""" for i in range(17))
+    for response in ("stiffness: 200, friction_coefficient: 0.3", "response: project, restitution: 0.5"):
+        path = write("spheres-touch.yaml", f"""
+simulation: {{dt: 2.0e-4, steps: 75}}
+precision: double
+bodies:
+{spheres}colliders: [{{type: plane, {response}}}]
+output: {{every: 1.0e-3}}
+""")
+        compare_continued(path, 2, 2, "--set", "output.checkpoint.every=0.002")
+
+
 def case_checkpoint_with_contact_is_continued():
     """Friction of surfaces remembers what it was."""
     for colliders, integrator in (("moving", "symplectic_euler"), ("shapes", "velocity_verlet")):

@@ -466,7 +466,7 @@ static void save_touching(const struct system *system, struct checkpoint *checkp
     }
 }
 
-// Of several ranks that hold only their parts each computes the contacts of some nodes.
+// Of several ranks that hold only their parts each computes the contacts of some nodes, here by internal number.
 static bool is_touched(const struct system *system, uint64_t node)
 {
     if (!REAL_NAME(exchange_has_part)(system))
@@ -485,10 +485,11 @@ static void restore_touching(struct system *system, const struct checkpoint *che
         if (!touching || before->colliders[c].response != RESPONSE_PROJECT ||
             before->colliders[c].type != topology->colliders[c].type)
             continue;
-        for (uint64_t node = 0; node < nodes; node++)
-            if (is_touched(system, node))
-                touching[topology_internal_node(topology, node)] =
-                    checkpoint->touching[c * nodes + node];
+        for (uint64_t node = 0; node < nodes; node++) {
+            const uint64_t inside = topology_internal_node(topology, node);
+            if (is_touched(system, inside))
+                touching[inside] = checkpoint->touching[c * nodes + node];
+        }
     }
 }
 
@@ -517,11 +518,11 @@ static void restore_friction(struct system *system, const struct checkpoint *che
             from->response != to->response)
             continue;
         for (uint64_t i = 0; i < collider_friction_slots(to) * s->nodes; i++) {
-            if (!is_touched(system, i % s->nodes))
+            const uint64_t inside = topology_internal_node(topology, i % s->nodes);
+            if (!is_touched(system, inside))
                 continue;
             const uint64_t saved = from->coulomb.first_slot * s->nodes + i;
-            const uint64_t at = to->coulomb.first_slot * s->nodes + i - i % s->nodes +
-                                topology_internal_node(topology, i % s->nodes);
+            const uint64_t at = to->coulomb.first_slot * s->nodes + i - i % s->nodes + inside;
             s->friction_anchor[at] = checkpoint->friction_anchor[saved];
             s->friction_stretch[at] = checkpoint->friction_stretch[saved];
             s->friction_flags[at] = checkpoint->friction_flags[saved];

@@ -646,19 +646,31 @@ static struct item *find_item(struct reading *it, const char *name)
     return NULL;
 }
 
-// Whether any of `count` numbers from `first` on, of the nodes of one collider after another, is of a node of
-// this rank, or of its blocks of contacts, which may have nodes of others.
+// The nodes of this rank and of its blocks of contacts, which may have nodes of others; of bodies that are
+// renumbered all nodes, as the file has them in another order.
+static struct range nodes_of_contacts(const struct reading *it)
+{
+    const struct topology *topology = it->solver->topology;
+    const uint64_t first = it->own.first - it->own.first % SUM_CHUNK;
+    const uint64_t last = min_u64(it->own.end + SUM_CHUNK, topology->node_count) - 1;
+    const struct topology_body *from = &topology->bodies[topology_body_of_node(topology, first)];
+    const struct topology_body *to = &topology->bodies[topology_body_of_node(topology, last)];
+    const bool has_grids[2] = {from->grid[0] > 0, to->grid[0] > 0};
+    return (struct range){(size_t)(has_grids[0] ? first : from->first_node),
+                          (size_t)(has_grids[1] ? last + 1 : to->first_node + to->node_count)};
+}
+
+// Whether any of `count` numbers from `first` on, of the nodes of one collider after another, is of these.
 static bool has_own_contacts(const struct reading *it, uint64_t first, uint64_t count)
 {
     const uint64_t nodes = it->solver->topology->node_count;
-    const uint64_t own_first = it->own.first - it->own.first % SUM_CHUNK;
-    const uint64_t own_end = it->own.end + SUM_CHUNK;
     if (it->own.first >= it->own.end)
         return false;
+    const struct range own = nodes_of_contacts(it);
     for (uint64_t at = first, end; at < first + count; at = end) {
         const uint64_t start = at - at % nodes;
         end = min_u64(start + nodes, first + count);
-        if (at - start < own_end && end - start > own_first)
+        if (at - start < own.end && end - start > own.first)
             return true;
     }
     return false;
