@@ -352,12 +352,12 @@ static void implicit_cuts_give_back_what_steps_lose(void **state)
     fixture_write("meet.yaml",
                   "precision: double\n"
                   "simulation: {integrator: implicit_midpoint, dt: 0.0002, duration: 0.004}\n"
-                  "contact: {thickness: 0.004, friction_coefficient: 0.3}\n"
+                  "contact: {thickness: 0.004}\n"
                   "bodies:\n"
-                  "  - {name: a, type: sphere, center: [-0.058, 0.01, 0], radius: 0.05,\n"
-                  "     subdivisions: 1, mass: 0.1, stiffness: 5357, velocity: [60, 0, 0]}\n"
-                  "  - {name: b, type: sphere, center: [0.058, 0, 0.005], radius: 0.05,\n"
-                  "     subdivisions: 1, mass: 0.1, stiffness: 5357, velocity: [-60, 0, 0]}\n");
+                  "  - {name: a, type: sphere, center: [-0.06, 0.01, 0], radius: 0.05,\n"
+                  "     subdivisions: 2, mass: 0.1, stiffness: 3000, velocity: [60, 0, 0]}\n"
+                  "  - {name: b, type: sphere, center: [0.06, 0, 0], radius: 0.05,\n"
+                  "     subdivisions: 2, mass: 0.1, stiffness: 3000, velocity: [-60, 0, 0]}\n");
     struct outcome outcome = cli_expect(0, "taut run meet.yaml --no-output --quiet --json");
     cli_assert_json(outcome.out,
                     "assert d['work']['truncation'] < -10 and d['balance']['residual'] < -300, d\n"

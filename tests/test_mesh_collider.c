@@ -571,7 +571,8 @@ static void test_implicit_steps_at_rest_on_large_triangles(void **state)
         const uint64_t before = solver_implicit_statistics(solver)->solves;
         const double x = position_of(solver, 0).x;
         advance(solver, 300);
-        assert_true(solver_implicit_statistics(solver)->solves - before < 400); // was 5,281 in the first
+        // It was 5,281 in the first run.
+        assert_true(solver_implicit_statistics(solver)->solves - before < 400);
         assert_near(position_of(solver, 0).x, x, 1e-6);
         taut_solver_destroy(solver);
     }

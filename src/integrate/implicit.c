@@ -27,6 +27,7 @@
 
 #include "base/memory.h"
 #include "contact/friction.h"
+#include "contact/shapes.h"
 #include "contact/tangent.h"
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
@@ -623,18 +624,6 @@ static bool moves_nodes(const struct system *system)
     return system->topology->motion_count > 0 || system->kinematic_targets.count > 0;
 }
 
-static bool any_moving_sphere(const struct system *system, enum collider_response response)
-{
-    const struct topology *topology = system->topology;
-    for (size_t c = 0; c < topology->collider_count; c++) {
-        const vec3 v = system->state->collider_velocity[c];
-        if (topology->colliders[c].type == COLLIDER_SPHERE &&
-            topology->colliders[c].response == response && (v.x != 0 || v.y != 0 || v.z != 0))
-            return true;
-    }
-    return false;
-}
-
 // Measures the energy and the external power at the start of `step`, which is the present step or
 // the next one, with the gas of the present one.
 static void sample_energy(struct system *system, uint64_t step, struct energy_sample *sample,
@@ -644,10 +633,10 @@ static void sample_energy(struct system *system, uint64_t step, struct energy_sa
     const struct scene_wind *wind = &system->topology->environment.wind;
     struct external_power external = {0, 0};
     const bool moves = moves_nodes(system) || REAL_NAME(mesh_colliders_move)(system) ||
-                       any_moving_sphere(system, RESPONSE_CONTACT);
+                       REAL_NAME(any_sphere_moves)(system, RESPONSE_CONTACT);
     if (moves || (wind->present && wind->law == WIND_NODE))
         REAL_NAME(forces_evaluate_without_breaking)(system, evaluation, worker);
-    if (moves || wind->present || any_moving_sphere(system, RESPONSE_PENALTY))
+    if (moves || wind->present || REAL_NAME(any_sphere_moves)(system, RESPONSE_PENALTY))
         external = REAL_NAME(external_power)(system, evaluation.time, worker);
     REAL_NAME(energy_measure_without_fault)(system, evaluation, &sample->energy, worker);
     if (worker->index == 0)
@@ -727,7 +716,8 @@ static double external_work(struct system *system, struct stage_rule stage,
     const bool middle = is_midpoint(system) && !is_euler(system, stage);
     const double work = middle ? h * (start->power + end->power) / 2 : h * end->power;
     double driven = 0;
-    if (system->contacts.constraints->present && any_moving_sphere(system, RESPONSE_PROJECT))
+    if (system->contacts.constraints->present &&
+        REAL_NAME(any_sphere_moves)(system, RESPONSE_PROJECT))
         driven = sum_over_nodes(system, sum_driven, NULL, worker);
     return driven + work + more * (fabs(driven) + fabs(work)) + end->moved_kinetic -
            start->moved_kinetic;
@@ -1185,7 +1175,8 @@ static void cut_step(struct system *system, const struct worker *worker)
     const struct surface_cuts after = REAL_NAME(surface_contact_cuts)(system);
     const bool cut = after.cuts > before.cuts;
     worker_barrier(worker); // all have read them
-    if (cut && after.unresolved == before.unresolved && any_moving_sphere(system, RESPONSE_PROJECT))
+    if (cut && after.unresolved == before.unresolved &&
+        REAL_NAME(any_sphere_moves)(system, RESPONSE_PROJECT))
         REAL_NAME(surface_contact_count_sunk)(system, end, worker);
     if (worker->index == 0 && cut)
         system->state->previous_state_from = system->state->step + (is_midpoint(system) ? 2 : 1);
