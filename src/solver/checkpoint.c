@@ -210,6 +210,17 @@ static void visit_springs(struct system *system, struct checkpoint *checkpoint,
                                           view.built});
 }
 
+// What a checkpoint has of a rest length: 0 of a spring that has not yielded, -1 of one that has yielded to 0.
+static real stored_rest(real rest, real built)
+{
+    return rest == built ? 0 : rest == 0 ? -1 : rest;
+}
+
+static real rest_of_stored(real stored, real built)
+{
+    return stored == 0 ? built : stored < 0 ? 0 : stored;
+}
+
 static void save_spring(struct state *s, struct checkpoint *checkpoint,
                         const struct stored_spring *spring)
 {
@@ -217,7 +228,7 @@ static void save_spring(struct state *s, struct checkpoint *checkpoint,
         checkpoint->broken[spring->number] = s->broken[spring->state_index];
     if (s->rest_length) {
         real rest = s->rest_length[spring->state_index];
-        checkpoint->rest_length[spring->number] = rest == spring->built ? 0 : (double)rest;
+        checkpoint->rest_length[spring->number] = (double)stored_rest(rest, spring->built);
         if (checkpoint->rest_built)
             checkpoint->rest_built[spring->number] = (double)spring->built;
     }
@@ -228,10 +239,8 @@ static void save_spring(struct state *s, struct checkpoint *checkpoint,
 static real rest_length_now(const struct checkpoint *checkpoint, const struct stored_spring *spring)
 {
     double rest = checkpoint->rest_length ? checkpoint->rest_length[spring->number] : 0;
-    if (rest == 0)
-        return spring->built;
-    if (!checkpoint->rest_built)
-        return (real)rest;
+    if (rest <= 0 || !checkpoint->rest_built)
+        return rest_of_stored((real)rest, spring->built);
     double built = checkpoint->rest_built[spring->number];
     if (built == (double)spring->built || built == 0)
         return (real)rest;
@@ -711,7 +720,7 @@ static void gather_listed(const struct system *system, unsigned field, uint64_t 
         if (field == CHECKPOINT_broken)
             flags[it.at] = s->broken[it.index];
         else
-            lengths[it.at] = s->rest_length[it.index] == it.built ? 0 : s->rest_length[it.index];
+            lengths[it.at] = stored_rest(s->rest_length[it.index], it.built);
 }
 
 static void scatter_listed(const struct system *system, unsigned field, uint64_t first,
@@ -724,7 +733,7 @@ static void scatter_listed(const struct system *system, unsigned field, uint64_t
         if (field == CHECKPOINT_broken)
             s->broken[it.index] = flags[it.at];
         else
-            s->rest_length[it.index] = lengths[it.at] != 0 ? lengths[it.at] : it.built;
+            s->rest_length[it.index] = rest_of_stored(lengths[it.at], it.built);
 }
 
 // Springs of one body: which are broken, or the rest lengths of those that have yielded, and else 0.
@@ -748,8 +757,7 @@ static void gather_springs(const struct system *system, unsigned field, uint64_t
     real *numbers = to;
     for (uint64_t i = 0; i < count; i++) {
         const real built = (real)topology_spring_near(topology, first + i, &near).rest_length;
-        const real rest = s->rest_length[index + i];
-        numbers[i] = rest == built ? 0 : rest;
+        numbers[i] = stored_rest(s->rest_length[index + i], built);
     }
 }
 
@@ -859,11 +867,9 @@ static void scatter_springs(const struct system *system, unsigned field, uint64_
         if (piece.known && is_broken)
             memcpy(s->broken + piece.index, flags + done, (size_t)piece.count);
         for (uint64_t i = 0; piece.known && !is_broken && i < piece.count; i++) {
-            const real rest = lengths[done + i];
             const uint64_t spring = first + done + i;
-            s->rest_length[piece.index + i] =
-                rest != 0 ? rest
-                          : (real)topology_spring_near(system->topology, spring, &near).rest_length;
+            const double built = topology_spring_near(system->topology, spring, &near).rest_length;
+            s->rest_length[piece.index + i] = rest_of_stored(lengths[done + i], (real)built);
         }
         done += piece.count;
     }
