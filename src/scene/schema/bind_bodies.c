@@ -151,11 +151,6 @@ static void check_pendulum(struct binder *binder, const struct bound *bound,
     bool simulated = body->shape.pendulum.model == PENDULUM_SPRING;
     if (bound_is_valid(bound, "model") && simulated)
         check_stiffness(binder, bound, body);
-    static const char *const of_springs[] = {"stiffness",   "damping",  "damping_law", "law",
-                                             "rest_length", "break_at", "yield_at"};
-    for (size_t i = 0; i < sizeof of_springs / sizeof *of_springs && !simulated; i++)
-        bound_refuse_unless(binder, bound, of_springs[i], "model",
-                            "is only for pendulums with 'model: spring'; leave it out");
     if (!binder->gravity_known)
         return;
     double strength = vec3_length(gravity);
