@@ -264,8 +264,9 @@ struct surface_overlap REAL_NAME(surface_contact_overlap)(const struct system *s
     struct surface_overlap overlap = {.way = NAN};
     if (REAL_NAME(hulls_begin)(&it, system, 0) && REAL_NAME(hulls_add_pair)(&it, one, other)) {
         const struct hull_bound *bound = &it.bounds[0];
-        overlap =
-            (struct surface_overlap){bound->least, {bound->axis.x, bound->axis.y, bound->axis.z}};
+        const double apart = 1.5 * thickness_between(system->surface_contact, one, other);
+        overlap = (struct surface_overlap){bound->least > 0 ? bound->least + apart : bound->least,
+                                           {bound->axis.x, bound->axis.y, bound->axis.z}};
     }
     REAL_NAME(hulls_end)(&it);
     return overlap;
