@@ -91,6 +91,9 @@ static inline struct range contact_block_share(const struct system *system,
 double REAL_NAME(contact_greatest_length)(const struct system *system, const real *x, const real *y,
                                           const real *z, struct range nodes);
 
+// Whether a sphere with that response moves at present.
+bool REAL_NAME(any_sphere_moves)(const struct system *system, enum collider_response response);
+
 // Sets bit i if node i of a block may be less than `slack` away from a collider with that response,
 // or inside it. Returns whether any may. Called by the worker of the block.
 bool REAL_NAME(contacts_within)(const struct system *system, enum collider_response response,

@@ -6,6 +6,18 @@
 #include "contact/friction.h"
 #include "state/reading.h"
 
+bool REAL_NAME(any_sphere_moves)(const struct system *system, enum collider_response response)
+{
+    const struct topology *topology = system->topology;
+    for (size_t c = 0; c < topology->collider_count; c++) {
+        const vec3 v = system->state->collider_velocity[c];
+        if (topology->colliders[c].type == COLLIDER_SPHERE &&
+            topology->colliders[c].response == response && (v.x != 0 || v.y != 0 || v.z != 0))
+            return true;
+    }
+    return false;
+}
+
 // ---- Every contact
 
 static inline void visit_word(const struct system *system, const struct surface *surface,

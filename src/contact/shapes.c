@@ -1,18 +1,6 @@
 // The geometry of colliders (shapes.h). Numeric.
 #include "contact/shapes.h"
 
-bool REAL_NAME(any_sphere_moves)(const struct system *system, enum collider_response response)
-{
-    const struct topology *topology = system->topology;
-    for (size_t c = 0; c < topology->collider_count; c++) {
-        const vec3 v = system->state->collider_velocity[c];
-        if (topology->colliders[c].type == COLLIDER_SPHERE &&
-            topology->colliders[c].response == response && (v.x != 0 || v.y != 0 || v.z != 0))
-            return true;
-    }
-    return false;
-}
-
 // ---- Contacts of a point
 
 int REAL_NAME(collider_contacts_within)(const struct system *system, size_t collider, double time,

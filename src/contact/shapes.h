@@ -95,9 +95,6 @@ static inline int surface_contacts(const struct surface *surface, vec3 position,
     return 0;
 }
 
-// Whether a sphere with that response moves at present.
-bool REAL_NAME(any_sphere_moves)(const struct system *system, enum collider_response response);
-
 // ---- A surface and a box
 
 // False only if no point of the box is deeper than -slack.

@@ -27,7 +27,6 @@
 
 #include "base/memory.h"
 #include "contact/friction.h"
-#include "contact/shapes.h"
 #include "contact/tangent.h"
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
