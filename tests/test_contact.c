@@ -1094,11 +1094,12 @@ static void test_surfaces_that_cannot_be_kept_apart_are_refused(void **state)
     assert_refused(0.01, "type: rope, from: [0.13, -0.47, 0.16], to: [0.13, 0.53, 0.16], nodes: 6",
                    "surfaces cross at the start: the edge of nodes 2, 3 of body 'b'");
     // Two sheets that are least in each other along x: 0.4 - 0.3 m, and 1.5 thicknesses.
-    assert_refused(0.01,
-                   "type: cloth, origin: [0.3, -0.2, 0.1], u: [0.4, 0, 0], v: [0, 0.4, 0.2], "
-                   "nodes: [4, 4]",
-                   "; they are clear of each other once body 'b' has moved 0.115 m along (1, 0, 0); "
-                   "move the bodies apart");
+    assert_refused(
+        0.01,
+        "type: cloth, origin: [0.3, -0.2, 0.1], u: [0.4, 0, 0], v: [0, 0.4, 0.2], "
+        "nodes: [4, 4]",
+        "; they are clear of each other once body 'b' has moved 0.115 m along (1, 0, 0); "
+        "move the bodies apart");
     // A sheet whose edges lie on those of the other one passes through no triangle of it.
     assert_refused(0.01,
                    "type: cloth, origin: [0, -0.2, 0.2], u: [0.4, 0, 0], v: [0, 0.4, 0], "

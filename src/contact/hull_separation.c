@@ -264,7 +264,7 @@ struct surface_overlap REAL_NAME(surface_contact_overlap)(const struct system *s
     struct surface_overlap overlap = {.way = NAN};
     if (REAL_NAME(hulls_begin)(&it, system, 0) && REAL_NAME(hulls_add_pair)(&it, one, other)) {
         const struct hull_bound *bound = &it.bounds[0];
-        const double apart = 1.5 * thickness_between(system->surface_contact, one, other);
+        const double apart = (double)barrier_between(system, (uint32_t)one, (uint32_t)other).reach;
         overlap = (struct surface_overlap){bound->least > 0 ? bound->least + apart : bound->least,
                                            {bound->axis.x, bound->axis.y, bound->axis.z}};
     }

@@ -44,8 +44,8 @@ struct surface_nearest {
     double energy;    // J, of the barriers of all
 };
 
-// How far one body has to move to be beyond another one, 1.5 thicknesses away, where contact does not act, and in
-// which direction, of those in which that is least as found by trying: m, at most 0 if a plane lies between their nodes; NAN: not known.
+// How far one body has to move to be beyond another one and its contact, and in which direction, of those in
+// which that is least as found by trying: m, at most 0 if a plane lies between their nodes; NAN: not known.
 struct surface_overlap {
     double way, axis[3];
 };

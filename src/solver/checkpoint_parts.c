@@ -1,6 +1,7 @@
 // The fields of a checkpoint (checkpoint.h) of ranks that hold only their parts. Each makes the chunks that
-// begin at its nodes, or with springs that it counts, and puts them where one process would have written them; rank 0, which
-// writes everything else (checkpoint_archive.c), says which field is next, and where it begins.
+// begin at its nodes, with what these remember of contacts, or with springs that it counts, and puts them
+// where one process would have written them; rank 0, which writes everything else (checkpoint_archive.c),
+// says which field is next, and where it begins.
 //
 // A chunk is stored as it is or compressed, so where the next one begins is known only when all before it
 // have been tried: each rank first finds the sizes of its chunks, which takes little where zstd gives up, and

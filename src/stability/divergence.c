@@ -449,14 +449,11 @@ double REAL_NAME(stiffness_trace)(struct system *system, const struct worker *wo
 // single precision at the greatest coordinate, so that they are those of a body displaced by that; it swings
 // with up to tr K u^2 / 8. Positions themselves are not rounded, so that it does not grow as in single
 // precision. A spring has tr K = 2 k.
-static double rounding_energy(struct system *system, const struct worker *worker)
+static double rounding_energy(const struct system *system, double trace)
 {
-    if (!state_is_mixed(system->state))
-        return 0;
-
     enum { TIMES = 256 };
     const double spacing = greatest_spacing(system);
-    double energy = TIMES * REAL_NAME(stiffness_trace)(system, worker) * spacing * spacing / 8;
+    double energy = TIMES * trace * spacing * spacing / 8;
     if (!integrator_is_implicit(system->settings.integrator)) { // faster than 3 / h is not stable
         const double speed = 12 * spacing / position_step(system);
         energy = fmin(energy, 0.5 * topology_total_mass(system->topology) * speed * speed);
@@ -464,26 +461,38 @@ static double rounding_energy(struct system *system, const struct worker *worker
     return isfinite(energy) ? energy : 0;
 }
 
+static bool has_gravity(const struct system *system)
+{
+    const vec3 gravity = system->topology->environment.gravity;
+    return vec3_dot(gravity, gravity) > 0;
+}
+
 // The energy that rounding may have given by now to bodies at rest, J: `explained` is what else
-// could have become kinetic energy. With gravity, or if that is more than rounding of lengths at the
-// start, 3 k u^2 / 2 for each spring, something moves, and the result is 0. With u the spacing at
-// the greatest coordinate, rounded positions add u^2 / 24 times the trace of K on average, each time
-// (above): k u^2 / 12 for a spring, whose trace is 2 k. Positions of all nodes are needed. All workers get
-// the same result.
-static double rounding_at_rest(struct system *system, double explained, const struct worker *worker)
+// could have become kinetic energy. If that is more than rounding of lengths at the start, 3 k u^2 / 2
+// for each spring, something moves, and the result is 0. With u the spacing at the greatest
+// coordinate, rounded positions add u^2 / 24 times the trace of K on average, each time (above):
+// k u^2 / 12 for a spring, whose trace is 2 k.
+static double rounding_at_rest(const struct system *system, double explained, double trace)
 {
     enum { TIMES = 4 };
     const struct settings *settings = &system->settings;
-    const vec3 gravity = system->topology->environment.gravity;
-    if (vec3_dot(gravity, gravity) > 0)
-        return 0;
     const double spacing = greatest_spacing(system);
-    const double trace = REAL_NAME(stiffness_trace)(system, worker);
     const double of_a_rounding = trace * spacing * spacing / 24;
     if (!(explained <= small_energy(system) + 18 * of_a_rounding))
         return 0;
     return TIMES * of_a_rounding * integrator_roundings(settings->integrator, settings->substeps) *
            (double)system->state->step;
+}
+
+// Both, J; with gravity something moves. Positions of all nodes are needed. All workers get the same result.
+static double rounding_allowed(struct system *system, double explained, const struct worker *worker)
+{
+    const bool mixed = state_is_mixed(system->state), may_rest = !has_gravity(system);
+    if (!mixed && !may_rest)
+        return 0;
+    const double trace = REAL_NAME(stiffness_trace)(system, worker);
+    return (mixed ? rounding_energy(system, trace) : 0) +
+           (may_rest ? rounding_at_rest(system, explained, trace) : 0);
 }
 
 // Of several ranks: all nodes on all ranks, for what is found by loops over them. Rare: only if the
@@ -530,8 +539,7 @@ static bool has_diverged(struct system *system, double factor, double *most,
         *most = fmax(peak, explained);
     }
     enum { ROUNDINGS = 16 };
-    const double rounding =
-        rounding_energy(system, worker) + rounding_at_rest(system, *most, worker);
+    const double rounding = rounding_allowed(system, *most, worker);
     const double allowed =
         factor * (fmax(MARGIN * explained, peak) + small + rounding) +
         ROUNDINGS * DBL_EPSILON * (resolved[RESOLVED_GRAVITY] + gravity_at_origin(system));
@@ -590,8 +598,10 @@ static bool is_overstretched(struct system *system, double explained, const stru
     if (elastic <= MARGIN * explained + small_energy(system))
         return false;
     complete(system, worker);
-    return !(elastic <= MARGIN * explained + small_energy(system) +
-                            rounding_at_rest(system, explained, worker));
+    double rounding = 0;
+    if (!has_gravity(system))
+        rounding = rounding_at_rest(system, explained, REAL_NAME(stiffness_trace)(system, worker));
+    return !(elastic <= MARGIN * explained + small_energy(system) + rounding);
 }
 
 // Whether nodes had more kinetic energy before contact cut the step than anything but instability gives
@@ -611,8 +621,7 @@ static bool was_too_fast(struct system *system, double explained, const struct w
     const double hidden =
         state_is_mixed(system->state) ? 0 : greatest_spacing(system) / position_step(system);
     return kinetic > allowed + 1.5 * topology_total_mass(system->topology) * hidden * hidden +
-                         rounding_energy(system, worker) +
-                         rounding_at_rest(system, explained, worker);
+                         rounding_allowed(system, explained, worker);
 }
 
 // Of the energy that is explained, or, where that is less, that there was some steps ago: what a cut takes at least
