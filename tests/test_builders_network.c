@@ -1,6 +1,8 @@
 // Networks listed in the scene file.
 #include "builders_fixture.h"
 
+#include <stdio.h>
+
 static const vec3 built[3] = {{0, 0, 0}, {1, 0, 0}, {1, 2, 0}};
 
 // Lists that tests change: three nodes, three springs of two materials.
@@ -126,6 +128,41 @@ static void test_listed_refusals(void **state)
     fixture_refuse(&fixture, NULL, body_mark, "network 'truss' has no nodes");
 }
 
+// A spring between nodes at the same place has a rest length of 0 as built, to which limits would be
+// relative.
+static void test_limits_of_springs_without_length(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"break_at", "yield_at"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture fixture;
+        struct lists lists;
+        char expected[300];
+        fixture_begin(&fixture);
+        struct scene_body *given = add_listed(&fixture, &lists);
+        struct material *material = &lists.materials[1];
+        *(i == 0 ? &material->break_at : &material->yield_at) = 1.5;
+        fixture_build(&fixture); // the ends of spring 1 are apart
+        fixture_reset(&fixture);
+        lists.positions[2] = lists.positions[1];
+        given->rotate = vec3_make(10, 20, 30);
+        snprintf(expected, sizeof expected,
+                 "nodes 2 and 1 of body 'truss' are at the same place, so that the rest length of "
+                 "the spring between them is 0, and '%s' is exceeded at once; move one of them, "
+                 "leave out '%s', or give a 'rest_length' above 0",
+                 keys[i], keys[i]);
+        fixture_refuse(&fixture, NULL, (mark){22, 3}, expected);
+        material->law = LAW_COMPRESSION_ONLY; // slack at any length
+        fixture_build(&fixture);
+        fixture_reset(&fixture);
+        material->law = LAW_LINEAR;
+        material->has_rest_length = true;
+        material->rest_length = 0.5;
+        fixture_build(&fixture);
+        fixture_reset(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_listed_without_masses_and_velocities),
         cmocka_unit_test(test_listed_without_springs),
         cmocka_unit_test(test_listed_refusals),
+        cmocka_unit_test(test_limits_of_springs_without_length),
     };
     return cmocka_run_group_tests_name("builders_network", tests, NULL, NULL);
 }

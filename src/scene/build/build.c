@@ -335,12 +335,44 @@ double body_spring_length(const struct body *body, uint64_t spring)
 // Rest lengths missing in a table are the distances as built.
 static void set_rest_lengths(struct body *body)
 {
-    for (uint64_t s = 0; body->rest_lengths && s < body->spring_count; s++) {
-        struct spring_ends ends = body_spring(body, s);
-        vec3 a = body_position(body, ends.a), b = body_position(body, ends.b);
+    for (uint64_t s = 0; body->rest_lengths && s < body->spring_count; s++)
         if (isnan(body->rest_lengths[s]))
-            body->rest_lengths[s] = vec3_length(vec3_subtract(a, b));
-    }
+            body->rest_lengths[s] = body_spring_length(body, s);
+}
+
+static bool has_limits(const struct body *body)
+{
+    bool any = false;
+    for (size_t m = 0; m < body->material_count; m++)
+        any |= material_limit_of_nothing(&body->materials[m], 0) != NULL;
+    return any;
+}
+
+// Limits are relative to the rest length, which is 0 as built where nodes are at the same place.
+// Lengths that are given have been checked where they are read.
+static taut_status check_limits(struct build *build)
+{
+    const struct body *body = build->body;
+    if (!body->springs || !has_limits(body))
+        return TAUT_OK;
+    taut_status status = TAUT_OK;
+    for (size_t kind = 0; kind < SPRING_KINDS_MAX; kind++)
+        for (uint64_t s = body->kind_start[kind]; s < body->kind_start[kind + 1]; s++) {
+            const struct material *material =
+                &body->materials[body->spring_materials ? body->spring_materials[s] : kind];
+            if (body->rest_lengths ? body->rest_lengths[s] > 0 : material->has_rest_length)
+                continue;
+            const char *limit = material_limit_of_nothing(material, body_spring_length(body, s));
+            const struct spring_ends ends = body_spring(body, s);
+            if (limit)
+                status = build_refuse(
+                    build, build_spring_mark(build, s),
+                    "nodes %" PRIu32 " and %" PRIu32 " of body '%s' are at the same place, so that "
+                    "the rest length of the spring between them is 0, and '%s' is exceeded at "
+                    "once; move one of them, leave out '%s', or give a 'rest_length' above 0",
+                    ends.a, ends.b, body->name, limit, limit);
+        }
+    return status;
 }
 
 // Moves the nodes to their positions. Products of valid numbers may still overflow or underflow.
@@ -395,8 +427,10 @@ static taut_status build_body(struct build *build)
 
     set_masses(build);
     status = place_nodes(build);
-    if (status == TAUT_OK)
+    if (status == TAUT_OK) {
         set_rest_lengths(body);
+        status = check_limits(build);
+    }
     if (status == TAUT_OK)
         status = build_elements(build);
     if (status == TAUT_OK)

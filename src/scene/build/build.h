@@ -69,6 +69,9 @@ bool build_is_weighted(const struct scene_body *given);
 // The constants of the body's elements (build_elements.c); refuses springs that break beside them.
 taut_status build_elements(struct build *build);
 
+// Where the scene gives a spring: a spring of a list, otherwise the body.
+mark build_spring_mark(const struct build *build, uint64_t spring);
+
 // One builder for each type.
 taut_status build_rope(struct build *build);
 taut_status build_cloth(struct build *build);

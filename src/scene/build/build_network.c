@@ -72,10 +72,12 @@ static taut_status find_duplicates(struct build *build, duplicate_function repor
 
 // ---- Lists in the scene
 
-static mark spring_mark(const struct build *build, uint64_t spring)
+mark build_spring_mark(const struct build *build, uint64_t spring)
 {
-    const struct scene_network *network = &build->given->shape.network;
-    return network->spring_marks ? network->spring_marks[spring] : build->given->at;
+    const struct scene_body *given = build->given;
+    return given->type == BODY_NETWORK && given->shape.network.spring_marks
+               ? given->shape.network.spring_marks[spring]
+               : given->at;
 }
 
 // Checks that both ends exist and differ.
@@ -87,12 +89,12 @@ static taut_status check_listed_ends(struct build *build)
         const uint32_t *ends = network->springs[s];
         uint32_t worse = ends[0] > ends[1] ? ends[0] : ends[1];
         if (worse >= network->node_count)
-            status = build_refuse(build, spring_mark(build, s),
+            status = build_refuse(build, build_spring_mark(build, s),
                                   "there is no node %" PRIu32 ": the %" PRIu64
                                   " nodes are 0 to %" PRIu64,
                                   worse, network->node_count, network->node_count - 1);
         else if (ends[0] == ends[1])
-            status = build_refuse(build, spring_mark(build, s),
+            status = build_refuse(build, build_spring_mark(build, s),
                                   "a spring joins two different nodes, not %" PRIu32 " with itself",
                                   ends[0]);
     }
@@ -103,11 +105,11 @@ static void report_listed_duplicate(void *context, uint64_t spring, uint64_t ear
 {
     struct build *build = context;
     const uint32_t *ends = build->body->springs[spring];
-    mark at = spring_mark(build, earlier);
+    mark at = build_spring_mark(build, earlier);
     char where[32] = "";
     if (at.line > 0) // otherwise it is in a --set
         snprintf(where, sizeof where, ", in line %d", at.line);
-    build_refuse(build, spring_mark(build, spring),
+    build_refuse(build, build_spring_mark(build, spring),
                  "nodes %" PRIu32 " and %" PRIu32 " have a spring already%s", ends[0], ends[1],
                  where);
 }

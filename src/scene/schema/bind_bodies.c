@@ -654,7 +654,10 @@ static enum body_type bind_type(struct binder *binder, const struct dom_value *v
 static void bind_kinds(struct binder *binder, const struct bound *bound, struct scene_body *body)
 {
     if (body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM) {
-        body->kinds[0].present = bind_common_suffices(bound, body);
+        const bool has_spring =
+            body->type == BODY_OSCILLATOR && body->shape.oscillator.model == OSCILLATOR_SPRING;
+        body->kinds[0].present = bind_common_suffices(bound, body) &&
+                                 (!has_spring || bind_common_limits(binder, bound, body));
         body->kinds[0].material = body->common;
     } else if (body->type != BODY_NETWORK) {
         bind_springs(binder, bound, body);

@@ -98,9 +98,8 @@ static bool bind_limits(struct binder *binder, const struct bound *bound, mark a
                        limit);
 }
 
-// The same of the common keys, where springs have no others.
-static bool bind_common_limits(struct binder *binder, const struct bound *bound,
-                               const struct scene_body *body)
+bool bind_common_limits(struct binder *binder, const struct bound *bound,
+                        const struct scene_body *body)
 {
     static const char *const keys[] = {"rest_length", "break_at", "yield_at"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)

@@ -187,6 +187,10 @@ void bind_law(struct binder *binder, const struct bound *bound, const struct mat
 // Whether the body's common keys suffice for a spring without its own keys.
 bool bind_common_suffices(const struct bound *bound, const struct scene_body *body);
 
+// Reports a limit among the body's common keys that is relative to a rest length of 0; false then.
+bool bind_common_limits(struct binder *binder, const struct bound *bound,
+                        const struct scene_body *body);
+
 // Binds `spring`, `springs` and `links` of every type except network into body->kinds.
 void bind_springs(struct binder *binder, const struct bound *bound, struct scene_body *body);
 
