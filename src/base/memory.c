@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__GLIBC__)
+#    include <malloc.h>
+#endif
+
 #include "base/task.h"
 
 // ---- Large blocks
@@ -197,6 +201,13 @@ void memory_release(const taut_allocator *allocator, void *block, size_t count, 
     if (!allocator)
         allocator = &memory_default_allocator;
     allocator->release(allocator->context, block, block_bytes(count, size));
+}
+
+void memory_trim(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
 }
 
 bool array_reserve(void **array, size_t *capacity, size_t needed, size_t size)

@@ -32,6 +32,10 @@ void memory_release(const taut_allocator *allocator, void *block, size_t count, 
 // them no huge pages, each of which would take 2 MiB for one number. Before they are touched.
 void memory_sparse(void *block, size_t bytes, size_t first, size_t end);
 
+// Gives back to the system what blocks of the default allocator took that have been released since: small ones,
+// which it would keep for others of their size. For callers that have released many megabytes of them.
+void memory_trim(void);
+
 // a * b into *product; false on overflow.
 bool size_multiply(size_t a, size_t b, size_t *product);
 

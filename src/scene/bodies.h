@@ -259,7 +259,8 @@ uint64_t bodies_start_digest(const taut_scene *scene, const struct bodies *bodie
 
 void bodies_free(struct bodies *bodies);
 
-// Frees the lists of springs and faces, and the orders of nodes and springs: all that only the topology is made of.
-void bodies_release_lists(struct bodies *bodies);
+// Frees the lists of springs and faces of a body, and the orders of its nodes and springs: all that only the
+// topology is made of. Returns how many bytes these were.
+uint64_t body_release_lists(struct body *body);
 
 #endif

@@ -259,7 +259,6 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         status = begin_stage("laying out springs and faces", error);
     if (status == TAUT_OK)
         status = topology_cook(scene, bodies, allocator, &solver->topology, error);
-    bodies_release_lists(bodies); // before the plan, which takes the most
 
     if (status == TAUT_OK)
         status = begin_stage("planning the work", error);

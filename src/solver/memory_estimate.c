@@ -52,7 +52,8 @@ struct totals {
     double held_springs; // of the stored springs of grids, likewise
     double collider_nodes, collider_faces; // of mesh colliders
     double listed, listed_faces;           // in the topology's lists
-    double body_lists;          // bytes of lists of bodies that are in the topology's then
+    double body_lists;          // bytes of lists of bodies that are in the topology's then,
+    double largest_lists;       // and those of the body with the most
     double massed;              // nodes of bodies that list masses
     bool masses_differ;         // in any body
     double off_grid;            // nodes of bodies that the kernels do not compute as grids,
@@ -267,9 +268,11 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     totals->massed += own_masses && !by_grid ? size->nodes : 0;
     totals->masses_differ |= own_masses;
     totals->listed_faces += size->is_sheet ? 0 : size->faces;
-    totals->body_lists += (size->directions == 0 ? 8 * size->springs : 0) +
-                          (size->is_sheet ? 0 : 4 * size->face_arity * size->faces) +
-                          (is_renumbered(size) ? 4 * size->nodes + 4 * size->springs : 0);
+    const double lists = (size->directions == 0 ? 8 * size->springs : 0) +
+                         (size->is_sheet ? 0 : 4 * size->face_arity * size->faces) +
+                         (is_renumbered(size) ? 4 * size->nodes + 4 * size->springs : 0);
+    totals->body_lists += lists;
+    totals->largest_lists = fmax(totals->largest_lists, lists);
 
     const struct scene_wind *wind = &totals->scene->environment.wind;
     if (body->pressure.present || (wind->present && wind->relative && size->faces > 0)) {
@@ -765,8 +768,10 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
 
     const struct system_functions *call =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
-    allocate(&memory_use, topology_bytes_of(&totals) + collider_bytes_of(&totals));
-    release(&memory_use, totals.body_lists);
+    // The lists of each body are freed when the topology has them.
+    allocate(&memory_use, topology_bytes_of(&totals) + collider_bytes_of(&totals) +
+                              totals.largest_lists - totals.body_lists);
+    release(&memory_use, totals.largest_lists);
     bodies -= totals.body_lists;
     plan(&memory_use, &totals);
     allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +

@@ -450,13 +450,20 @@ static void cook_built(struct topology *topology, const struct bodies *bodies)
         }
 }
 
-static bool cook_all(struct topology *topology, const taut_scene *scene,
-                     const struct bodies *bodies)
+static bool cook_all(struct topology *topology, const taut_scene *scene, struct bodies *bodies)
 {
+    enum { BYTES_KEPT = 1 << 24 }; // of lists of bodies that have been freed
     struct cursor at = {0};
-    for (size_t i = 0; i < bodies->count; i++)
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < bodies->count; i++) {
         if (!cook_body(topology, i, &scene->bodies[i], &bodies->items[i], &at))
             return false;
+        bytes += body_release_lists(&bodies->items[i]);
+        if (bytes > BYTES_KEPT) {
+            memory_trim();
+            bytes = 0;
+        }
+    }
     if (topology->built_count)
         cook_built(topology, bodies);
     cook_colliders(topology, scene, bodies);
@@ -468,7 +475,7 @@ static bool cook_all(struct topology *topology, const taut_scene *scene,
     return true;
 }
 
-taut_status topology_cook(const taut_scene *scene, const struct bodies *bodies,
+taut_status topology_cook(const taut_scene *scene, struct bodies *bodies,
                           const taut_allocator *allocator, struct topology **result,
                           taut_error *error)
 {

@@ -134,8 +134,9 @@ struct topology {
     struct scene_gust *gusts;
 };
 
-// Compiles the bodies. Everything needed is copied: `scene` and `bodies` may be freed afterwards.
-taut_status topology_cook(const taut_scene *scene, const struct bodies *bodies,
+// Compiles the bodies. Everything needed is copied: `scene` and `bodies` may be freed afterwards. The lists of each
+// body (body_release_lists) are freed as soon as the topology has them.
+taut_status topology_cook(const taut_scene *scene, struct bodies *bodies,
                           const taut_allocator *allocator, struct topology **result,
                           taut_error *error);
 

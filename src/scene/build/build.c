@@ -504,50 +504,60 @@ bool body_list_velocities(struct body *body)
     return body->velocities;
 }
 
-void bodies_release_lists(struct bodies *bodies)
+// Bytes of a list; 0 if there is none.
+static uint64_t release_list(void *list, uint64_t count, size_t size)
 {
-    for (size_t b = 0; b < bodies->count; b++) {
-        struct body *body = &bodies->items[b];
-        const uint64_t springs = body->spring_count;
-        memory_release(NULL, body->node_order, body->node_count, sizeof *body->node_order);
-        memory_release(NULL, body->springs, springs, sizeof *body->springs);
-        memory_release(NULL, body->spring_order, springs, sizeof *body->spring_order);
-        memory_release(NULL, body->spring_materials, springs, sizeof *body->spring_materials);
-        memory_release(NULL, body->rest_lengths, springs, sizeof *body->rest_lengths);
-        memory_release(NULL, body->faces, body->face_count * (uint64_t)body->face_arity,
-                       sizeof *body->faces); // NULL for a sheet
-        body->node_order = body->spring_order = body->spring_materials = body->faces = NULL;
-        body->springs = NULL;
-        body->rest_lengths = NULL;
-    }
+    memory_release(NULL, list, (size_t)count, size);
+    return list ? count * size : 0;
 }
 
-// Without its lists.
-static void body_free(struct body *body)
+uint64_t body_release_lists(struct body *body)
 {
-    uint64_t nodes = body->node_count;
+    const uint64_t springs = body->spring_count;
+    const uint64_t corners = body->face_count * (uint64_t)body->face_arity;
+    const uint64_t bytes =
+        release_list(body->node_order, body->node_count, sizeof *body->node_order) +
+        release_list(body->springs, springs, sizeof *body->springs) +
+        release_list(body->spring_order, springs, sizeof *body->spring_order) +
+        release_list(body->spring_materials, springs, sizeof *body->spring_materials) +
+        release_list(body->rest_lengths, springs, sizeof *body->rest_lengths) +
+        release_list(body->faces, corners, sizeof *body->faces);
+    body->node_order = body->spring_order = body->spring_materials = body->faces = NULL;
+    body->springs = NULL;
+    body->rest_lengths = NULL;
+    return bytes;
+}
+
+// Returns how many bytes its arrays of nodes and lists were.
+static uint64_t body_free(struct body *body)
+{
+    const uint64_t nodes = body->node_count;
     for (size_t i = 0; i < body->motion_count; i++)
         memory_release(NULL, (void *)body->motions[i].pieces, body->motions[i].piece_count,
                        sizeof *body->motions[i].pieces);
     free(body->name);
-    memory_release(NULL, body->positions, 3 * nodes, sizeof *body->positions);
-    memory_release(NULL, body->initial, 3 * nodes, sizeof *body->initial);
-    memory_release(NULL, body->velocities, 3 * nodes, sizeof *body->velocities);
-    memory_release(NULL, body->masses, nodes, sizeof *body->masses);
-    memory_release(NULL, body->kinematic, nodes, sizeof *body->kinematic);
     memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
     memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
     memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);
+    return body_release_lists(body) +
+           release_list(body->positions, 3 * nodes, sizeof *body->positions) +
+           release_list(body->initial, 3 * nodes, sizeof *body->initial) +
+           release_list(body->velocities, 3 * nodes, sizeof *body->velocities) +
+           release_list(body->masses, nodes, sizeof *body->masses) +
+           release_list(body->kinematic, nodes, sizeof *body->kinematic);
 }
 
 void bodies_free(struct bodies *bodies)
 {
+    enum { BYTES_KEPT = 1 << 24 }; // for smaller bodies it is not worth the time
+    uint64_t bytes = 0;
     if (!bodies)
         return;
-    bodies_release_lists(bodies);
     for (size_t i = 0; i < bodies->count; i++)
-        body_free(&bodies->items[i]);
+        bytes += body_free(&bodies->items[i]);
     memory_release(NULL, bodies->items, bodies->count, sizeof *bodies->items);
     free_colliders(bodies);
     *bodies = (struct bodies){0};
+    if (bytes > BYTES_KEPT)
+        memory_trim();
 }
