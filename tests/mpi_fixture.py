@@ -1,6 +1,7 @@
 """What the cases of several ranks share (test_mpi.py): starting `taut` on ranks, scenes, comparisons."""
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -248,6 +249,61 @@ def many(name, integrator="symplectic_euler", dt=2e-5, steps=48, every=16, grids
          plane="stiffness: 40", more="", slack=False):
     return write(name, MANY.format(integrator=integrator, dt=dt, steps=steps, every=every, wind=wind, plane=plane,
                                    more=more, bodies=many_bodies(grids, law, slack)))
+
+
+# Large bodies on no grid, of which each rank has some nodes, in another order than the scene has them: a sphere, a
+# sheet of triangles whose points are shuffled, a network whose springs reach far, and a ring; and a small one.
+LARGE = """
+simulation: {{integrator: {integrator}, dt: {dt}, steps: {steps}{more}}}
+environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6{wind}}}
+bodies:
+  - {{name: sphere, type: sphere, center: [0, 0.22, 1], radius: 0.2, subdivisions: 5, mass: 0.7, velocity: [0, -2, 1],
+     spring: {{stiffness: 80, damping: 0.001{law}}}{gas}}}
+  - {{name: small, type: sphere, center: [2, 1, 1], radius: 0.2, subdivisions: 3, mass: 0.3, pins: [3, 77],
+     spring: {{stiffness: 50, damping: 0.001{law}}}{gas}}}
+  - {{name: sheet, type: mesh, file: shuffled.obj, translate: [1.3, 0, 0], mass: 0.3, velocity: [0, -1, 0],
+     springs: {{edges: {{stiffness: 60, damping: 0.001{law}}}, bend: {{stiffness: 4}}}},
+     drives: [{{nodes: [5, 700], velocity: [[0, [0.2, 1, 0]], [5.0e-4, [0, -1, 0.3]]]}}]}}
+  - {{name: net, type: network, nodes_file: far.nodes.csv, springs_file: far.springs.csv}}
+  - {{name: ring, type: ring, center: [0, 0.22, 0], radius: 0.2, nodes: 3000, mass: 0.3,
+     spring: {{stiffness: 50, damping: 0.001{law}}}{gas}}}
+{beside}colliders:
+  - {{type: plane, point: [0, 0.02, 0], {plane}}}
+output: {{every_steps: {every}, pc2: true, vtp: {{springs: true, forces: true}}, probes: [{{body: sphere, node: 7}},
+  {{body: net, node: last}}]}}
+"""
+
+
+def far_network(nodes=2500):
+    """Points in a cube with springs to some that are near, and to some anywhere."""
+    points = random.Random(5)
+    at = [[points.random(), 0.05 + points.random(), 2 + points.random()] for _ in range(nodes)]
+    by_x = sorted(range(nodes), key=lambda i: at[i])
+    pairs = {(by_x[i], by_x[min(nodes - 1, i + points.randint(1, 1200 if points.random() < 0.05 else 30))])
+             for i in range(nodes - 1) for _ in range(3)}
+    write("far.nodes.csv", "x,y,z,mass\n" + "".join(f"{x:.6f},{y:.6f},{z:.6f},{1e-4 * (1 + i % 3):.4g}\n"
+                                                   for i, (x, y, z) in enumerate(at)))
+    write("far.springs.csv", "a,b,stiffness,damping\n" + "".join(f"{a},{b},{2 + a % 5},1.0e-4\n"
+                                                                for a, b in sorted(pairs, key=lambda p: p[1] % 77)))
+
+
+def large(name, integrator="symplectic_euler", dt=2e-5, steps=48, every=16, law="", wind="", gas="", beside="",
+          plane="stiffness: 40", more=""):
+    order = list(range(60 * 70))
+    random.Random(3).shuffle(order)
+    grid_mesh("sheet.obj", 60, 70, lambda i, j: (0.01 * i, 0.05 + 0.02 * ((i // 7) % 2), 0.01 * j))
+    with open(os.path.join(FOLDER, "sheet.obj"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    points = [line for line in lines if line.startswith("v")]
+    shuffled = [None] * len(points)
+    for i, point in enumerate(points):
+        shuffled[order[i]] = point
+    faces = [" ".join(["f", *(str(order[int(corner) - 1] + 1) for corner in line.split()[1:])])
+             for line in lines if line.startswith("f")]
+    write("shuffled.obj", "\n".join(shuffled + faces) + "\n")
+    far_network()
+    return write(name, LARGE.format(integrator=integrator, dt=dt, steps=steps, every=every, law=law, wind=wind,
+                                    gas=gas, beside=beside, plane=plane, more=more))
 
 
 def piece_names(folder):

@@ -125,6 +125,16 @@ def case_a_rank_has_memory_for_its_part_beside_small_bodies():
         compare_peaks("5.0e-5", 2, 100, ["--output", "rows", "--force"], beside=ball.replace("}}", "}" + gas + "}"))
 
 
+def case_a_rank_has_memory_for_its_part_of_a_large_sphere():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    path = write("large-sphere.yaml", "simulation: {dt: auto, steps: 2}\nenvironment: {gravity: [0, -9.81, 0]}\n"
+                 "precision: double\nbodies:\n  - {name: ball, type: sphere, center: [0, 3, 0], radius: 1, "
+                 "subdivisions: 8, mass: 1, spring: {stiffness: 5}}\noutput: {every_steps: 2}\n")
+    one, four = (max(peaks(ranks, "run", path, "--output", "rows", "--force")) for ranks in (1, 4))
+    expect(four < 0.75 * one, f"{four:.0f} of {one:.0f} MiB")  # most of it for the plan, which is whole
+
+
 def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():
     if QUICK:
         raise Skipped("sanitizers take memory of their own")

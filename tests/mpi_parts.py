@@ -8,7 +8,7 @@ import sys
 
 import merge_vtp
 from mpi_fixture import (assert_one_hash, compare_folders, complaints, ELASTIC, expect, EXPLICIT,
-                         FOLDER, FRAGILE, gas_beside, hash_of, JELLY, LIMIT, many, parts, peaks,
+                         FOLDER, FRAGILE, gas_beside, hash_of, JELLY, large, LIMIT, many, parts, peaks,
                          piece_names, QUICK, same_files, SHAPES, SHORT, Skipped, small, SOURCE,
                          start, tearing, write)
 
@@ -163,14 +163,98 @@ def case_many_bodies_on_no_grid_are_shared_by_ranks():
         for grids in (False, True):
             same_files(many("many.yaml", grids=grids, **arguments), ranks=2 + grids)
             expect(piece_names(f"folder-{2 + grids}"), f"{arguments}: not in parts")
-    # One body that is large: every rank has the whole scene.
+    # One body that is large, and divided.
     path = many("many-large.yaml")
     with open(os.path.join(FOLDER, path), encoding="utf-8") as file:
         text = file.read()
     write(path, text.replace("colliders:", "  - {name: large, type: sphere, center: [0, 3, 0], radius: 1, subdivisions: 5, "
                              "mass: 1, spring: {stiffness: 50}}\ncolliders:"))
     same_files(path, ranks=3)
-    expect(not piece_names("folder-3"), "frames are in pieces")
+    expect(piece_names("folder-3"), "not in parts")
+
+
+def points_of(piece):
+    with open(os.path.join(FOLDER, piece), "rb") as file:
+        return int(re.search(rb'NumberOfPoints="([0-9]+)"', file.read(4096)).group(1))
+
+
+def case_large_bodies_on_no_grid_are_divided():
+    """Bodies of which every rank has some nodes, whose order in files is not that of ranks."""
+    cloth = ("  - {name: cloth, type: cloth, nodes: [70, 90], origin: [3, 0.1, 0], u: [1, 0, 0], v: [0, 0, 1], mass: 1, "
+             "spring: {stiffness: 300, damping: 0.001}, pins: [left]}\n")
+    for i, integrator in enumerate(EXPLICIT):
+        path = large("large.yaml", integrator, SHORT.get(integrator, 2e-5), beside=cloth if i % 2 else "")
+        precision, ranks = ("single", "mixed", "double")[i % 3], (3, 2, 4)[(i + i // 3) % 3]
+        same_files(path, "--precision", precision, ranks=ranks)
+        pieces = piece_names(f"folder-{ranks}")
+        expect(len(pieces) == 4 * ranks, str(pieces))
+        most = max(points_of(os.path.join(f"folder-{ranks}", piece)) for piece in pieces)
+        expect(most < 21000 * (1 / ranks + 0.25), f"{most} points of {ranks} pieces")
+    assert_one_hash(path, all_ranks=(2, 5))
+    windy = ", wind: {velocity: [0, 2, 1], coefficient: 0.3"
+    for arguments in ({"wind": windy + "}", "integrator": "verlet"}, {"wind": windy + ", law: node}"},
+                      {"plane": "response: project, restitution: 0.5, friction: 0.001", "more": ", keep_velocity: 0.999"},
+                      {"plane": "stiffness: 40, friction_coefficient: 0.3", "integrator": "velocity_verlet"},
+                      {"gas": ", pressure: {amount: 3, gamma: 1.4, inflate: 0.001}"},
+                      {"gas": ", pressure: {amount: 3, volume: box}", "wind": windy + "}", "beside": cloth}):
+        same_files(large("large.yaml", **arguments), ranks=3)
+        expect(piece_names("folder-3"), f"{arguments}: not in parts")
+    states = []
+    for ranks in (0, 3):
+        found = start(ranks, "run", path, "--no-output", "--quiet", "--state", f"state-{ranks}.csv")
+        expect(found.returncode == 0, found.stderr)
+        with open(os.path.join(FOLDER, f"state-{ranks}.csv"), "rb") as file:
+            states.append(file.read())
+    expect(states[0] == states[1], "other states")
+
+
+def case_large_bodies_break_and_yield():
+    """Chunks of their springs are evaluated by several ranks, and frames and checkpoints have what one counts."""
+    for kind, law, integrator, precision, ranks in (
+            ("breaks", ", break_at: 1.0005", "symplectic_euler", "mixed", 2),
+            ("yields", ", yield_at: 0.0005", "rk4", "double", 4),
+            ("both", ", break_at: 1.002, yield_at: 0.0005", "velocity_verlet", "single", 3)):
+        path = large("large-torn.yaml", integrator, law=law, steps=160, every=40)
+        extra = ("--set", "output.checkpoint.every=1.6e-3", "--precision", precision)
+        same_files(path, *extra, ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{kind}: not in parts")
+        broken = [json.loads(start(count, "run", path, "--no-output", "--quiet", "--json", *extra[2:]).stdout)
+                  ["broken_springs"] for count in (0, ranks)]
+        expect(broken[0] == broken[1] and (broken[0] > 0 or kind == "yields"), str(broken))
+        for again in (0, 3):
+            shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+            shutil.copytree(os.path.join(FOLDER, f"folder-{ranks}"), os.path.join(FOLDER, "kept"))
+            found = start(again, "resume", "kept", "--steps", "176", "--quiet", "--hash")
+            expect(found.returncode == 0, found.stderr)
+            expect(found.stdout.strip() == hash_of(0, path, "--steps", "176", *extra[2:]), f"{kind} {again}")
+
+
+def case_large_bodies_follow_the_same_bound():
+    """dt: auto, of which each rank knows the weights of some nodes, in turn; also where springs have broken, and
+    where a run is continued. Nearly all pairs of one body are joined."""
+    gas = ", pressure: {amount: 3, gamma: 1.4, inflate: 0.001}"
+    windy = ", wind: {velocity: [0, 2, 1], coefficient: 0.3, relative: true}"
+    for ranks, arguments in ((3, {}), (2, {"integrator": "velocity_verlet", "wind": windy}), (4, {"gas": gas}),
+                             (3, {"law": ", break_at: 1.01", "gas": gas, "wind": windy})):
+        path = large("large-auto.yaml", dt="auto", **arguments)
+        same_files(path, "--set", "output.checkpoint.every=1.0e-3", ranks=ranks)
+        expect(piece_names(f"folder-{ranks}"), f"{arguments}: not in parts")
+    for again in (2, 0):
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        shutil.copytree(os.path.join(FOLDER, "folder-3"), os.path.join(FOLDER, "kept"))
+        found = start(again, "resume", "kept", "--steps", "60", "--quiet", "--hash")
+        expect(found.returncode == 0, found.stderr)
+        expect(found.stdout.strip() == hash_of(0, path, "--steps", "60"), found.stdout)
+    nodes = 1100
+    write("dense.nodes.csv", "x,y,z,mass\n" + "".join(f"{i % 10},{i // 10 % 10},{i // 100},{0.01 * (1 + i % 2)}\n"
+                                                     for i in range(nodes)))
+    write("dense.springs.csv", "a,b,stiffness\n" + "".join(f"{a},{b},0.05\n" for a in range(nodes)
+                                                          for b in range(a + 1, nodes) if (a * b + b) % 5 > 1))
+    dense = write("dense.yaml", "simulation: {dt: auto, steps: 20}\nbodies:\n  - {name: dense, type: network, "
+                  "nodes_file: dense.nodes.csv, springs_file: dense.springs.csv, pins: [0, 7]}\n"
+                  "output: {every_steps: 20}\n")
+    same_files(dense, ranks=2)
+    same_files(dense, "--set", "simulation.integrator=velocity_verlet", "--precision", "double", ranks=3)
 
 
 def case_many_bodies_break_and_yield():

@@ -710,17 +710,27 @@ static bool next_listed(struct listed_walk *walk)
     return false;
 }
 
-static void gather_listed(const struct system *system, unsigned field, uint64_t first,
-                          uint64_t count, void *to)
+// `part`: those that it does not count are left out; NULL: all.
+static void gather_listed(const struct system *system, const struct plan_part *part, unsigned field,
+                          uint64_t first, uint64_t count, void *to)
 {
     const struct state *s = system->state;
     uint8_t *flags = to;
     real *lengths = to;
     for (struct listed_walk it = listed_walk(system, first, count); next_listed(&it);)
-        if (field == CHECKPOINT_broken)
+        if (part && !REAL_NAME(part_springs_counts)(system, part, it.index))
+            continue;
+        else if (field == CHECKPOINT_broken)
             flags[it.at] = s->broken[it.index];
         else
             lengths[it.at] = stored_rest(s->rest_length[it.index], it.built);
+}
+
+void REAL_NAME(checkpoint_gather_counted)(const struct system *system,
+                                          const struct exchange *exchange, unsigned field,
+                                          uint64_t first, uint64_t count, void *to)
+{
+    gather_listed(system, REAL_NAME(exchange_part)(exchange), field, first, count, to);
 }
 
 static void scatter_listed(const struct system *system, unsigned field, uint64_t first,
@@ -745,7 +755,7 @@ static void gather_springs(const struct system *system, unsigned field, uint64_t
     const size_t body = topology_body_of_spring(topology, first);
     const struct plan_grid *grid = plan_grid_of_body(system->plan, body);
     if (!grid) {
-        gather_listed(system, field, first, count, to);
+        gather_listed(system, NULL, field, first, count, to);
         return;
     }
     const uint64_t index = grid->first_state_index + (first - topology->bodies[body].first_spring);
@@ -785,26 +795,43 @@ void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, u
         gather_triples(topology, FIELD(s, vx, vy, vz), first, count, to);
 }
 
-static void scatter_triples(const struct topology *topology, const real *from, struct range nodes,
-                            real *const to[3])
+// Iterates over the nodes of `own` among those of the builder's numbers [first, first + count).
+struct own_walk {
+    const struct topology *topology;
+    struct range own;
+    uint64_t first, count;
+    uint64_t next;
+    uint64_t at, inside; // of the present one: first + at is the builder's number
+};
+
+static bool next_own(struct own_walk *walk)
 {
-    for (uint64_t node = nodes.first; node < nodes.end; node++, from += 3) {
-        const uint64_t inside = topology_internal_node(topology, node);
-        for (int axis = 0; axis < 3; axis++)
-            to[axis][inside] = from[axis];
+    while (walk->next < walk->count) {
+        walk->at = walk->next++;
+        walk->inside = topology_internal_node(walk->topology, walk->first + walk->at);
+        if (range_has(walk->own, (size_t)walk->inside))
+            return true;
     }
+    return false;
+}
+
+static void scatter_triples(struct own_walk walk, const real *from, real *const to[3])
+{
+    while (next_own(&walk))
+        for (uint64_t axis = 0; axis < 3; axis++)
+            to[axis][walk.inside] = from[3 * walk.at + axis];
 }
 
 static void scatter_sums(struct system *system, unsigned field, const double *from,
-                         struct range nodes)
+                         struct own_walk walk)
 {
-    for (uint64_t node = nodes.first; node < nodes.end; node++, from += 3) {
-        const uint64_t inside = topology_internal_node(system->topology, node);
-        const vec3 sum = vec3_make(from[0], from[1], from[2]);
+    while (next_own(&walk)) {
+        const double *numbers = from + 3 * walk.at;
+        const vec3 sum = vec3_make(numbers[0], numbers[1], numbers[2]);
         if (field == CHECKPOINT_positions)
-            state_put(system->state, inside, sum);
+            state_put(system->state, walk.inside, sum);
         else
-            state_put_velocity(system->state, inside, sum);
+            state_put_velocity(system->state, walk.inside, sum);
     }
 }
 
@@ -884,21 +911,18 @@ void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct
         scatter_springs(system, field, first, count, from);
         return;
     }
-    const struct range nodes = {max_u64(own.first, first), min_u64(own.end, first + count)};
-    if (nodes.first >= nodes.end)
-        return;
-    const uint64_t skipped = checkpoint_field_width(field) * (nodes.first - first);
-    const real *numbers = (const real *)from + skipped;
+    struct own_walk walk = {.topology = topology, .own = own, .first = first, .count = count};
+    const real *numbers = from;
     if (field > CHECKPOINT_bound_weights) {
         real *to = state_array(s, field);
-        for (uint64_t node = nodes.first; node < nodes.end; node++)
-            to[topology_internal_node(topology, node)] = *numbers++;
+        while (next_own(&walk))
+            to[walk.inside] = numbers[walk.at];
     } else if (s->x_low) {
-        scatter_sums(system, field, (const double *)from + skipped, nodes);
+        scatter_sums(system, field, from, walk);
     } else if (field == CHECKPOINT_positions) {
-        scatter_triples(topology, numbers, nodes, FIELD(s, x, y, z));
+        scatter_triples(walk, numbers, FIELD(s, x, y, z));
     } else {
-        scatter_triples(topology, numbers, nodes, FIELD(s, vx, vy, vz));
+        scatter_triples(walk, numbers, FIELD(s, vx, vy, vz));
     }
 }
 

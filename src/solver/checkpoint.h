@@ -15,6 +15,7 @@
 
 struct plan;
 struct system;
+struct exchange;
 
 // The types of the state's arrays in a checkpoint: numbers are double.
 #define SAVED_real    double
@@ -178,6 +179,11 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
 // where ranks hold only their parts: of one grid, which this rank counts.
 void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                                   uint64_t count, void *to);
+
+// Of springs of a body on no grid that is divided: those that this rank counts, and nothing for others.
+void REAL_NAME(checkpoint_gather_counted)(const struct system *system,
+                                          const struct exchange *exchange, unsigned field,
+                                          uint64_t first, uint64_t count, void *to);
 
 // The inverse, of finite numbers, with those of the nodes in `own` alone. By one worker. Of springs those that
 // this rank evaluates, while ranks exchange; checkpoint_wants_springs: whether there are any.

@@ -646,18 +646,23 @@ static struct item *find_item(struct reading *it, const char *name)
     return NULL;
 }
 
-// The nodes of this rank and of its blocks of contacts, which may have nodes of others; of bodies that are
-// renumbered all nodes, as the file has them in another order.
-static struct range nodes_of_contacts(const struct reading *it)
+// Where nodes [first, last] are in the file; of bodies that are renumbered all nodes, as the file has them in
+// another order.
+static struct range nodes_in_file(const struct topology *topology, uint64_t first, uint64_t last)
 {
-    const struct topology *topology = it->solver->topology;
-    const uint64_t first = it->own.first - it->own.first % SUM_CHUNK;
-    const uint64_t last = min_u64(it->own.end + SUM_CHUNK, topology->node_count) - 1;
     const struct topology_body *from = &topology->bodies[topology_body_of_node(topology, first)];
     const struct topology_body *to = &topology->bodies[topology_body_of_node(topology, last)];
     const bool has_grids[2] = {from->grid[0] > 0, to->grid[0] > 0};
     return (struct range){(size_t)(has_grids[0] ? first : from->first_node),
                           (size_t)(has_grids[1] ? last + 1 : to->first_node + to->node_count)};
+}
+
+// The nodes of this rank and of its blocks of contacts, which may have nodes of others.
+static struct range nodes_of_contacts(const struct reading *it)
+{
+    const struct topology *topology = it->solver->topology;
+    return nodes_in_file(topology, it->own.first - it->own.first % SUM_CHUNK,
+                         min_u64(it->own.end + SUM_CHUNK, topology->node_count) - 1);
 }
 
 // Whether any of `count` numbers from `first` on, of the nodes of one collider after another, is of these.
@@ -692,8 +697,10 @@ static bool is_of_others(void *context, const struct archive_chunk *chunk)
     if (checkpoint_field_is_of_springs(item->field))
         return !it->solver->functions->checkpoint_wants_springs(it->solver->system, chunk->first,
                                                                 chunk->count);
-    return (chunk->first + chunk->count) / width <= it->own.first ||
-           chunk->first / width >= it->own.end;
+    if (it->own.first >= it->own.end)
+        return true;
+    const struct range own = nodes_in_file(it->solver->topology, it->own.first, it->own.end - 1);
+    return (chunk->first + chunk->count) / width <= own.first || chunk->first / width >= own.end;
 }
 
 static taut_status read_chunk(struct reading *it, taut_error *error)

@@ -16,6 +16,7 @@
 #include "ranks/ranks.h"
 #include "solver/checkpoint.h"
 #include "solver/private.h"
+#include "springs/plan_parts.h"
 
 struct checkpoint_part {
     const taut_solver *solver;
@@ -131,10 +132,11 @@ static uint64_t gather_chunk(struct checkpoint_part *it,
     return (end - first) * field->width;
 }
 
-// ---- Springs and contacts
+// ---- Springs and contacts, and nodes of bodies that are divided
 //
 // One direction of a grid follows the other, and the nodes of one collider those of another, so that the chunks
-// of a rank do not follow each other, and any chunk may have springs or nodes of several ranks.
+// of a rank do not follow each other, and any chunk may have springs or nodes of several ranks. Likewise all
+// nodes where a body on no grid is divided, as the builder's order of its nodes is not that of the plan.
 
 // How many of the nodes of all colliders (slots) from `first` on one rank has, or none need be asked for.
 static struct plan_spring_piece contacts_piece(const struct checkpoint_part *it, unsigned field,
@@ -142,22 +144,38 @@ static struct plan_spring_piece contacts_piece(const struct checkpoint_part *it,
 {
     const struct topology *topology = it->solver->topology;
     const uint64_t node = first % topology->node_count, start = first - node;
-    struct plan_spring_piece piece = {.count = min_u64(end, start + topology->node_count) - first,
-                                      .owner = -1};
+    const uint64_t layer_end = min_u64(end, start + topology->node_count);
     if (field == CHECKPOINT_touching &&
         topology->colliders[start / topology->node_count].response != RESPONSE_PROJECT)
-        return piece;
-    piece.owner = solver_rank_of_node(it->solver, node);
-    const uint64_t rank_end = solver_nodes_of_rank(it->solver, piece.owner).end;
-    piece.count = min_u64(piece.count, rank_end - node);
-    return piece;
+        return (struct plan_spring_piece){layer_end - first, PLAN_NO_PART};
+    return solver_node_piece(it->solver, node, layer_end - start);
 }
 
 static struct plan_spring_piece next_piece(const struct checkpoint_part *it, unsigned field,
                                            uint64_t first, uint64_t end)
 {
-    return checkpoint_field_is_of_contacts(field) ? contacts_piece(it, field, first, end)
-                                                  : solver_spring_piece(it->solver, first, end);
+    if (checkpoint_field_is_of_contacts(field))
+        return contacts_piece(it, field, first, end);
+    return checkpoint_field_is_of_springs(field) ? solver_spring_piece(it->solver, first, end)
+                                                 : solver_node_piece(it->solver, first, end);
+}
+
+static int rank_of_builder_node(const struct checkpoint_part *it, uint64_t node)
+{
+    return solver_rank_of_node(it->solver, topology_internal_node(it->solver->topology, node));
+}
+
+// What is read of scattered nodes: the numbers of a field from `start` on.
+struct scattered_field {
+    unsigned field;
+    uint64_t start;
+};
+
+static struct plan_part_range ranks_with_springs(const struct checkpoint_part *it, uint64_t spring)
+{
+    const taut_solver *solver = it->solver;
+    return plan_parts_of_fragile(solver->topology, solver->plan, solver_parts(solver),
+                                 topology_body_of_spring(solver->topology, spring));
 }
 
 // The rank that makes a chunk: that of its first piece which any has.
@@ -168,13 +186,62 @@ static int writer_of_pieces(const struct checkpoint_part *it, unsigned field, ui
         const struct plan_spring_piece piece = next_piece(it, field, first, end);
         if (piece.owner >= 0)
             return piece.owner;
+        if (piece.owner == PLAN_SEVERAL_PARTS && checkpoint_field_is_of_springs(field))
+            return ranks_with_springs(it, first).first;
+        if (piece.owner == PLAN_SEVERAL_PARTS)
+            return rank_of_builder_node(it, first % it->solver->topology->node_count);
         first += piece.count;
     }
     return 0;
 }
 
-// The numbers of springs or contacts [first, end) in it->numbers of one rank, each of the rank that counts it, and
-// 0 where no spring breaks or yields, or no node can touch. Returns the rank.
+static void read_field(const taut_solver *solver, const void *context, uint64_t first,
+                       uint64_t count, void *to)
+{
+    const struct scattered_field *it = context;
+    solver->functions->checkpoint_gather(solver->system, it->field, it->start + first, count, to);
+}
+
+// Of springs of a divided body: each is counted by one rank, and those of others are 0.
+static void gather_divided_springs(struct checkpoint_part *it,
+                                   const struct checkpoint_field_chunks *field, uint64_t first,
+                                   uint64_t count, int writer, unsigned char *to)
+{
+    const size_t bytes = (size_t)count * archive_type_bytes(field->type);
+    const int rank = ranks_number();
+    const struct plan_part_range ranks = ranks_with_springs(it, first);
+    for (int r = ranks.first; r <= ranks.last; r++) {
+        if (r == rank) {
+            memset(it->rest, 0, bytes);
+            solver_gather_counted(it->solver, field->field, first, count, it->rest);
+        }
+        if (r == rank || writer == rank)
+            ranks_pass(it->rest, bytes, r, writer);
+        for (size_t i = 0; writer == rank && i < bytes; i++)
+            to[i] |= it->rest[i];
+    }
+}
+
+// Of a piece of a body that is divided, in `to` of one rank.
+static void gather_divided(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
+                           uint64_t first, uint64_t count, int writer, unsigned char *to)
+{
+    const uint64_t nodes = it->solver->topology->node_count;
+    const uint64_t node = checkpoint_field_is_of_contacts(field->field) ? first % nodes : first;
+    const struct scattered_field fields = {field->field, first - node};
+    const struct scattered some = {.first = node,
+                                   .count = count,
+                                   .bytes = field->width * archive_type_bytes(field->type),
+                                   .read = read_field,
+                                   .context = &fields};
+    if (checkpoint_field_is_of_springs(field->field))
+        gather_divided_springs(it, field, first, count, writer, to);
+    else
+        solver_pass_scattered(it->solver, &some, writer, to, it->rest);
+}
+
+// The numbers of springs, contacts or nodes [first, end) in it->numbers of one rank, each of the rank that counts
+// or has it, and 0 where no spring breaks or yields, or no node can touch. Returns the rank.
 static int gather_pieces(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                          uint64_t first, uint64_t end)
 {
@@ -184,6 +251,11 @@ static int gather_pieces(struct checkpoint_part *it, const struct checkpoint_fie
         memset(it->numbers, 0, (size_t)(end - first) * bytes);
     for (uint64_t at = first; at < end;) {
         const struct plan_spring_piece piece = next_piece(it, field->field, at, end);
+        if (piece.owner == PLAN_SEVERAL_PARTS) {
+            gather_divided(it, field, at, piece.count, writer, it->numbers + (at - first) * bytes);
+            at += piece.count;
+            continue;
+        }
         unsigned char *to = rank == writer ? it->numbers + (at - first) * bytes : it->rest;
         if (piece.owner == rank)
             it->solver->functions->checkpoint_gather(it->solver->system, field->field, at,
@@ -229,12 +301,21 @@ static uint64_t write_pieces(struct checkpoint_part *it,
 
 // ---- Any field
 
+static bool has_divided_bodies(const struct checkpoint_part *it)
+{
+    const taut_solver *solver = it->solver;
+    bool any = false;
+    for (size_t b = 0; b < solver->topology->body_count && !any; b++)
+        any = plan_body_is_divided(solver->topology, solver->plan, solver_parts(solver), b);
+    return any;
+}
+
 // Returns the bytes of the field in the file.
 static uint64_t write_field(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                             uint64_t at)
 {
     if (checkpoint_field_is_of_springs(field->field) ||
-        checkpoint_field_is_of_contacts(field->field))
+        checkpoint_field_is_of_contacts(field->field) || has_divided_bodies(it))
         return write_pieces(it, field, at);
     const struct range own = solver_part_nodes(it->solver);
     const struct chunks chunks = chunks_of(it, field, own);

@@ -649,8 +649,7 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
     return totals;
 }
 
-// What rank `number` of `count` will hold of a scene whose bodies are on grids or whole in a part: false if
-// they are not (plan_parts_whole), or without memory to find it.
+// What rank `number` of `count` will hold of a scene; false without memory to find it.
 static bool hold_part(struct totals *totals, int count, int number)
 {
     const taut_scene *scene = totals->scene;

@@ -1,13 +1,15 @@
 // Pieces of frames (state/frame.h, struct frame_piece): of ranks that hold only their parts each lists
 // the nodes, springs and faces of its piece once, and reads their state for each frame. Bodies are on
-// grids then, with the builder's numbers of nodes and springs, or whole in one piece, where only these
-// numbers are listed and no spring breaks or yields (solver_may_hold_part).
+// grids then, with the builder's numbers of nodes and springs, or whole in one piece, or divided: then the
+// piece lists their own nodes in the order of the plan, and springs in that of the builder, in which their
+// strains are added.
 #include "solver/private.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "springs/plan_parts.h"
 
 // What is being listed of one body; nodes are numbered over all bodies.
 struct listing {
@@ -15,16 +17,18 @@ struct listing {
     const struct topology_body *body;
     struct frame_piece *piece;
     bool with_lines;     // its springs are lines
+    bool divided;        // on no grid, and other ranks have nodes of it, too
     uint64_t first, end; // own nodes
-    uint8_t *reached;    // whether cells reach node end + i
+    uint64_t begin;      // of a divided body its first node, otherwise `end`
+    uint8_t *reached;    // whether cells reach node begin + i
     size_t reached_count, reached_capacity;
-    uint32_t *copies; // how many nodes before end + i are reached
+    uint32_t *copies; // how many nodes before begin + i are reached
     size_t first_run; // of the piece's runs, which do not go beyond a body
 };
 
 static uint64_t end_of(const struct listing *it)
 {
-    return it->end + it->reached_count;
+    return it->divided ? it->end : it->end + it->reached_count;
 }
 
 // Whether all of its nodes are in the piece. Such a body reaches no others.
@@ -40,9 +44,9 @@ static bool owns(const struct listing *it, uint64_t node)
 
 static bool reach(struct listing *it, uint64_t node)
 {
-    if (node < it->end)
+    if (owns(it, node))
         return true;
-    const size_t number = (size_t)(node - it->end);
+    const size_t number = (size_t)(node - it->begin);
     if (!array_reserve((void **)&it->reached, &it->reached_capacity, number + 1, 1))
         return false;
     while (it->reached_count <= number)
@@ -77,7 +81,15 @@ static bool add_run(const struct listing *it, uint64_t first, uint64_t count)
     return true;
 }
 
-// Marks the nodes of others that the cells of a body on a grid reach.
+// Of a divided body any node may be reached.
+static bool mark_begin(struct listing *it)
+{
+    it->reached = it->divided ? calloc((size_t)it->body->node_count, 1) : NULL;
+    it->reached_count = it->reached_capacity = it->reached ? (size_t)it->body->node_count : 0;
+    return it->reached || !it->divided;
+}
+
+// Marks the nodes of others that the cells of a body reach.
 static bool reach_cells(struct listing *it)
 {
     const struct topology_body *body = it->body;
@@ -100,6 +112,72 @@ static bool reach_cells(struct listing *it)
     return reached;
 }
 
+// The number of a node in the piece, within its body.
+static uint32_t number_of(const struct listing *it, uint64_t node)
+{
+    if (is_whole(it)) // its nodes are in the builder's order
+        return (uint32_t)(topology_builder_node(it->topology, node) - it->first);
+    if (owns(it, node))
+        return (uint32_t)(node - it->first);
+    const uint64_t i = node - it->begin; // huge before
+    if (i >= it->reached_count || !it->reached[i])
+        return FRAME_OUTSIDE;
+    return (uint32_t)(it->end - it->first) + it->copies[i];
+}
+
+// The builder's number of a spring within its body.
+static uint64_t number_in_body(const struct listing *it, uint64_t spring)
+{
+    return topology_builder_spring(it->topology, spring) - it->body->first_spring;
+}
+
+// A spring of a divided body: its number, and the builder's, within the body.
+struct numbered {
+    uint32_t builder, inside;
+};
+
+static int compare_numbered(const void *left, const void *right)
+{
+    const struct numbered *a = left, *b = right;
+    return a->builder < b->builder ? -1 : a->builder > b->builder;
+}
+
+static bool has_node(const struct listing *it, uint64_t node)
+{
+    return owns(it, node) || it->reached[node - it->begin];
+}
+
+// Lists the springs of a divided body that have nodes of the piece, in the builder's order.
+static bool count_divided(struct listing *it, struct frame_body *counts, uint64_t *lines)
+{
+    const struct topology_body *body = it->body;
+    const uint64_t first = body->first_spring, end = first + body->spring_count;
+    struct numbered *springs = NULL;
+    size_t count = 0, capacity = 0;
+    bool listed = true;
+    for (uint64_t spring = first; spring < end && listed;) {
+        const struct spring_run run = topology_run(it->topology, spring, end);
+        for (uint64_t i = 0; i < run.count && listed; i++) {
+            const uint64_t a = run.a + i, b = run.b + i;
+            if (!has_node(it, a) && !has_node(it, b))
+                continue;
+            *lines += it->with_lines && owns(it, min_u64(a, b));
+            listed = array_reserve((void **)&springs, &capacity, count + 1, sizeof *springs);
+            if (listed)
+                springs[count++] = (struct numbered){(uint32_t)number_in_body(it, spring + i),
+                                                     (uint32_t)(spring + i - first)};
+        }
+        spring += run.count;
+    }
+    if (listed && count > 0)
+        qsort(springs, count, sizeof *springs, compare_numbered);
+    for (size_t i = 0; i < count && listed; i++)
+        listed = add_run(it, first + springs[i].inside, 1);
+    free(springs);
+    counts->spring_count = count;
+    return listed;
+}
+
 // Lists the runs of springs that have nodes between the first and the last of the piece, and counts
 // lines, faces and nodes. *springs: those of all runs.
 static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *lines)
@@ -115,7 +193,10 @@ static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *
         *lines = it->with_lines ? body->spring_count : 0;
         return add_run(it, body->first_spring, body->spring_count);
     }
-    for (uint64_t spring = body->first_spring; it->first < it->end && spring < end;) {
+    const bool divided = it->divided && it->first < it->end;
+    if (divided && !count_divided(it, counts, lines))
+        return false;
+    for (uint64_t spring = body->first_spring; it->first < it->end && !divided && spring < end;) {
         const struct spring_run run = topology_run(it->topology, spring, end);
         const uint64_t lower = min_u64(run.a, run.b), upper = max_u64(run.a, run.b);
         uint64_t from, to, from_upper, to_upper;
@@ -146,25 +227,10 @@ static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *
     return true;
 }
 
-// The number of a node in the piece, within its body.
-static uint32_t number_of(const struct listing *it, uint64_t node)
-{
-    if (owns(it, node)) // and of a body that is whole any number is one of its nodes
-        return (uint32_t)(topology_builder_node(it->topology, node) - it->first);
-    if (node < it->first || node >= end_of(it) || !it->reached[node - it->end])
-        return FRAME_OUTSIDE;
-    return (uint32_t)(it->end - it->first) + it->copies[node - it->end];
-}
-
-// The builder's number of a spring within its body.
-static uint64_t number_in_body(const struct listing *it, uint64_t spring)
-{
-    return topology_builder_spring(it->topology, spring) - it->body->first_spring;
-}
-
-// Fills the lists of the body, for which there is memory now. *run: the first of its runs, and then
-// of those of the next body.
-static void fill_body(const struct listing *it, struct frame *frame, size_t number, size_t *run)
+// Fills the lists of the body, for which there is memory now. *run: the first of its runs, up to `end_run`, and
+// then of those of the next body.
+static void fill_body(const struct listing *it, struct frame *frame, size_t number, size_t *run,
+                      size_t end_run)
 {
     struct frame_piece *piece = it->piece;
     const struct frame_body *to = &frame->bodies[number];
@@ -174,13 +240,12 @@ static void fill_body(const struct listing *it, struct frame *frame, size_t numb
     uint64_t node = to->first_node, spring = first_spring;
     uint64_t line = piece->bodies[number].first_line, face = piece->bodies[number].first_face;
     for (uint64_t i = it->first; i < it->end; i++)
-        piece->nodes[node++] = i;
+        piece->nodes[node++] = whole ? i : topology_builder_node(it->topology, i);
     for (size_t i = 0; i < it->reached_count; i++)
         if (it->reached[i])
-            piece->nodes[node++] = it->end + i;
+            piece->nodes[node++] = topology_builder_node(it->topology, it->begin + i);
 
-    const uint64_t end_spring = body->first_spring + body->spring_count;
-    for (; *run < piece->run_count && piece->runs[*run].first < end_spring; ++*run) {
+    for (; *run < end_run; ++*run) {
         const uint64_t end = piece->runs[*run].first + piece->runs[*run].count;
         for (uint64_t s = piece->runs[*run].first; s < end;) {
             const struct spring_run these = topology_run(it->topology, s, end);
@@ -192,7 +257,7 @@ static void fill_body(const struct listing *it, struct frame *frame, size_t numb
                 frame->springs[to_spring][1] = number_of(it, b);
                 if (it->with_lines && !whole && owns(it, min_u64(a, b)))
                     piece->lines[line++] =
-                        (struct frame_line_number){spring, s + i - body->first_spring};
+                        (struct frame_line_number){spring, number_in_body(it, s + i)};
             }
             s += these.count;
         }
@@ -221,7 +286,7 @@ static bool count_all(struct listing *listings, struct frame_body *bodies,
         bodies[b].first_spring = shape->spring_count;
         piece->bodies[b] =
             (struct frame_piece_body){piece->line_count, piece->face_count, it->end - it->first};
-        if ((it->first < it->end && !is_whole(it) && !reach_cells(it)) ||
+        if ((it->first < it->end && !is_whole(it) && !(mark_begin(it) && reach_cells(it))) ||
             !count_body(it, &bodies[b], &lines))
             return false;
         it->copies = calloc(it->reached_count + 1, sizeof *it->copies);
@@ -274,6 +339,8 @@ static void begin_listings(const taut_solver *solver, const bool *with_lines,
                                .first = max_u64(body->first_node, piece->first_own),
                                .end = min_u64(end, piece->end_own)};
         it->end = max_u64(it->first, it->end);
+        it->divided = plan_body_is_divided(solver->topology, solver->plan, solver_parts(solver), b);
+        it->begin = it->divided ? body->first_node : it->end;
     }
 }
 
@@ -317,7 +384,8 @@ taut_status solver_make_piece(const taut_solver *solver, const struct frame_body
         bodies[b].springs = (const uint32_t(*)[2])frame->springs + bodies[b].first_spring;
         bodies[b].faces = frame->faces + 3 * piece->bodies[b].first_face;
         frame->bodies[b] = bodies[b];
-        fill_body(&listings[b], frame, b, &run);
+        fill_body(&listings[b], frame, b, &run,
+                  b + 1 < count ? listings[b + 1].first_run : piece->run_count);
     }
     for (size_t b = 0; listings && b < count; b++) {
         free(listings[b].reached);
@@ -333,15 +401,16 @@ taut_status solver_make_piece(const taut_solver *solver, const struct frame_body
     return status;
 }
 
-// Strains by the builder's numbers, and which are broken, unless that is NULL. A run with springs that are
-// sorted otherwise has all of their body.
+// Strains by the builder's numbers, and which are broken, unless that is NULL. A run of springs that are sorted
+// otherwise has all of their body, or one where the body is divided.
 static void read_run(const taut_solver *solver, struct frame_run run, double *strains,
                      uint8_t *broken)
 {
     const struct topology *topology = solver->topology;
     const struct topology_body *body =
         &topology->bodies[topology_body_of_spring(topology, run.first)];
-    const bool sorted = topology->sorted_count > 0 && body->direction_count == 0;
+    const bool sorted =
+        topology->sorted_count > 0 && body->direction_count == 0 && run.count == body->spring_count;
     const uint64_t end = run.first + run.count, some = sorted ? 1 : run.count;
     for (uint64_t spring = run.first; spring < end; spring += some) {
         const uint64_t to = sorted ? topology_builder_spring(topology, spring) - run.first : 0;
@@ -354,7 +423,8 @@ void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame 
 {
     const struct frame_piece *piece = frame->piece;
     const struct system_functions *call = solver->functions;
-    solver_exchange_around(solver, (struct range){(size_t)piece->first_own, (size_t)piece->end});
+    solver_exchange_around(solver, (struct range){(size_t)piece->first_own, (size_t)piece->end},
+                           piece->nodes, piece->node_count);
     for (uint64_t node = 0; node < piece->node_count;) {
         uint64_t end = node + 1;
         while (end < piece->node_count && piece->nodes[end] == piece->nodes[end - 1] + 1)

@@ -73,9 +73,8 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
 // same result on all.
 taut_status solver_check_start(const taut_solver *solver, taut_error *error);
 
-// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. `off_grid`: some
-// bodies are on no grid, beyond small ones (plan_parts_whole). Also for a scene that is compiled and planned,
-// on these ranks.
+// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. `off_grid`: that
+// of some bodies on no grid does. Also for a scene that is compiled and planned, on these ranks.
 bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid);
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 
@@ -126,7 +125,31 @@ struct range solver_nodes_of_rank(const taut_solver *solver, int rank);
 int solver_rank_of_node(const taut_solver *solver, uint64_t node);
 struct plan_spring_piece solver_spring_piece(const taut_solver *solver, uint64_t first,
                                              uint64_t end);
-void solver_exchange_around(const taut_solver *solver, struct range nodes);
+void solver_gather_counted(const taut_solver *solver, unsigned field, uint64_t first,
+                           uint64_t count, void *to); // checkpoint_gather_counted
+void solver_exchange_around(const taut_solver *solver, struct range nodes, const uint64_t *list,
+                            uint64_t count);
+const struct plan_parts *solver_parts(const taut_solver *solver);
+
+// ---- scattered.c
+
+// How many of nodes [first, end), by the builders' numbers, from the first on, one rank has in that order, or are
+// of a body that is divided (PLAN_SEVERAL_PARTS), then at most SCATTERED_AT_ONCE.
+enum { SCATTERED_AT_ONCE = 16384 };
+struct plan_spring_piece solver_node_piece(const taut_solver *solver, uint64_t first, uint64_t end);
+
+// `bytes` bytes of each of `count` such nodes of a divided body, which `read` finds for nodes of this rank.
+struct scattered {
+    uint64_t first, count;
+    size_t bytes;
+    void (*read)(const taut_solver *solver, const void *context, uint64_t first, uint64_t count,
+                 void *to);
+    const void *context;
+};
+
+// numbers := those of all, on rank `to`; `space`, on all ranks, has room for as many. By all ranks.
+void solver_pass_scattered(const taut_solver *solver, const struct scattered *it, int to,
+                           void *numbers, void *space);
 
 // What springs have lost by breaking and yielding, on rank 0, where ranks hold only their parts.
 void solver_share_losses(const taut_solver *solver);

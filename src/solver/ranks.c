@@ -190,7 +190,7 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 
 // ---- Parts
 
-// Whether some bodies on no grid are too large for a part of their own, or have what needs all nodes in each step.
+// Whether some bodies whose springs are no directions of a grid have what needs all nodes in each step.
 static bool needs_off_grid(const taut_solver *solver)
 {
     const struct topology *topology = solver->topology;
@@ -203,9 +203,7 @@ static bool needs_off_grid(const taut_solver *solver)
         needs |=
             body->elements.present || plan_grid_of_body(solver->plan, b); // with a list of springs
     }
-    const bool whole = plan_parts_whole(topology, solver->plan, ranks_count()) &&
-                       plan_off_grid_format(solver->plan) == PLAN_PACKED;
-    return needs || (any && !whole);
+    return needs || (any && plan_off_grid_format(solver->plan) != PLAN_PACKED);
 }
 
 // Not with contact of surfaces, for which every rank has all nodes.
@@ -463,18 +461,53 @@ taut_status solver_agree(taut_status status, const char *what, taut_error *error
     return failed && status == TAUT_OK ? fail_memory(error, what) : status;
 }
 
+static void read_hashed(const taut_solver *solver, const void *context, uint64_t first,
+                        uint64_t count, void *to)
+{
+    (void)context;
+    solver->functions->hash_read(solver->system, first, count, to);
+}
+
+// The nodes of a body that is divided are hashed by `holder`, which gets those of others.
+static void hash_scattered(const taut_solver *solver, uint64_t first, uint64_t count, int holder,
+                           struct hash *hash)
+{
+    const struct scattered nodes = {.first = first,
+                                    .count = count,
+                                    .bytes = solver->functions->hash_bytes(solver->system),
+                                    .read = read_hashed};
+    const size_t bytes = (size_t)count * nodes.bytes;
+    unsigned char *space = malloc(2 * bytes);
+    if (!space)
+        ranks_abort(1, "out of memory for the hash");
+    solver_pass_scattered(solver, &nodes, holder, space + bytes, space);
+    if (holder == ranks_number())
+        hash_add(hash, space + bytes, bytes);
+    free(space);
+}
+
 uint64_t solver_hash_parts(const taut_solver *solver)
 {
     const bool together = solver_begin_part(solver, PART_HASH, 0);
+    const uint64_t nodes = solver->topology->node_count;
     struct hash hash;
-    hash_begin(&hash);
-    for (int r = 0; together && r < ranks_count(); r++) {
-        if (r == ranks_number())
-            solver->functions->hash_add(solver->system, &hash);
-        ranks_pass(&hash, sizeof hash, r, r + 1 < ranks_count() ? r + 1 : 0);
+    int holder = 0; // of what has been added
+    solver->functions->hash_begin(solver->system, &hash);
+    for (uint64_t node = 0; together && node < nodes;) {
+        const struct plan_spring_piece piece = solver_node_piece(solver, node, nodes);
+        if (piece.owner >= 0)
+            ranks_pass(&hash, sizeof hash, holder, piece.owner);
+        holder = piece.owner >= 0 ? piece.owner : holder;
+        if (piece.owner < 0)
+            hash_scattered(solver, node, piece.count, holder, &hash);
+        else if (piece.owner == ranks_number())
+            solver->functions->hash_add(solver->system, &hash, node, piece.count);
+        node += piece.count;
     }
-    if (together)
+    if (together) {
+        ranks_pass(&hash, sizeof hash, holder, 0);
         solver_end_part(solver);
+    }
     return hash_end(&hash);
 }
 
@@ -501,24 +534,32 @@ static void read_own(const taut_solver *solver, unsigned numbers, uint64_t first
         numbers == NODES_VELOCITIES ? to : NULL, numbers == NODES_FORCES ? to : NULL);
 }
 
-// On all ranks; `to` is that of rank 0. Bodies whose nodes have another order for ranks than for those who
-// read them are whole (solver_may_hold_part), so that a rank has the same range of nodes in both.
+static void read_scattered(const taut_solver *solver, const void *context, uint64_t first,
+                           uint64_t count, void *to)
+{
+    read_own(solver, *(const unsigned *)context, first, count, to);
+}
+
+// On all ranks; `to` is that of rank 0.
 static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        double *to)
 {
-    enum { NODES_AT_ONCE = 16384 };
+    enum { NODES_AT_ONCE = SCATTERED_AT_ONCE };
     double space[3 * NODES_AT_ONCE];
-    const uint64_t *cuts = solver->ranks->parts->cuts;
     for (uint64_t node = first; node < first + count;) {
-        const int owner = plan_part_of_node(solver->ranks->parts, node);
-        const uint64_t end = min_u64(cuts[owner + 1], first + count);
-        const uint64_t some = min_u64(end - node, NODES_AT_ONCE);
+        const uint64_t end = min_u64(first + count, node + NODES_AT_ONCE);
+        const struct plan_spring_piece piece = solver_node_piece(solver, node, end);
+        const struct scattered some = {node, piece.count, 3 * sizeof *space, read_scattered,
+                                       &numbers};
         // cppcheck-suppress legacyUninitvar ; it is read after it has been filled
         double *numbers_of_some = to ? to + 3 * (node - first) : space;
-        if (owner == ranks_number())
-            read_own(solver, numbers, node, some, numbers_of_some);
-        ranks_pass(numbers_of_some, 3 * (size_t)some * sizeof *space, owner, 0);
-        node += some;
+        if (piece.owner < 0)
+            solver_pass_scattered(solver, &some, 0, to, space);
+        if (piece.owner == ranks_number())
+            read_own(solver, numbers, node, piece.count, numbers_of_some);
+        if (piece.owner >= 0)
+            ranks_pass(numbers_of_some, piece.count * some.bytes, piece.owner, 0);
+        node += piece.count;
     }
 }
 
@@ -584,6 +625,11 @@ uint64_t solver_rank_nodes(const taut_solver *solver, int rank)
     return nodes.end - nodes.first;
 }
 
+const struct plan_parts *solver_parts(const taut_solver *solver)
+{
+    return solver->ranks->parts;
+}
+
 int solver_rank_of_node(const taut_solver *solver, uint64_t node)
 {
     return plan_part_of_node(solver->ranks->parts, node);
@@ -595,9 +641,17 @@ struct plan_spring_piece solver_spring_piece(const taut_solver *solver, uint64_t
     return plan_spring_piece(solver->topology, solver->plan, solver->ranks->parts, first, end);
 }
 
-void solver_exchange_around(const taut_solver *solver, struct range nodes)
+void solver_gather_counted(const taut_solver *solver, unsigned field, uint64_t first,
+                           uint64_t count, void *to)
 {
-    solver->functions->exchange_around(solver->system, solver->ranks->exchange, nodes);
+    solver->functions->checkpoint_gather_counted(solver->system, solver->ranks->exchange, field,
+                                                 first, count, to);
+}
+
+void solver_exchange_around(const taut_solver *solver, struct range nodes, const uint64_t *list,
+                            uint64_t count)
+{
+    solver->functions->exchange_around(solver->system, solver->ranks->exchange, nodes, list, count);
 }
 
 void solver_begin_call(const taut_solver *solver, const void *message, size_t bytes)

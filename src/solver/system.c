@@ -436,9 +436,25 @@ static uint64_t hash(const struct system *system)
     return REAL_NAME(state_hash)(system->state, system->topology);
 }
 
-static void add_to_hash(const struct system *system, struct hash *hash)
+static void begin_hash(const struct system *system, struct hash *hash)
 {
-    REAL_NAME(state_hash_add)(system->state, system->topology, system->own_nodes, hash);
+    REAL_NAME(state_hash_begin)(system->state, hash);
+}
+
+static size_t hash_bytes(const struct system *system)
+{
+    return REAL_NAME(state_hash_bytes)(system->state);
+}
+
+static void read_hashed(const struct system *system, uint64_t first, uint64_t count, void *to)
+{
+    REAL_NAME(state_hash_read)(system->state, system->topology, first, count, to);
+}
+
+static void add_to_hash(const struct system *system, struct hash *hash, uint64_t first,
+                        uint64_t count)
+{
+    REAL_NAME(state_hash_add)(system->state, system->topology, first, count, hash);
 }
 
 static uint64_t bytes(const struct system *system, const struct held_part *part)
@@ -544,9 +560,9 @@ static void share_losses(const struct system *system)
 }
 
 static void exchange_around(const struct system *system, const struct exchange *exchange,
-                            struct range nodes)
+                            struct range nodes, const uint64_t *list, uint64_t count)
 {
-    REAL_NAME(exchange_around)(system, exchange, nodes);
+    REAL_NAME(exchange_around)(system, exchange, nodes, list, count);
 }
 
 // ---- Interaction between two steps
@@ -671,7 +687,10 @@ const struct system_functions REAL_NAME(system_functions) = {
     .broken_count = REAL_NAME(springs_broken_count),
     .share_losses = share_losses,
     .hash = hash,
+    .hash_begin = begin_hash,
     .hash_add = add_to_hash,
+    .hash_bytes = hash_bytes,
+    .hash_read = read_hashed,
     .bytes = bytes,
     .steps = steps,
     .evaluations = evaluations,
@@ -726,6 +745,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .change_free = REAL_NAME(change_free),
     .checkpoint_save = REAL_NAME(checkpoint_save),
     .checkpoint_gather = REAL_NAME(checkpoint_gather),
+    .checkpoint_gather_counted = REAL_NAME(checkpoint_gather_counted),
     .checkpoint_scatter = REAL_NAME(checkpoint_scatter),
     .checkpoint_wants_springs = REAL_NAME(checkpoint_wants_springs),
     .checkpoint_restore = REAL_NAME(checkpoint_restore),

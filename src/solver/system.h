@@ -84,7 +84,7 @@ struct system_functions {
     void (*exchange_resume)(struct system *system, bool paused, const struct worker *worker);
     void (*exchange_collect)(struct system *system, struct exchange *exchange); // on rank 0
     void (*exchange_around)(const struct system *system, const struct exchange *exchange,
-                            struct range nodes);
+                            struct range nodes, const uint64_t *list, uint64_t count);
     // springs/shares.h: of several ranks that compute the same steps. shares_use as exchange_use.
     struct shares *(*shares_make)(const struct system *system);
     void (*shares_free)(struct shares *shares);
@@ -108,8 +108,12 @@ struct system_functions {
     // Of ranks that hold only their parts, together: what breaking and yielding has lost, on all of them.
     void (*share_losses)(const struct system *system);
     uint64_t (*hash)(const struct system *system);
-    // Adds the nodes that this process steps (state_hash_add).
-    void (*hash_add)(const struct system *system, struct hash *hash);
+    // The same piece by piece (state_hash_begin and so on).
+    void (*hash_begin)(const struct system *system, struct hash *hash);
+    void (*hash_add)(const struct system *system, struct hash *hash, uint64_t first,
+                     uint64_t count);
+    size_t (*hash_bytes)(const struct system *system);
+    void (*hash_read)(const struct system *system, uint64_t first, uint64_t count, void *to);
     // Those that have memory: of several ranks that hold only their parts for this one; NULL: for all nodes.
     uint64_t (*bytes)(const struct system *system, const struct held_part *part);
     uint64_t (*steps)(const struct system *system);
@@ -193,6 +197,8 @@ struct system_functions {
     // worker.
     void (*checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                               uint64_t count, void *to);
+    void (*checkpoint_gather_counted)(const struct system *system, const struct exchange *exchange,
+                                      unsigned field, uint64_t first, uint64_t count, void *to);
     void (*checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                uint64_t first, uint64_t count, const void *from);
     bool (*checkpoint_wants_springs)(const struct system *system, uint64_t first, uint64_t count);

@@ -342,104 +342,297 @@ static bool want_others(const struct system *system, const struct exchange *it, 
     return true;
 }
 
+// The nodes of a body among `nodes`; an empty range at its first node if there are none.
+static struct range nodes_within(const struct topology_body *body, struct range nodes)
+{
+    const uint64_t end = body->first_node + body->node_count;
+    const uint64_t first = max_u64(body->first_node, nodes.first), last = min_u64(end, nodes.end);
+    const size_t begin = (size_t)(first < last ? first : body->first_node);
+    return (struct range){begin, first < last ? (size_t)last : begin};
+}
+
 static bool body_has_any(const struct topology_body *body, struct range nodes)
 {
-    return max_u64(body->first_node, nodes.first) <
-           min_u64(body->first_node + body->node_count, nodes.end);
+    const struct range within = nodes_within(body, nodes);
+    return within.first < within.end;
 }
 
-bool REAL_NAME(exchange_bounds_body)(const struct system *system, size_t body)
+static bool is_divided(const struct system *system, const struct exchange *it, size_t body)
+{
+    return plan_body_is_divided(system->topology, system->plan, it->parts, body);
+}
+
+bool REAL_NAME(exchange_divides)(const struct system *system, size_t body)
+{
+    return is_divided(system, system->exchange, body);
+}
+
+struct range REAL_NAME(exchange_bounds_nodes)(const struct system *system, size_t body)
 {
     const struct topology_body *it = &system->topology->bodies[body];
-    return body_has_any(it, system->own_nodes) ||
-           body_has_any(it, REAL_NAME(exchange_chunk_nodes)(system));
+    const struct range own = system->own_nodes, chunks = REAL_NAME(exchange_chunk_nodes)(system);
+    const struct range whole = {(size_t)it->first_node, (size_t)(it->first_node + it->node_count)};
+    if (!is_divided(system, system->exchange, body))
+        return body_has_any(it, own) || body_has_any(it, chunks)
+                   ? whole
+                   : (struct range){whole.first, whole.first};
+    const struct range both = {
+        own.first, chunks.first < chunks.end && chunks.end > own.end ? chunks.end : own.end};
+    return nodes_within(it, own.first < own.end ? both : own);
 }
 
-// The nodes to which the springs, faces and elements at nodes [first, end) reach, of each body on a grid, and
-// if `off_grid` all nodes of others, which are whole in the part of a rank.
-static bool want_reach(const struct system *system, const struct exchange *it, struct range nodes,
-                       bool off_grid, struct node_lists *reach)
+// Which nodes of a divided body a rank is concerned with, and which of others it needs for them.
+enum { NODE_INSIDE = 1, NODE_NEEDED = 2 };
+
+struct concern {
+    size_t body;
+    uint8_t *marks; // of each node of the body
+};
+
+static bool concern_begin(const struct system *system, size_t body, struct concern *concern)
+{
+    concern->body = body;
+    concern->marks = calloc((size_t)system->topology->bodies[body].node_count, 1);
+    return concern->marks;
+}
+
+static bool joins_most_pairs(const struct topology_body *body)
+{
+    const double nodes = (double)body->node_count;
+    return (double)body->spring_count > nodes * (nodes - 1) / 4;
+}
+
+// The other ends of springs at nodes that are inside. `springs`: their states, too, if they break or yield.
+static bool need_ends(const struct system *system, const struct exchange *it,
+                      const struct concern *concern, struct node_lists *springs)
 {
     const struct topology *topology = system->topology;
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        const uint64_t begin = body->first_node, end = begin + body->node_count;
-        const bool on_grid = plan_grid_of_body(system->plan, b);
-        if (!body_has_any(body, nodes) || !(on_grid || off_grid))
-            continue;
-        if (!on_grid) {
-            if (!want_others(system, it, begin, end, reach))
+    const struct topology_body *body = &topology->bodies[concern->body];
+    const uint64_t end = body->first_spring + body->spring_count, first = body->first_node;
+    uint8_t *const marks = concern->marks;
+    for (uint64_t spring = body->first_spring; spring < end;) {
+        const struct spring_run run = topology_run(topology, spring, end);
+        for (uint64_t i = 0; i < run.count; i++) {
+            uint8_t *const a = &marks[run.a + i - first], *const b = &marks[run.b + i - first];
+            if (!((*a | *b) & NODE_INSIDE))
+                continue;
+            *a |= NODE_NEEDED;
+            *b |= NODE_NEEDED;
+            if (springs && !REAL_NAME(part_springs_want)(
+                               system, it->parts, &it->part,
+                               plan_off_grid_index(system->plan, spring + i), 1, springs))
                 return false;
-            continue;
         }
-        uint64_t farthest = max_u64(widest_face(body), elements_reach(body));
-        for (size_t d = 0; d < body->direction_count; d++)
-            farthest =
-                max_u64(farthest, (uint64_t)topology->directions[body->first_direction + d].offset);
-        const uint64_t first = max_u64(begin, nodes.first), last = min_u64(end, nodes.end);
-        const uint64_t from = first - begin < farthest ? begin : first - farthest;
-        const uint64_t to = min_u64(end, last + farthest);
-        if (!want_others(system, it, from, to, reach))
-            return false;
+        spring += run.count;
     }
     return true;
 }
 
-// Gets these fields of the nodes around `nodes`, and if `off_grid` of all of each body on no grid that has any.
-static void get_around(const struct system *system, const struct exchange *it, struct range nodes,
-                       bool off_grid, const struct node_fields *fields)
+static void need_corners(const struct system *system, const struct concern *concern)
 {
-    struct node_lists reach = {0};
-    const bool found =
-        REAL_NAME(node_lists_begin)(&reach) && want_reach(system, it, nodes, off_grid, &reach);
-    if (!found || !REAL_NAME(node_lists_swap)(&reach) ||
-        !REAL_NAME(node_lists_connect)(&reach, NULL, fields->count, TAG_REACH,
+    const struct topology_body *body = &system->topology->bodies[concern->body];
+    for (uint64_t f = 0; f < body->face_count; f++) {
+        const struct face face = topology_body_face(system->topology, body, f);
+        const int corners = face.nodes[2] == FACE_EDGE ? 2 : 3;
+        uint8_t *marks[3], all = 0;
+        for (int c = 0; c < corners; c++) {
+            marks[c] = &concern->marks[face.nodes[c] - body->first_node];
+            all |= *marks[c];
+        }
+        for (int c = 0; c < corners && all & NODE_INSIDE; c++)
+            *marks[c] |= NODE_NEEDED;
+    }
+}
+
+// Wants what is marked.
+static bool want_marked(const struct system *system, const struct exchange *it,
+                        const struct concern *concern, struct node_lists *reach)
+{
+    const struct topology_body *body = &system->topology->bodies[concern->body];
+    for (uint64_t node = 0, end; node < body->node_count; node = end) {
+        for (end = node; end < body->node_count && concern->marks[end]; end++)
+            ;
+        if (!want_others(system, it, body->first_node + node, body->first_node + end, reach))
+            return false;
+        end += end < body->node_count;
+    }
+    return true;
+}
+
+// What is known of nodes and springs for bounds of the step, or for a frame.
+struct around {
+    struct node_lists nodes, springs;
+    struct node_lists weighted; // of the nodes those of divided bodies
+};
+
+static bool around_begin(struct around *around)
+{
+    *around = (struct around){0};
+    return REAL_NAME(node_lists_begin)(&around->nodes) &&
+           REAL_NAME(node_lists_begin)(&around->springs) &&
+           REAL_NAME(node_lists_begin)(&around->weighted);
+}
+
+static bool has_spring_states(const struct system *system)
+{
+    return system->topology->any_breaks || system->topology->any_yields;
+}
+
+// The nodes around those of a divided body whose bounds this rank finds, and the states of the springs there.
+static bool want_bounded(const struct system *system, const struct exchange *it, size_t body,
+                         struct around *around)
+{
+    const struct topology_body *const of = &system->topology->bodies[body];
+    const struct range nodes = REAL_NAME(exchange_bounds_nodes)(system, body);
+    struct concern concern;
+    if (nodes.first == nodes.end)
+        return true;
+    bool wanted = concern_begin(system, body, &concern);
+    if (wanted) {
+        memset(concern.marks, joins_most_pairs(of) ? NODE_NEEDED : 0, (size_t)of->node_count);
+        memset(concern.marks + (nodes.first - of->first_node), NODE_INSIDE,
+               nodes.end - nodes.first);
+        need_corners(system, &concern);
+        wanted =
+            need_ends(system, it, &concern, has_spring_states(system) ? &around->springs : NULL) &&
+            want_marked(system, it, &concern, &around->nodes) &&
+            want_marked(system, it, &concern, &around->weighted);
+    }
+    free(concern.marks);
+    return wanted;
+}
+
+// The nodes to which the springs, faces and elements at nodes [first, end) reach, of a body on a grid.
+static bool want_around(const struct system *system, const struct exchange *it, size_t index,
+                        struct range nodes, struct node_lists *reach)
+{
+    const struct topology *topology = system->topology;
+    const struct topology_body *body = &topology->bodies[index];
+    const uint64_t begin = body->first_node, end = begin + body->node_count;
+    uint64_t farthest = max_u64(widest_face(body), elements_reach(body));
+    for (size_t d = 0; d < body->direction_count; d++)
+        farthest =
+            max_u64(farthest, (uint64_t)topology->directions[body->first_direction + d].offset);
+    const uint64_t first = max_u64(begin, nodes.first), last = min_u64(end, nodes.end);
+    const uint64_t from = first - begin < farthest ? begin : first - farthest;
+    const uint64_t to = min_u64(end, last + farthest);
+    return want_others(system, it, from, to, reach);
+}
+
+// Of bodies on no grid that are not divided all nodes.
+static bool find_reach(const struct system *system, const struct exchange *it,
+                       struct around *around)
+{
+    const struct topology *topology = system->topology;
+    const struct range nodes = REAL_NAME(exchange_chunk_nodes)(system);
+    bool found = around_begin(around);
+    for (size_t b = 0; found && b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (is_divided(system, it, b)) {
+            found = want_bounded(system, it, b, around);
+            continue;
+        }
+        if (!body_has_any(body, nodes))
+            continue;
+        found = plan_grid_of_body(system->plan, b)
+                    ? want_around(system, it, b, nodes, &around->nodes)
+                    : want_others(system, it, body->first_node, body->first_node + body->node_count,
+                                  &around->nodes);
+    }
+    return found &&
+           REAL_NAME(part_springs_want_at)(system, it->parts, &it->part, nodes, &around->springs);
+}
+
+// Nodes of a divided body that a frame has, by the builders' numbers among `list`.
+static bool want_listed(const struct system *system, const struct exchange *it, size_t body,
+                        const uint64_t *list, uint64_t count, struct around *around)
+{
+    const struct topology_body *of = &system->topology->bodies[body];
+    struct concern concern;
+    bool wanted = concern_begin(system, body, &concern);
+    for (uint64_t i = 0; wanted && i < count; i++) {
+        const uint64_t inside = topology_internal_node(system->topology, list[i]) - of->first_node;
+        if (inside < of->node_count)
+            concern.marks[inside] = NODE_INSIDE;
+    }
+    wanted = wanted &&
+             need_ends(system, it, &concern, has_spring_states(system) ? &around->springs : NULL) &&
+             want_marked(system, it, &concern, &around->nodes);
+    free(concern.marks);
+    return wanted;
+}
+
+static bool find_around(const struct system *system, const struct exchange *it, struct range nodes,
+                        const uint64_t *list, uint64_t count, struct around *around)
+{
+    const struct topology *topology = system->topology;
+    bool found = around_begin(around);
+    for (size_t b = 0; found && b < topology->body_count; b++)
+        if (is_divided(system, it, b))
+            found = want_listed(system, it, b, list, count, around);
+        else if (plan_grid_of_body(system->plan, b) && body_has_any(&topology->bodies[b], nodes))
+            found = want_around(system, it, b, nodes, &around->nodes);
+    return found &&
+           REAL_NAME(part_springs_want_at)(system, it->parts, &it->part, nodes, &around->springs);
+}
+
+static bool connect_and_swap(struct node_lists *lists, const struct node_fields *fields)
+{
+    if (!REAL_NAME(node_lists_swap)(lists) ||
+        !REAL_NAME(node_lists_connect)(lists, NULL, fields->count, TAG_REACH,
                                        RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING))
-        ranks_abort(1, "out of memory for the nodes around the part of a rank");
-    send_and_receive(&reach, fields);
-    REAL_NAME(node_lists_free)(&reach);
+        return false;
+    send_and_receive(lists, fields);
+    return true;
 }
 
-// Gets the states of springs at `nodes` that break or yield.
-static void get_springs_at(const struct system *system, const struct exchange *it,
-                           struct range nodes)
+// Gets these fields of the nodes, the states of the springs, and the weights. Ends all ranks without memory.
+static void get_around(const struct system *system, bool found, struct around *around,
+                       const struct node_fields *fields, const struct node_fields *weights)
 {
-    struct node_lists springs = {0};
-    if (!system->topology->any_breaks && !system->topology->any_yields)
-        return;
-    const bool found =
-        REAL_NAME(node_lists_begin)(&springs) &&
-        REAL_NAME(part_springs_want_at)(system, it->parts, &it->part, nodes, &springs);
-    if (!found || !REAL_NAME(node_lists_swap)(&springs) ||
-        !REAL_NAME(part_springs_connect)(system, &springs, TAG_SPRINGS_AT))
-        ranks_abort(1, "out of memory for the springs around the part of a rank");
-    REAL_NAME(part_springs_swap)(system, &springs);
-    REAL_NAME(node_lists_free)(&springs);
+    if (!found || !connect_and_swap(&around->nodes, fields) ||
+        (weights->count > 0 && !connect_and_swap(&around->weighted, weights)))
+        ranks_abort(1, "out of memory for the nodes around the part of a rank");
+    if (has_spring_states(system)) {
+        if (!REAL_NAME(node_lists_swap)(&around->springs) ||
+            !REAL_NAME(part_springs_connect)(system, &around->springs, TAG_SPRINGS_AT))
+            ranks_abort(1, "out of memory for the springs around the part of a rank");
+        REAL_NAME(part_springs_swap)(system, &around->springs);
+    }
+    REAL_NAME(node_lists_free)(&around->nodes);
+    REAL_NAME(node_lists_free)(&around->springs);
+    REAL_NAME(node_lists_free)(&around->weighted);
 }
 
-void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker)
+void REAL_NAME(exchange_reach)(struct system *system, real *weights, struct range weighted,
+                               const struct worker *worker)
 {
     const struct state *s = system->state;
     worker_barrier(worker);
     if (worker->index == 0) {
-        struct node_fields fields = {.count = 0};
+        struct node_fields fields = {.count = 0}, of_weights = {.count = 0};
+        struct around around;
         add_fields(&fields, s->x, s->y, s->z);
         add_fields(&fields, s->x_low, s->y_low, s->z_low);
         if (topology_wind_damps(system->topology))
             fields = moving_fields(s, true);
-        const struct range nodes = REAL_NAME(exchange_chunk_nodes)(system);
-        get_around(system, system->exchange, nodes, true, &fields);
-        get_springs_at(system, system->exchange, nodes);
+        if (weighted.first < weighted.end) {
+            of_weights = (struct node_fields){.first = weighted.first, .count = 1};
+            of_weights.arrays[0] = weights;
+        }
+        const bool found = find_reach(system, system->exchange, &around);
+        get_around(system, found, &around, &fields, &of_weights);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
 void REAL_NAME(exchange_around)(const struct system *system, const struct exchange *exchange,
-                                struct range nodes)
+                                struct range nodes, const uint64_t *list, uint64_t count)
 {
-    const struct node_fields fields = fields_of(system, true);
-    get_around(system, exchange, nodes, false, &fields);
-    get_springs_at(system, exchange, nodes);
+    const struct node_fields fields = fields_of(system, true), none = {.count = 0};
+    struct around around;
+    const bool found = find_around(system, exchange, nodes, list, count, &around);
+    get_around(system, found, &around, &fields, &none);
 }
 
 // The nodes of a rank, array after array; into `all` or out of it.

@@ -56,20 +56,24 @@ void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *wo
 // (part_springs.h), here and in the next two.
 void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const struct worker *worker);
 
-// Where ranks hold only their parts: whether this rank finds the bounds of the step of a body on no grid, whose
-// weights depend on each other: of those with nodes of its own or of its chunks.
-bool REAL_NAME(exchange_bounds_body)(const struct system *system, size_t body);
+// Where ranks hold only their parts: the nodes of a body on no grid for which this rank finds bounds of the step
+// and weights. All where the body is not divided, and this rank or its chunks have some; of a divided one its
+// own, and those of its chunks.
+bool REAL_NAME(exchange_divides)(const struct system *system, size_t body);
+struct range REAL_NAME(exchange_bounds_nodes)(const struct system *system, size_t body);
 
 // Where ranks hold only their parts: positions and masses, and where the damping of wind depends on them
-// velocities, of these bodies, and of the nodes to which springs, faces and elements of the nodes of
-// this rank's chunks reach, := those of their owners. Rare; ends all ranks without memory.
-void REAL_NAME(exchange_reach)(struct system *system, const struct worker *worker);
+// velocities, of the nodes to which springs, faces and elements of these nodes, and of those of this rank's
+// chunks on grids, reach, := those of their owners; and the states of springs there. Of divided bodies also
+// weights[i], of node weighted.first + i. Rare; ends all ranks without memory.
+void REAL_NAME(exchange_reach)(struct system *system, real *weights, struct range weighted,
+                               const struct worker *worker);
 
 // Outside of steps, where ranks hold only their parts: positions, velocities and forces of the nodes to
-// which springs, faces and elements at these nodes reach, := those of their owners. Rare; ends all ranks
-// without memory.
+// which springs, faces and elements at these nodes reach, := those of their owners; of divided bodies, at the
+// nodes that a list has of them, by the builders' numbers. Rare; ends all ranks without memory.
 void REAL_NAME(exchange_around)(const struct system *system, const struct exchange *exchange,
-                                struct range nodes);
+                                struct range nodes, const uint64_t *list, uint64_t count);
 
 // Positions and velocities of all nodes, on all ranks, for contact of surfaces: instead of the halo.
 // Nothing without other ranks, or if they are known since nodes moved. exchange_all_known, by worker 0:

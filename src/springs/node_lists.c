@@ -129,7 +129,7 @@ bool REAL_NAME(node_lists_connect)(struct node_lists *lists, const struct plan *
 static real *pack(const struct node_fields *fields, const uint64_t nodes[2], real *to)
 {
     for (size_t f = 0; f < fields->count; f++, to += nodes[1])
-        memcpy(to, fields->arrays[f] + nodes[0], (size_t)nodes[1] * sizeof *to);
+        memcpy(to, fields->arrays[f] + (nodes[0] - fields->first), (size_t)nodes[1] * sizeof *to);
     return to;
 }
 
@@ -137,7 +137,8 @@ static const real *unpack(const struct node_fields *fields, const uint64_t nodes
                           const real *from)
 {
     for (size_t f = 0; f < fields->count; f++, from += nodes[1])
-        memcpy(fields->arrays[f] + nodes[0], from, (size_t)nodes[1] * sizeof *from);
+        memcpy(fields->arrays[f] + (nodes[0] - fields->first), from,
+               (size_t)nodes[1] * sizeof *from);
     return from;
 }
 
@@ -151,8 +152,9 @@ static void place(const struct node_lists *lists, const struct node_fields *fiel
     size_t pieces = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t f = 0; f < fields->count; f++)
-            lists->pieces[pieces++] = (struct ranks_piece){fields->arrays[f] + pairs[i][0],
-                                                           (size_t)pairs[i][1] * sizeof(real)};
+            lists->pieces[pieces++] =
+                (struct ranks_piece){fields->arrays[f] + (pairs[i][0] - fields->first),
+                                     (size_t)pairs[i][1] * sizeof(real)};
     ranks_messages_place(lists->messages, rank, placed, lists->pieces, pieces);
 }
 

@@ -36,11 +36,12 @@ bool REAL_NAME(node_lists_swap)(struct node_lists *lists);
 bool REAL_NAME(node_lists_connect)(struct node_lists *lists, const struct plan *boxes,
                                    size_t numbers, int tag, unsigned placed);
 
-// Arrays of all nodes.
+// Arrays of all nodes, or from node `first` on.
 enum { NODE_FIELDS_MAX = 20 };
 struct node_fields {
     real *arrays[NODE_FIELDS_MAX];
     size_t count;
+    uint64_t first;
 };
 
 // A round: nodes that others want, and those of others, which become what their owners have sent: without

@@ -47,13 +47,31 @@ static struct range chunk_indices(const struct system *system, size_t chunk)
                           before + max_u64(range.end, listed) - listed};
 }
 
-static bool evaluates(const struct plan_part *part, size_t chunk)
+// A chunk that this rank evaluates, or NULL.
+static const struct plan_chunk *find_chunk(const struct plan_part *part, size_t chunk)
 {
     if (part->fragile_count == 0)
-        return false;
+        return NULL;
     const struct plan_chunk *chunks = part->fragile; // their numbers ascend
-    return chunks[find_interval(&chunks->number, sizeof *chunks, part->fragile_count, chunk)]
-               .number == chunk;
+    const struct plan_chunk *found =
+        &chunks[find_interval(&chunks->number, sizeof *chunks, part->fragile_count, chunk)];
+    return found->number == chunk ? found : NULL;
+}
+
+static bool evaluates(const struct plan_part *part, size_t chunk)
+{
+    return find_chunk(part, chunk) != NULL;
+}
+
+bool REAL_NAME(part_springs_counts)(const struct system *system, const struct plan_part *part,
+                                    uint64_t index)
+{
+    const struct plan *plan = system->plan;
+    const uint64_t number = number_from(plan, index);
+    if (number >= plan_fragile_off_grid(plan) || plan_fragile_index(plan, number) != index)
+        return false;
+    const struct plan_chunk *chunk = find_chunk(part, (size_t)(number / SUM_CHUNK));
+    return chunk && chunk->counts;
 }
 
 bool REAL_NAME(part_springs_knows)(const struct system *system, const struct plan_part *part,
@@ -130,6 +148,7 @@ bool REAL_NAME(part_springs_want_at)(const struct system *system, const struct p
         const bool any = max_u64(body->first_node, nodes.first) <
                          min_u64(body->first_node + body->node_count, nodes.end);
         if (any && body->spring_count > 0 && !plan_grid_of_body(system->plan, b) &&
+            !plan_body_is_divided(topology, system->plan, parts, b) &&
             !REAL_NAME(part_springs_want)(system, parts, part,
                                           plan_off_grid_index(system->plan, body->first_spring),
                                           body->spring_count, lists))

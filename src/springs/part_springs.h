@@ -30,6 +30,10 @@ void REAL_NAME(part_springs_swap)(const struct system *system, const struct node
 bool REAL_NAME(part_springs_knows)(const struct system *system, const struct plan_part *part,
                                    uint64_t index);
 
+// Whether this rank counts a spring on no grid, if it may break or yield.
+bool REAL_NAME(part_springs_counts)(const struct system *system, const struct plan_part *part,
+                                    uint64_t index);
+
 // The number of broken springs of all ranks, on all of them. Collective.
 uint64_t REAL_NAME(part_springs_broken)(const struct system *system, const struct plan_part *part);
 

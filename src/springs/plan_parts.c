@@ -157,6 +157,15 @@ int plan_part_of_node(const struct plan_parts *parts, uint64_t node)
     return (int)find_interval(parts->cuts, sizeof *parts->cuts, (size_t)parts->count, node);
 }
 
+bool plan_body_is_divided(const struct topology *topology, const struct plan *plan,
+                          const struct plan_parts *parts, size_t body)
+{
+    const struct topology_body *it = &topology->bodies[body];
+    return it->node_count > 0 && !plan_grid_of_body(plan, body) &&
+           plan_part_of_node(parts, it->first_node) !=
+               plan_part_of_node(parts, it->first_node + it->node_count - 1);
+}
+
 // The grid of a tile; *tile becomes the number of the tile within that grid.
 static const struct plan_grid *grid_of_tile(const struct plan *plan, uint64_t *tile)
 {
@@ -498,6 +507,40 @@ int plan_part_of_fragile(const struct topology *topology, const struct plan *pla
     return plan_part_of_node(parts, plan_fragile_run(topology, plan, first, first + 1).a);
 }
 
+// The first of the springs on no grid that break or yield from an index in the state's arrays on.
+static uint64_t fragile_from(const struct plan *plan, uint64_t index)
+{
+    uint64_t low = 0, high = plan->fragile_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (plan->fragile[middle] < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct plan_part_range plan_parts_of_fragile(const struct topology *topology,
+                                             const struct plan *plan,
+                                             const struct plan_parts *parts, size_t body)
+{
+    const struct topology_body *it = &topology->bodies[body];
+    const uint64_t index = plan_off_grid_index(plan, it->first_spring);
+    const uint64_t first = fragile_from(plan, index);
+    const uint64_t end = fragile_from(plan, index + it->spring_count);
+    struct plan_part_range range = {parts->count - 1, 0};
+    for (uint64_t chunk = first / SUM_CHUNK; first < end && chunk <= (end - 1) / SUM_CHUNK;
+         chunk++) {
+        const int part = plan_part_of_fragile(topology, plan, parts, (size_t)chunk);
+        range.first = part < range.first ? part : range.first;
+        range.last = part > range.last ? part : range.last;
+    }
+    if (first == end)
+        range.first = range.last = plan_part_of_node(parts, it->first_node);
+    return range;
+}
+
 struct plan_spring_piece plan_spring_piece(const struct topology *topology, const struct plan *plan,
                                            const struct plan_parts *parts, uint64_t first,
                                            uint64_t end)
@@ -507,9 +550,11 @@ struct plan_spring_piece plan_spring_piece(const struct topology *topology, cons
     const struct plan_grid *grid = plan_grid_of_body(plan, b);
     const uint64_t count = min_u64(end, body->first_spring + body->spring_count) - first;
     if (!grid && plan_fragile_off_grid(plan) > 0)
-        return (struct plan_spring_piece){count, plan_part_of_node(parts, body->first_node)};
+        return (struct plan_spring_piece){count, plan_body_is_divided(topology, plan, parts, b)
+                                                     ? PLAN_SEVERAL_PARTS
+                                                     : plan_part_of_node(parts, body->first_node)};
     if (!grid || !grid->stateful)
-        return (struct plan_spring_piece){count, -1};
+        return (struct plan_spring_piece){count, PLAN_NO_PART};
     const uint64_t number =
         plan_fragile_number(plan, grid->first_state_index + (first - body->first_spring));
     uint64_t last = (number / SUM_CHUNK + 1) * SUM_CHUNK;
@@ -602,9 +647,10 @@ static void find_rest(const struct topology *topology, const struct plan_parts *
     part->rest = (struct plan_nodes){part->end_node, end - part->end_node};
 }
 
-taut_status plan_part_make(const struct topology *topology, const struct plan *plan,
-                           const struct plan_parts *parts, int number, struct plan_part *part,
-                           taut_error *error)
+// `listed`: the topology has the springs of bodies on no grid.
+static taut_status make_part(const struct topology *topology, const struct plan *plan,
+                             const struct plan_parts *parts, int number, bool listed,
+                             struct plan_part *part, taut_error *error)
 {
     *part =
         (struct plan_part){.first_node = parts->cuts[number], .end_node = parts->cuts[number + 1]};
@@ -618,13 +664,21 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
         made = add_grid_needs(topology, plan, parts, number, &plan->grids[g], part);
     for (size_t g = 0; made && g < plan->face_grid_count; g++)
         made = add_face_needs(&plan->face_grids[g], part);
-    if (!made || !add_loose_needs(topology, plan, part) || !add_gas_needs(topology, plan, part) ||
-        !add_block_needs(topology, plan, part) || !add_fragile_needs(topology, plan, part)) {
+    if (!made || (listed && !add_loose_needs(topology, plan, part)) ||
+        !add_gas_needs(topology, plan, part) || !add_block_needs(topology, plan, part) ||
+        !add_fragile_needs(topology, plan, part)) {
         plan_part_free(part);
         return fail_memory(error, "the parts of ranks");
     }
     plan_part_tidy(part);
     return TAUT_OK;
+}
+
+taut_status plan_part_make(const struct topology *topology, const struct plan *plan,
+                           const struct plan_parts *parts, int number, struct plan_part *part,
+                           taut_error *error)
+{
+    return make_part(topology, plan, parts, number, true, part, error);
 }
 
 void plan_part_free(struct plan_part *part)
@@ -693,9 +747,9 @@ static bool sends_to(const struct plan *plan, const struct plan_parts *parts, in
     return false;
 }
 
-struct plan_part_counts plan_part_counts(const struct topology *topology, const struct plan *plan,
-                                         const struct plan_parts *parts,
-                                         const struct plan_part *part)
+static struct plan_part_counts count_part(const struct topology *topology, const struct plan *plan,
+                                          const struct plan_parts *parts, bool listed,
+                                          const struct plan_part *part)
 {
     struct plan_part_counts counts = {.nodes = part->end_node - part->first_node};
     for (size_t b = 0; b < topology->body_count; b++) {
@@ -711,7 +765,7 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
                 count_grid_springs(grid, first - body->first_node, end - body->first_node);
         else if (is_own(part, body))
             counts.springs += body->spring_count;
-        else
+        else if (listed)
             counts.springs += count_listed_springs(topology, body, part);
     }
     for (size_t i = 0; i < part->halo_count; i++)
@@ -724,6 +778,13 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
         for (uint64_t which = 0; which < HALO_BOXES; which++)
             counts.own_contribution_nodes += plan_box_nodes(plan, (struct plan_box){t, which});
     return counts;
+}
+
+struct plan_part_counts plan_part_counts(const struct topology *topology, const struct plan *plan,
+                                         const struct plan_parts *parts,
+                                         const struct plan_part *part)
+{
+    return count_part(topology, plan, parts, true, part);
 }
 
 taut_status plan_part_expect(const struct topology *topology, const struct expected_grids *expected,
@@ -739,14 +800,12 @@ taut_status plan_part_expect(const struct topology *topology, const struct expec
     struct plan_parts *parts;
     struct plan_part part;
     *counts = (struct plan_part_counts){0};
-    if (!plan_parts_whole(topology, &plan, count))
-        return fail(error, TAUT_ERROR_UNSUPPORTED, "a body on no grid is divided");
     taut_status status = plan_parts_make(topology, &plan, count, &parts, error);
     if (status != TAUT_OK)
         return status;
-    status = plan_part_make(topology, &plan, parts, number, &part, error);
+    status = make_part(topology, &plan, parts, number, false, &part, error);
     if (status == TAUT_OK) {
-        *counts = plan_part_counts(topology, &plan, parts, &part);
+        *counts = count_part(topology, &plan, parts, false, &part);
         plan_part_free(&part);
     }
     plan_parts_free(parts);

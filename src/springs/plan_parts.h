@@ -109,8 +109,20 @@ struct spring_run plan_fragile_run(const struct topology *topology, const struct
 int plan_part_of_fragile(const struct topology *topology, const struct plan *plan,
                          const struct plan_parts *parts, size_t chunk);
 
+// The parts that count springs of a body on no grid, some of which may break or yield, from the first to the last.
+struct plan_part_range {
+    int first, last;
+};
+
+struct plan_part_range plan_parts_of_fragile(const struct topology *topology,
+                                             const struct plan *plan,
+                                             const struct plan_parts *parts, size_t body);
+
 // How many of springs [first, end) of the topology, from the first on, are alike: one part counts them all
-// (`owner`; on no grid: has them), or none of them breaks or yields (-1).
+// (`owner`; on no grid: has them), none of them breaks or yields (PLAN_NO_PART), or they are those of a body
+// that is divided, in the builders' order (PLAN_SEVERAL_PARTS).
+enum { PLAN_NO_PART = -1, PLAN_SEVERAL_PARTS = -2 };
+
 struct plan_spring_piece {
     uint64_t count;
     int owner;
@@ -124,6 +136,10 @@ struct plan_spring_piece plan_spring_piece(const struct topology *topology, cons
 // sixteenth of all nodes at most, or a quarter of what a part has on average, so that parts are of about the
 // same size.
 bool plan_parts_whole(const struct topology *topology, const struct plan *plan, int count);
+
+// Whether several parts have nodes of a body on no grid.
+bool plan_body_is_divided(const struct topology *topology, const struct plan *plan,
+                          const struct plan_parts *parts, size_t body);
 
 // The part of a node.
 int plan_part_of_node(const struct plan_parts *parts, uint64_t node);
@@ -157,10 +173,9 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
                                          const struct plan_parts *parts,
                                          const struct plan_part *part);
 
-// The same of part `number` of `count`, without springs, before there is a plan, of a scene whose bodies
-// will be on grids or whole in a part: of bodies only the numbers of their first nodes, nodes and springs are
-// read, and of grids only body, first node and tiling. TAUT_ERROR_MEMORY; TAUT_ERROR_UNSUPPORTED: some body will
-// not be whole.
+// The same of part `number` of `count`, without springs, before there is a plan: of bodies only the numbers of
+// their first nodes, nodes and springs are read, and of grids only body, first node and tiling. What springs on no
+// grid reach is left out of the halo. TAUT_ERROR_MEMORY.
 struct expected_grids {
     struct plan_grid *grids;
     size_t grid_count;

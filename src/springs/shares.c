@@ -177,7 +177,7 @@ static void swap_vectors(struct system *system, const struct node_lists *lists,
 {
     stage_end(&system->clock, STAGE_SOLVE, worker);
     if (worker->index == 0) {
-        const struct node_fields fields = {{vectors.x, vectors.y, vectors.z}, 3};
+        const struct node_fields fields = {{vectors.x, vectors.y, vectors.z}, 3, 0};
         REAL_NAME(node_lists_send)(lists, &fields);
         REAL_NAME(node_lists_receive)(lists, &fields);
     }

@@ -1,6 +1,6 @@
 // What gas and wind add to the blocks of nodes (face_bound.h). Gas needs the volume that all faces of a body enclose,
 // and a sum over all of its nodes, wind the faces at a node. Where ranks hold only their parts, each has what is
-// added to the nodes of its chunks, and to all nodes of bodies on no grid that have some of these or of its own.
+// added to the nodes of its chunks, and of bodies on no grid to those whose weights it finds (exchange_bounds_nodes).
 #include "stability/face_bound.h"
 
 #include <string.h>
@@ -229,12 +229,12 @@ static void add_curvature(struct face_bound *bound, struct range nodes, const st
     }
 }
 
-// The nodes of a body that this rank updates (face_bound_update), and the volume and the sum over nodes that
-// need all of them: where ranks have only their parts, others may have the rest.
+// The nodes of a body that this rank updates (face_bound_update), and of these the ones that no other rank sums
+// over: where ranks have only their parts, others may have the rest (`shared`).
 struct body_part {
     const struct topology_body *body;
     size_t index;
-    struct range nodes;
+    struct range nodes, summed;
     bool shared;
 };
 
@@ -246,7 +246,7 @@ static double gradient_square(struct face_bound *bound, const struct body_part *
     double sum = 0;
     for (int r = 0; r < count; r++) {
         const bool mine = r == rank || !part->shared;
-        for (size_t i = part->nodes.first; mine && i < part->nodes.end; i++) {
+        for (size_t i = part->summed.first; mine && i < part->summed.end; i++) {
             if (!has_part(bound, i))
                 continue;
             vec3 g = part_of_node(bound, i)->gradient;
@@ -271,7 +271,7 @@ static double volume_of_face(const struct system *system, const struct face *fac
 static vec3 shared_origin(const struct system *system, const struct body_part *part)
 {
     double at[3] = {0};
-    if (range_has(part->nodes, part->body->first_node)) {
+    if (range_has(part->summed, part->body->first_node)) {
         const vec3 origin = node_position(system->state, (size_t)part->body->first_node);
         at[0] = origin.x, at[1] = origin.y, at[2] = origin.z;
     }
@@ -290,7 +290,7 @@ static double shared_volume(const struct system *system, const struct body_part 
         const size_t count = (size_t)min_u64(faces - first, FACES_AT_ONCE);
         for (size_t i = 0; i < count; i++) {
             const struct face face = topology_body_face(system->topology, part->body, first + i);
-            const bool mine = range_has(part->nodes, face_lowest_node(&face));
+            const bool mine = range_has(part->summed, face_lowest_node(&face));
             values[i] = mine ? volume_of_face(system, &face, origin) : 0;
         }
         ranks_add(values, count);
@@ -421,22 +421,24 @@ static void add_wind(struct face_bound *bound, const struct body_part *part)
 
 // ---- All faces
 
-// What this rank updates of a body: the nodes of its chunks, none of a body on no grid whose bounds others find
-// (exchange_bounds_body), otherwise all.
+// What this rank updates of a body: the nodes of its chunks, of a body on no grid those of which it finds bounds,
+// and without other ranks all.
 static struct body_part part_of_body(const struct system *system, size_t index)
 {
     const struct topology_body *body = &system->topology->bodies[index];
     const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
-    struct body_part part = {.body = body, .index = index, .nodes = {first, end}};
-    const bool parts = REAL_NAME(exchange_has_part)(system);
-    part.shared = parts && plan_grid_of_body(system->plan, index);
-    if (parts && !part.shared && !REAL_NAME(exchange_bounds_body)(system, index))
-        part.nodes.end = part.nodes.first;
+    const bool on_grid = plan_grid_of_body(system->plan, index);
+    struct body_part part = {
+        .body = body, .index = index, .nodes = {first, end}, .summed = {first, end}};
+    if (!REAL_NAME(exchange_has_part)(system))
+        return part;
+    part.shared = on_grid || REAL_NAME(exchange_divides)(system, index);
     if (part.shared) {
         const struct range chunks = REAL_NAME(exchange_chunk_nodes)(system);
-        part.nodes.first = min_u64(end, max_u64(first, chunks.first));
-        part.nodes.end = max_u64(part.nodes.first, min_u64(end, chunks.end));
+        part.summed.first = min_u64(end, max_u64(first, chunks.first));
+        part.summed.end = max_u64(part.summed.first, min_u64(end, chunks.end));
     }
+    part.nodes = on_grid ? part.summed : REAL_NAME(exchange_bounds_nodes)(system, index);
     return part;
 }
 

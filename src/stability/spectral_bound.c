@@ -206,7 +206,8 @@ static void free_cliques(const struct system *system, struct cliques *cliques)
 
 enum { LISTED_WIDTH = 3 * BLOCK_WIDTH };
 
-// The nodes of bodies on no grid that follow each other, and their springs, by their indices in the constants.
+// The nodes of bodies on no grid that follow each other, and their springs, by their indices in the constants:
+// of a body that is divided among ranks some nodes, and all springs.
 struct listed_run {
     struct range nodes, springs;
 };
@@ -214,7 +215,7 @@ struct listed_run {
 struct listed_bound {
     struct system *system;
     struct range nodes; // from the first to the last; arrays have memory for those of the runs only
-    // Of this rank (exchange_bounds_body), or all; capacity: the number of bodies.
+    // Of this rank (exchange_bounds_nodes), or all; capacity: the number of bodies.
     struct listed_run *runs;
     size_t run_count;
     real *blocks;                 // for each node a block of K, one of C and one of -K
@@ -227,7 +228,8 @@ static size_t node_count(const struct listed_bound *listed)
     return listed->nodes.end - listed->nodes.first;
 }
 
-// By one worker, at an update: of several ranks that hold only their parts each has some of the bodies.
+// By one worker, at an update: of several ranks that hold only their parts each has some of the bodies, or of
+// their nodes.
 static void find_runs(struct listed_bound *listed)
 {
     const struct system *system = listed->system;
@@ -241,16 +243,18 @@ static void find_runs(struct listed_bound *listed)
         if (plan_grid_of_body(system->plan, b))
             continue;
         const struct range springs = {spring, spring + (size_t)body->spring_count};
+        const struct range nodes =
+            parts ? REAL_NAME(exchange_bounds_nodes)(system, b) : (struct range){first, end};
         spring = springs.end;
-        if (parts && !REAL_NAME(exchange_bounds_body)(system, b))
+        if (parts && nodes.first == nodes.end)
             continue;
         struct listed_run *last =
             listed->run_count > 0 ? &listed->runs[listed->run_count - 1] : NULL;
-        if (last && last->nodes.end == first && last->springs.end == springs.first) {
-            last->nodes.end = end;
+        if (last && last->nodes.end == nodes.first && last->springs.end == springs.first) {
+            last->nodes.end = nodes.end;
             last->springs.end = springs.end;
         } else {
-            listed->runs[listed->run_count++] = (struct listed_run){{first, end}, springs};
+            listed->runs[listed->run_count++] = (struct listed_run){nodes, springs};
         }
     }
 }
@@ -385,10 +389,14 @@ static void soften(struct spring_sides *sides, const struct clique *clique)
     sides->c_across = less(sides->c_across, clique->damping);
 }
 
-static void add_spring(const struct listed_bound *listed, size_t spring)
+// At the ends that are among `nodes`.
+static void add_spring(const struct listed_bound *listed, size_t spring, struct range nodes)
 {
     const struct system *system = listed->system;
     const uint32_t *ends = system->constants->spring_nodes[spring];
+    const bool has[2] = {range_has(nodes, ends[0]), range_has(nodes, ends[1])};
+    if (!has[0] && !has[1])
+        return;
     const real *is_free = system->constants->inverse_mass;
     const struct bound_weights weights = weights_of(listed);
     const struct clique *clique = clique_of(&listed->cliques, ends[0]);
@@ -397,6 +405,8 @@ static void add_spring(const struct listed_bound *listed, size_t spring)
         soften(&it, clique);
     for (int end = 0; end < 2; end++) {
         const uint32_t node = ends[end], other = ends[1 - end];
+        if (!has[end])
+            continue;
         const real factor = is_free[other] != 0 ? bound_share(&weights, node, other) : 1;
         real *block = block_of(listed, node);
         block_add(block, it.u[0], it.u[1], it.u[2], factor * it.k, factor * it.k_across);
@@ -409,12 +419,15 @@ static void add_spring(const struct listed_bound *listed, size_t spring)
     }
 }
 
-static void add_clique(const struct listed_bound *listed, const struct clique *clique)
+// To its nodes among `nodes`.
+static void add_clique(const struct listed_bound *listed, const struct clique *clique,
+                       struct range nodes)
 {
     uint64_t free = 0; // nodes
     for (size_t node = clique->nodes.first; node < clique->nodes.end; node++)
         free += listed->system->constants->inverse_mass[node] != 0;
-    for (size_t node = clique->nodes.first; node < clique->nodes.end; node++)
+    const size_t end = (size_t)min_u64(clique->nodes.end, nodes.end);
+    for (size_t node = (size_t)max_u64(clique->nodes.first, nodes.first); node < end; node++)
         for (int element = 0; element < 3; element++) {
             real *block = block_of(listed, node);
             block[element] += (real)free * clique->stiffness;
@@ -446,16 +459,19 @@ static void update_listed(struct listed_bound *listed)
         memset(block_of(listed, nodes.first), 0,
                LISTED_WIDTH * (nodes.end - nodes.first) * sizeof *listed->blocks);
     }
-    // All springs may be in any order; where there are only some runs they have that of their bodies.
-    for (size_t r = 0; r < listed->run_count; r++)
+    // All springs may be in any order; where there are only some of the nodes they have that of their bodies.
+    const bool parts = REAL_NAME(exchange_has_part)(system);
+    for (size_t r = 0; r < listed->run_count; r++) {
+        const struct range nodes = parts ? listed->runs[r].nodes : listed->nodes;
         for (size_t i = listed->runs[r].springs.first; i < listed->runs[r].springs.end; i++)
             if (!spring_is_broken(system, i))
-                add_spring(listed, i);
+                add_spring(listed, i, nodes);
+    }
     for (size_t i = 0; listed->cliques.used && i < listed->cliques.count; i++) {
         const struct clique *clique = &listed->cliques.list[i];
         const size_t r = run_from(listed, clique->nodes.first);
-        if (r < listed->run_count && range_has(listed->runs[r].nodes, clique->nodes.first))
-            add_clique(listed, clique);
+        if (r < listed->run_count && listed->runs[r].nodes.first < clique->nodes.end)
+            add_clique(listed, clique, listed->runs[r].nodes);
     }
 }
 
@@ -765,7 +781,8 @@ void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct
 {
     worker_barrier(worker); // all have finished with the last update
     if (REAL_NAME(exchange_has_part)(bound->system))
-        REAL_NAME(exchange_reach)(bound->system, worker);
+        REAL_NAME(exchange_reach)
+    (bound->system, bound->listed->weights, bound->listed->nodes, worker);
     if (worker->index == 0) {
         update_listed(bound->listed);
         if (bound->faces)

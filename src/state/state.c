@@ -348,34 +348,57 @@ uint64_t REAL_NAME(state_bytes)(const struct state *state)
     return bytes;
 }
 
-void REAL_NAME(state_hash_add)(const struct state *state, const struct topology *topology,
-                               struct range nodes, struct hash *hash)
+void REAL_NAME(state_hash_begin)(const struct state *state, struct hash *hash)
 {
     const vec3 origin = state->origin;
-    if (nodes.first == 0 && (origin.x != 0 || origin.y != 0 || origin.z != 0))
+    hash_begin(hash);
+    if (origin.x != 0 || origin.y != 0 || origin.z != 0)
         hash_add(hash, &origin, sizeof origin);
-    for (uint64_t node = nodes.first; node < nodes.end; node++) {
-        uint64_t i = topology_internal_node(topology, node);
-        real values[6] = {state->x[i],  state->y[i],  state->z[i],
-                          state->vx[i], state->vy[i], state->vz[i]};
-        hash_add(hash, values, sizeof values);
+}
+
+size_t REAL_NAME(state_hash_bytes)(const struct state *state)
+{
+    return (state->x_low ? 12 : 6) * sizeof(real);
+}
+
+void REAL_NAME(state_hash_read)(const struct state *state, const struct topology *topology,
+                                uint64_t first, uint64_t count, void *to)
+{
+    real *out = to;
+    for (uint64_t node = first; node < first + count; node++) {
+        const uint64_t i = topology_internal_node(topology, node);
+        *out++ = state->x[i];
+        *out++ = state->y[i];
+        *out++ = state->z[i];
+        *out++ = state->vx[i];
+        *out++ = state->vy[i];
+        *out++ = state->vz[i];
         if (!state->x_low)
             continue;
-        real low[6] = {state->x_low[i],
-                       state->y_low[i],
-                       state->z_low[i],
-                       real_low(state->vx_low, i),
-                       real_low(state->vy_low, i),
-                       real_low(state->vz_low, i)};
-        hash_add(hash, low, sizeof low);
+        *out++ = state->x_low[i];
+        *out++ = state->y_low[i];
+        *out++ = state->z_low[i];
+        *out++ = real_low(state->vx_low, i);
+        *out++ = real_low(state->vy_low, i);
+        *out++ = real_low(state->vz_low, i);
+    }
+}
+
+void REAL_NAME(state_hash_add)(const struct state *state, const struct topology *topology,
+                               uint64_t first, uint64_t count, struct hash *hash)
+{
+    for (uint64_t node = first; node < first + count; node++) {
+        real values[12];
+        REAL_NAME(state_hash_read)(state, topology, node, 1, values);
+        hash_add(hash, values, REAL_NAME(state_hash_bytes)(state));
     }
 }
 
 uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology *topology)
 {
     struct hash hash;
-    hash_begin(&hash);
-    REAL_NAME(state_hash_add)(state, topology, (struct range){0, (size_t)state->nodes}, &hash);
+    REAL_NAME(state_hash_begin)(state, &hash);
+    REAL_NAME(state_hash_add)(state, topology, 0, state->nodes, &hash);
     return hash_end(&hash);
 }
 

@@ -130,9 +130,14 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
 uint64_t REAL_NAME(state_bytes)(const struct state *state);
 
 // The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order. It may be
-// formed piece by piece: of nodes [first, end), by their builder numbers, begun with node 0.
+// formed piece by piece, of nodes by their builder numbers, from node 0 on: state_hash_begin, and then either
+// of them, or the bytes of each node (state_hash_bytes) that state_hash_read has read.
+void REAL_NAME(state_hash_begin)(const struct state *state, struct hash *hash);
 void REAL_NAME(state_hash_add)(const struct state *state, const struct topology *topology,
-                               struct range nodes, struct hash *hash);
+                               uint64_t first, uint64_t count, struct hash *hash);
+size_t REAL_NAME(state_hash_bytes)(const struct state *state);
+void REAL_NAME(state_hash_read)(const struct state *state, const struct topology *topology,
+                                uint64_t first, uint64_t count, void *to);
 uint64_t REAL_NAME(state_hash)(const struct state *state, const struct topology *topology);
 
 #endif
