@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "solver/internals.h"
 #include "topology/topology.h"
 
@@ -334,9 +335,51 @@ static void test_damping_is_accounted_for(void **state)
     }
 }
 
+// ---- Memory
+
+enum { BEYOND = 4096, UNTOUCHED = 0x5a };
+
+static void *guarded_allocate(void *context, size_t bytes, size_t alignment)
+{
+    (void)context;
+    unsigned char *block = memory_default_allocator.allocate(NULL, bytes + BEYOND, alignment);
+    if (block)
+        memset(block + bytes, UNTOUCHED, BEYOND);
+    return block;
+}
+
+static void guarded_release(void *context, void *block, size_t bytes)
+{
+    size_t *touched = context;
+    for (size_t i = 0; block && i < BEYOND; i++)
+        *touched += ((unsigned char *)block)[bytes + i] != UNTOUCHED;
+    memory_default_allocator.release(NULL, block, bytes + BEYOND);
+}
+
+// A sphere has half as many folds again as triangles, and no springs.
+static void test_sums_over_folds_have_room(void **state)
+{
+    (void)state;
+    size_t touched = 0;
+    taut_allocator allocator = {guarded_allocate, guarded_release, &touched};
+    struct solver_options options = {.config = {.threads = 1, .allocator = &allocator}};
+    taut_solver *solver = solver_from(
+        scene_of(HEADER("symplectic_euler", "1e-5") "bodies: [{name: b, type: sphere, radius: 1, "
+                                                    "center: [0, 0, 0], subdivisions: 6, elastic: "
+                                                    "{young: " NUM ", poisson: 0.3, density: " NUM
+                                                    ", thickness: " NUM "}}]\n",
+                 YOUNG, DENSITY, THICKNESS),
+        &options);
+    advance(solver, 1);
+    assert_near(energy_of(solver).total, 0, 1);
+    taut_solver_destroy(solver);
+    assert_int_equal(touched, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums_over_folds_have_room),
         cmocka_unit_test(test_masses_are_thirds_of_the_triangles),
         cmocka_unit_test(test_resultants_are_those_of_the_membrane),
         cmocka_unit_test(test_cylinders_have_the_energy_of_plates),

@@ -395,6 +395,14 @@ struct element_set {
                     // bend and of each chunk of folds, of the last elements_add with powers
 };
 
+// The largest number of them over which a sum in chunks is (state/reading.h): triangles, or folds.
+static inline size_t elements_summed(const struct element_set *elements)
+{
+    const size_t folds = elements ? elements->bending.folds.count : 0;
+    const size_t triangles = elements ? elements->triangles.count : 0;
+    return folds > triangles ? folds : triangles;
+}
+
 // Whether the cell that starts at a node of the body has its elements.
 static inline bool element_cell_is_whole(const struct elements_body *body, int64_t node)
 {

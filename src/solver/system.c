@@ -109,8 +109,9 @@ static bool allocate_contacts(struct system *system)
 static bool allocate_scratch(struct system *system)
 {
     const struct topology *topology = system->topology;
-    size_t elements = max_u64((size_t)topology->node_count, max_u64((size_t)topology->spring_count,
-                                                                    (size_t)topology->face_count));
+    const uint64_t listed = max_u64(topology->spring_count, topology->face_count);
+    size_t elements = (size_t)max_u64(topology->node_count, listed);
+    elements = (size_t)max_u64(elements, elements_summed(system->elements));
     size_t tiles = (size_t)plan_counts(topology, system->plan).volume_tiles;
     system->chunk_sums_length = max_u64(chunk_count(elements), tiles) + 1;
     system->sum_group = SUM_GROUP;
