@@ -206,7 +206,7 @@ def case_ranks_that_start_differently_are_one_message():
                lines[0].startswith(f"taut: s.yaml: rank 1 {why} "), f"{found.returncode}: {found}")
 
     start_of, time = "starts from another state than rank 0", "runs the scene for another time than rank 0,"
-    for body in ("cloth", "ball"):  # in parts, and whole on all ranks
+    for body in ("cloth", "ball"):  # on a grid, and in another order than in files
         expect_refused((launched(body), launched(body, velocity="[0, 1, 0]")), start_of)
         expect_refused((launched(body, velocity="[0, 1, 0]"), launched(body)), start_of)
     expect_refused((launched("cloth"), launched("cloth", steps=41)), time)

@@ -387,8 +387,7 @@ BALL = """  - {name: ball, type: sphere, center: [0.8, 0.22, 0.4], radius: 0.2, 
 
 
 def falling(name, colliders, steps=64, dt=2e-4, ball=BALL, more=""):
-    """Bodies whose nodes do not fill blocks and chunks, so that ranks share some of these. Without the
-    ball ranks hold only their parts."""
+    """Bodies whose nodes do not fill blocks and chunks, so that ranks share some of these."""
     return write(name, f"""
 simulation: {{dt: {dt}, steps: {steps}}}
 environment: {{gravity: [0, -9.81, 0], air_drag: 1.0e-6}}

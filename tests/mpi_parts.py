@@ -229,6 +229,37 @@ def case_large_bodies_break_and_yield():
             expect(found.stdout.strip() == hash_of(0, path, "--steps", "176", *extra[2:]), f"{kind} {again}")
 
 
+WALLS = """  - {name: skin, type: sphere, center: [3, 0.22, 1], radius: 0.2, subdivisions: 5, velocity: [0, -2, 1], pins: [0],
+     elastic: {young: 1.0e+5, poisson: 0.4, density: 1000, thickness: 0.01}, damping_ratio: 0.02,
+     pressure: {amount: 3, inflate: 0.1}}
+  - {name: film, type: mesh, file: shuffled.obj, translate: [4, 0, 0], velocity: [0, -1, 2], pins: [9, 77],
+     elastic: {young: 1.0e+5, poisson: 0.3, density: 1000, thickness: 0.01}, damping_ratio: 0.02}
+  - {name: bead, type: sphere, center: [5, 0.22, 1], radius: 0.2, subdivisions: 3, velocity: [0, -2, 1],
+     elastic: {young: 1.0e+5, poisson: 0.3, density: 1000, thickness: 0.01}}
+"""
+
+
+def case_walls_of_a_solid_are_divided():
+    """Triangles, bending of flat sheets and folds of curved ones, of which each rank has some nodes: energies, powers
+    by kernels and by loops, bounds, frames and checkpoints."""
+    for integrator, precision, ranks, arguments in (
+            ("symplectic_euler", "single", 3, {}), ("verlet", "mixed", 2, {}), ("rk4", "double", 4, {}),
+            ("velocity_verlet", "mixed", 3, {"more": ", keep_velocity: 0.999"}),
+            ("symplectic_euler", "single", 5, {"wind": ", wind: {velocity: [0, 2, 1], coefficient: 0.3}"}),
+            ("velocity_verlet", "double", 3, {"dt": "auto"}), ("symplectic_euler", "mixed", 2, {"dt": "auto"})):
+        path = large("walls.yaml", integrator, beside=WALLS, **arguments)
+        extra = ("--precision", precision)
+        same_files(path, *extra, "--set", f"output.checkpoint.every={1e-3 if 'dt' in arguments else 3.2e-4}", ranks=ranks)
+        expect(len(piece_names(f"folder-{ranks}")) == 4 * ranks, f"{integrator}: frames are whole")
+    for again in (3, 0):  # of the last scene
+        shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+        shutil.copytree(os.path.join(FOLDER, "folder-2"), os.path.join(FOLDER, "kept"))
+        found = start(again, "resume", "kept", "--steps", "60", "--quiet", "--hash")
+        expect(found.returncode == 0, found.stderr)
+        expect(found.stdout.strip() == hash_of(0, path, *extra, "--steps", "60"), found.stdout)
+    assert_one_hash(large("walls.yaml", beside=WALLS), all_ranks=(2, 5))
+
+
 def case_large_bodies_follow_the_same_bound():
     """dt: auto, of which each rank knows the weights of some nodes, in turn; also where springs have broken, and
     where a run is continued. Nearly all pairs of one body are joined."""

@@ -463,7 +463,7 @@ def case_ranks_resume_whatever_a_run_started_from():
 
 def case_ranks_that_resume_differently_are_one_message():
     """Rank 1 has a checkpoint of the same scene and step that went another way, or of another step."""
-    for body in ("cloth", "ball"):  # in parts, and whole on all ranks
+    for body in ("cloth", "ball"):  # on a grid, and in another order than in files
         text = launched(body, "output: {checkpoint: {every: 4e-4}}\n")
         for name, velocity in (("r0/kept", "[0, 0, 0]"), ("r1/kept", "[0, 1, 0]")):
             shutil.rmtree(os.path.join(FOLDER, name), ignore_errors=True)

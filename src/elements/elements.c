@@ -721,12 +721,15 @@ static void sum_folds(const struct system *system, const void *argument, struct 
     }
 }
 
-static double sum_of(struct system *system, size_t count, chunk_sum sum,
+// Ranks that hold only their parts sum elements together: `node` is the first one of an element.
+static double sum_of(struct system *system, size_t count, element_node node, chunk_sum sum,
                      const struct wanted *wanted, const struct worker *worker)
 {
     double total[SUM_WIDTH];
     if (count == 0)
         return 0;
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_chunks_of_parts)(system, count, node, sum, wanted, worker);
     REAL_NAME(sum_over_chunks)(system, count, sum, wanted, total, worker);
     return total[0];
 }
@@ -737,15 +740,23 @@ static size_t node_of_body(const struct system *system, const void *argument, si
     return (size_t)((const struct wanted *)argument)->body->first + node;
 }
 
-// Ranks that hold only their parts sum elements together; theirs are all on grids.
-static double sum_body(struct system *system, const struct wanted *wanted,
-                       const struct worker *worker)
+size_t REAL_NAME(element_node_of_triangle)(const struct system *system, const void *unused,
+                                           size_t triangle)
 {
-    const size_t count = node_count(wanted->body);
-    if (REAL_NAME(exchange_has_part)(system))
-        return REAL_NAME(sum_chunks_of_parts)(system, count, node_of_body, sum_nodes, wanted,
-                                              worker);
-    return sum_of(system, count, sum_nodes, wanted, worker);
+    (void)unused;
+    return system->elements->triangles.nodes[triangle][0];
+}
+
+size_t REAL_NAME(element_node_itself)(const struct system *system, const void *unused, size_t node)
+{
+    (void)system, (void)unused;
+    return node;
+}
+
+static size_t node_of_fold(const struct system *system, const void *argument, size_t fold)
+{
+    (void)argument;
+    return system->elements->bending.folds.items[fold].nodes[0];
 }
 
 static double sum_all(struct system *system, bool power, const struct worker *worker)
@@ -760,16 +771,20 @@ static double sum_all(struct system *system, bool power, const struct worker *wo
     for (size_t b = 0; b < elements->body_count; b++) {
         wanted.body = &elements->bodies[b];
         if (!power || wanted.body->damped)
-            sum += sum_body(system, &wanted, worker);
+            sum +=
+                sum_of(system, node_count(wanted.body), node_of_body, sum_nodes, &wanted, worker);
     }
     if (!power || elements->triangles.damped)
-        sum += sum_of(system, elements->triangles.count, sum_triangles, &wanted, worker);
+        sum += sum_of(system, elements->triangles.count, REAL_NAME(element_node_of_triangle),
+                      sum_triangles, &wanted, worker);
     if (!power || elements->bending.damped)
-        sum += sum_of(system, elements->bending.nodes, sum_bending, &wanted, worker);
+        sum += sum_of(system, elements->bending.nodes, REAL_NAME(element_node_itself), sum_bending,
+                      &wanted, worker);
     if (elements->bending.folds.count > 0 && (!power || elements->bending.damped)) {
         const struct node_vectors v = {system->state->vx, system->state->vy, system->state->vz};
         REAL_NAME(folds_measure)(system, power ? &v : NULL, worker);
-        sum += sum_of(system, elements->bending.folds.count, sum_folds, &wanted, worker);
+        sum +=
+            sum_of(system, elements->bending.folds.count, node_of_fold, sum_folds, &wanted, worker);
     }
     return sum;
 }

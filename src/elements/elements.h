@@ -115,6 +115,11 @@ struct element_ratios REAL_NAME(elements_ratios)(const struct system *system);
 
 // ---- Within this module
 
+// As an element_node (springs/part_sums.h): of a triangle, and of a node itself.
+size_t REAL_NAME(element_node_of_triangle)(const struct system *system, const void *unused,
+                                           size_t triangle);
+size_t REAL_NAME(element_node_itself)(const struct system *system, const void *unused, size_t node);
+
 // block += factor g g'
 static inline void block_add_square(double block[6], vec3 g, double factor)
 {

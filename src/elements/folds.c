@@ -422,6 +422,8 @@ void REAL_NAME(folds_measure)(const struct system *system, const struct node_vec
     struct range range;
     while (worker_claim(worker, folds_chunks(folds), 1, &range)) {
         const struct range some = folds_of(folds, range.first);
+        if (!elements_folds_are_known(system, range.first))
+            continue;
         for (size_t f = some.first; f < some.end; f++) {
             const struct fold *fold = &folds->items[f];
             const struct fold_shape shape = shape_of(system->state, fold, NULL);

@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "ranks/ranks.h"
+#include "springs/part_sums.h"
 
 // What a rank does with a part.
 enum { NOT_COMPUTED, COMPUTED, COUNTED };
@@ -114,23 +115,107 @@ static void choose_folds(const struct element_folds *folds, size_t chunk, struct
         return;
     if (plan_part_owns(part, folds->items[all.first].nodes[0]))
         *state = COUNTED;
-    part->folds[chunk] = 1;
+    part->folds[chunk] |= FOLDS_PULL;
     for (size_t f = all.first; f < all.end; f++)
         for (int other = 0; other < 4; other++)
-            part->folds[folds->items[f].others[other] / FOLD_CHUNK] = 1;
+            part->folds[folds->items[f].others[other] / FOLD_CHUNK] |= FOLDS_PULL;
+}
+
+// Whether this rank sums the chunk of folds (SUM_CHUNK) that begins with this one.
+static bool sums_folds(const struct element_folds *folds, size_t first,
+                       const struct plan_part *part)
+{
+    return plan_part_owns(part, folds->items[first].nodes[0]);
+}
+
+static void choose_sums(const struct element_folds *folds, struct plan_part *part)
+{
+    for (size_t first = 0; first < folds->count; first += SUM_CHUNK) {
+        const size_t end = (size_t)min_u64(folds->count, first + SUM_CHUNK);
+        for (size_t f = first; sums_folds(folds, first, part) && f < end; f++) {
+            part->folds[f / FOLD_CHUNK] |= FOLDS_SUMMED;
+            for (int other = 0; other < 4; other++)
+                part->folds[folds->items[f].others[other] / FOLD_CHUNK] |= FOLDS_SUMMED;
+        }
+    }
 }
 
 static bool need_folds(const struct element_folds *folds, struct plan_part *part, uint8_t *states)
 {
     for (size_t chunk = 0; chunk < folds_chunks(folds); chunk++)
         choose_folds(folds, chunk, part, &states[chunk]);
+    choose_sums(folds, part);
     for (size_t f = 0; f < folds->count; f++)
-        for (int corner = 0; part->folds[f / FOLD_CHUNK] && corner < 4; corner++) {
+        for (int corner = 0; part->folds[f / FOLD_CHUNK] & FOLDS_PULL && corner < 4; corner++) {
             const uint64_t node = folds->items[f].nodes[corner];
             if (!plan_part_need(part, node, node + 1))
                 return false;
         }
     return true;
+}
+
+static bool want_triangles(const struct element_triangles *triangles, const struct plan_part *part,
+                           void *wanted)
+{
+    bool want = true;
+    for (size_t first = 0; first < triangles->count; first += SUM_CHUNK) {
+        const size_t end = (size_t)min_u64(triangles->count, first + SUM_CHUNK);
+        const bool sums = plan_part_owns(part, triangles->nodes[first][0]);
+        for (size_t i = first; sums && i < end; i++)
+            for (int corner = 0; corner < 3 && want; corner++)
+                want = REAL_NAME(part_sums_want_node)(wanted, triangles->nodes[i][corner]);
+    }
+    return want;
+}
+
+static bool want_bending(const struct element_bending *bending, const struct plan_part *part,
+                         void *wanted)
+{
+    bool want = true;
+    for (size_t first = 0; first < bending->nodes; first += SUM_CHUNK) {
+        const size_t end = (size_t)min_u64(bending->nodes, first + SUM_CHUNK);
+        if (!plan_part_owns(part, first))
+            continue;
+        for (size_t node = first; want && node < end; node++) {
+            const bool bends = bending->starts[node] < bending->starts[node + 1];
+            want = !bends || REAL_NAME(part_sums_want_node)(wanted, node);
+        }
+        for (size_t i = bending->starts[first]; want && i < bending->starts[end]; i++)
+            want = REAL_NAME(part_sums_want_node)(wanted, bending->columns[i]);
+    }
+    return want;
+}
+
+static bool want_fold(const struct fold *fold, void *wanted)
+{
+    bool want = true;
+    for (int corner = 0; corner < 4 && want; corner++)
+        want = REAL_NAME(part_sums_want_node)(wanted, fold->nodes[corner]);
+    return want;
+}
+
+static bool want_folds(const struct element_folds *folds, const struct plan_part *part,
+                       void *wanted)
+{
+    bool want = true;
+    for (size_t first = 0; first < folds->count; first += SUM_CHUNK) {
+        const size_t end = (size_t)min_u64(folds->count, first + SUM_CHUNK);
+        for (size_t f = first; sums_folds(folds, first, part) && f < end && want; f++) {
+            want = want_fold(&folds->items[f], wanted);
+            for (int other = 0; other < 4 && want; other++)
+                want = want_fold(&folds->items[folds->items[f].others[other]], wanted);
+        }
+    }
+    return want;
+}
+
+bool REAL_NAME(elements_sums_need)(const struct system *system, const struct plan_part *part,
+                                   void *wanted)
+{
+    const struct element_set *elements = system->elements;
+    return !elements || (want_triangles(&elements->triangles, part, wanted) &&
+                         want_bending(&elements->bending, part, wanted) &&
+                         want_folds(&elements->bending.folds, part, wanted));
 }
 
 bool REAL_NAME(elements_need)(const struct system *system, struct plan_part *part)

@@ -14,14 +14,27 @@
 // Fills part->elements and part->folds, and adds the nodes that are needed. False without memory.
 bool REAL_NAME(elements_need)(const struct system *system, struct plan_part *part);
 
+// The nodes of the chunks of triangles, of nodes that bend, and of folds over which this rank sums, where ranks
+// hold only their parts (part_sums_want_node).
+bool REAL_NAME(elements_sums_need)(const struct system *system, const struct plan_part *part,
+                                   void *wanted);
+
 // Whether this rank computes a part; `number` as in element_set.powers.
 static inline bool elements_part_is_computed(const struct system *system, size_t number)
 {
     return !system->exchange || REAL_NAME(exchange_part)(system->exchange)->elements[number];
 }
 
-// Whether it needs the strains of a chunk of folds.
+// Whether it needs the strains of a chunk of folds in steps; or for sums, where ranks hold only their parts.
+enum { FOLDS_PULL = 1, FOLDS_SUMMED = 2 };
+
 static inline bool elements_folds_are_measured(const struct system *system, size_t chunk)
+{
+    return !system->exchange ||
+           REAL_NAME(exchange_part)(system->exchange)->folds[chunk] & FOLDS_PULL;
+}
+
+static inline bool elements_folds_are_known(const struct system *system, size_t chunk)
 {
     return !system->exchange || REAL_NAME(exchange_part)(system->exchange)->folds[chunk];
 }

@@ -288,12 +288,14 @@ static void trace_bending(const struct system *system, const void *unused, struc
     }
 }
 
-static double trace_of(struct system *system, size_t count, chunk_sum sum, const void *argument,
-                       const struct worker *worker)
+static double trace_of(struct system *system, size_t count, element_node node, chunk_sum sum,
+                       const void *argument, const struct worker *worker)
 {
     double total[SUM_WIDTH];
     if (count == 0)
         return 0;
+    if (REAL_NAME(exchange_has_part)(system))
+        return REAL_NAME(sum_chunks_of_parts)(system, count, node, sum, argument, worker);
     REAL_NAME(sum_over_chunks)(system, count, sum, argument, total, worker);
     return total[0];
 }
@@ -307,21 +309,20 @@ static size_t node_of_body(const struct system *system, const void *argument, si
 double REAL_NAME(elements_trace)(struct system *system, const struct worker *worker)
 {
     const struct element_set *elements = system->elements;
-    const bool parts = REAL_NAME(exchange_has_part)(system); // which has grids only
     double sum = 0;
     if (!elements)
         return 0;
-    if (parts)
+    if (REAL_NAME(exchange_has_part)(system))
         REAL_NAME(exchange_ends)(system, false, worker);
     for (size_t b = 0; b < elements->body_count; b++) {
         const struct elements_body *body = &elements->bodies[b];
         const size_t count = (size_t)(body->grid[0] * body->grid[1] * body->grid[2]);
-        sum += parts ? REAL_NAME(sum_chunks_of_parts)(system, count, node_of_body, trace_grid, body,
-                                                      worker)
-                     : trace_of(system, count, trace_grid, body, worker);
+        sum += trace_of(system, count, node_of_body, trace_grid, body, worker);
     }
-    sum += trace_of(system, elements->triangles.count, trace_triangles, NULL, worker);
-    sum += trace_of(system, elements->bending.nodes, trace_bending, NULL, worker);
+    sum += trace_of(system, elements->triangles.count, REAL_NAME(element_node_of_triangle),
+                    trace_triangles, NULL, worker);
+    sum += trace_of(system, elements->bending.nodes, REAL_NAME(element_node_itself), trace_bending,
+                    NULL, worker);
     return sum;
 }
 

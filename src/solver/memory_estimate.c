@@ -321,7 +321,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
         return;
     }
 
-    totals->bends_off_grid |= scene_elements_exist(&body->elements) || body_is_membrane(body);
+    totals->bends_off_grid |= scene_elements_exist(&body->elements) && !body_is_membrane(body);
 
     // Packed springs, one in each lane of a column.
     double columns = 2 * size->springs / PACKED_LANES * lanes_a_half(size);

@@ -200,8 +200,9 @@ static bool needs_off_grid(const taut_solver *solver)
         if (plan_grid_of_body(solver->plan, b) && body->direction_count > 0)
             continue;
         any |= body->node_count > 0;
-        needs |=
-            body->elements.present || plan_grid_of_body(solver->plan, b); // with a list of springs
+        // With a list of springs, or cells of a grid that has been cut.
+        needs |= plan_grid_of_body(solver->plan, b) ||
+                 (body->elements.present && !elements_are_membrane(&body->elements));
     }
     return needs || (any && plan_off_grid_format(solver->plan) != PLAN_PACKED);
 }

@@ -21,6 +21,7 @@ struct exchange {
     struct plan_part part;
     struct node_lists halo, boxes, rest;
     bool only_part;                // ranks hold only their parts
+    part_sums_needs sums;          // what else chunks have
     struct node_lists ends;        // then: the nodes of part_sums_want
     struct node_lists springs;     // and its springs
     bool masses_known;             // of all nodes
@@ -106,8 +107,8 @@ static bool find_wants(const struct system *system, struct exchange *exchange)
             &exchange->boxes, plan_part_of_tile(system->plan, exchange->parts, part->boxes[i].tile),
             part->boxes[i].tile, part->boxes[i].which);
     if (found && exchange->only_part)
-        found = REAL_NAME(part_sums_want)(system, exchange->parts, part, &exchange->ends,
-                                          &exchange->springs);
+        found = REAL_NAME(part_sums_want)(system, exchange->parts, part, exchange->sums,
+                                          &exchange->ends, &exchange->springs);
     return found &&
            REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest_before) &&
            REAL_NAME(node_lists_want)(&exchange->rest, exchange->parts, part->rest);
@@ -161,8 +162,8 @@ static void share_power_cuts(struct exchange *exchange)
 }
 
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
-                                     bool only_part, exchange_needs needs, struct exchange **result,
-                                     taut_error *error)
+                                     bool only_part, exchange_needs needs, part_sums_needs sums,
+                                     struct exchange **result, taut_error *error)
 {
     *result = NULL;
     struct exchange *exchange = calloc(1, sizeof *exchange);
@@ -170,6 +171,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
     if (sound) {
         exchange->parts = parts;
         exchange->only_part = only_part;
+        exchange->sums = sums;
         exchange->masses_known = !only_part;
         exchange->power_count = system->power_parts.count;
         exchange->kept = calloc(KEPT_POWERS * exchange->power_count + 1, sizeof *exchange->kept);
@@ -382,7 +384,7 @@ struct range REAL_NAME(exchange_bounds_nodes)(const struct system *system, size_
 }
 
 // Which nodes of a divided body a rank is concerned with, and which of others it needs for them.
-enum { NODE_INSIDE = 1, NODE_NEEDED = 2 };
+enum { NODE_INSIDE = 1, NODE_NEEDED = 2, NODE_RING = 4 };
 
 struct concern {
     size_t body;
@@ -428,19 +430,30 @@ static bool need_ends(const struct system *system, const struct exchange *it,
     return true;
 }
 
+// How many triangles away what acts at a node may depend on others: a fold on the nodes of those beside it.
+static int rings_of(const struct topology_body *body)
+{
+    return elements_are_membrane(&body->elements) ? 3 : 1;
+}
+
+// The corners of faces at nodes that are inside, and so on, ring by ring.
 static void need_corners(const struct system *system, const struct concern *concern)
 {
     const struct topology_body *body = &system->topology->bodies[concern->body];
-    for (uint64_t f = 0; f < body->face_count; f++) {
-        const struct face face = topology_body_face(system->topology, body, f);
-        const int corners = face.nodes[2] == FACE_EDGE ? 2 : 3;
-        uint8_t *marks[3], all = 0;
-        for (int c = 0; c < corners; c++) {
-            marks[c] = &concern->marks[face.nodes[c] - body->first_node];
-            all |= *marks[c];
+    for (int ring = 0; ring < rings_of(body); ring++) {
+        const uint8_t found = (uint8_t)(NODE_RING << ring);
+        const uint8_t before = (uint8_t)(found - NODE_RING);
+        for (uint64_t f = 0; f < body->face_count; f++) {
+            const struct face face = topology_body_face(system->topology, body, f);
+            const int corners = face.nodes[2] == FACE_EDGE ? 2 : 3;
+            uint8_t *marks[3], all = 0;
+            for (int c = 0; c < corners; c++) {
+                marks[c] = &concern->marks[face.nodes[c] - body->first_node];
+                all |= *marks[c];
+            }
+            for (int c = 0; c < corners && all & (NODE_INSIDE | before); c++)
+                *marks[c] |= found;
         }
-        for (int c = 0; c < corners && all & NODE_INSIDE; c++)
-            *marks[c] |= NODE_NEEDED;
     }
 }
 

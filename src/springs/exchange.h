@@ -25,12 +25,17 @@ struct node_box;
 // without memory.
 typedef bool (*exchange_needs)(const struct system *system, struct plan_part *part);
 
+// The same of the nodes of chunks over which this rank sums (part_sums_want_node), where ranks hold only their
+// parts.
+typedef bool (*part_sums_needs)(const struct system *system, const struct plan_part *part,
+                                void *wanted);
+
 // Agrees with the other ranks on what is sent to whom. `only_part`: this rank knows no nodes but its own,
 // and gets the masses of others here. Collective, also where it fails: then on all ranks, with the
 // message on those that have failed.
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
-                                     bool only_part, exchange_needs needs, struct exchange **result,
-                                     taut_error *error);
+                                     bool only_part, exchange_needs needs, part_sums_needs sums,
+                                     struct exchange **result, taut_error *error);
 void REAL_NAME(exchange_free)(struct exchange *exchange);
 
 // Whether ranks hold only their parts of the scene, and sum over springs and faces together

@@ -210,14 +210,19 @@ static bool add_ends(const struct plan_parts *parts, const struct plan_part *par
     return true;
 }
 
+bool REAL_NAME(part_sums_want_node)(void *wanted, uint64_t node)
+{
+    return want(wanted, node, 1);
+}
+
 bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_parts *parts,
-                               const struct plan_part *part, struct node_lists *ends,
-                               struct node_lists *springs)
+                               const struct plan_part *part, part_sums_needs more,
+                               struct node_lists *ends, struct node_lists *springs)
 {
     const struct topology *topology = system->topology;
     struct wanted wanted = {.parts = parts, .part = part, .springs = springs};
-    bool found =
-        want_springs(system, 0, springs_count(system), &wanted) && want_elements(system, &wanted);
+    bool found = want_springs(system, 0, springs_count(system), &wanted) &&
+                 want_elements(system, &wanted) && more(system, part, &wanted);
     if (system->settings.keep_energy_budget)
         found = found && want_damping(system, &wanted) &&
                 (!topology->environment.wind.present || want_windy_faces(system, &wanted));

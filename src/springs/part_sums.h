@@ -8,6 +8,7 @@
 #ifndef TAUT_SPRINGS_PART_SUMS_H
 #define TAUT_SPRINGS_PART_SUMS_H
 
+#include "springs/exchange.h"
 #include "springs/node_lists.h"
 #include "state/reading.h"
 
@@ -22,10 +23,12 @@ static inline uint64_t elements_reach(const struct topology_body *body)
 }
 
 // Adds to `ends` the nodes that this rank's chunks have and that neither are its own nor in its halo, and to
-// `springs` the springs that it does not evaluate (part_springs.h); false without memory.
+// `springs` the springs that it does not evaluate (part_springs.h); false without memory. `more` adds nodes of
+// other chunks by part_sums_want_node.
 bool REAL_NAME(part_sums_want)(const struct system *system, const struct plan_parts *parts,
-                               const struct plan_part *part, struct node_lists *ends,
-                               struct node_lists *springs);
+                               const struct plan_part *part, part_sums_needs more,
+                               struct node_lists *ends, struct node_lists *springs);
+bool REAL_NAME(part_sums_want_node)(void *wanted, uint64_t node);
 
 // The rank with this node sums the chunk that begins with an element.
 typedef size_t (*element_node)(const struct system *system, const void *argument, size_t element);
