@@ -322,6 +322,17 @@ def case_many_bodies_follow_the_same_bound():
            f"{one['hash']}, {two['hash']}, {first['dt']}, {two['dt']}")
 
 
+def case_many_bodies_warn_of_steps_like_one_process():
+    """Of a dt beyond the bound rank 0 finds eigenvalues, for which it packs the springs of all ranks' bodies."""
+    law = ", rest_length: 0.025, break_at: 1.2, yield_at: 0.1"
+    for dt, ranks, arguments in ((3e-4, 3, {"grids": True}), (1.2e-3, 2, {"law": law}), (1.5e-3, 3, {})):
+        path = many("many.yaml", dt=dt, steps=4, every=2, **arguments)
+        one, several = (start(count, "run", path, "--no-output", "--hash", "--threads", "1") for count in (0, ranks))
+        expect(warnings_of(one) == warnings_of(several), f"{dt}: {one.stderr} {several.stderr}")
+        expect(bool(warnings_of(one)) == (dt > 5e-4), f"{dt}: {one.stderr}")
+        expect(one.stdout.split()[-1:] == several.stdout.split()[-1:], f"{dt}: {one.stdout} {several.stdout}")
+
+
 def case_parts_with_wind_on_hulls_have_the_same_bytes():
     """Wind on the faces of lattices and of small bodies on no grid, which are in blocks."""
     for i, (law, integrator) in enumerate((

@@ -251,6 +251,10 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     taut_status status = begin_stage("ordering the nodes", error);
     struct plan_options plan_options = wanted->plan;
     add_kernel_options(solver, &plan_options);
+    if (ranks_count() > 1 && wanted->shares) {
+        plan_options.find_kept = ranks_find_kept;
+        plan_options.find_kept_context = scene;
+    }
 
     if (status == TAUT_OK && !wanted->keep_numbering && !bodies_renumber(bodies))
         status = fail_memory(error, "the order of the nodes");

@@ -244,6 +244,19 @@ double solver_tested_step(const struct critical_step *bounds, uint64_t substeps)
                : (double)substeps * bounds->dt[INTEGRATOR_SYMPLECTIC_EULER];
 }
 
+// Before a tangent is made: the packed springs of all nodes, of which a rank that holds only its part keeps its own.
+static taut_status pack_rest(taut_solver *solver, taut_error *error)
+{
+    if (plan_packs_all(solver->plan))
+        return TAUT_OK;
+    taut_status status = plan_pack_rest(solver->topology, solver->plan, error);
+    if (status == TAUT_OK && !solver->functions->repack(solver->system))
+        status = fail_memory(error, "the constants");
+    if (status == TAUT_OK)
+        plan_release_build_data(solver->topology, solver->plan);
+    return status;
+}
+
 // *checked: whether the result is known.
 static taut_status check_exceeded(taut_solver *solver, const taut_scene *scene,
                                   struct diagnostics *diagnostics, double seconds, bool *exceeded,
@@ -270,7 +283,9 @@ static taut_status check_exceeded(taut_solver *solver, const taut_scene *scene,
         *exceeded = *checked = true;
         return TAUT_OK;
     }
-    status = solver->functions->prepare_critical(solver->system, true, error);
+    status = pack_rest(solver, error);
+    if (status == TAUT_OK)
+        status = solver->functions->prepare_critical(solver->system, true, error);
     if (status == TAUT_OK)
         solver_work(solver, test_exceeded, &quick);
     *exceeded = quick.exceeded;
@@ -548,7 +563,9 @@ static taut_status measure_critical(taut_solver *solver, enum critical_wanted wa
     const bool bounds = wanted == CRITICAL_WANT_BOUNDS;
     *result = (struct critical_step){.known = false};
     const bool together = bounds && solver_begin_part(solver, PART_MEASURE_BOUNDS, 0);
-    taut_status status = solver->functions->prepare_critical(solver->system, !bounds, error);
+    taut_status status = bounds ? TAUT_OK : pack_rest(solver, error);
+    if (status == TAUT_OK)
+        status = solver->functions->prepare_critical(solver->system, !bounds, error);
     if (together)
         status = solver_agree(status, "the critical step", error);
     if (status == TAUT_OK)

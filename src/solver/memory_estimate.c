@@ -63,7 +63,8 @@ struct totals {
     double largest_planned;     // and those of the body with the most
     double stored_grid_springs; // springs of grids that break or yield
     double fragile;             // planned springs that break or yield
-    double columns, gathered;   // of packed springs, and those of them that gather
+    double packed_nodes;        // nodes whose packed springs are kept, of a rank its own,
+    double columns, gathered;   // their columns, and those of them that gather
     double mixed;               // and those with several materials
     double blocked_faces;       // faces in blocks
     double ringed, ring_faces;  // nodes and faces of bodies with gas that have vertex rings
@@ -414,16 +415,17 @@ static void pack(struct memory_use *memory_use, const struct totals *totals)
     double ends = sizeof(uint32_t[LANES]), slots = sizeof(uint32_t[LANES]);
     double mixed = totals->mixed * sizeof(uint32_t[LANES]);
     double growing = totals->columns * (COLUMN + slots) + totals->gathered * ends + mixed +
-                     totals->nodes / LANES * 48;
-    double halo = 4 * 0.5 * totals->off_grid;
+                     totals->packed_nodes / LANES * 64;
+    double halo = 4 * 0.5 * totals->packed_nodes;
     double kept = totals->columns * (COLUMN + slots) + totals->gathered * sizeof(uint16_t[LANES]) +
-                  totals->nodes / LANES * 9 + halo + mixed;
+                  totals->packed_nodes / LANES * 9 + halo + mixed;
     if (totals->planned == 0)
         return;
-    allocate(memory_use, node_springs + growing);
-    release(memory_use, node_springs);
-    allocate_briefly(memory_use, 8 * totals->nodes + halo);
+    const double tiles = 8 * totals->nodes; // what nodes are in a tile
+    allocate(memory_use, tiles + node_springs + growing + halo);
+    release(memory_use, tiles + node_springs);
     allocate(memory_use, kept);
+    release(memory_use, halo);
     release(memory_use, growing);
 }
 
@@ -694,7 +696,11 @@ static bool hold_part(struct totals *totals, int count, int number)
     found =
         found && plan_part_expect(&topology, &expected, count, number, &counts, NULL) == TAUT_OK;
     if (found) {
-        totals->bounded_off_grid = (double)counts.off_grid;
+        const double kept = (double)counts.off_grid / fmax(1, totals->off_grid);
+        totals->bounded_off_grid = totals->packed_nodes = (double)counts.off_grid;
+        totals->columns *= kept;
+        totals->gathered *= kept;
+        totals->mixed *= kept;
         totals->part = (double)(counts.nodes + counts.halo_nodes);
         if (number > 0 && counts.nodes > 0)
             totals->part += totals->layer_before;
@@ -759,7 +765,7 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
 
     totals.held = totals.part = totals.nodes;
     totals.held_springs = totals.stored_grid_springs;
-    totals.bounded_off_grid = totals.off_grid;
+    totals.bounded_off_grid = totals.packed_nodes = totals.off_grid;
     const bool cut = totals.off_grid > 0 && (!totals.packs || totals.bends_off_grid);
     estimate->in_parts =
         count > 1 && ranks_may_hold_parts(scene, cut) && hold_part(&totals, count, number);

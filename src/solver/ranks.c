@@ -191,20 +191,19 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 // ---- Parts
 
 // Whether some bodies whose springs are no directions of a grid have what needs all nodes in each step.
-static bool needs_off_grid(const taut_solver *solver)
+static bool needs_off_grid(const struct topology *topology, const struct plan *plan)
 {
-    const struct topology *topology = solver->topology;
     bool any = false, needs = false;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        if (plan_grid_of_body(solver->plan, b) && body->direction_count > 0)
+        if (plan_grid_of_body(plan, b) && body->direction_count > 0)
             continue;
         any |= body->node_count > 0;
         // With a list of springs, or cells of a grid that has been cut.
-        needs |= plan_grid_of_body(solver->plan, b) ||
+        needs |= plan_grid_of_body(plan, b) ||
                  (body->elements.present && !elements_are_membrane(&body->elements));
     }
-    return needs || (any && plan_off_grid_format(solver->plan) != PLAN_PACKED);
+    return needs || (any && plan_off_grid_format(plan) != PLAN_PACKED);
 }
 
 // Not with contact of surfaces, for which every rank has all nodes.
@@ -219,7 +218,8 @@ bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid)
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
 {
-    return ranks_count() > 1 && ranks_may_hold_parts(scene, needs_off_grid(solver));
+    return ranks_count() > 1 &&
+           ranks_may_hold_parts(scene, needs_off_grid(solver->topology, solver->plan));
 }
 
 bool solver_waits(const taut_solver *solver)
@@ -251,17 +251,35 @@ bool solver_find_held(const taut_solver *solver, struct held_part *held)
 
 // ---- Making
 
-taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error)
+// Of a scene that has been planned but for its packed springs.
+static taut_status find_own_nodes(const struct topology *topology, const struct plan *plan,
+                                  struct range *own, taut_error *error)
 {
     struct plan_parts *parts;
-    const taut_status status =
-        plan_parts_make(solver->topology, solver->plan, ranks_count(), &parts, error);
+    const taut_status status = plan_parts_make(topology, plan, ranks_count(), &parts, error);
     if (status != TAUT_OK)
         return status;
     const uint64_t *cuts = parts->cuts + ranks_number();
     *own = (struct range){(size_t)cuts[0], (size_t)cuts[1]};
     plan_parts_free(parts);
     return TAUT_OK;
+}
+
+taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error)
+{
+    return find_own_nodes(solver->topology, solver->plan, own, error);
+}
+
+taut_status ranks_find_kept(const void *scene, const struct topology *topology,
+                            const struct plan *plan, struct plan_nodes *kept, taut_error *error)
+{
+    struct range own;
+    if (!ranks_may_hold_parts(scene, needs_off_grid(topology, plan)))
+        return TAUT_OK;
+    const taut_status status = find_own_nodes(topology, plan, &own, error);
+    if (status == TAUT_OK)
+        *kept = (struct plan_nodes){own.first, own.end - own.first};
+    return status;
 }
 
 static void give_order(uint64_t kind, uint64_t steps)

@@ -458,6 +458,16 @@ static void add_to_hash(const struct system *system, struct hash *hash, uint64_t
     REAL_NAME(state_hash_add)(system->state, system->topology, first, count, hash);
 }
 
+static bool repack(struct system *system)
+{
+    if (!REAL_NAME(constants_repack)(system->constants, system->topology, system->plan) ||
+        !REAL_NAME(state_repack)(system->state, system->topology, system->plan))
+        return false;
+    if (system->state->slot_rest)
+        REAL_NAME(springs_refresh)(system);
+    return true;
+}
+
 static uint64_t bytes(const struct system *system, const struct held_part *part)
 {
     struct state state = *system->state;
@@ -701,6 +711,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .work = work,
     .implicit = implicit,
     .clock = clock_of,
+    .repack = repack,
     .prepare_critical = REAL_NAME(critical_step_prepare),
     .release_critical = REAL_NAME(critical_step_release),
     .critical_step = REAL_NAME(critical_step_measure),

@@ -201,6 +201,8 @@ struct system_functions {
                                       unsigned field, uint64_t first, uint64_t count, void *to);
     void (*checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                uint64_t first, uint64_t count, const void *from);
+    // After the slots of packed springs have other numbers (plan_pack_rest); false without memory.
+    bool (*repack)(struct system *system);
     bool (*checkpoint_wants_springs)(const struct system *system, uint64_t first, uint64_t count);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                const struct worker *worker);

@@ -223,8 +223,9 @@ static void update_slots(const struct system *system, size_t i)
     uint32_t spring = plan->fragile[i];
     bool broken = spring_is_broken(system, spring);
     for (int end = 0; end < 2; end++)
-        system->state->slot_rest[plan->fragile_slots[i][end]] =
-            broken ? -1 : spring_rest_length(system, spring);
+        if (plan->fragile_slots[i][end] != PLAN_NO_SLOT)
+            system->state->slot_rest[plan->fragile_slots[i][end]] =
+                broken ? -1 : spring_rest_length(system, spring);
 }
 
 void REAL_NAME(springs_refresh)(const struct system *system)

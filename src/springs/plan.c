@@ -233,12 +233,15 @@ static taut_status find_fragile_slots(struct plan *plan, taut_error *error)
     size_t count = (size_t)plan->fragile_count;
     if (!plan->packs || count == 0)
         return TAUT_OK;
-    plan->fragile_slots = memory_allocate(plan->allocator, count, sizeof *plan->fragile_slots);
+    if (!plan->fragile_slots)
+        plan->fragile_slots = memory_allocate(plan->allocator, count, sizeof *plan->fragile_slots);
     uint8_t *found = memory_allocate(NULL, count, sizeof *found);
     if (!plan->fragile_slots || !found) {
         memory_release(NULL, found, count, sizeof *found);
         return fail_memory(error, "the plan");
     }
+    for (size_t i = 0; i < count; i++)
+        plan->fragile_slots[i][0] = plan->fragile_slots[i][1] = PLAN_NO_SLOT;
     for (uint64_t slot = 0; slot < plan->packed.slot_count; slot++) {
         uint64_t i = fragile_number(plan, plan->packed.slot_springs[slot]);
         if (i < count)
@@ -372,6 +375,46 @@ static taut_status make_rings(const struct topology *topology, struct plan *plan
     return status;
 }
 
+static taut_status pack(const struct topology *topology, const struct plan_options *options,
+                        struct plan *plan, taut_error *error)
+{
+    struct plan_nodes kept = {0, topology->node_count};
+    taut_status status = TAUT_OK;
+    if (options->find_kept)
+        status = options->find_kept(options->find_kept_context, topology, plan, &kept, error);
+    const bool all = kept.count == topology->node_count;
+    return status == TAUT_OK ? packed_make(topology, all ? NULL : &kept, plan, error) : status;
+}
+
+bool plan_packs_all(const struct plan *plan)
+{
+    const struct plan_packed *packed = &plan->packed;
+    return packed->end_kept - packed->first_kept == packed->tile_count;
+}
+
+taut_status plan_pack_rest(const struct topology *topology, struct plan *plan, taut_error *error)
+{
+    struct plan_packed part = plan->packed;
+    taut_status status = TAUT_OK;
+    for (size_t body = 0; body < plan->ring_capacity && status == TAUT_OK; body++) {
+        struct plan_rings *rings = &plan->rings[body];
+        if (rings->found && !rings->tiles) // cleared by plan_release_build_data
+            status = rings_make(topology, body, plan->allocator, rings, error);
+    }
+    plan->packed = (struct plan_packed){0};
+    if (status == TAUT_OK)
+        status = packed_make(topology, NULL, plan, error);
+    if (status == TAUT_OK)
+        status = find_fragile_slots(plan, error);
+    if (status != TAUT_OK) {
+        packed_free(plan->allocator, &plan->packed);
+        plan->packed = part;
+        return status;
+    }
+    packed_free(plan->allocator, &part);
+    return TAUT_OK;
+}
+
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **result, taut_error *error)
 {
@@ -409,7 +452,7 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         status = list_fragile(topology, plan, error);
     }
     if (status == TAUT_OK && plan->packs)
-        status = packed_make(topology, plan, error);
+        status = pack(topology, options, plan, error);
     if (status == TAUT_OK)
         status = find_fragile_slots(plan, error);
 

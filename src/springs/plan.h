@@ -26,6 +26,9 @@ enum { RANGE_NODES = 1024 };
 
 size_t plan_ranges_add(struct plan_nodes *ranges, size_t count, struct plan_nodes body);
 
+// The slot of an end of a spring whose tile is not kept.
+#define PLAN_NO_SLOT UINT64_MAX
+
 struct plan {
     const taut_allocator *allocator;
     bool reference; // one block of springs and one of faces, in the topology's order
@@ -48,7 +51,8 @@ struct plan {
     uint64_t state_spring_count;
     uint32_t *fragile; // state indices of springs that can break or yield, ascending
     uint64_t fragile_count;
-    uint64_t (*fragile_slots)[2]; // the slots of each of them in `packed`, one per end
+    uint64_t (
+        *fragile_slots)[2]; // the slots of each of them in `packed`, one per end, or PLAN_NO_SLOT
 };
 
 struct plan_options {
@@ -59,10 +63,20 @@ struct plan_options {
     bool no_packing;      // springs go into coloured blocks, as faces do
     bool no_spring_grids; // no springs are on grids; grids of faces and rings stay
     bool coloured;        // springs in blocks are computed by coloured_forces
+    // Narrows `kept`, all nodes, to those whose packed springs are kept (packed_make); called when the plan has
+    // everything else. NULL: all.
+    taut_status (*find_kept)(const void *context, const struct topology *topology,
+                             const struct plan *plan, struct plan_nodes *kept, taut_error *error);
+    const void *find_kept_context;
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **result, taut_error *error);
+
+// Whether all tiles of packed springs are kept; if not, plan_pack_rest packs the others too. Then slots have other
+// numbers, and plan_release_build_data follows when everything by slot has been made again.
+bool plan_packs_all(const struct plan *plan);
+taut_status plan_pack_rest(const struct topology *topology, struct plan *plan, taut_error *error);
 
 // Frees what only the construction of the constants reads.
 void plan_release_build_data(const struct topology *topology, struct plan *plan);

@@ -194,6 +194,22 @@ void REAL_NAME(constants_refresh)(struct constants *constants, const struct topo
     (constants, topology, (struct range){0, (size_t)constants->nodes});
 }
 
+bool REAL_NAME(constants_repack)(struct constants *constants, const struct topology *topology,
+                                 const struct plan *plan)
+{
+    const uint64_t slots = plan_counts(topology, plan).slots;
+    real *made = memory_allocate(constants->allocator, (size_t)slots, sizeof *made);
+    if (!made)
+        return false;
+    memory_release(constants->allocator, constants->slot_rest, (size_t)constants->slots,
+                   sizeof *constants->slot_rest);
+    constants->slot_rest = made;
+    constants->slots = slots;
+    const struct filling filling = {constants, topology, plan, {0, 0}};
+    fill_slots(&filling, (struct range){0, (size_t)slots});
+    return true;
+}
+
 void constants_free(struct constants *constants)
 {
     if (!constants)

@@ -65,6 +65,10 @@ void REAL_NAME(constants_fill_nodes)(struct constants *constants, const struct t
 // Updates the constants after materials or masses have changed in the topology.
 void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology);
 
+// Makes everything by slot again, of a plan whose slots have changed; false without memory.
+bool REAL_NAME(constants_repack)(struct constants *constants, const struct topology *topology,
+                                 const struct plan *plan);
+
 void REAL_NAME(constants_free)(struct constants *constants);
 
 uint64_t REAL_NAME(constants_bytes)(const struct constants *constants);

@@ -248,12 +248,10 @@ void REAL_NAME(state_start_rest_lengths)(struct state *state, const struct topol
     }
 }
 
-static void start_springs(struct state *state, const struct topology *topology,
-                          const struct plan *plan, const struct state_share *share)
+static void start_slots(struct state *state, const struct topology *topology,
+                        const struct plan *plan)
 {
     struct spring_run near = {0};
-    const uint64_t known = has_part(state, share) ? plan_off_grid_springs(plan) : state->springs;
-    REAL_NAME(state_start_rest_lengths)(state, topology, plan, (struct range){0, (size_t)known});
     for (uint64_t i = 0; state->slot_rest && i < state->slots; i++) {
         uint32_t index = plan_slot_spring(plan, i);
         state->slot_rest[i] = -1;
@@ -262,6 +260,32 @@ static void start_springs(struct state *state, const struct topology *topology,
                 (real)topology_spring_near(topology, plan_off_grid_spring(plan, index), &near)
                     .rest_length;
     }
+}
+
+bool REAL_NAME(state_repack)(struct state *state, const struct topology *topology,
+                             const struct plan *plan)
+{
+    const uint64_t slots = plan_counts(topology, plan).slots;
+    const size_t start = ARRAY_START(real, slot_rest);
+    if (state->slot_rest) {
+        real *block = memory_allocate(state->allocator, guarded(slots, start), sizeof *block);
+        if (!block)
+            return false;
+        memory_release(state->allocator, state->slot_rest - start, guarded(state->slots, start),
+                       sizeof *block);
+        state->slot_rest = block + start;
+    }
+    state->slots = slots;
+    start_slots(state, topology, plan);
+    return true;
+}
+
+static void start_springs(struct state *state, const struct topology *topology,
+                          const struct plan *plan, const struct state_share *share)
+{
+    const uint64_t known = has_part(state, share) ? plan_off_grid_springs(plan) : state->springs;
+    REAL_NAME(state_start_rest_lengths)(state, topology, plan, (struct range){0, (size_t)known});
+    start_slots(state, topology, plan);
 }
 
 static void set_lengths(struct state *state, const struct topology *topology,

@@ -117,6 +117,11 @@ taut_status REAL_NAME(state_make)(const struct topology *topology, const struct 
 void REAL_NAME(state_start_rest_lengths)(struct state *state, const struct topology *topology,
                                          const struct plan *plan, struct range springs);
 
+// Makes everything by slot again, of a plan whose slots have changed, with the rest lengths as built; false without
+// memory.
+bool REAL_NAME(state_repack)(struct state *state, const struct topology *topology,
+                             const struct plan *plan);
+
 // Allocates the arrays that restitution needs, unless they exist; false without memory.
 bool REAL_NAME(state_add_restitution)(struct state *state, const struct topology *topology);
 

@@ -3,6 +3,7 @@
 #include "springs/packed/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
@@ -137,19 +138,24 @@ static bool node_springs_find(const struct topology *topology, const struct plan
 
 // ---- The columns of one chunk of nodes
 
-// The nodes of a chunk, and its first column, group and overflow spring.
+// The nodes of a chunk, and its first column, group and so on.
 struct chunk_start {
     uint64_t first_node;
     uint32_t node_count;
-    size_t column, group, overflow;
+    size_t column, group, overflow, alternatives, mixed;
     uint32_t ring_body; // as in struct packed_tile
     uint8_t ring;       // columns that follow rings
 };
 
-// The arrays that grow while chunks are packed. `ends` are node numbers until tiles are made.
+struct tile_builder;
+
+// The arrays that grow while chunks are packed: of tiles that are kept, and of chunks that are in no tile yet. `ends`
+// are node numbers until their tile is made.
 struct packing {
     const struct topology *topology;
     const struct plan *plan;
+    struct tile_builder *builder;
+    size_t open;                 // the first chunk that is in no tile yet
     struct node_springs springs; // of the present chunk and around; reordered as chunks are packed
     struct packed_column *columns;
     size_t column_count, column_capacity;
@@ -550,8 +556,10 @@ static void packing_free(struct packing *p)
 // ---- Tiles of chunks, and their halos, which are the nodes that gathered columns read
 
 struct tile_builder {
-    const struct packing *packing;
-    uint64_t node_count;
+    struct packing *packing;
+    uint32_t tile_nodes;           // of a tile at most
+    const struct plan_nodes *kept; // NULL: all
+    uint64_t first_kept, end_kept; // tiles
     uint32_t *seen_by;  // for each node, the last attempt at a tile whose columns gather it
     uint32_t *local_of; // for each node, the number of its record in the present tile
     uint32_t attempt;
@@ -668,27 +676,117 @@ static size_t consecutive_chunks_end(const struct packing *packing, size_t from,
     return to;
 }
 
-// Makes tiles of as many chunks as possible; a tile whose records would be too many is halved.
-static bool make_all_tiles(struct tile_builder *builder, uint32_t tile_nodes)
+static bool is_kept(const struct tile_builder *builder, const struct packed_tile *tile)
 {
-    for (size_t from = 0, to; from < builder->packing->sell_chunk_count; from = to) {
-        if (!array_reserve((void **)&builder->tiles, &builder->tile_capacity,
-                           builder->tile_count + 1, sizeof *builder->tiles))
+    const struct plan_nodes *kept = builder->kept;
+    return !kept || (tile->first_node < kept->first + kept->count &&
+                     tile->first_node + tile->node_count > kept->first);
+}
+
+// Removes items [first, end) of `count`.
+static void remove_items(void *items, size_t size, size_t first, size_t end, size_t count)
+{
+    char *begin = items;
+    if (first < end && end < count)
+        memmove(begin + first * size, begin + end * size, (count - end) * size);
+}
+
+// Removes what has been packed of the open chunks up to `to`; what has been packed after them moves.
+static void drop_chunks(struct packing *p, size_t to)
+{
+    const struct chunk_start from = p->chunks[p->open], end = p->chunks[to];
+    const struct chunk_start gone = {.column = end.column - from.column,
+                                     .group = end.group - from.group,
+                                     .overflow = end.overflow - from.overflow,
+                                     .alternatives = end.alternatives - from.alternatives,
+                                     .mixed = end.mixed - from.mixed};
+    for (size_t c = end.column; c < p->column_count; c++) {
+        struct packed_column *column = &p->columns[c];
+        if (column->step == 0)
+            column->group -= (uint32_t)gone.group;
+        else if (column->alternative_count > 0)
+            column->group -= (uint32_t)gone.alternatives;
+        if (column->material == PACKED_MIXED)
+            column->mixed -= (uint32_t)gone.mixed;
+    }
+    for (size_t i = to; i <= p->sell_chunk_count; i++) {
+        struct chunk_start *chunk = &p->chunks[i];
+        chunk->column -= gone.column;
+        chunk->group -= gone.group;
+        chunk->overflow -= gone.overflow;
+        chunk->alternatives -= gone.alternatives;
+        chunk->mixed -= gone.mixed;
+    }
+#define REMOVE(name, at, count) remove_items(p->name, sizeof *p->name, from.at, end.at, p->count);
+    REMOVE(columns, column, column_count)
+    REMOVE(slot_springs, column, column_count)
+    REMOVE(ends, group, group_count)
+    REMOVE(overflow, overflow, overflow_count)
+    REMOVE(overflow_springs, overflow, overflow_count)
+    REMOVE(alternatives, alternatives, alternatives_count)
+    REMOVE(lane_materials, mixed, mixed_count)
+#undef REMOVE
+    p->column_count -= gone.column;
+    p->group_count -= gone.group;
+    p->overflow_count -= gone.overflow;
+    p->alternatives_count -= gone.alternatives;
+    p->mixed_count -= gone.mixed;
+    remove_items(p->chunks, sizeof *p->chunks, p->open, to, p->sell_chunk_count + 1);
+    p->sell_chunk_count -= to - p->open;
+}
+
+// Makes a tile of as many open chunks as possible; one whose records would be too many is halved. The chunk after
+// its last one has been started.
+static bool make_tile(struct tile_builder *builder)
+{
+    struct packing *p = builder->packing;
+    const size_t from = p->open;
+    if (!array_reserve((void **)&builder->tiles, &builder->tile_capacity, builder->tile_count + 1,
+                       sizeof *builder->tiles))
+        return false;
+    size_t to = consecutive_chunks_end(p, from, builder->tile_nodes);
+    struct packed_tile *tile = &builder->tiles[builder->tile_count];
+    for (;; to = from + (to - from + 1) / 2) {
+        if (!try_tile(builder, from, to))
             return false;
-        to = consecutive_chunks_end(builder->packing, from, tile_nodes);
-        struct packed_tile *tile = &builder->tiles[builder->tile_count];
-        for (;; to = from + (to - from + 1) / 2) {
-            if (!try_tile(builder, from, to))
-                return false;
-            if (tile->node_count + tile->halo_count <= PACKED_LOCAL_MAX || to == from + 1)
-                break;
-        }
+        if (tile->node_count + tile->halo_count <= PACKED_LOCAL_MAX || to == from + 1)
+            break;
+    }
+    if (is_kept(builder, tile)) {
         if (!choose_records(builder, tile))
             return false;
         number_ends(builder, tile);
         builder->halo_count += tile->halo_count;
-        builder->tile_count++;
+        if (builder->first_kept == builder->end_kept)
+            builder->first_kept = builder->tile_count;
+        builder->end_kept = builder->tile_count + 1;
+        p->open = to;
+    } else {
+        *tile = (struct packed_tile){.first_node = tile->first_node,
+                                     .node_count = tile->node_count,
+                                     .ring_body = tile->ring_body};
+        drop_chunks(p, to);
     }
+    builder->tile_count++;
+    return true;
+}
+
+// Makes the tiles that are certain before all chunks have been packed: those after which there are more chunks.
+static bool make_certain_tiles(struct tile_builder *builder)
+{
+    const struct packing *p = builder->packing;
+    while (p->sell_chunk_count - p->open > builder->tile_nodes / PACKED_LANES)
+        if (!make_tile(builder))
+            return false;
+    return true;
+}
+
+static bool make_last_tiles(struct tile_builder *builder)
+{
+    const struct packing *p = builder->packing;
+    while (p->open < p->sell_chunk_count)
+        if (!make_tile(builder))
+            return false;
     return true;
 }
 
@@ -696,31 +794,13 @@ static bool store_tiles(const struct tile_builder *builder, const taut_allocator
                         struct plan_packed *packed)
 {
     packed->tile_count = builder->tile_count;
+    packed->first_kept = builder->first_kept;
+    packed->end_kept = builder->end_kept;
     packed->halo_count = builder->halo_count;
     packed->tiles =
         memory_copy(allocator, builder->tiles, builder->tile_count, sizeof *packed->tiles);
     packed->halo = memory_copy(allocator, builder->halo, builder->halo_count, sizeof *packed->halo);
     return packed->tiles && packed->halo;
-}
-
-// Divides the chunks into tiles of at most tile_nodes nodes, and replaces the ends of gathered
-// columns by numbers of records.
-static taut_status make_tiles(const struct topology *topology, const struct packing *packing,
-                              uint32_t tile_nodes, const taut_allocator *allocator,
-                              struct plan_packed *packed, taut_error *error)
-{
-    size_t nodes = (size_t)topology->node_count;
-    struct tile_builder builder = {.packing = packing};
-    builder.seen_by = memory_allocate(NULL, nodes, sizeof *builder.seen_by);
-    builder.local_of = memory_allocate(NULL, nodes, sizeof *builder.local_of);
-    bool done = builder.seen_by && builder.local_of && make_all_tiles(&builder, tile_nodes);
-    if (done)
-        done = store_tiles(&builder, allocator, packed);
-    memory_release(NULL, builder.seen_by, nodes, sizeof *builder.seen_by);
-    memory_release(NULL, builder.local_of, nodes, sizeof *builder.local_of);
-    free(builder.tiles);
-    free(builder.halo);
-    return done ? TAUT_OK : fail_memory(error, "the plan");
 }
 
 // ---- The whole plan of packed springs
@@ -744,7 +824,15 @@ static bool start_chunk(struct packing *p, uint64_t first, uint32_t count)
                        sizeof *p->chunks))
         return false;
     p->chunks[p->sell_chunk_count] = (struct chunk_start){
-        first, count, p->column_count, p->group_count, p->overflow_count, p->ring_body, 0};
+        .first_node = first,
+        .node_count = count,
+        .column = p->column_count,
+        .group = p->group_count,
+        .overflow = p->overflow_count,
+        .alternatives = p->alternatives_count,
+        .mixed = p->mixed_count,
+        .ring_body = p->ring_body,
+    };
     return true;
 }
 
@@ -756,6 +844,9 @@ static bool pack_nodes(struct packing *p, uint64_t first, uint64_t end)
         if (!start_chunk(p, first, count) || !pack_chunk(p, first, count))
             return false;
         p->sell_chunk_count++;
+        // A tile also needs where the chunk after it begins.
+        if (!start_chunk(p, 0, 0) || !make_certain_tiles(p->builder))
+            return false;
     }
     return true;
 }
@@ -865,26 +956,43 @@ static uint32_t tile_nodes_of(const struct plan *plan)
     return nodes < PACKED_TILE_NODES ? nodes : PACKED_TILE_NODES;
 }
 
-taut_status packed_make(const struct topology *topology, struct plan *plan, taut_error *error)
+// The columns of all bodies on no grid, in tiles; false without memory.
+static bool pack_in_tiles(const struct topology *topology, const struct plan *plan,
+                          struct packing *packing)
+{
+    const size_t nodes = (size_t)topology->node_count;
+    struct tile_builder *builder = packing->builder;
+    builder->seen_by = memory_allocate(NULL, nodes, sizeof *builder->seen_by);
+    builder->local_of = memory_allocate(NULL, nodes, sizeof *builder->local_of);
+    const bool done = builder->seen_by && builder->local_of && pack_all(topology, plan, packing) &&
+                      make_last_tiles(builder);
+    memory_release(NULL, builder->seen_by, nodes, sizeof *builder->seen_by);
+    memory_release(NULL, builder->local_of, nodes, sizeof *builder->local_of);
+    node_springs_free(&packing->springs);
+    return done;
+}
+
+taut_status packed_make(const struct topology *topology, const struct plan_nodes *kept,
+                        struct plan *plan, taut_error *error)
 {
     struct packing packing = {.topology = topology, .plan = plan};
+    struct tile_builder builder = {
+        .packing = &packing, .tile_nodes = tile_nodes_of(plan), .kept = kept};
     struct plan_packed *packed = &plan->packed;
-    taut_status status = TAUT_OK;
-    if (!pack_all(topology, plan, &packing))
-        status = fail_memory(error, "the plan");
-    node_springs_free(&packing.springs);
-    if (status == TAUT_OK)
-        status =
-            make_tiles(topology, &packing, tile_nodes_of(plan), plan->allocator, packed, error);
-    if (status == TAUT_OK && !(store_slots(&packing, plan->allocator, packed) &&
-                               store_ends(&packing, plan->allocator, packed) &&
-                               store_chunks(&packing, plan->allocator, packed) &&
-                               store_columns(&packing, plan->allocator, packed)))
-        status = fail_memory(error, "the plan");
+    packing.builder = &builder;
+    const bool done = pack_in_tiles(topology, plan, &packing) &&
+                      store_tiles(&builder, plan->allocator, packed) &&
+                      store_slots(&packing, plan->allocator, packed) &&
+                      store_ends(&packing, plan->allocator, packed) &&
+                      store_chunks(&packing, plan->allocator, packed) &&
+                      store_columns(&packing, plan->allocator, packed);
     packing_free(&packing);
-    if (status == TAUT_OK)
-        packed_find_damped(topology, packed);
-    return status;
+    free(builder.tiles);
+    free(builder.halo);
+    if (!done)
+        return fail_memory(error, "the plan");
+    packed_find_damped(topology, packed);
+    return TAUT_OK;
 }
 
 static bool is_damped(const struct topology *topology, const struct plan_packed *packed,
@@ -1137,9 +1245,13 @@ static taut_status check_body_rings(const struct topology *topology,
         if (!rings->found || tile == packed->tiles + packed->tile_count ||
             tile->ring_body != rings->body + 1 || tile->first_node != node)
             return inconsistent(node, "no tile goes round its ring", error);
+        uint32_t nodes[PACKED_RING_MAX * RING_GROUP];
         for (uint64_t chunk = 0; chunk < tile->sell_chunk_count; chunk++)
             if (!check_chunk_rings(packed, tile, chunk, &walk))
                 return inconsistent(node, "a column leaves a ring", error);
+        for (uint32_t at = 0; tile->sell_chunk_count == 0 && at < tile->node_count;
+             at += RING_GROUP)
+            (void)ring_walk_next(&walk, nodes); // of a tile that is not kept
         node += tile->node_count;
     }
     return TAUT_OK;
@@ -1179,8 +1291,13 @@ taut_status packed_check(const struct topology *topology, const struct plan *pla
     taut_status status = TAUT_OK;
     if (!node_springs_list(topology, plan, &check.springs))
         status = fail_memory(error, "checking the plan");
-    for (uint64_t t = 0; t < plan->packed.tile_count && status == TAUT_OK; t++)
-        status = check_tile(&check, &plan->packed.tiles[t], error);
+    for (uint64_t t = 0; t < plan->packed.tile_count && status == TAUT_OK; t++) {
+        const struct packed_tile *tile = &plan->packed.tiles[t];
+        if (t >= plan->packed.first_kept && t < plan->packed.end_kept)
+            status = check_tile(&check, tile, error);
+        else
+            check.next_node = tile->first_node + tile->node_count;
+    }
     for (; status == TAUT_OK && check.next_node < topology->node_count; check.next_node++)
         if (check.springs.start[check.next_node] != check.springs.start[check.next_node + 1])
             status = inconsistent(check.next_node, "no tile has it", error);

@@ -73,13 +73,17 @@ struct packed_tile {
     bool damped;        // some spring is damped, so records hold velocities
 };
 
+// Of several ranks that hold only their parts each keeps the columns of the tiles with nodes of its own; of other
+// tiles it knows the nodes alone, and these have no chunks.
+//
 // Slots number the rest lengths of packed springs: one for each lane of each column, then one for
 // each overflow spring.
 struct plan_packed {
     struct packed_tile *tiles;
     uint64_t tile_count;
-    uint64_t *chunk_columns; // chunk s has columns [chunk_columns[s], chunk_columns[s + 1])
-    uint8_t *chunk_rings;    // how many of these follow rings; an even number
+    uint64_t first_kept, end_kept; // tiles with columns: all, or those of a rank
+    uint64_t *chunk_columns;       // chunk s has columns [chunk_columns[s], chunk_columns[s + 1])
+    uint8_t *chunk_rings;          // how many of these follow rings; an even number
     uint64_t sell_chunk_count;
     struct packed_column *columns;
     uint64_t column_count;
@@ -98,10 +102,12 @@ struct plan_packed {
 };
 
 struct plan;
+struct plan_nodes;
 
-// Packs plan->springs, which are in the topology's order. After a failure plan->packed owns
-// whatever was allocated.
-taut_status packed_make(const struct topology *topology, struct plan *plan, taut_error *error);
+// Packs plan->springs, which are in the topology's order, and keeps the tiles with any of these nodes (NULL: all).
+// After a failure plan->packed owns whatever was allocated.
+taut_status packed_make(const struct topology *topology, const struct plan_nodes *kept,
+                        struct plan *plan, taut_error *error);
 
 // Frees slot_springs, which only the construction of the constants reads.
 void packed_release_slot_springs(const taut_allocator *allocator, struct plan_packed *packed);
