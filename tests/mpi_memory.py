@@ -132,7 +132,7 @@ def case_a_rank_has_memory_for_its_part_of_a_large_sphere():
                  "precision: double\nbodies:\n  - {name: ball, type: sphere, center: [0, 3, 0], radius: 1, "
                  "subdivisions: 8, mass: 1, spring: {stiffness: 5}}\noutput: {every_steps: 2}\n")
     one, four = (max(peaks(ranks, "run", path, "--output", "rows", "--force")) for ranks in (1, 4))
-    expect(four < 0.75 * one, f"{four:.0f} of {one:.0f} MiB")  # most of it for the plan, which is whole
+    expect(four < 0.61 * one, f"{four:.0f} of {one:.0f} MiB")  # most of it for lists, which are whole
 
 
 def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():

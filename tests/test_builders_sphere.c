@@ -56,6 +56,28 @@ static void test_icosahedron(void **state)
     fixture_reset(&fixture);
 }
 
+// What a rank has of bodies of others.
+static void test_box_of_released_nodes(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    add_sphere(&fixture, 2);
+    (void)fixture_build(&fixture);
+    struct body *body = &fixture.built.items[0];
+    vec3 least = body_position(body, 0), most = least;
+    for (uint64_t node = 1; node < body->node_count; node++) {
+        const vec3 at = body_position(body, node);
+        least = vec3_make(fmin(least.x, at.x), fmin(least.y, at.y), fmin(least.z, at.z));
+        most = vec3_make(fmax(most.x, at.x), fmax(most.y, at.y), fmax(most.z, at.z));
+    }
+    assert_int_equal(body_release_nodes(body), body->node_count * 3 * sizeof(double));
+    assert_true(body->has_no_nodes && !body->positions && body->kinematic && body->springs);
+    assert_memory_equal(&body->least, &least, sizeof least);
+    assert_memory_equal(&body->most, &most, sizeof most);
+    fixture_reset(&fixture);
+}
+
 // Graph distances along the edges, by trying all paths of two steps.
 static void fill_adjacency(const struct body *body, bool *joined)
 {
@@ -121,6 +143,7 @@ static void test_sphere_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_box_of_released_nodes),
         cmocka_unit_test(test_sphere),
         cmocka_unit_test(test_icosahedron),
         cmocka_unit_test(test_sphere_second_neighbours),

@@ -138,6 +138,9 @@ struct body {
     uint32_t *node_order;     // builder numbers of the nodes if topology/ renumbered them
     uint32_t *spring_order;   // the same for its springs
     uint64_t unused_vertices; // of a mesh file, dropped
+    bool
+        has_no_nodes; // what it had of nodes has been freed (body_release_nodes); as built they were in the box
+    vec3 least, most; // m
 };
 
 // The mesh of a collider. Points are relative to its own origin (collider_pose.h).
@@ -262,5 +265,9 @@ void bodies_free(struct bodies *bodies);
 // Frees the lists of springs and faces of a body, and the orders of its nodes and springs: all that only the
 // topology is made of. Returns how many bytes these were.
 uint64_t body_release_lists(struct body *body);
+
+// Frees positions, velocities and masses of the nodes of a body, of which only the state is made, where another
+// process has these nodes. Returns how many bytes these were.
+uint64_t body_release_nodes(struct body *body);
 
 #endif

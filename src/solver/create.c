@@ -244,6 +244,34 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
     return status;
 }
 
+// What a plan of several ranks is made of.
+struct planning {
+    const taut_scene *scene;
+    struct bodies *bodies;
+};
+
+// The packed springs that this rank keeps. It also forgets the nodes of bodies of which it has none, before the plan
+// and the state take more; not where drives or a file have moved them.
+static taut_status find_kept(const void *context, const struct topology *topology,
+                             const struct plan *plan, struct plan_nodes *kept, taut_error *error)
+{
+    const struct planning *it = context;
+    const taut_status status = ranks_find_kept(it->scene, topology, plan, kept, error);
+    if (status != TAUT_OK || kept->count == topology->node_count || it->scene->initial)
+        return status;
+    uint64_t bytes = 0;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const bool is_other = body->first_node + body->node_count <= kept->first ||
+                              body->first_node >= kept->first + kept->count;
+        if (is_other && it->bodies->items[b].motion_count == 0)
+            bytes += body_release_nodes(&it->bodies->items[b]);
+    }
+    if (bytes > 0)
+        memory_trim();
+    return TAUT_OK;
+}
+
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
                          const struct solver_options *wanted, taut_error *error)
 {
@@ -251,9 +279,10 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     taut_status status = begin_stage("ordering the nodes", error);
     struct plan_options plan_options = wanted->plan;
     add_kernel_options(solver, &plan_options);
+    const struct planning planning = {scene, bodies};
     if (ranks_count() > 1 && wanted->shares) {
-        plan_options.find_kept = ranks_find_kept;
-        plan_options.find_kept_context = scene;
+        plan_options.find_kept = find_kept;
+        plan_options.find_kept_context = &planning;
     }
 
     if (status == TAUT_OK && !wanted->keep_numbering && !bodies_renumber(bodies))

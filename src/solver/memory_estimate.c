@@ -63,6 +63,8 @@ struct totals {
     double largest_planned;     // and those of the body with the most
     double stored_grid_springs; // springs of grids that break or yield
     double fragile;             // planned springs that break or yield
+    double loose_nodes;         // bytes that bodies on no grid have of their nodes; of a rank those
+    double others_nodes;        // of bodies of others, which are freed before packing
     double packed_nodes;        // nodes whose packed springs are kept, of a rank its own,
     double columns, gathered;   // their columns, and those of them that gather
     double mixed;               // and those with several materials
@@ -327,6 +329,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     // Packed springs, one in each lane of a column.
     double columns = 2 * size->springs / PACKED_LANES * lanes_a_half(size);
     totals->off_grid += size->nodes;
+    totals->loose_nodes += (own_masses ? 56 : 24) * size->nodes;
     totals->planned += size->springs;
     totals->largest_planned = fmax(totals->largest_planned, size->springs);
     totals->fragile += fragile ? size->springs : 0;
@@ -424,9 +427,9 @@ static void pack(struct memory_use *memory_use, const struct totals *totals)
     const double tiles = 8 * totals->nodes; // what nodes are in a tile
     allocate(memory_use, tiles + node_springs + growing + halo);
     release(memory_use, tiles + node_springs);
+    allocate_briefly(memory_use, totals->columns * slots); // each array is stored, and then freed
+    release(memory_use, growing + halo);
     allocate(memory_use, kept);
-    release(memory_use, halo);
-    release(memory_use, growing);
 }
 
 static void plan(struct memory_use *memory_use, const struct totals *totals)
@@ -698,6 +701,7 @@ static bool hold_part(struct totals *totals, int count, int number)
     if (found) {
         const double kept = (double)counts.off_grid / fmax(1, totals->off_grid);
         totals->bounded_off_grid = totals->packed_nodes = (double)counts.off_grid;
+        totals->others_nodes = (1 - kept) * totals->loose_nodes;
         totals->columns *= kept;
         totals->gathered *= kept;
         totals->mixed *= kept;
@@ -776,7 +780,8 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     // The lists of each body are freed when the topology has them.
     allocate(&memory_use, topology_bytes_of(&totals) + collider_bytes_of(&totals) +
                               totals.largest_lists - totals.body_lists);
-    release(&memory_use, totals.largest_lists);
+    release(&memory_use, totals.largest_lists + totals.others_nodes);
+    bodies -= totals.others_nodes;
     bodies -= totals.body_lists;
     plan(&memory_use, &totals);
     allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +

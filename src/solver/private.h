@@ -79,7 +79,7 @@ bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid);
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 
 // Of several ranks, for plan_options: the nodes of this one, if ranks will hold only their parts of the scene.
-taut_status ranks_find_kept(const void *scene, const struct topology *topology,
+taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topology,
                             const struct plan *plan, struct plan_nodes *kept, taut_error *error);
 
 // What this rank has of a solver of which ranks hold only their parts; false: it has all nodes.

@@ -270,7 +270,7 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
     return find_own_nodes(solver->topology, solver->plan, own, error);
 }
 
-taut_status ranks_find_kept(const void *scene, const struct topology *topology,
+taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topology,
                             const struct plan *plan, struct plan_nodes *kept, taut_error *error)
 {
     struct range own;

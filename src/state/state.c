@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "ranks/ranks.h"
 #include "state/reading.h"
 
@@ -97,6 +98,15 @@ static vec3 built_position(const struct state *state, const struct topology *top
                      rounded(state, position.z, origin.z));
 }
 
+static void add_to_box(vec3 position, double least[3], double most[3])
+{
+    const double at[3] = {position.x, position.y, position.z};
+    for (int axis = 0; axis < 3; axis++) {
+        least[axis] = at[axis] < least[axis] ? at[axis] : least[axis];
+        most[axis] = at[axis] > most[axis] ? at[axis] : most[axis];
+    }
+}
+
 // The middle of the scene as built, rounded to a multiple of a power of 2 of its size: a scene that
 // contains the origin keeps it, and differences from it are exact for many numbers.
 static vec3 find_origin(const struct bodies *bodies)
@@ -104,14 +114,11 @@ static vec3 find_origin(const struct bodies *bodies)
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t b = 0; b < bodies->count; b++) {
         const struct body *body = &bodies->items[b];
-        for (uint64_t i = 0; i < body->node_count; i++) {
-            const vec3 position = body_position(body, i);
-            const double at[3] = {position.x, position.y, position.z};
-            for (int axis = 0; axis < 3; axis++) {
-                least[axis] = at[axis] < least[axis] ? at[axis] : least[axis];
-                most[axis] = at[axis] > most[axis] ? at[axis] : most[axis];
-            }
-        }
+        const uint64_t corners = min_u64(body->node_count, 2);
+        for (uint64_t i = 0; body->has_no_nodes && i < corners; i++)
+            add_to_box(i == 0 ? body->least : body->most, least, most);
+        for (uint64_t i = 0; !body->has_no_nodes && i < body->node_count; i++)
+            add_to_box(body_position(body, i), least, most);
     }
     double size = 0, middle[3];
     for (int axis = 0; axis < 3; axis++)

@@ -528,6 +528,41 @@ uint64_t body_release_lists(struct body *body)
     return bytes;
 }
 
+static void find_box(struct body *body)
+{
+    for (uint64_t node = 0; node < body->node_count; node++) {
+        const vec3 at = body_position(body, node);
+        vec3 least = node == 0 ? at : body->least, most = node == 0 ? at : body->most;
+        least.x = at.x < least.x ? at.x : least.x;
+        least.y = at.y < least.y ? at.y : least.y;
+        least.z = at.z < least.z ? at.z : least.z;
+        most.x = at.x > most.x ? at.x : most.x;
+        most.y = at.y > most.y ? at.y : most.y;
+        most.z = at.z > most.z ? at.z : most.z;
+        body->least = least;
+        body->most = most;
+    }
+}
+
+// Arrays of nodes but `kinematic`.
+static uint64_t release_nodes(struct body *body)
+{
+    const uint64_t nodes = body->node_count;
+    const uint64_t bytes = release_list(body->positions, 3 * nodes, sizeof *body->positions) +
+                           release_list(body->initial, 3 * nodes, sizeof *body->initial) +
+                           release_list(body->velocities, 3 * nodes, sizeof *body->velocities) +
+                           release_list(body->masses, nodes, sizeof *body->masses);
+    body->positions = body->initial = body->velocities = body->masses = NULL;
+    return bytes;
+}
+
+uint64_t body_release_nodes(struct body *body)
+{
+    find_box(body);
+    body->has_no_nodes = true;
+    return release_nodes(body);
+}
+
 // Returns how many bytes its arrays of nodes and lists were.
 static uint64_t body_free(struct body *body)
 {
@@ -539,11 +574,7 @@ static uint64_t body_free(struct body *body)
     memory_release(NULL, body->motions, body->motion_count, sizeof *body->motions);
     memory_release(NULL, body->directions, body->direction_count, sizeof *body->directions);
     memory_release(NULL, body->materials, body->material_count, sizeof *body->materials);
-    return body_release_lists(body) +
-           release_list(body->positions, 3 * nodes, sizeof *body->positions) +
-           release_list(body->initial, 3 * nodes, sizeof *body->initial) +
-           release_list(body->velocities, 3 * nodes, sizeof *body->velocities) +
-           release_list(body->masses, nodes, sizeof *body->masses) +
+    return body_release_lists(body) + release_nodes(body) +
            release_list(body->kinematic, nodes, sizeof *body->kinematic);
 }
 

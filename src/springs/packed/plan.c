@@ -887,7 +887,8 @@ static bool pack_all(const struct topology *topology, const struct plan *plan, s
     return pack_nodes(p, first, end) && start_chunk(p, 0, 0);
 }
 
-static bool store_slots(const struct packing *p, const taut_allocator *allocator,
+// Arrays that have grown are freed as soon as they are stored, so that not all are there twice.
+static bool store_slots(struct packing *p, const taut_allocator *allocator,
                         struct plan_packed *packed)
 {
     size_t lanes = p->column_count * PACKED_LANES;
@@ -900,10 +901,14 @@ static bool store_slots(const struct packing *p, const taut_allocator *allocator
         packed->slot_springs[slot] = p->slot_springs[slot / PACKED_LANES][slot % PACKED_LANES];
     for (size_t i = 0; i < p->overflow_count; i++)
         packed->slot_springs[lanes + i] = p->overflow_springs[i];
+    free(p->slot_springs);
+    p->slot_springs = NULL;
+    free(p->overflow_springs);
+    p->overflow_springs = NULL;
     return true;
 }
 
-static bool store_ends(const struct packing *p, const taut_allocator *allocator,
+static bool store_ends(struct packing *p, const taut_allocator *allocator,
                        struct plan_packed *packed)
 {
     packed->group_count = p->group_count;
@@ -913,10 +918,12 @@ static bool store_ends(const struct packing *p, const taut_allocator *allocator,
     for (size_t group = 0; group < p->group_count; group++)
         for (int lane = 0; lane < PACKED_LANES; lane++)
             packed->ends[group][lane] = (uint16_t)(PACKED_SCALE * p->ends[group][lane]);
+    free(p->ends);
+    p->ends = NULL;
     return true;
 }
 
-static bool store_chunks(const struct packing *p, const taut_allocator *allocator,
+static bool store_chunks(struct packing *p, const taut_allocator *allocator,
                          struct plan_packed *packed)
 {
     packed->sell_chunk_count = p->sell_chunk_count;
@@ -930,17 +937,23 @@ static bool store_chunks(const struct packing *p, const taut_allocator *allocato
         packed->chunk_columns[chunk] = p->chunks[chunk].column;
     for (size_t chunk = 0; chunk < p->sell_chunk_count; chunk++)
         packed->chunk_rings[chunk] = p->chunks[chunk].ring;
+    free(p->chunks);
+    p->chunks = NULL;
     return true;
 }
 
-static bool store_columns(const struct packing *p, const taut_allocator *allocator,
+static bool store_columns(struct packing *p, const taut_allocator *allocator,
                           struct plan_packed *packed)
 {
     packed->column_count = p->column_count;
     packed->columns = memory_copy(allocator, p->columns, p->column_count, sizeof *packed->columns);
+    free(p->columns);
+    p->columns = NULL;
     packed->mixed_count = p->mixed_count;
     packed->lane_materials =
         memory_copy(allocator, p->lane_materials, p->mixed_count, sizeof *packed->lane_materials);
+    free(p->lane_materials);
+    p->lane_materials = NULL;
     packed->overflow_count = p->overflow_count;
     packed->overflow =
         memory_copy(allocator, p->overflow, p->overflow_count, sizeof *packed->overflow);
