@@ -16,6 +16,12 @@
 
 _Static_assert((int)PART_NODES == (int)CONTACT_BLOCK, "rest nodes complete blocks of contacts");
 
+// What is known of nodes and springs for bounds of the step, or for a frame.
+struct around {
+    struct node_lists nodes, springs;
+    struct node_lists weighted; // of the nodes those of divided bodies
+};
+
 struct exchange {
     const struct plan_parts *parts;
     struct plan_part part;
@@ -24,6 +30,7 @@ struct exchange {
     part_sums_needs sums;          // what else chunks have
     struct node_lists ends;        // then: the nodes of part_sums_want
     struct node_lists springs;     // and its springs
+    struct around *reach;          // and what is known for bounds, once they have been found
     bool masses_known;             // of all nodes
     double (*kept)[POWER_COLUMNS]; // of KEPT_POWERS evaluations, power_count parts each
     size_t power_count;
@@ -240,6 +247,12 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
     REAL_NAME(node_lists_free)(&exchange->rest);
     REAL_NAME(node_lists_free)(&exchange->ends);
     REAL_NAME(node_lists_free)(&exchange->springs);
+    if (exchange->reach) {
+        REAL_NAME(node_lists_free)(&exchange->reach->nodes);
+        REAL_NAME(node_lists_free)(&exchange->reach->springs);
+        REAL_NAME(node_lists_free)(&exchange->reach->weighted);
+    }
+    free(exchange->reach);
     free(exchange);
 }
 
@@ -472,12 +485,6 @@ static bool want_marked(const struct system *system, const struct exchange *it,
     return true;
 }
 
-// What is known of nodes and springs for bounds of the step, or for a frame.
-struct around {
-    struct node_lists nodes, springs;
-    struct node_lists weighted; // of the nodes those of divided bodies
-};
-
 static bool around_begin(struct around *around)
 {
     *around = (struct around){0};
@@ -589,32 +596,59 @@ static bool find_around(const struct system *system, const struct exchange *it, 
            REAL_NAME(part_springs_want_at)(system, it->parts, &it->part, nodes, &around->springs);
 }
 
-static bool connect_and_swap(struct node_lists *lists, const struct node_fields *fields)
+static bool connect_nodes(struct node_lists *lists, size_t fields)
 {
-    if (!REAL_NAME(node_lists_swap)(lists) ||
-        !REAL_NAME(node_lists_connect)(lists, NULL, fields->count, TAG_REACH,
-                                       RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING))
-        return false;
-    send_and_receive(lists, fields);
-    return true;
+    return REAL_NAME(node_lists_swap)(lists) &&
+           REAL_NAME(node_lists_connect)(lists, NULL, fields, TAG_REACH,
+                                         RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING);
 }
 
-// Gets these fields of the nodes, the states of the springs, and the weights. Ends all ranks without memory.
-static void get_around(const struct system *system, bool found, struct around *around,
+// Makes the messages of what has been found, of so many numbers of a node. Ends all ranks without memory.
+static void connect_around(const struct system *system, bool found, struct around *around,
+                           size_t fields, size_t weights)
+{
+    if (!found || !connect_nodes(&around->nodes, fields) ||
+        (weights > 0 && !connect_nodes(&around->weighted, weights)))
+        ranks_abort(1, "out of memory for the nodes around the part of a rank");
+    if (has_spring_states(system) &&
+        (!REAL_NAME(node_lists_swap)(&around->springs) ||
+         !REAL_NAME(part_springs_connect)(system, &around->springs, TAG_SPRINGS_AT)))
+        ranks_abort(1, "out of memory for the springs around the part of a rank");
+}
+
+// Gets these fields of the nodes, the weights, and the states of the springs.
+static void get_around(const struct system *system, const struct around *around,
                        const struct node_fields *fields, const struct node_fields *weights)
 {
-    if (!found || !connect_and_swap(&around->nodes, fields) ||
-        (weights->count > 0 && !connect_and_swap(&around->weighted, weights)))
-        ranks_abort(1, "out of memory for the nodes around the part of a rank");
-    if (has_spring_states(system)) {
-        if (!REAL_NAME(node_lists_swap)(&around->springs) ||
-            !REAL_NAME(part_springs_connect)(system, &around->springs, TAG_SPRINGS_AT))
-            ranks_abort(1, "out of memory for the springs around the part of a rank");
+    send_and_receive(&around->nodes, fields);
+    if (weights->count > 0)
+        send_and_receive(&around->weighted, weights);
+    if (has_spring_states(system))
         REAL_NAME(part_springs_swap)(system, &around->springs);
-    }
+}
+
+static void free_around(struct around *around)
+{
     REAL_NAME(node_lists_free)(&around->nodes);
     REAL_NAME(node_lists_free)(&around->springs);
     REAL_NAME(node_lists_free)(&around->weighted);
+}
+
+// At the first time; the lists follow from the scene alone.
+static void make_reach(const struct system *system, struct exchange *it, size_t fields,
+                       size_t weights)
+{
+    it->reach = calloc(1, sizeof *it->reach);
+    const bool found = it->reach && find_reach(system, it, it->reach);
+    connect_around(system, found, it->reach, fields, weights);
+}
+
+static void fill_masses_around(const struct system *system, const struct around *around)
+{
+    const struct node_lists *nodes = &around->nodes;
+    for (int r = 0; r < ranks_count(); r++)
+        for (size_t i = 0; i < nodes->received_counts[r]; i++)
+            fill_masses_of(system, nodes->received[r][i][0], nodes->received[r][i][1]);
 }
 
 void REAL_NAME(exchange_reach)(struct system *system, real *weights, struct range weighted,
@@ -623,8 +657,8 @@ void REAL_NAME(exchange_reach)(struct system *system, real *weights, struct rang
     const struct state *s = system->state;
     worker_barrier(worker);
     if (worker->index == 0) {
+        struct exchange *it = system->exchange;
         struct node_fields fields = {.count = 0}, of_weights = {.count = 0};
-        struct around around;
         add_fields(&fields, s->x, s->y, s->z);
         add_fields(&fields, s->x_low, s->y_low, s->z_low);
         if (topology_wind_damps(system->topology))
@@ -633,8 +667,10 @@ void REAL_NAME(exchange_reach)(struct system *system, real *weights, struct rang
             of_weights = (struct node_fields){.first = weighted.first, .count = 1};
             of_weights.arrays[0] = weights;
         }
-        const bool found = find_reach(system, system->exchange, &around);
-        get_around(system, found, &around, &fields, &of_weights);
+        if (!it->reach)
+            make_reach(system, it, fields.count, of_weights.count);
+        fill_masses_around(system, it->reach);
+        get_around(system, it->reach, &fields, &of_weights);
     }
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
@@ -645,7 +681,9 @@ void REAL_NAME(exchange_around)(const struct system *system, const struct exchan
     const struct node_fields fields = fields_of(system, true), none = {.count = 0};
     struct around around;
     const bool found = find_around(system, exchange, nodes, list, count, &around);
-    get_around(system, found, &around, &fields, &none);
+    connect_around(system, found, &around, fields.count, 0);
+    get_around(system, &around, &fields, &none);
+    free_around(&around);
 }
 
 // The nodes of a rank, array after array; into `all` or out of it.
