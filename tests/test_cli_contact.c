@@ -322,6 +322,30 @@ static void momentum_that_cuts_take_is_told_where_it_matters(void **state)
     }
 }
 
+// Cuts that hold what plates press together take nothing, and the summary does not say so.
+static void what_cuts_hold_is_not_said_to_lose_energy(void **state)
+{
+    (void)state;
+    fixture_write("plate.obj", "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 1 3 2\nf 1 4 3\n");
+    fixture_write("held.yaml",
+                  "precision: double\nsimulation: {dt: auto, duration: 0.8}\n"
+                  "contact: {thickness: 0.006}\n"
+                  "bodies:\n"
+                  "- {name: b, type: lattice, origin: [-0.08, -0.08, -0.08], nodes: [2, 2, 2],\n"
+                  "   spacing: 0.16, mass: 0.05, spring: {stiffness: 2000, damping: 0.02}}\n"
+                  "colliders:\n"
+                  "- {type: mesh, file: plate.obj, translate: [0.013, 0.095, 0.007],\n"
+                  "   motion: {keyframes: [[0, [0, 0, 0]], [0.4, [0, -0.06, 0]]]}}\n"
+                  "- {type: mesh, file: plate.obj, translate: [0.013, -0.095, 0.007],\n"
+                  "   rotate: [180, 0, 0],\n"
+                  "   motion: {keyframes: [[0, [0, 0, 0]], [0.4, [0, 0.06, 0]]]}}\n");
+    struct outcome outcome = cli_expect(0, "taut run --no-output held.yaml");
+    assert_non_null(strstr(outcome.out, "too soft for what presses on it:\n"));
+    assert_null(strstr(outcome.out, "takes energy"));
+    assert_non_null(strstr(outcome.out, "closes"));
+    outcome_free(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +357,7 @@ int main(void)
         cmocka_unit_test(meshes_that_do_not_do_what_they_seem_to_are_reported),
         cmocka_unit_test(what_relax_has_moved_is_reported),
         cmocka_unit_test(momentum_that_cuts_take_is_told_where_it_matters),
+        cmocka_unit_test(what_cuts_hold_is_not_said_to_lose_energy),
     };
     return cmocka_run_group_tests(tests, enter, NULL);
 }

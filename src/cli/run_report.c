@@ -642,6 +642,15 @@ static bool takes_noticeable_momentum(const struct run *run, const struct surfac
     return cuts->lost_lengths > noticeable * sqrt(2 * kinetic * mass);
 }
 
+// Whether cuts have taken more than a hundredth of the energy that was exchanged. Those that hold a body at rest
+// take none.
+static bool takes_noticeable_energy(const struct run *run)
+{
+    const double noticeable = 0.01;
+    const struct energy_budget *budget = solver_energy_budget(run->solver);
+    return budget && run->frame.work[WORK_TRUNCATION] > noticeable * budget->exchanged;
+}
+
 static void print_contact(const struct run *run)
 {
     const struct surface_cuts cuts = solver_surface_cuts(run->solver);
@@ -655,14 +664,16 @@ static void print_contact(const struct run *run)
     printf("  contact    motion cut in %s, where surfaces would have passed through each other\n",
            human_counted(cuts.steps, "step").text);
     const double moved = thicknesses_a_step(run);
+    const char *effect = takes_noticeable_energy(run) ? ", which takes energy" : "";
     if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
-        printf("             in so many as nodes move by %.2g times the thickness in a step, which "
-               "takes energy:\n             give a smaller dt\n",
-               moved);
+        printf("             in so many as nodes move by %.2g times the thickness in a step%s:\n"
+               "             give a smaller dt\n",
+               moved, effect);
     else if (cuts.steps > taut_solver_step_count(run->solver) / 10)
-        printf("             in so many that the barrier is too soft for what presses on it, which "
-               "takes energy:\n             give a larger contact.stiffness ('taut info' shows "
-               "what it is), or a larger thickness\n");
+        printf("             in so many that the barrier is too soft for what presses on it%s:\n"
+               "             give a larger contact.stiffness ('taut info' shows "
+               "what it is), or a larger thickness\n",
+               effect);
     if (takes_noticeable_momentum(run, &cuts))
         printf(
             "             in %s in every direction, as cuts along normals found no end, which\n"

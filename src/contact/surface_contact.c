@@ -115,6 +115,16 @@ static bool allocate_rules(struct surface_contact *it, size_t nodes,
            ALLOCATE(it->old_x, nodes) && ALLOCATE(it->old_y, nodes) && ALLOCATE(it->old_z, nodes);
 }
 
+// What the energy budget needs of steps that are cut.
+static bool allocate_cut_work(struct surface_contact *it, size_t nodes,
+                              const taut_allocator *allocator)
+{
+    bool done = ALLOCATE(it->beyond, nodes);
+    for (int axis = 0; axis < 3; axis++)
+        done = done && ALLOCATE(it->start_v[axis], nodes) && ALLOCATE(it->uncut_v[axis], nodes);
+    return done;
+}
+
 static bool allocate_blocks(struct surface_contact *it, bool stages,
                             const taut_allocator *allocator)
 {
@@ -172,6 +182,9 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
     it->has_stages = stages && !implicit;
     it->keeps_start = it->has_stages || integrator == INTEGRATOR_EXPLICIT_EULER ||
                       (integrator == INTEGRATOR_XPBD && system->settings.projects);
+    if (system->settings.keep_energy_budget && !implicit && integrator != INTEGRATOR_XPBD &&
+        !allocate_cut_work(it, (size_t)topology->node_count, allocator))
+        return fail_memory(error, "contact");
     if (!allocate_blocks(it, stages, allocator) || !REAL_NAME(surface_tiles_make)(system) ||
         !find_owners(it, nodes, allocator))
         return fail_memory(error, "contact");
@@ -230,6 +243,11 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->old_x, nodes);
     RELEASE(it->old_y, nodes);
     RELEASE(it->old_z, nodes);
+    RELEASE(it->beyond, (size_t)system->topology->node_count);
+    for (int axis = 0; axis < 3; axis++) {
+        RELEASE(it->start_v[axis], (size_t)system->topology->node_count);
+        RELEASE(it->uncut_v[axis], (size_t)system->topology->node_count);
+    }
     REAL_NAME(surface_tiles_free)(system);
     REAL_NAME(surface_way_free)(it);
     RELEASE(it->listed, blocks);
@@ -270,6 +288,8 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     bytes += nodes * (6 * sizeof(real) + sizeof *it->own_entry) +
              REAL_NAME(surface_rows_bytes)(it, nodes) + REAL_NAME(mesh_colliders_bytes)(it) +
              REAL_NAME(shape_contact_bytes)(system);
+    bytes +=
+        it->beyond ? system->topology->node_count * (6 * sizeof(real) + sizeof *it->beyond) : 0;
     bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
                        sizeof *it->block_tiles + sizeof *it->spans + sizeof(size_t) + 4);
     bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);

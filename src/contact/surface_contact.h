@@ -139,6 +139,23 @@ struct surface_energy REAL_NAME(surface_contact_cut_energy)(struct system *syste
 // J, what nodes, meshes and spheres with a prescribed motion did in that.
 double REAL_NAME(surface_contact_cut_work)(const struct system *system);
 
+// The work of cuts of the motion (surface_cut_work.c) for the energy budget: before an explicit step, of which the
+// velocities are kept; before and after a cut. All workers together; each ends with a barrier. cut_work_begin: false if the budget does not count by these. cut_work_end:
+// J, on worker 0, what the cut has taken of the energy, and of the kinetic energy.
+void REAL_NAME(cut_work_start)(struct system *system, const struct worker *worker);
+bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worker);
+struct cut_work {
+    double taken, kinetic;
+};
+struct cut_work REAL_NAME(cut_work_end)(struct system *system, const struct worker *worker);
+
+// With Verlet's methods, once forces are known at the start of a step: after one whose motion has been cut,
+// velocities without the half of the kick that completes them. It presses a node on a surface at rest, and
+// dampers would have the power of a motion that is not there. False if they are as they are; otherwise
+// cut_work_complete puts them back.
+bool REAL_NAME(cut_work_uncomplete)(struct system *system, const struct worker *worker);
+void REAL_NAME(cut_work_complete)(struct system *system, const struct worker *worker);
+
 // Instead of that: the fraction of the motion of all nodes that no candidate forbids, relative to its
 // centre of mass or to nodes with a prescribed motion at rest; 1: all of it, or not known. The same on every
 // worker; ends with a barrier. surface_contact_count_cut: such a step is one that has been cut.

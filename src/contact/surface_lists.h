@@ -146,6 +146,13 @@ struct surface_contact {
     // At the start of the step, where integrators have it kept, or lists are made again for it; in a step that
     // is cut, positions before that.
     real *old_x, *old_y, *old_z;
+    // For the energy budget of explicit steps (contact/surface_cut_work.c), or NULL: velocities, by axis and node, at the
+    // start of the step, in a step that is cut what its forces have added to them; those before the cut; and, of
+    // methods whose velocities do not lag, what forces do on the way of the step beyond the trapezoid of
+    // velocities, J.
+    real *start_v[3], *uncut_v[3];
+    double *beyond;
+    bool kicks_known; // of this step
     bool
         keeps_start; // explicit steps do so: velocities at the end do not show where nodes come from
 

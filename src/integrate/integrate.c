@@ -121,6 +121,7 @@ void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const str
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker)
 {
     stage_clock_step(&system->clock, worker);
+    REAL_NAME(cut_work_start)(system, worker);
     switch (system->settings.integrator) {
     case INTEGRATOR_EXPLICIT_EULER:
         REAL_NAME(explicit_euler)(system, worker);
@@ -299,7 +300,9 @@ struct motion_energy {
     double total, kinetic, lagging, given;
 };
 
-// That at the end of the step, on worker 0, before its motion is cut or after. The velocities
+// That at the end of the step, on worker 0, before something moves nodes or after: what lifts them out of
+// colliders, and cuts of implicit steps and of substeps of xpbd; those of explicit steps are counted by their
+// impulses (contact/surface_cut_work.c). The velocities
 // of symplectic Euler and of Verlet's methods belong to the middle of the step, so that h/2 F.v is
 // added. Without that term the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force
 // presses a node on a surface, in the same direction in every step. Dampers and drag are left out of F:
@@ -360,19 +363,34 @@ static void count_truncation(struct system *system, const struct motion_energy *
     REAL_NAME(work_note_loss)(system, before->kinetic, before->kinetic - after->kinetic);
 }
 
+// The same of a step whose cuts are counted by their impulses. By worker 0.
+static void count_impulses(struct system *system, double kinetic, const struct cut_work *work)
+{
+    const double driven = REAL_NAME(surface_contact_cut_work)(system);
+    system->work.done[WORK_DRIVES] += driven;
+    system->work.done[WORK_TRUNCATION] += work->taken + driven;
+    // What forces have added in the step and the cut has taken again was nothing that moved.
+    REAL_NAME(work_note_loss)(system, kinetic - work->kinetic + work->taken, work->taken);
+}
+
 // Once surface_contact_passes has shown that something passes.
 static void cut_and_count(struct system *system, struct evaluation end, const struct worker *worker)
 {
     const bool counts_work = system->settings.keep_energy_budget;
     struct motion_energy before = {0};
-    if (counts_work)
+    const bool by_impulses = counts_work && REAL_NAME(cut_work_begin)(system, worker);
+    if (counts_work && !by_impulses)
         before = energy_of_motion(system, end, worker);
     const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
     if (worker->index == 0)
         REAL_NAME(surface_contact_note_kinetic)(system, kinetic);
     REAL_NAME(surface_contact_cut)(system, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    if (counts_work) {
+    if (by_impulses) {
+        const struct cut_work work = REAL_NAME(cut_work_end)(system, worker);
+        if (worker->index == 0)
+            count_impulses(system, kinetic, &work);
+    } else if (counts_work) {
         const struct motion_energy after = energy_of_motion(system, end, worker);
         const struct surface_energy surfaces = REAL_NAME(surface_contact_cut_energy)(
             system, weight_of_end(&system->settings) > 0, worker);

@@ -39,10 +39,14 @@ static void sample_at_start(struct system *system, const struct worker *worker)
     if (measured && !now.powers && REAL_NAME(work_is_recorded)(system, now))
         return;
     forces_at_start(system, now, worker);
-    if (now.powers)
+    if (now.powers) {
         REAL_NAME(work_record)(system, now, false, worker);
-    else
-        REAL_NAME(work_sample)(system, now, worker);
+        return;
+    }
+    const bool uncompleted = REAL_NAME(cut_work_uncomplete)(system, worker);
+    REAL_NAME(work_sample)(system, now, worker);
+    if (uncompleted)
+        REAL_NAME(cut_work_complete)(system, worker);
 }
 
 static void forces_are_current(struct system *system, const struct worker *worker)

@@ -542,8 +542,9 @@ static double contact_bytes_of(const struct totals *totals)
     const double bytes =
         4 * totals->nodes + nodes * (24 + 9 * totals->real) +
         faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (24 + 2 * totals->real));
-    if (!integrator_is_implicit(totals->scene->simulation.integrator))
-        return bytes;
+    const enum integrator integrator = totals->scene->simulation.integrator;
+    if (!integrator_is_implicit(integrator)) // contact/surface_cut_work.c
+        return bytes + (integrator == INTEGRATOR_XPBD ? 0 : totals->nodes * (8 + 6 * totals->real));
     // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction two more
     // for each record, and what is assumed of it, twice.
     const double row = 68 + 35 * totals->real, assumption = 24 + 16 * totals->real;

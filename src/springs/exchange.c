@@ -742,6 +742,21 @@ void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
+void REAL_NAME(exchange_rest_of)(struct system *system, real *const arrays[3],
+                                 const struct worker *worker)
+{
+    if (!system->exchange)
+        return;
+    worker_barrier(worker); // all have written their nodes
+    if (worker->index == 0) {
+        struct node_fields fields = {.count = 0};
+        add_fields(&fields, arrays[0], arrays[1], arrays[2]);
+        REAL_NAME(node_lists_send)(&system->exchange->rest, &fields);
+        REAL_NAME(node_lists_receive)(&system->exchange->rest, &fields);
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
 void REAL_NAME(exchange_proceed)(struct exchange *exchange)
 {
     (void)ranks_messages_test(exchange->halo.messages);

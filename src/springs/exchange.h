@@ -194,6 +194,10 @@ struct range REAL_NAME(exchange_chunk_nodes)(const struct system *system);
 void REAL_NAME(exchange_chunk_sums)(struct system *system, chunk_sum sum, const void *argument,
                                     const struct worker *worker);
 
+// On ranks: of own nodes, three arrays by node: what sum_over_nodes reads of them. Ends with a barrier.
+void REAL_NAME(exchange_rest_of)(struct system *system, real *const arrays[3],
+                                 const struct worker *worker);
+
 // The sum over all nodes (sum_over_chunks) of positions, velocities and constants, the same on all
 // ranks, whether the run is distributed or not; also of forces.
 void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,

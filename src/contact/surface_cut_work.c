@@ -1,0 +1,198 @@
+// What cuts of the motion take of the energy, by explicit methods (docs/numerics.md, Cutting).
+//
+// A cut is an impulse J = m (v'' - v') on a node, whose forces have added m k = m (v' - v) to its momentum in the
+// step, from v at its start to v' before the cut. What the step has without the cut at its end is no state of the
+// run, and is often far beyond a surface, with forces of springs and of contact that have acted nowhere: a body at
+// rest that springs press on a surface goes h^2 F / m beyond it in every step, and comes back. So energies are not
+// measured there. The forces of the step act on the way that is left of it.
+//
+// The velocities of symplectic Euler and of Verlet's methods belong to the middle of steps. From the middle of the
+// last one to that of this, node and forces give m k.(v + v'') / 2 and J.(v + v'') / 2: the latter is the work of
+// the cut, exactly. Of methods whose velocities belong to the ends of steps, forces do m k.(x'' - x) / h on the
+// way, to the order of the trapezoid, and the rest of the change of the kinetic energy is that of the cut.
+//
+// A node that the cut leaves where it was, at rest, has a work of 0 in both.
+#include "contact/surface_lists.h"
+#include "contact/surface_way.h"
+#include "springs/exchange.h"
+#include "state/reading.h"
+
+// Whether velocities at the end of a step belong to the middle of it.
+static bool velocities_lag(const struct settings *settings)
+{
+    return settings->integrator == INTEGRATOR_SYMPLECTIC_EULER ||
+           settings->integrator == INTEGRATOR_VERLET ||
+           settings->integrator == INTEGRATOR_VELOCITY_VERLET;
+}
+
+// Whether the budget counts cuts by impulses.
+static bool counts_impulses(const struct system *system)
+{
+    return system->settings.cuts && system->surface_contact && system->surface_contact->beyond;
+}
+
+static vec3 vec3_of(real *const arrays[3], size_t i)
+{
+    return vec3_make((double)arrays[0][i], (double)arrays[1][i], (double)arrays[2][i]);
+}
+
+static void put(real *const arrays[3], size_t i, vec3 value)
+{
+    arrays[0][i] = (real)value.x;
+    arrays[1][i] = (real)value.y;
+    arrays[2][i] = (real)value.z;
+}
+
+// Of Verlet's method for positions that of the last step, which it has whether its velocities are completed or not.
+static vec3 start_velocity(const struct system *system, size_t i)
+{
+    const struct state *s = system->state;
+    if (system->settings.integrator != INTEGRATOR_VERLET)
+        return node_velocity(s, i);
+    const real inverse_h = (real)(1.0 / system->settings.dt);
+    return vec3_make((double)(real_difference(s->x, s->x_low, s->x0, s->x0_low, i) * inverse_h),
+                     (double)(real_difference(s->y, s->y_low, s->y0, s->y0_low, i) * inverse_h),
+                     (double)(real_difference(s->z, s->z_low, s->z0, s->z0_low, i) * inverse_h));
+}
+
+void REAL_NAME(cut_work_start)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!counts_impulses(system))
+        return;
+    const struct range share = node_share(system, worker);
+    for (size_t i = share.first; i < share.end; i++)
+        put(it->start_v, i, start_velocity(system, i));
+    if (worker->index == 0)
+        it->kicks_known = false;
+    stage_end(&system->clock, STAGE_WORK, worker); // a sweep may move nodes of others
+}
+
+bool REAL_NAME(cut_work_uncomplete)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct state *s = system->state;
+    if (!counts_impulses(system) || it->cuts.cuts == 0 || it->cuts.last != s->step)
+        return false;
+    const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
+    const real half = (real)system->settings.dt / 2;
+    real *const v[3] = {s->vx, s->vy, s->vz}, *const f[3] = {s->fx, s->fy, s->fz};
+    const struct range share = node_share(system, worker);
+    for (int axis = 0; axis < 3; axis++)
+        for (size_t i = share.first; i < share.end; i++) {
+            const real inverse = system->constants->inverse_mass[i], now = v[axis][i];
+            it->uncut_v[axis][i] = now;
+            if (inverse != 0)
+                v[axis][i] = verlet ? it->start_v[axis][i] : now - half * inverse * f[axis][i];
+        }
+    if (worker->index == 0)
+        REAL_NAME(exchange_all_known)(system, false);
+    worker_barrier(worker);
+    return true;
+}
+
+void REAL_NAME(cut_work_complete)(struct system *system, const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct range share = node_share(system, worker);
+    worker_barrier(worker); // all have read
+    for (size_t i = share.first; i < share.end; i++) {
+        system->state->vx[i] = it->uncut_v[0][i];
+        system->state->vy[i] = it->uncut_v[1][i];
+        system->state->vz[i] = it->uncut_v[2][i];
+    }
+    if (worker->index == 0)
+        REAL_NAME(exchange_all_known)(system, false);
+    worker_barrier(worker);
+}
+
+// In place of velocities at the start of the step what forces have added until the middle of this one. Velocity
+// Verlet has a half of that before the start.
+static void find_kicks(struct system *system, struct range nodes)
+{
+    struct surface_contact *it = system->surface_contact;
+    const bool half = system->settings.integrator == INTEGRATOR_VELOCITY_VERLET;
+    const bool lags = velocities_lag(&system->settings);
+    const double h = system->settings.dt;
+    for (size_t i = nodes.first; i < nodes.end; i++) {
+        const vec3 start = vec3_of(it->start_v, i), end = node_velocity(system->state, i);
+        const vec3 kick = vec3_scale(half ? 2 : 1, vec3_subtract(end, start));
+        it->beyond[i] = 0;
+        if (!lags) {
+            const struct point way = point_difference(state_point(system->state, i),
+                                                      REAL_NAME(surface_way_start)(system, i));
+            const vec3 mean = vec3_scale(0.5, vec3_add(start, end));
+            const vec3 bend = vec3_subtract(
+                vec3_make((double)way.x / h, (double)way.y / h, (double)way.z / h), mean);
+            it->beyond[i] = vec3_dot(kick, bend);
+        }
+        put(it->start_v, i, kick);
+    }
+}
+
+bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!counts_impulses(system))
+        return false;
+    const struct range nodes = worker_share(worker, (size_t)system->state->nodes, 1);
+    const bool known = it->kicks_known;
+    if (!known)
+        REAL_NAME(exchange_rest_of)(system, it->start_v, worker);
+    if (!known)
+        find_kicks(system, nodes);
+    for (size_t i = nodes.first; i < nodes.end; i++) {
+        if (known)
+            it->beyond[i] = 0;
+        put(it->uncut_v, i, node_velocity(system->state, i));
+    }
+    worker_barrier(worker);
+    if (worker->index == 0)
+        it->kicks_known = true;
+    worker_barrier(worker);
+    return true;
+}
+
+// Over the mass of the node: what the cut has taken of its energy, and of its kinetic energy.
+static struct cut_work work_of_node(const struct system *system, size_t i, bool lags)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const struct state *s = system->state;
+    const vec3 uncut = vec3_of(it->uncut_v, i),
+               now = vec3_of((real *const[3]){s->vx, s->vy, s->vz}, i);
+    const vec3 slower = vec3_subtract(uncut, now), kick = vec3_of(it->start_v, i);
+    const struct point at = state_point(s, i);
+    const vec3 back =
+        vec3_make((double)it->old_x[i] - (double)at.x, (double)it->old_y[i] - (double)at.y,
+                  (double)it->old_z[i] - (double)at.z);
+    if (vec3_dot(back, back) == 0 && vec3_dot(slower, slower) == 0)
+        return (struct cut_work){0, 0};
+    const double kinetic = vec3_dot(slower, vec3_add(uncut, now)) / 2;
+    if (lags)
+        return (struct cut_work){kinetic - vec3_dot(kick, slower) / 2, kinetic};
+    return (struct cut_work){kinetic - vec3_dot(kick, back) / system->settings.dt + it->beyond[i],
+                             kinetic};
+}
+
+static void sum_work(const struct system *system, const void *unused, struct range range,
+                     double sums[SUM_WIDTH])
+{
+    (void)unused;
+    const bool lags = velocities_lag(&system->settings);
+    for (size_t i = range.first; i < range.end; i++) {
+        const double inverse = (double)system->constants->inverse_mass[i];
+        if (!(inverse > 0))
+            continue;
+        const struct cut_work work = work_of_node(system, i, lags);
+        sums[0] += work.taken / inverse;
+        sums[1] += work.kinetic / inverse;
+    }
+}
+
+struct cut_work REAL_NAME(cut_work_end)(struct system *system, const struct worker *worker)
+{
+    double sums[SUM_WIDTH];
+    REAL_NAME(sum_over_nodes)(system, sum_work, NULL, sums, worker);
+    stage_end(&system->clock, STAGE_WORK, worker);
+    return (struct cut_work){sums[0], sums[1]};
+}
