@@ -6,6 +6,7 @@ import concurrent.futures
 import contextlib
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -69,6 +70,26 @@ def a_billion_is_written_as_one(taut, out, result):
     assert code == 0 and "2.50 GiB" in printed and "1,030,600,548 springs" in printed, printed
     assert load(out) == {key: result[key] for key in measure.BILLION_KEPT}
     assert output_of(measure.main, "billion", "false")[0] == 2
+
+
+def draped_sheets_are_measured(taut, out, result):
+    code, printed = output_of(measure.main, "sheets", taut, "--repeat", "2", "--json", out)
+    assert code == 0 and "steps 1.0 s" in printed, printed
+    assert "contact 0 bytes a triangle" in printed, printed
+    found = load(out)
+    assert found["step_seconds"] == [1, 1] and found["hash"] == result["hash"], found
+    assert output_of(measure.main, "sheets", "false")[0] == 2
+    # As many triangles as the sheets and the tube have, all of the tube's nodes in use.
+    points, corners = [], []
+    measure.write_cylinder(out, 0.1, 0.7, 12, 3)
+    with open(out, encoding="ascii") as file:
+        for line in file:
+            numbers = [float(word) for word in line.split()[1:]]
+            (points if line[0] == "v" else corners).append(numbers)
+    assert len(points) == 48 and len(corners) == 72
+    assert {corner for triangle in corners for corner in triangle} == set(range(1, 49))
+    assert all(abs(math.hypot(x, z) - 0.1) < 1e-9 and abs(y) <= 0.35 for x, y, z in points)
+    assert measure.sheets_scene(9, 0.1, "", "a.csv").count("type: cloth") == 50
 
 
 RESULT = {"context": {"date": "now", "num_cpus": 2, "executable": "x", "machine": "A  B (C)",
@@ -161,7 +182,7 @@ def bad_input_is_one_line(folder):
     for bad in (nowhere, text, junk, mute, empty):
         out = os.path.join(folder, "out.json")
         cases += [("tools/measure.py", *words) for words in (
-            ("billion", bad), ("hashes", bad, "a.yaml"), ("neighbour", bad, "cloth"),
+            ("billion", bad), ("sheets", bad), ("hashes", bad, "a.yaml"), ("neighbour", bad, "cloth"),
             ("all", bad), ("sizes", bad, out), ("steps", bad, out), ("scaling", bad, out))]
         cases += [("tools/compare.py", "--builds", bad, bad),
                   ("tools/benchmark_results.py", "convert", bad, out)]
@@ -198,13 +219,14 @@ def only_the_file_itself_is_written(folder):
 
 
 def main():
-    result = {key: 1 for key in measure.BILLION_KEPT}
+    result = {key: 1 for key in measure.BILLION_KEPT + measure.SHEETS_KEPT}
     result.update(springs=1030600548, peak_rss_bytes=2.5 * 2 ** 30, isa="v4", more=2)
     with tempfile.TemporaryDirectory() as folder:
         taut = program(folder, "taut", TAUT.replace("{result}", json.dumps(result)))
         out = os.path.join(folder, "out.json")
         another_hash_is_found(taut, out)
         a_billion_is_written_as_one(taut, out, result)
+        draped_sheets_are_measured(taut, out, result)
     with tempfile.TemporaryDirectory() as folder:
         a_result_is_made_small(folder)
     with tempfile.TemporaryDirectory() as folder:

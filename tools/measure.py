@@ -6,6 +6,8 @@
     measure.py sizes TAUT_BENCH FILE [--isa NAME] [--most SPRINGS]
     measure.py neighbour TAUT [OPTIONS] [SCENE.yaml ...]
     measure.py billion TAUT [--side N] [--steps N] [--json FILE]
+    measure.py sheets TAUT [--turn DEGREES] [--friction MU] [--threads N] [--isa NAME] [--repeat N]
+                           [--json FILE]
     measure.py hashes TAUT SCENE.yaml ... [--steps N] [--threads N] [--isas LIST] [--json FILE]
 
 `all` is called by ./dev bench --renew: BUILD is a build folder with taut, taut-bench and
@@ -24,6 +26,9 @@ springs, a jelly of 3.6 million, a rope of 40,000.
 `billion` runs a lattice of 342 x 342 x 342 nodes with 52 neighbours, a billion springs, for a few
 steps and reports their speed and the peak memory of the process. It needs 6 GiB of free memory.
 
+`sheets` lets 50 sheets of 70 x 70 nodes, each turned by 9 degrees against the one below, fall on a
+cylinder for 0.15 s (some minutes), and measures the next 1/60 s of them, draped, a few times.
+
 `hashes` runs each scene with every number of threads from 1 to N (8) on every instruction set of
 this machine, and prints the hash of its state, or the runs with a different hash.
 
@@ -34,6 +39,7 @@ import argparse
 import contextlib
 import glob
 import json
+import math
 import os
 import re
 import statistics
@@ -306,6 +312,96 @@ def measure_billion(words):
     return 0
 
 
+# ---- Contact of draped sheets
+
+SHEETS = {"sheets": 50, "nodes": 70, "side": 0.483, "apart": 0.0031, "radius": 0.1, "length": 0.7}
+SHEETS_SCENE = """\
+simulation: {{integrator: symplectic_euler, dt: auto, duration: {duration}}}
+environment: {{gravity: [0, 0, -9.81]}}
+output: {{every_steps: 1000000}}
+{contact}colliders:
+  - {{type: mesh, file: cylinder.obj}}
+"""
+SHEET = """\
+  - {{name: sheet{number}, type: cloth, nodes: [{nodes}, {nodes}], origin: [{low}, {low}, 0],
+     u: [{side}, 0, 0], v: [0, {side}, 0], rotate: [0, 0, {turn}], translate: [0, 0, {height}],
+     mass: 0.0467,
+     springs: {{structural: {{stiffness: 200, damping: 1.0e-4}}, shear: {{stiffness: 100}},
+               bend: {{stiffness: 5}}}}}}
+"""
+SHEETS_KEPT = ("nodes", "springs", "faces", "steps", "dt", "threads", "isa", "precision", "bytes",
+               "hash")
+
+
+def write_cylinder(path, radius, length, around=80, along=20):
+    """An open tube about the y axis, of 2 * around * along triangles."""
+    with open(path, "w", encoding="ascii") as file:
+        for ring in range(along + 1):
+            for point in range(around):
+                angle = 2 * math.pi * point / around
+                file.write(f"v {radius * math.cos(angle):.9g} {length * (ring / along - 0.5):.9g} "
+                           f"{radius * math.sin(angle):.9g}\n")
+        for ring in range(along):
+            for point in range(around):
+                a, b = ring * around + point + 1, ring * around + (point + 1) % around + 1
+                file.write(f"f {a} {a + around} {b}\nf {b} {a + around} {b + around}\n")
+
+
+def sheets_scene(turn, duration, contact, initial=None):
+    side = SHEETS["side"]
+    text = SHEETS_SCENE.format(duration=duration, contact=contact)
+    if initial:
+        text += f"initial: {initial}\n"
+    return text + "bodies:\n" + "".join(
+        SHEET.format(number=number, nodes=SHEETS["nodes"], low=-side / 2, side=side,
+                     turn=turn * number, height=SHEETS["radius"] + SHEETS["apart"] * (number + 1))
+        for number in range(SHEETS["sheets"]))
+
+
+def measure_sheets(words):
+    parser = argparse.ArgumentParser(prog="measure.py sheets")
+    parser.add_argument("taut")
+    parser.add_argument("--turn", type=float, default=9)
+    parser.add_argument("--friction", type=float)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--isa", default="auto")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--json", metavar="FILE")
+    given = parser.parse_args(words)
+    if given.threads < 1 or given.repeat < 1:
+        parser.error("--threads and --repeat take a number above 0")
+    friction = "" if given.friction is None else f", friction_coefficient: {given.friction}"
+    contact = f"contact: {{thickness: 0.002{friction}}}\n"
+    run = ["--no-output", "--threads", str(given.threads), "--isa", given.isa]
+    with tempfile.TemporaryDirectory() as folder:
+        def taut(name, *scene, options=()):
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(sheets_scene(*scene))
+            return run_taut_json([given.taut, "run", path, *run, *options, "--json", "--quiet"])
+
+        write_cylinder(os.path.join(folder, "cylinder.obj"), SHEETS["radius"], SHEETS["length"])
+        taut("fall.yaml", given.turn, 0.15, contact,
+             options=("--state", os.path.join(folder, "draped.csv")))
+        draped = (given.turn, 1 / 60, contact, "draped.csv")
+        results = [taut("draped.yaml", *draped) for _ in range(given.repeat)]
+        without = taut("without.yaml", given.turn, 0.001, "", "draped.csv")
+    with expecting("taut run --json", given.taut):
+        result = results[0]
+        seconds = [one["step_seconds"] for one in results]
+        kept = {key: result[key] for key in SHEETS_KEPT}
+        kept.update(setup_seconds=min(one["setup_seconds"] for one in results),
+                    step_seconds=seconds,
+                    contact_bytes_per_face=(result["bytes"] - without["bytes"]) / result["faces"])
+        print(f"{result['faces']:,} triangles, {result['steps']} steps of {result['dt'] * 1e6:.1f} "
+              f"us, {result['threads']} threads, {result['isa']}: set-up {kept['setup_seconds']:.1f}"
+              f" s, steps {min(seconds):.1f} s (median {statistics.median(seconds):.1f}),\n"
+              f"contact {kept['contact_bytes_per_face']:.0f} bytes a triangle, {result['hash']}")
+    if given.json:
+        write_json(given.json, kept)
+    return 0
+
+
 # ---- Reproducibility
 
 
@@ -462,7 +558,7 @@ def measure_all(words):
 
 MEASUREMENTS = {"all": measure_all, "steps": measure_steps, "sizes": measure_sizes,
                 "scaling": measure_scaling, "neighbour": measure_neighbour,
-                "billion": measure_billion, "hashes": measure_hashes}
+                "billion": measure_billion, "sheets": measure_sheets, "hashes": measure_hashes}
 
 
 @script
