@@ -515,10 +515,31 @@ static const char *find_owner_in(const struct bound *bound, const struct schema_
     return concerned ? owner : NULL;
 }
 
+// The section of a scene that has a key, which was given in another one: "precision" in
+// `simulation`.
+static const char *find_section(const struct bound *bound, const char *key)
+{
+    static const struct schema_table *const sections[] = {&schema_scene,    &schema_simulation,
+                                                          &schema_implicit, &schema_environment,
+                                                          &schema_wind,     &schema_output};
+    enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
+    const char *owner = NULL;
+    bool concerned = false;
+    size_t index;
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        concerned |= bound->parts[0].table == sections[i];
+        if (!owner && find_key(sections[i], key, &index))
+            owner = sections[i]->what;
+    }
+    return concerned ? owner : NULL;
+}
+
 static const char *find_owner(const struct bound *bound, const char *key)
 {
-    const char *body = find_owner_in(bound, schema_shapes, BODY_TYPE_COUNT, key);
-    return body ? body : find_owner_in(bound, schema_collider_shapes, COLLIDER_TYPE_COUNT, key);
+    const char *owner = find_owner_in(bound, schema_shapes, BODY_TYPE_COUNT, key);
+    if (!owner)
+        owner = find_owner_in(bound, schema_collider_shapes, COLLIDER_TYPE_COUNT, key);
+    return owner ? owner : find_section(bound, key);
 }
 
 // Records that an unknown key was probably meant to be the key `name`.
