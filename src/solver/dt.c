@@ -17,13 +17,30 @@ static const double DT_NEAR = 0.95, DT_FAR = 0.8;
 // nothing acts through faces, or if there are few elements; otherwise as much as some 40 steps,
 // because worker 0 does most of it alone. With few elements, checks keep up with gas that is pumped
 // in; with many, each check assumes all the gas that will have been added by the next check.
-enum { STEPS_OF_FEW = 512, STEPS_OF_MANY = 4096, FEW = 1024, STEPS_OF_PUMPING = 32 };
+enum {
+    STEPS_OF_FEW = 512,
+    STEPS_OF_MANY = 4096,
+    FEW = 1024,
+    STEPS_OF_PUMPING = 32,
+    WIND_STEPS = 16
+};
 
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
 {
     const struct dt_rule *rule = &solver->dt_rule;
     uint64_t interval = steps_done < rule->pumping ? rule->pumping_interval : rule->interval;
     return rule->automatic && (steps_done % interval == 0 || mesh_step_is_due(solver, steps_done));
+}
+
+// Wind limits the step by the areas of faces and by their speeds, which may grow a hundredfold between two
+// checks where springs tear or are soft. So dt is checked every WIND_STEPS, and at powers of two before, where
+// h lambda may be a quarter of 2, above which symplectic Euler is unstable.
+bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct worker *worker)
+{
+    const bool power = steps_done < WIND_STEPS && (steps_done & (steps_done - 1)) == 0;
+    if (!solver->dt_rule.automatic || (steps_done % WIND_STEPS != 0 && !power))
+        return false;
+    return solver->functions->critical_may_fall(solver->system, solver->dt, worker);
 }
 
 static uint64_t check_interval(const taut_solver *solver)

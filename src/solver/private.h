@@ -276,6 +276,10 @@ bool dt_restore(taut_solver *solver, const taut_solver *from);
 // gives.
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done);
 
+// The same because the wind may have come to limit the step. All workers call it together, and of several
+// ranks all.
+bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct worker *worker);
+
 // Sets how often dt: auto evaluates the bound, which depends on how gas is pumped in.
 void dt_plan_checks(taut_solver *solver);
 

@@ -15,13 +15,14 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
     call->finish(solver->system, worker);
     call->check_cut(solver->system, worker);
     const bool checks = done % DIVERGENCE_STEPS == 0 || done == solver->steps_planned;
-    const bool adapts = dt_is_due(solver, done);
+    bool adapts = dt_is_due(solver, done);
     if (checks || adapts)
         worker_barrier(worker);
     if ((checks || adapts) && call->fault(solver->system)->code != TAUT_OK)
         return;
     if (checks)
         call->check(solver->system, worker);
+    adapts = adapts || dt_is_due_to_wind(solver, done, worker);
     if (adapts) {
         call->complete(solver->system, worker); // the bound may depend on velocities
         const bool paused = !solver->only_part && call->exchange_pause(solver->system, worker);

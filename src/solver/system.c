@@ -721,6 +721,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_collect_weights = REAL_NAME(critical_step_collect_weights),
     .critical_set_weights = REAL_NAME(critical_step_set_weights),
     .critical_up_to = REAL_NAME(critical_step_up_to),
+    .critical_may_fall = REAL_NAME(critical_step_may_fall),
     .stiffness_trace = REAL_NAME(stiffness_trace),
     .scale = scale,
     .stiffest_spring = REAL_NAME(stiffest_spring),

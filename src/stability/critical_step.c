@@ -8,6 +8,7 @@
 #include "integrate/integrate.h"
 #include "ranks/ranks.h"
 #include "stability/computed_steps.h"
+#include "stability/face_bound.h"
 #include "stability/step_bounds.h"
 #include "springs/exchange.h"
 #include "springs/springs.h"
@@ -323,6 +324,13 @@ static double step_up_to(struct system *system, double most, const struct worker
     for (int f = 0; f < bounds.count; f++)
         least = fmin(least, bounds.dt[f]);
     return least < most ? (1 - slack) * least : most;
+}
+
+bool REAL_NAME(critical_step_may_fall)(struct system *system, double dt,
+                                       const struct worker *worker)
+{
+    const double part = 0.25, limit = 2; // of h lambda, where symplectic Euler is unstable
+    return REAL_NAME(wind_may_damp)(system, part * limit / dt, worker);
 }
 
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,

@@ -41,6 +41,12 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker);
 
+// Whether wind may have come to limit steps of `dt` at present, so that critical_step_up_to has to be asked:
+// an estimate that takes far less (wind_may_damp of face_bound.h). All workers together, and of several ranks
+// all; each gets the same result.
+bool REAL_NAME(critical_step_may_fall)(struct system *system, double dt,
+                                       const struct worker *worker);
+
 // Whether a step is found to be unstable for the integrator in use, with at most `products`
 // products with the tangent (48 show everything that can be shown). Must be prepared for computed
 // values. All workers together; each gets the same result.

@@ -3,6 +3,7 @@
 // added to the nodes of its chunks, and of bodies on no grid to those whose weights it finds (exchange_bounds_nodes).
 #include "stability/face_bound.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -417,6 +418,143 @@ static void add_wind(struct face_bound *bound, const struct body_part *part)
             if (range_has(nodes, it.nodes[corner]))
                 part_of_node(bound, it.nodes[corner])->damping += c;
     }
+}
+
+// What wind_may_damp compares: (|S|^2 / m^2) (speed^2 + |v|^2) with `limit`, where S is the area vector of a face
+// times its number of corners, m the mass of its nodes, v the velocity of one of them, and `speed`^2 that of
+// the wind, m2/s2, or 1 where only this counts. Without roots, in the precision of the state: a sheet of few
+// thousand nodes is looked at within a step.
+struct wind_trial {
+    const struct state *state;
+    real speed, velocities; // m2/s2; 1 or 0: whether those of nodes count
+    double limit;           // m4 m2/s2 per kg2
+};
+
+static struct wind_trial wind_trial_of(const struct system *system, double most)
+{
+    enum { FACES_OF_NODE = 8 };
+    const struct scene_wind *wind = &system->topology->environment.wind;
+    double speed = vec3_length(wind->velocity), factor = wind->coefficient;
+    for (size_t i = 0; i < wind->gust_count; i++)
+        speed += vec3_length(wind->gusts[i].amplitude);
+    if (wind->law == WIND_QUADRATIC) // (a + b)^2 <= 2 (a^2 + b^2)
+        factor = sqrt(2) * wind->density * wind->drag;
+    const bool quadratic = wind->law == WIND_QUADRATIC;
+    const double ratio = most / (FACES_OF_NODE * factor);
+    return (struct wind_trial){
+        .state = system->state,
+        .speed = quadratic ? (real)(speed * speed) : 1,
+        .velocities = quadratic,
+        .limit = ratio * ratio,
+    };
+}
+
+static inline real square_speed(const struct wind_trial *it, size_t node)
+{
+    const struct state *s = it->state;
+    return it->speed + it->velocities * (s->vx[node] * s->vx[node] + s->vy[node] * s->vy[node] +
+                                         s->vz[node] * s->vz[node]);
+}
+
+// |u x v|^2 of the sides from node a to b and to c: four times the square of the area.
+static inline real square_cross(const struct state *s, size_t a, size_t b, size_t c)
+{
+    const real ux = s->x[b] - s->x[a], uy = s->y[b] - s->y[a], uz = s->z[b] - s->z[a];
+    const real vx = s->x[c] - s->x[a], vy = s->y[c] - s->y[a], vz = s->z[c] - s->z[a];
+    const real x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx;
+    return x * x + y * y + z * z;
+}
+
+// Both triangles of each cell between the rows of nodes that begin at a and b.
+static bool row_damps_more(const struct wind_trial *it, size_t a, size_t b, size_t cells,
+                           double mass)
+{
+    const real most = (real)(it->limit * mass * mass * (4.0 / 9));
+    int more = 0;
+    for (size_t i = 0; i < cells; i++) {
+        const real near = square_cross(it->state, a + i, a + i + 1, b + i);
+        const real far = square_cross(it->state, b + i + 1, b + i, a + i + 1);
+        more |= near * square_speed(it, a + i) > most;
+        more |= far * square_speed(it, b + i + 1) > most;
+    }
+    return more;
+}
+
+static bool face_damps_more(const struct wind_trial *it, const struct topology *topology,
+                            const struct topology_body *body, const struct face *face)
+{
+    const struct state *s = it->state;
+    const size_t a = face->nodes[0], b = face->nodes[1], c = face->nodes[2];
+    const real x = s->x[b] - s->x[a], y = s->y[b] - s->y[a];
+    const double square =
+        c == FACE_EDGE ? (double)(x * x + y * y) / 4 : (double)square_cross(s, a, b, c) / 36;
+    double mass = body->node_mass;
+    for (int corner = 0; !(body->node_mass > 0) && corner < (c == FACE_EDGE ? 2 : 3); corner++)
+        mass = corner == 0 ? topology_mass(topology, a)
+                           : fmin(mass, topology_mass(topology, face->nodes[corner]));
+    return square * (double)square_speed(it, a) > it->limit * mass * mass;
+}
+
+static bool sheet_damps_more(const struct system *system, const struct wind_trial *trial,
+                             const struct topology_body *body, struct range nodes,
+                             const struct worker *worker)
+{
+    const size_t columns = (size_t)body->grid[0], first = (size_t)body->first_node;
+    const struct range faces = faces_around(body, nodes);
+    const size_t row = faces.first / (2 * (columns - 1)), end = faces.end / (2 * (columns - 1));
+    const struct range share = worker_share(worker, end - row, 1);
+    bool more = false;
+    for (size_t j = row + share.first; j < row + share.end && !more; j++) {
+        const size_t a = first + j * columns, b = a + columns;
+        const double mass =
+            fmin(topology_mass(system->topology, a), topology_mass(system->topology, b));
+        more = row_damps_more(trial, a, b, columns - 1, mass);
+    }
+    return more;
+}
+
+static bool any_damps_more(const struct system *system, double most, const struct worker *worker)
+{
+    const struct topology *topology = system->topology;
+    const struct range nodes =
+        system->exchange ? system->own_nodes : (struct range){0, (size_t)topology->node_count};
+    const struct wind_trial trial = wind_trial_of(system, most);
+    bool more = false;
+    for (size_t b = 0; b < topology->body_count && !more; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
+        if (body->face_count == 0 || first >= nodes.end || end <= nodes.first)
+            continue;
+        if (body->is_sheet) {
+            more = sheet_damps_more(system, &trial, body, nodes, worker);
+            continue;
+        }
+        const struct range share = worker_share(worker, (size_t)body->face_count, 16);
+        for (size_t f = share.first; f < share.end && !more; f++) {
+            const struct face face = topology_body_face(topology, body, f);
+            more = touches(&face, nodes) && face_damps_more(&trial, topology, body, &face);
+        }
+    }
+    return more;
+}
+
+bool REAL_NAME(wind_may_damp)(struct system *system, double most, const struct worker *worker)
+{
+    if (!topology_wind_damps(system->topology) || topology_wind_damps_nodes(system->topology))
+        return false;
+    const bool paused =
+        !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
+    if (REAL_NAME(exchange_has_part)(system))
+        REAL_NAME(exchange_reach)(system, NULL, (struct range){0, 0}, worker);
+    if (worker->index == 0)
+        atomic_store_explicit(&system->wind_damps, false, memory_order_relaxed);
+    worker_barrier(worker); // nodes have been moved, and the last result has been read
+    if (any_damps_more(system, most, worker))
+        atomic_store_explicit(&system->wind_damps, true, memory_order_relaxed);
+    worker_barrier(worker);
+    const bool any = atomic_load_explicit(&system->wind_damps, memory_order_relaxed);
+    REAL_NAME(exchange_resume)(system, paused, worker);
+    return REAL_NAME(exchange_any)(system, any, worker);
 }
 
 // ---- All faces

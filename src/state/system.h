@@ -120,6 +120,7 @@ struct system {
     struct contacts contacts;
     struct surface_contact *surface_contact; // contact/surface_contact.h; NULL: no contact
     atomic_bool surfaces_push;               // they exert forces in the present evaluation
+    atomic_bool wind_damps;                  // stability/face_bound.h: the result of wind_may_damp
     struct motion_boxes *motion;             // springs/motion.h; NULL: never wanted
     const taut_allocator *allocator;
     double (*chunk_sums)[SUM_WIDTH]; // scratch of sums over chunks; length chunk_sums_length
