@@ -516,6 +516,28 @@ output: {{every: 0.11, vtp: true, checkpoint: {{every: 0.11}}}}
         expect(found.stdout.strip() == wanted, found.stdout)
 
 
+def case_parts_follow_faces_that_grow():
+    """dt: auto, where faces of soft springs grow in the wind: every 16 steps all ranks look for one that may limit
+    dt, of a cloth of which each has rows, and of a sphere that is cut."""
+    springs = "mass: 0.5, stiffness: 0.05"
+    elastic = "elastic: {young: 400, poisson: 0.3, thickness: 1.0e-4, density: 900}"
+    for integrator, law, ball in (("symplectic_euler", "face", springs), ("rk4", "quadratic", elastic),
+                                  ("velocity_verlet", "quadratic", springs)):
+        path = write("growing.yaml", f"""
+simulation: {{integrator: {integrator}, dt: auto, steps: 320}}
+environment: {{wind: {{velocity: [1, 0, 6], law: {law}}}}}
+bodies:
+  - {{name: soft, type: cloth, nodes: [60, 150], origin: [0, 0, 0], u: [0.2, 0, 0], v: [0, 0.2, 0], mass: 0.01,
+     stiffness: 0.05, pins: [left]}}
+  - {{name: ball, type: sphere, center: [1, 0, 0], radius: 0.1, subdivisions: 4, pins: [0], {ball}}}
+output: {{every_steps: 160}}
+""")
+        first, last = (dt_of("run", path, "--no-output", "--steps", steps) for steps in ("1", "320"))
+        expect(last < 0.9 * first, f"{integrator}: dt stays, {first} and {last}")
+        for ranks in (2, 3):
+            same_files(path, ranks=ranks)
+
+
 def case_parts_say_that_gas_collapses():
     for less in ({"block": "0, atmosphere: 5.0e+5"}, {"ball": "0, atmosphere: 5.0e+4"},
                  {"mat": ", atmosphere: 2.0e+5"}):

@@ -330,7 +330,14 @@ bool REAL_NAME(critical_step_may_fall)(struct system *system, double dt,
                                        const struct worker *worker)
 {
     const double part = 0.25, limit = 2; // of h lambda, where symplectic Euler is unstable
-    return REAL_NAME(wind_may_damp)(system, part * limit / dt, worker);
+    if (!topology_wind_damps(system->topology) || topology_wind_damps_nodes(system->topology))
+        return false;
+    const bool paused =
+        !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
+    REAL_NAME(spectral_bound_reach)(system->meter->spectral_bound, worker);
+    const bool any = REAL_NAME(wind_may_damp)(system, part * limit / dt, worker);
+    REAL_NAME(exchange_resume)(system, paused, worker);
+    return REAL_NAME(exchange_any)(system, any, worker);
 }
 
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,

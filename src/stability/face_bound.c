@@ -513,50 +513,6 @@ static bool sheet_damps_more(const struct system *system, const struct wind_tria
     return more;
 }
 
-static bool any_damps_more(const struct system *system, double most, const struct worker *worker)
-{
-    const struct topology *topology = system->topology;
-    const struct range nodes =
-        system->exchange ? system->own_nodes : (struct range){0, (size_t)topology->node_count};
-    const struct wind_trial trial = wind_trial_of(system, most);
-    bool more = false;
-    for (size_t b = 0; b < topology->body_count && !more; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
-        if (body->face_count == 0 || first >= nodes.end || end <= nodes.first)
-            continue;
-        if (body->is_sheet) {
-            more = sheet_damps_more(system, &trial, body, nodes, worker);
-            continue;
-        }
-        const struct range share = worker_share(worker, (size_t)body->face_count, 16);
-        for (size_t f = share.first; f < share.end && !more; f++) {
-            const struct face face = topology_body_face(topology, body, f);
-            more = touches(&face, nodes) && face_damps_more(&trial, topology, body, &face);
-        }
-    }
-    return more;
-}
-
-bool REAL_NAME(wind_may_damp)(struct system *system, double most, const struct worker *worker)
-{
-    if (!topology_wind_damps(system->topology) || topology_wind_damps_nodes(system->topology))
-        return false;
-    const bool paused =
-        !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
-    if (REAL_NAME(exchange_has_part)(system))
-        REAL_NAME(exchange_reach)(system, NULL, (struct range){0, 0}, worker);
-    if (worker->index == 0)
-        atomic_store_explicit(&system->wind_damps, false, memory_order_relaxed);
-    worker_barrier(worker); // nodes have been moved, and the last result has been read
-    if (any_damps_more(system, most, worker))
-        atomic_store_explicit(&system->wind_damps, true, memory_order_relaxed);
-    worker_barrier(worker);
-    const bool any = atomic_load_explicit(&system->wind_damps, memory_order_relaxed);
-    REAL_NAME(exchange_resume)(system, paused, worker);
-    return REAL_NAME(exchange_any)(system, any, worker);
-}
-
 // ---- All faces
 
 // What this rank updates of a body: the nodes of its chunks, of a body on no grid those of which it finds bounds,
@@ -578,6 +534,40 @@ static struct body_part part_of_body(const struct system *system, size_t index)
     }
     part.nodes = on_grid ? part.summed : REAL_NAME(exchange_bounds_nodes)(system, index);
     return part;
+}
+
+static bool any_damps_more(const struct system *system, double most, const struct worker *worker)
+{
+    const struct topology *topology = system->topology;
+    const struct wind_trial trial = wind_trial_of(system, most);
+    bool more = false;
+    for (size_t b = 0; b < topology->body_count && !more; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct range nodes = part_of_body(system, b).nodes;
+        if (body->face_count == 0 || nodes.first >= nodes.end)
+            continue;
+        if (body->is_sheet) {
+            more = sheet_damps_more(system, &trial, body, nodes, worker);
+            continue;
+        }
+        const struct range share = worker_share(worker, (size_t)body->face_count, 16);
+        for (size_t f = share.first; f < share.end && !more; f++) {
+            const struct face face = topology_body_face(topology, body, f);
+            more = touches(&face, nodes) && face_damps_more(&trial, topology, body, &face);
+        }
+    }
+    return more;
+}
+
+bool REAL_NAME(wind_may_damp)(struct system *system, double most, const struct worker *worker)
+{
+    if (worker->index == 0)
+        atomic_store_explicit(&system->wind_damps, false, memory_order_relaxed);
+    worker_barrier(worker); // nodes have been moved, and the last result has been read
+    if (any_damps_more(system, most, worker))
+        atomic_store_explicit(&system->wind_damps, true, memory_order_relaxed);
+    worker_barrier(worker);
+    return atomic_load_explicit(&system->wind_damps, memory_order_relaxed);
 }
 
 void REAL_NAME(face_bound_update)(struct face_bound *bound, struct bound_weights weights)

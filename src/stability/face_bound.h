@@ -41,10 +41,9 @@ void REAL_NAME(face_bound_update)(struct face_bound *bound, struct bound_weights
 void REAL_NAME(face_bound_add)(const struct face_bound *bound, bool negative,
                                struct bound_blocks *blocks);
 
-// Whether the damping of the wind at a node may exceed `most`, 1/s, at present: by eight times what the
-// greatest of its faces adds, so that it is not certain, but takes less than an update. For the step to be
-// followed where faces grow, or wind and nodes become faster. The same on all workers and ranks, which call
-// it together; where ranks have the whole scene they get all nodes.
+// Whether the damping of the wind at a node of which this rank finds bounds may exceed `most`, 1/s, at present:
+// by eight times what the greatest of its faces adds, so that it is not certain, but takes less than an update.
+// By all workers; spectral_bound_reach has been called before.
 bool REAL_NAME(wind_may_damp)(struct system *system, double most, const struct worker *worker);
 
 #endif

@@ -777,12 +777,17 @@ uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound)
     return sizeof *bound + listed_bytes(bound->listed) + REAL_NAME(face_bound_bytes)(bound->faces);
 }
 
-void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker)
+void REAL_NAME(spectral_bound_reach)(struct spectral_bound *bound, const struct worker *worker)
 {
-    worker_barrier(worker); // all have finished with the last update
     if (REAL_NAME(exchange_has_part)(bound->system))
         REAL_NAME(exchange_reach)
     (bound->system, bound->listed->weights, bound->listed->nodes, worker);
+}
+
+void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker)
+{
+    worker_barrier(worker); // all have finished with the last update
+    REAL_NAME(spectral_bound_reach)(bound, worker);
     if (worker->index == 0) {
         update_listed(bound->listed);
         if (bound->faces)

@@ -93,6 +93,10 @@ void REAL_NAME(spectral_bound_refresh)(struct spectral_bound *bound);
 void REAL_NAME(spectral_bound_free)(struct spectral_bound *bound);
 uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound);
 
+// Where ranks hold only their parts: gets the nodes of others that the bounds of this rank need. All workers
+// together, and of several ranks all.
+void REAL_NAME(spectral_bound_reach)(struct spectral_bound *bound, const struct worker *worker);
+
 // Updates the data to the present state; of ranks that hold only their parts, together, for the nodes of
 // their chunks. All workers together.
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker);
