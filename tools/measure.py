@@ -319,9 +319,7 @@ SHEETS_SCENE = """\
 simulation: {{integrator: symplectic_euler, dt: auto, duration: {duration}}}
 environment: {{gravity: [0, 0, -9.81]}}
 output: {{every_steps: 1000000}}
-{contact}colliders:
-  - {{type: mesh, file: cylinder.obj}}
-"""
+{contact}"""
 SHEET = """\
   - {{name: sheet{number}, type: cloth, nodes: [{nodes}, {nodes}], origin: [{low}, {low}, 0],
      u: [{side}, 0, 0], v: [0, {side}, 0], rotate: [0, 0, {turn}], translate: [0, 0, {height}],
@@ -371,7 +369,8 @@ def measure_sheets(words):
     if given.threads < 1 or given.repeat < 1:
         parser.error("--threads and --repeat take a number above 0")
     friction = "" if given.friction is None else f", friction_coefficient: {given.friction}"
-    contact = f"contact: {{thickness: 0.002{friction}}}\n"
+    contact = (f"contact: {{thickness: 0.002{friction}}}\n"
+               "colliders: [{type: mesh, file: cylinder.obj}]\n")
     run = ["--no-output", "--threads", str(given.threads), "--isa", given.isa]
     with tempfile.TemporaryDirectory() as folder:
         def taut(name, *scene, options=()):
