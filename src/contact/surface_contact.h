@@ -140,8 +140,9 @@ struct surface_energy REAL_NAME(surface_contact_cut_energy)(struct system *syste
 double REAL_NAME(surface_contact_cut_work)(const struct system *system);
 
 // The work of cuts of the motion (surface_cut_work.c) for the energy budget: before an explicit step, of which the
-// velocities are kept; before and after a cut. All workers together; each ends with a barrier. cut_work_begin: false if the budget does not count by these. cut_work_end:
-// J, on worker 0, what the cut has taken of the energy, and of the kinetic energy.
+// velocities are kept; before and after a cut. All workers together; each ends with a barrier.
+// cut_work_begin: false if the budget does not count by these. cut_work_end: J, on worker 0, what the cut has
+// taken of the energy, and of the kinetic energy.
 void REAL_NAME(cut_work_start)(struct system *system, const struct worker *worker);
 bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worker);
 struct cut_work {

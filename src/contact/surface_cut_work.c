@@ -17,14 +17,6 @@
 #include "springs/exchange.h"
 #include "state/reading.h"
 
-// Whether velocities at the end of a step belong to the middle of it.
-static bool velocities_lag(const struct settings *settings)
-{
-    return settings->integrator == INTEGRATOR_SYMPLECTIC_EULER ||
-           settings->integrator == INTEGRATOR_VERLET ||
-           settings->integrator == INTEGRATOR_VELOCITY_VERLET;
-}
-
 // Whether the budget counts cuts by impulses.
 static bool counts_impulses(const struct system *system)
 {
@@ -112,7 +104,7 @@ static void find_kicks(struct system *system, struct range nodes)
 {
     struct surface_contact *it = system->surface_contact;
     const bool half = system->settings.integrator == INTEGRATOR_VELOCITY_VERLET;
-    const bool lags = velocities_lag(&system->settings);
+    const bool lags = integrator_velocities_lag(system->settings.integrator);
     const double h = system->settings.dt;
     for (size_t i = nodes.first; i < nodes.end; i++) {
         const vec3 start = vec3_of(it->start_v, i), end = node_velocity(system->state, i);
@@ -178,7 +170,7 @@ static void sum_work(const struct system *system, const void *unused, struct ran
                      double sums[SUM_WIDTH])
 {
     (void)unused;
-    const bool lags = velocities_lag(&system->settings);
+    const bool lags = integrator_velocities_lag(system->settings.integrator);
     for (size_t i = range.first; i < range.end; i++) {
         const double inverse = (double)system->constants->inverse_mass[i];
         if (!(inverse > 0))

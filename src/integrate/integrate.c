@@ -280,10 +280,7 @@ static void sum_force_powers(const struct system *system, const void *unused, st
 // h/2, s, by which velocities at the end of a step belong to a time before it, or 0.
 static double velocity_lag(const struct settings *settings)
 {
-    const enum integrator integrator = settings->integrator;
-    const bool lags = integrator == INTEGRATOR_SYMPLECTIC_EULER ||
-                      integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
-    return lags ? settings->dt / 2 : 0;
+    return integrator_velocities_lag(settings->integrator) ? settings->dt / 2 : 0;
 }
 
 // h/2, s, the weight with which the trapezoid of an explicit step has the powers at its end, or 0: xpbd cuts the

@@ -26,6 +26,12 @@ bool integrator_is_implicit(enum integrator integrator)
            integrator == INTEGRATOR_BDF2;
 }
 
+bool integrator_velocities_lag(enum integrator integrator)
+{
+    return integrator == INTEGRATOR_SYMPLECTIC_EULER || integrator == INTEGRATOR_VERLET ||
+           integrator == INTEGRATOR_VELOCITY_VERLET;
+}
+
 const char *material_limit_of_nothing(const struct material *material, double rest_length)
 {
     if (rest_length != 0 || material->law == LAW_COMPRESSION_ONLY) // which is slack at any length

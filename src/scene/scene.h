@@ -544,6 +544,9 @@ const char *integrator_name(enum integrator integrator);
 // Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
 
+// Whether velocities at the end of a step belong to the middle of it (Verlet's: before they are completed).
+bool integrator_velocities_lag(enum integrator integrator);
+
 // "single", ...
 const char *precision_name(enum precision precision);
 

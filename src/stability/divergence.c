@@ -225,9 +225,7 @@ static double wind_work(const struct system *system, double time)
     const struct scene_wind *wind = &topology->environment.wind;
     if (!wind->present || topology->face_count == 0)
         return 0;
-    double speed = vec3_length(wind->velocity), mass = topology_total_mass(topology);
-    for (size_t i = 0; i < wind->gust_count; i++)
-        speed += vec3_length(wind->gusts[i].amplitude);
+    const double speed = topology_wind_speed(topology), mass = topology_total_mass(topology);
     double from_wind = 0;
     if (!wind->relative) {
         double factor =

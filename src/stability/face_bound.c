@@ -373,9 +373,7 @@ static double wind_damping(const struct system *system, const struct surface *it
     const struct scene_wind *wind = &system->topology->environment.wind;
     if (wind->law != WIND_QUADRATIC)
         return wind->coefficient;
-    double speed = vec3_length(wind->velocity);
-    for (size_t i = 0; i < wind->gust_count; i++)
-        speed += vec3_length(wind->gusts[i].amplitude);
+    double speed = topology_wind_speed(system->topology);
     for (int corner = 0; corner < it->corners; corner++)
         speed += vec3_length(node_velocity(system->state, it->nodes[corner])) / it->corners;
     return wind->density * wind->drag * speed;
@@ -434,12 +432,10 @@ static struct wind_trial wind_trial_of(const struct system *system, double most)
 {
     enum { FACES_OF_NODE = 8 };
     const struct scene_wind *wind = &system->topology->environment.wind;
-    double speed = vec3_length(wind->velocity), factor = wind->coefficient;
-    for (size_t i = 0; i < wind->gust_count; i++)
-        speed += vec3_length(wind->gusts[i].amplitude);
-    if (wind->law == WIND_QUADRATIC) // (a + b)^2 <= 2 (a^2 + b^2)
-        factor = sqrt(2) * wind->density * wind->drag;
     const bool quadratic = wind->law == WIND_QUADRATIC;
+    const double speed = topology_wind_speed(system->topology);
+    // (a + b)^2 <= 2 (a^2 + b^2)
+    const double factor = quadratic ? sqrt(2) * wind->density * wind->drag : wind->coefficient;
     const double ratio = most / (FACES_OF_NODE * factor);
     return (struct wind_trial){
         .state = system->state,

@@ -547,6 +547,15 @@ struct node_masses topology_masses(const struct topology *topology, uint64_t nod
     return masses_of(topology, &topology->bodies[body], node, end);
 }
 
+double topology_wind_speed(const struct topology *topology)
+{
+    const struct scene_wind *wind = &topology->environment.wind;
+    double speed = vec3_length(wind->velocity);
+    for (size_t i = 0; i < wind->gust_count; i++)
+        speed += vec3_length(wind->gusts[i].amplitude);
+    return speed;
+}
+
 void topology_set_node_mass(struct topology *topology, size_t body, double mass)
 {
     struct topology_body *it = &topology->bodies[body];

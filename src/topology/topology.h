@@ -288,6 +288,9 @@ static inline bool topology_has_elements(const struct topology *topology)
     return false;
 }
 
+// The greatest speed of the wind that gusts may add up to, m/s.
+double topology_wind_speed(const struct topology *topology);
+
 // Whether there is a wind that depends on velocities.
 static inline bool topology_wind_damps(const struct topology *topology)
 {
