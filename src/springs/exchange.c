@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "ranks/ranks.h"
+#include "springs/around.h"
 #include "springs/node_lists.h"
 #include "springs/part_springs.h"
 #include "springs/part_sums.h"
@@ -15,12 +16,6 @@
 #include "springs/springs.h"
 
 _Static_assert((int)PART_NODES == (int)CONTACT_BLOCK, "rest nodes complete blocks of contacts");
-
-// What is known of nodes and springs for bounds of the step, or for a frame.
-struct around {
-    struct node_lists nodes, springs;
-    struct node_lists weighted; // of the nodes those of divided bodies
-};
 
 struct exchange {
     const struct plan_parts *parts;
@@ -332,54 +327,9 @@ void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const stru
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
-// How far the numbers of the corners of a face are apart at most; it is half a side of a grid's cell.
-static uint64_t widest_face(const struct topology_body *body)
-{
-    if (body->face_count == 0)
-        return 0;
-    const uint64_t columns = body->grid[0], layer = columns * body->grid[1];
-    return body->is_sheet ? columns + 1 : layer + columns;
-}
-
-// Nodes [from, to), except those of this rank, and their masses.
-static bool want_others(const struct system *system, const struct exchange *it, uint64_t from,
-                        uint64_t to, struct node_lists *reach)
-{
-    const struct plan_part *part = &it->part;
-    const uint64_t before = min_u64(to, max_u64(from, part->first_node));
-    const uint64_t after = min_u64(to, max_u64(from, part->end_node));
-    const struct plan_nodes sides[] = {{from, before - from}, {after, to - after}};
-    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
-        fill_masses_of(system, sides[s].first, sides[s].count);
-        if (!REAL_NAME(node_lists_want)(reach, it->parts, sides[s]))
-            return false;
-    }
-    return true;
-}
-
-// The nodes of a body among `nodes`; an empty range at its first node if there are none.
-static struct range nodes_within(const struct topology_body *body, struct range nodes)
-{
-    const uint64_t end = body->first_node + body->node_count;
-    const uint64_t first = max_u64(body->first_node, nodes.first), last = min_u64(end, nodes.end);
-    const size_t begin = (size_t)(first < last ? first : body->first_node);
-    return (struct range){begin, first < last ? (size_t)last : begin};
-}
-
-static bool body_has_any(const struct topology_body *body, struct range nodes)
-{
-    const struct range within = nodes_within(body, nodes);
-    return within.first < within.end;
-}
-
-static bool is_divided(const struct system *system, const struct exchange *it, size_t body)
-{
-    return plan_body_is_divided(system->topology, system->plan, it->parts, body);
-}
-
 bool REAL_NAME(exchange_divides)(const struct system *system, size_t body)
 {
-    return is_divided(system, system->exchange, body);
+    return plan_body_is_divided(system->topology, system->plan, system->exchange->parts, body);
 }
 
 struct range REAL_NAME(exchange_bounds_nodes)(const struct system *system, size_t body)
@@ -387,213 +337,13 @@ struct range REAL_NAME(exchange_bounds_nodes)(const struct system *system, size_
     const struct topology_body *it = &system->topology->bodies[body];
     const struct range own = system->own_nodes, chunks = REAL_NAME(exchange_chunk_nodes)(system);
     const struct range whole = {(size_t)it->first_node, (size_t)(it->first_node + it->node_count)};
-    if (!is_divided(system, system->exchange, body))
-        return body_has_any(it, own) || body_has_any(it, chunks)
+    if (!REAL_NAME(exchange_divides)(system, body))
+        return body_has_nodes(it, own) || body_has_nodes(it, chunks)
                    ? whole
                    : (struct range){whole.first, whole.first};
     const struct range both = {
         own.first, chunks.first < chunks.end && chunks.end > own.end ? chunks.end : own.end};
-    return nodes_within(it, own.first < own.end ? both : own);
-}
-
-// Which nodes of a divided body a rank is concerned with, and which of others it needs for them.
-enum { NODE_INSIDE = 1, NODE_NEEDED = 2, NODE_RING = 4 };
-
-struct concern {
-    size_t body;
-    uint8_t *marks; // of each node of the body
-};
-
-static bool concern_begin(const struct system *system, size_t body, struct concern *concern)
-{
-    concern->body = body;
-    concern->marks = calloc((size_t)system->topology->bodies[body].node_count, 1);
-    return concern->marks;
-}
-
-static bool joins_most_pairs(const struct topology_body *body)
-{
-    const double nodes = (double)body->node_count;
-    return (double)body->spring_count > nodes * (nodes - 1) / 4;
-}
-
-// The other ends of springs at nodes that are inside. `springs`: their states, too, if they break or yield.
-static bool need_ends(const struct system *system, const struct exchange *it,
-                      const struct concern *concern, struct node_lists *springs)
-{
-    const struct topology *topology = system->topology;
-    const struct topology_body *body = &topology->bodies[concern->body];
-    const uint64_t end = body->first_spring + body->spring_count, first = body->first_node;
-    uint8_t *const marks = concern->marks;
-    for (uint64_t spring = body->first_spring; spring < end;) {
-        const struct spring_run run = topology_run(topology, spring, end);
-        for (uint64_t i = 0; i < run.count; i++) {
-            uint8_t *const a = &marks[run.a + i - first], *const b = &marks[run.b + i - first];
-            if (!((*a | *b) & NODE_INSIDE))
-                continue;
-            *a |= NODE_NEEDED;
-            *b |= NODE_NEEDED;
-            if (springs && !REAL_NAME(part_springs_want)(
-                               system, it->parts, &it->part,
-                               plan_off_grid_index(system->plan, spring + i), 1, springs))
-                return false;
-        }
-        spring += run.count;
-    }
-    return true;
-}
-
-// How many triangles away what acts at a node may depend on others: a fold on the nodes of those beside it.
-static int rings_of(const struct topology_body *body)
-{
-    return elements_are_membrane(&body->elements) ? 3 : 1;
-}
-
-// The corners of faces at nodes that are inside, and so on, ring by ring.
-static void need_corners(const struct system *system, const struct concern *concern)
-{
-    const struct topology_body *body = &system->topology->bodies[concern->body];
-    for (int ring = 0; ring < rings_of(body); ring++) {
-        const uint8_t found = (uint8_t)(NODE_RING << ring);
-        const uint8_t before = (uint8_t)(found - NODE_RING);
-        for (uint64_t f = 0; f < body->face_count; f++) {
-            const struct face face = topology_body_face(system->topology, body, f);
-            const int corners = face.nodes[2] == FACE_EDGE ? 2 : 3;
-            uint8_t *marks[3], all = 0;
-            for (int c = 0; c < corners; c++) {
-                marks[c] = &concern->marks[face.nodes[c] - body->first_node];
-                all |= *marks[c];
-            }
-            for (int c = 0; c < corners && all & (NODE_INSIDE | before); c++)
-                *marks[c] |= found;
-        }
-    }
-}
-
-// Wants what is marked.
-static bool want_marked(const struct system *system, const struct exchange *it,
-                        const struct concern *concern, struct node_lists *reach)
-{
-    const struct topology_body *body = &system->topology->bodies[concern->body];
-    for (uint64_t node = 0, end; node < body->node_count; node = end) {
-        for (end = node; end < body->node_count && concern->marks[end]; end++)
-            ;
-        if (!want_others(system, it, body->first_node + node, body->first_node + end, reach))
-            return false;
-        end += end < body->node_count;
-    }
-    return true;
-}
-
-static bool around_begin(struct around *around)
-{
-    *around = (struct around){0};
-    return REAL_NAME(node_lists_begin)(&around->nodes) &&
-           REAL_NAME(node_lists_begin)(&around->springs) &&
-           REAL_NAME(node_lists_begin)(&around->weighted);
-}
-
-static bool has_spring_states(const struct system *system)
-{
-    return system->topology->any_breaks || system->topology->any_yields;
-}
-
-// The nodes around those of a divided body whose bounds this rank finds, and the states of the springs there.
-static bool want_bounded(const struct system *system, const struct exchange *it, size_t body,
-                         struct around *around)
-{
-    const struct topology_body *const of = &system->topology->bodies[body];
-    const struct range nodes = REAL_NAME(exchange_bounds_nodes)(system, body);
-    struct concern concern;
-    if (nodes.first == nodes.end)
-        return true;
-    bool wanted = concern_begin(system, body, &concern);
-    if (wanted) {
-        memset(concern.marks, joins_most_pairs(of) ? NODE_NEEDED : 0, (size_t)of->node_count);
-        memset(concern.marks + (nodes.first - of->first_node), NODE_INSIDE,
-               nodes.end - nodes.first);
-        need_corners(system, &concern);
-        wanted =
-            need_ends(system, it, &concern, has_spring_states(system) ? &around->springs : NULL) &&
-            want_marked(system, it, &concern, &around->nodes) &&
-            want_marked(system, it, &concern, &around->weighted);
-    }
-    free(concern.marks);
-    return wanted;
-}
-
-// The nodes to which the springs, faces and elements at nodes [first, end) reach, of a body on a grid.
-static bool want_around(const struct system *system, const struct exchange *it, size_t index,
-                        struct range nodes, struct node_lists *reach)
-{
-    const struct topology *topology = system->topology;
-    const struct topology_body *body = &topology->bodies[index];
-    const uint64_t begin = body->first_node, end = begin + body->node_count;
-    uint64_t farthest = max_u64(widest_face(body), elements_reach(body));
-    for (size_t d = 0; d < body->direction_count; d++)
-        farthest =
-            max_u64(farthest, (uint64_t)topology->directions[body->first_direction + d].offset);
-    const uint64_t first = max_u64(begin, nodes.first), last = min_u64(end, nodes.end);
-    const uint64_t from = first - begin < farthest ? begin : first - farthest;
-    const uint64_t to = min_u64(end, last + farthest);
-    return want_others(system, it, from, to, reach);
-}
-
-// Of bodies on no grid that are not divided all nodes.
-static bool find_reach(const struct system *system, const struct exchange *it,
-                       struct around *around)
-{
-    const struct topology *topology = system->topology;
-    const struct range nodes = REAL_NAME(exchange_chunk_nodes)(system);
-    bool found = around_begin(around);
-    for (size_t b = 0; found && b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        if (is_divided(system, it, b)) {
-            found = want_bounded(system, it, b, around);
-            continue;
-        }
-        if (!body_has_any(body, nodes))
-            continue;
-        found = plan_grid_of_body(system->plan, b)
-                    ? want_around(system, it, b, nodes, &around->nodes)
-                    : want_others(system, it, body->first_node, body->first_node + body->node_count,
-                                  &around->nodes);
-    }
-    return found &&
-           REAL_NAME(part_springs_want_at)(system, it->parts, &it->part, nodes, &around->springs);
-}
-
-// Nodes of a divided body that a frame has, by the builders' numbers among `list`.
-static bool want_listed(const struct system *system, const struct exchange *it, size_t body,
-                        const uint64_t *list, uint64_t count, struct around *around)
-{
-    const struct topology_body *of = &system->topology->bodies[body];
-    struct concern concern;
-    bool wanted = concern_begin(system, body, &concern);
-    for (uint64_t i = 0; wanted && i < count; i++) {
-        const uint64_t inside = topology_internal_node(system->topology, list[i]) - of->first_node;
-        if (inside < of->node_count)
-            concern.marks[inside] = NODE_INSIDE;
-    }
-    wanted = wanted &&
-             need_ends(system, it, &concern, has_spring_states(system) ? &around->springs : NULL) &&
-             want_marked(system, it, &concern, &around->nodes);
-    free(concern.marks);
-    return wanted;
-}
-
-static bool find_around(const struct system *system, const struct exchange *it, struct range nodes,
-                        const uint64_t *list, uint64_t count, struct around *around)
-{
-    const struct topology *topology = system->topology;
-    bool found = around_begin(around);
-    for (size_t b = 0; found && b < topology->body_count; b++)
-        if (is_divided(system, it, b))
-            found = want_listed(system, it, b, list, count, around);
-        else if (plan_grid_of_body(system->plan, b) && body_has_any(&topology->bodies[b], nodes))
-            found = want_around(system, it, b, nodes, &around->nodes);
-    return found &&
-           REAL_NAME(part_springs_want_at)(system, it->parts, &it->part, nodes, &around->springs);
+    return body_nodes_within(it, own.first < own.end ? both : own);
 }
 
 static bool connect_nodes(struct node_lists *lists, size_t fields)
@@ -610,7 +360,7 @@ static void connect_around(const struct system *system, bool found, struct aroun
     if (!found || !connect_nodes(&around->nodes, fields) ||
         (weights > 0 && !connect_nodes(&around->weighted, weights)))
         ranks_abort(1, "out of memory for the nodes around the part of a rank");
-    if (has_spring_states(system) &&
+    if (around_has_springs(system) &&
         (!REAL_NAME(node_lists_swap)(&around->springs) ||
          !REAL_NAME(part_springs_connect)(system, &around->springs, TAG_SPRINGS_AT)))
         ranks_abort(1, "out of memory for the springs around the part of a rank");
@@ -623,7 +373,7 @@ static void get_around(const struct system *system, const struct around *around,
     send_and_receive(&around->nodes, fields);
     if (weights->count > 0)
         send_and_receive(&around->weighted, weights);
-    if (has_spring_states(system))
+    if (around_has_springs(system))
         REAL_NAME(part_springs_swap)(system, &around->springs);
 }
 
@@ -639,7 +389,8 @@ static void make_reach(const struct system *system, struct exchange *it, size_t 
                        size_t weights)
 {
     it->reach = calloc(1, sizeof *it->reach);
-    const bool found = it->reach && find_reach(system, it, it->reach);
+    const bool found =
+        it->reach && REAL_NAME(around_find_reach)(system, it->parts, &it->part, it->reach);
     connect_around(system, found, it->reach, fields, weights);
 }
 
@@ -680,7 +431,8 @@ void REAL_NAME(exchange_around)(const struct system *system, const struct exchan
 {
     const struct node_fields fields = fields_of(system, true), none = {.count = 0};
     struct around around;
-    const bool found = find_around(system, exchange, nodes, list, count, &around);
+    const bool found = REAL_NAME(around_find)(system, exchange->parts, &exchange->part, nodes, list,
+                                              count, &around);
     connect_around(system, found, &around, fields.count, 0);
     get_around(system, &around, &fields, &none);
     free_around(&around);

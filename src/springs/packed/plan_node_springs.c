@@ -1,0 +1,112 @@
+// The springs of each node (plan_node_springs.h), sorted as the columns of packed springs take them.
+#include "springs/packed/plan_node_springs.h"
+
+#include "base/memory.h"
+#include "base/sort.h"
+
+static void count_node_springs(const struct topology *topology, const struct plan *plan,
+                               struct node_springs *springs)
+{
+    struct spring_run near = {0};
+    const uint64_t end = springs->first_spring + springs->spring_count;
+    for (uint64_t i = springs->first_spring; i < end; i++) {
+        struct spring_run spring =
+            topology_spring_near(topology, plan_element(&plan->springs, i), &near);
+        springs->start[spring.a - springs->first_node + 1]++;
+        springs->start[spring.b - springs->first_node + 1]++;
+    }
+    counting_sort_starts(springs->start, springs->node_count);
+}
+
+static void place_node_springs(const struct topology *topology, const struct plan *plan,
+                               struct node_springs *springs)
+{
+    struct spring_run near = {0};
+    const uint64_t end = springs->first_spring + springs->spring_count;
+    for (uint64_t i = springs->first_spring; i < end; i++) {
+        struct spring_run spring =
+            topology_spring_near(topology, plan_element(&plan->springs, i), &near);
+        uint64_t *start = springs->start + 1;
+        uint32_t index = (uint32_t)i;
+        springs->items[start[spring.a - springs->first_node]++] =
+            (struct node_spring){spring.material, spring.b, index};
+        springs->items[start[spring.b - springs->first_node]++] =
+            (struct node_spring){spring.material, spring.a, index};
+    }
+}
+
+static bool comes_after(const struct node_spring *a, const struct node_spring *b)
+{
+    if (a->material != b->material)
+        return a->material > b->material;
+    return a->other > b->other;
+}
+
+// Shell sort: most nodes have a few springs, but a hub may have a million.
+static void sort_node_springs(struct node_spring *items, size_t count)
+{
+    size_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (size_t i = gap; i < count; i++) {
+            struct node_spring moved = items[i];
+            size_t j = i;
+            for (; j >= gap && comes_after(&items[j - gap], &moved); j -= gap)
+                items[j] = items[j - gap];
+            items[j] = moved;
+        }
+}
+
+void node_springs_free(struct node_springs *springs)
+{
+    if (springs->start)
+        memory_release(NULL, springs->start, (size_t)springs->node_count + 1,
+                       sizeof *springs->start);
+    memory_release(NULL, springs->items, (size_t)(2 * springs->spring_count),
+                   sizeof *springs->items);
+    *springs = (struct node_springs){0};
+}
+
+bool node_springs_list(const struct topology *topology, const struct plan *plan,
+                       struct node_springs *springs)
+{
+    springs->start = memory_allocate(NULL, (size_t)springs->node_count + 1, sizeof *springs->start);
+    springs->items =
+        memory_allocate(NULL, (size_t)(2 * springs->spring_count), sizeof *springs->items);
+    if (!springs->start || !springs->items)
+        return false;
+    count_node_springs(topology, plan, springs);
+    place_node_springs(topology, plan, springs);
+    for (uint64_t node = 0; node < springs->node_count; node++)
+        sort_node_springs(springs->items + springs->start[node],
+                          (size_t)(springs->start[node + 1] - springs->start[node]));
+    return true;
+}
+
+static bool has_nodes(const struct node_springs *springs, uint64_t first, uint64_t end)
+{
+    return springs->start && first >= springs->first_node &&
+           end <= springs->first_node + springs->node_count;
+}
+
+bool node_springs_find(const struct topology *topology, const struct plan *plan, uint64_t first,
+                       uint64_t end, struct node_springs *springs)
+{
+    enum { AT_ONCE = 1 << 20 };
+    if (has_nodes(springs, first, end))
+        return true;
+    node_springs_free(springs);
+    size_t b = topology_body_of_node(topology, first);
+    springs->first_node = topology->bodies[b].first_node;
+    springs->first_spring = plan_off_grid_index(plan, topology->bodies[b].first_spring);
+    for (uint64_t last = 0; b < topology->body_count && !plan_grid_of_body(plan, b) &&
+                            (last < end || springs->spring_count < AT_ONCE);
+         b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        last = body->first_node + body->node_count;
+        springs->node_count = last - springs->first_node;
+        springs->spring_count += body->spring_count;
+    }
+    return node_springs_list(topology, plan, springs);
+}

@@ -1,0 +1,35 @@
+// Which springs a node has: each spring seen from both of its ends.
+#ifndef TAUT_SPRINGS_PACKED_PLAN_NODE_SPRINGS_H
+#define TAUT_SPRINGS_PACKED_PLAN_NODE_SPRINGS_H
+
+#include "springs/plan.h"
+#include "topology/topology.h"
+
+// A spring as one of its ends sees it.
+struct node_spring {
+    uint32_t material, other;
+    uint32_t index; // into the plan's springs
+};
+
+// The springs of the nodes of some bodies that follow each other, node by node, those of a node sorted by
+// material and then by the other end.
+struct node_springs {
+    uint64_t first_node, node_count;
+    uint64_t first_spring, spring_count; // of the plan's
+    uint64_t *start;                     // length node_count + 1
+    struct node_spring *items;           // two for each spring
+};
+
+// Frees the lists, and forgets what they were of.
+void node_springs_free(struct node_springs *springs);
+
+// Of the nodes and springs whose numbers it has. False without memory.
+bool node_springs_list(const struct topology *topology, const struct plan *plan,
+                       struct node_springs *springs);
+
+// The springs of nodes [first, end) at least, and of bodies that follow: not of all at once, which would be the
+// most memory that a scene of many bodies ever takes. False without memory.
+bool node_springs_find(const struct topology *topology, const struct plan *plan, uint64_t first,
+                       uint64_t end, struct node_springs *springs);
+
+#endif
