@@ -1,5 +1,5 @@
-// Ranks of taut-bench (group.h). Rank 0 tells the others which subject's solver to make; its destruction
-// ends their part in it, and they wait for the next.
+// Ranks of taut-bench (group.h). Rank 0 tells the others which subject's solver to make; its
+// destruction ends their part in it, and they wait for the next.
 #include "bench/group.h"
 
 #include <stdio.h>

@@ -222,8 +222,8 @@ static char *cloth_text(const struct bench_scene *scene, uint64_t springs)
                        damping, damping);
 }
 
-// Layers of cells of 2 mm, 1.2 mm apart, where the thickness of 1 mm makes them touch; each is turned
-// a little, so that edges are not parallel.
+// Layers of cells of 2 mm, 1.2 mm apart, where the thickness of 1 mm makes them touch; each is
+// turned a little, so that edges are not parallel.
 static char *layers_text(const struct bench_scene *scene, uint64_t springs)
 {
     enum { LAYERS = 10 };

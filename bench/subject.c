@@ -109,8 +109,8 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-// Whether one solver serves both subjects: the stage may differ, and the number of threads, which is that
-// of the other ranks too.
+// Whether one solver serves both subjects: the stage may differ, and the number of threads, which
+// is that of the other ranks too.
 static bool same_solver(const struct subject *a, const struct subject *b)
 {
     return a->scene == b->scene && same_text(a->path, b->path) && a->springs == b->springs &&

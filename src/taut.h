@@ -189,10 +189,10 @@ TAUT_API taut_status taut_solver_restore_memory(const taut_scene *scene, const v
 // began. After TAUT_ERROR_MEMORY (contact, whose lists grow) it is that of no step: steps and
 // checkpoints are refused from then on, and the run is continued from an older one by another
 // solver. Divergence is checked after every 16th step of the run and after the last planned one,
-// however steps are divided among calls; if values are not finite at the end of a call, or the kinetic
-// energy is a hundred times what a check allows, it continues to the next of these steps, which
-// reports that. A collapse ends the run at the first step whose state leaves gas no volume, or with
-// the step within which forces find none, and does not depend on the division either.
+// however steps are divided among calls; if values are not finite at the end of a call, or the
+// kinetic energy is a hundred times what a check allows, it continues to the next of these steps,
+// which reports that. A collapse ends the run at the first step whose state leaves gas no volume,
+// or with the step within which forces find none, and does not depend on the division either.
 TAUT_API taut_status taut_solver_step(taut_solver *solver, uint64_t steps, taut_error *error);
 
 typedef struct taut_energy {
@@ -244,8 +244,8 @@ typedef enum taut_contact_friction {
 
 // A place at which two surfaces touch: a node and a triangle or two edges, of bodies or of a mesh
 // collider (key `contact` of a scene); or a surface and a plane, sphere or room with `response:
-// contact`; or a node and a collider with `response: penalty`. Colliders with `response: project` exert
-// no forces and have none.
+// contact`; or a node and a collider with `response: penalty`. Colliders with `response: project`
+// exert no forces and have none.
 typedef struct taut_contact_point {
     double point[3];    // m: halfway between the two nearest points
     double normal[3];   // unit, towards `body` (that of the node, or of one of the edges)
@@ -255,18 +255,19 @@ typedef struct taut_contact_point {
     ptrdiff_t other;    // the body that it touches, which may be the same; -1: a collider
     ptrdiff_t collider; // its index in the scene's list; -1: none
     taut_contact_friction friction;
-    // N, of friction on `body`, along the surface: by the springs of its memory and the velocities of the
-    // present state, with which the next step of an explicit integrator begins (implicit ones and xpbd act
-    // by the end of their steps). 0 without friction, and as long as a contact between surfaces has no
-    // memory, in the state in which it begins. On the parts of a triangle that touches a sphere it acts at
-    // the corners, in proportion to what the triangle presses on them.
+    // N, of friction on `body`, along the surface: by the springs of its memory and the velocities
+    // of the present state, with which the next step of an explicit integrator begins (implicit
+    // ones and xpbd act by the end of their steps). 0 without friction, and as long as a contact
+    // between surfaces has no memory, in the state in which it begins. On the parts of a triangle
+    // that touches a sphere it acts at the corners, in proportion to what the triangle presses on
+    // them.
     double friction_force[3];
 } taut_contact_point;
 
-// Lists what touches in the present state, which does not change. *count is the number of all contact
-// points; the first of them, at most `capacity`, are written to `points` (NULL if that is 0). Their
-// order, like everything else, does not depend on the number of threads. Costs about as much as two
-// steps' contact. TAUT_ERROR_MEMORY.
+// Lists what touches in the present state, which does not change. *count is the number of all
+// contact points; the first of them, at most `capacity`, are written to `points` (NULL if that is
+// 0). Their order, like everything else, does not depend on the number of threads. Costs about as
+// much as two steps' contact. TAUT_ERROR_MEMORY.
 TAUT_API taut_status taut_solver_get_contact_points(taut_solver *solver, size_t capacity,
                                                     taut_contact_point *points, uint64_t *count,
                                                     taut_error *error);
@@ -292,19 +293,19 @@ TAUT_API taut_status taut_solver_set_sphere(taut_solver *solver, size_t collider
                                             const double centre[3], const double velocity[3],
                                             taut_error *error);
 
-// Gives a sphere collider the velocity with which it reaches `target` in `duration` (s, above 0) from
-// its present position. It continues with that velocity until it is given another one. Friction,
-// impacts and the energy budget account for this motion of its surface; they do not where
+// Gives a sphere collider the velocity with which it reaches `target` in `duration` (s, above 0)
+// from its present position. It continues with that velocity until it is given another one.
+// Friction, impacts and the energy budget account for this motion of its surface; they do not where
 // taut_solver_set_sphere places a sphere elsewhere.
 TAUT_API taut_status taut_solver_set_sphere_target(taut_solver *solver, size_t collider,
                                                    const double target[3], double duration,
                                                    taut_error *error);
 
-// Places a mesh collider (by its index in the scene's list of colliders): `translate` is that of the
-// scene (m), and the velocity (m/s) adds to that of its motion there. Refused
-// (TAUT_ERROR_ARGUMENT) where it would cross or, with `sides: outside`, enclose the surface of a body, or
-// come nearer to one than a twentieth of the thickness of contact. The energy budget does not account
-// for such a change of place.
+// Places a mesh collider (by its index in the scene's list of colliders): `translate` is that of
+// the scene (m), and the velocity (m/s) adds to that of its motion there. Refused
+// (TAUT_ERROR_ARGUMENT) where it would cross or, with `sides: outside`, enclose the surface of a
+// body, or come nearer to one than a twentieth of the thickness of contact. The energy budget does
+// not account for such a change of place.
 TAUT_API taut_status taut_solver_set_mesh(taut_solver *solver, size_t collider,
                                           const double translate[3], const double velocity[3],
                                           taut_error *error);
@@ -344,8 +345,8 @@ TAUT_API ptrdiff_t taut_solver_find_material(const taut_solver *solver, size_t b
                                              const char *kind);
 
 // N/m, at least 0, and above 0 for oscillators and pendulums; not for law rigid. Unsupported if a
-// body moves by a formula (model: closed_form and the like), or has `elastic` or `fabric`, from which
-// all its constants follow: set these.
+// body moves by a formula (model: closed_form and the like), or has `elastic` or `fabric`, from
+// which all its constants follow: set these.
 TAUT_API taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body, size_t material,
                                                double stiffness, taut_error *error);
 
@@ -354,8 +355,8 @@ TAUT_API taut_status taut_solver_set_stiffness(taut_solver *solver, size_t body,
 TAUT_API taut_status taut_solver_set_damping(taut_solver *solver, size_t body, size_t material,
                                              double damping, taut_error *error);
 
-// How a body with `elastic` or `fabric` is damped (docs/materials.md): by one of these at most, all at
-// least 0.
+// How a body with `elastic` or `fabric` is damped (docs/materials.md): by one of these at most, all
+// at least 0.
 typedef struct taut_material_damping {
     double ratio;     // of the critical damping of each spring and element
     double stiffness; // s, Rayleigh's: damping over stiffness of each spring and element
@@ -381,10 +382,10 @@ typedef struct taut_fabric {
 } taut_fabric;
 
 // Springs, with smaller constants on the boundary, areas, volumes, bending and damping follow.
-// TAUT_ERROR_ARGUMENT also for what the network of the body cannot represent, with the reason, as for
-// a scene. Unsupported if the body has no `elastic` (`fabric`), and if it was created without any
-// elements and needs some now: a lattice with a Poisson's ratio of 1/4, or a fabric without bending,
-// twist and area.
+// TAUT_ERROR_ARGUMENT also for what the network of the body cannot represent, with the reason, as
+// for a scene. Unsupported if the body has no `elastic` (`fabric`), and if it was created without
+// any elements and needs some now: a lattice with a Poisson's ratio of 1/4, or a fabric without
+// bending, twist and area.
 TAUT_API taut_status taut_solver_get_elastic(const taut_solver *solver, size_t body,
                                              taut_elastic *elastic, taut_error *error);
 TAUT_API taut_status taut_solver_set_elastic(taut_solver *solver, size_t body,

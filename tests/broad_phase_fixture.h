@@ -46,8 +46,9 @@ struct search_result {
 struct search_result search_f32(const struct search *search);
 struct search_result search_f64(const struct search *search);
 
-// Lower bounds of the distance of two flat blocks of cells of 7 mm, one above the other, which lie at an
-// angle to the axes, shifted by 3 cells against each other: from their nodes, and from their frames.
+// Lower bounds of the distance of two flat blocks of cells of 7 mm, one above the other, which lie
+// at an angle to the axes, shifted by 3 cells against each other: from their nodes, and from their
+// frames.
 struct separations {
     double by_nodes, by_frames;
 };

@@ -168,8 +168,8 @@ static double square_of(const struct team_work *team, const struct pair_candidat
     return (double)closest_of(&nodes, group, false, &parallel).square;
 }
 
-// Where a kernel hands out those that touch: by then their forces, found again one candidate at a time, have
-// been added, and no others.
+// Where a kernel hands out those that touch: by then their forces, found again one candidate at a
+// time, have been added, and no others.
 struct handed_out {
     const struct team_work *team;
     const struct pair_candidates *pair;
@@ -277,8 +277,8 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
     check_handing_out(team, listed, pair, &barrier, touching);
 }
 
-// What kernels have chosen; `extra` is farther than the limit, which may be so where the distance of
-// slivers, found for one at a time, is too large.
+// What kernels have chosen; `extra` is farther than the limit, which may be so where the distance
+// of slivers, found for one at a time, is too large.
 struct choice {
     size_t kept, extra;
     size_t between;      // pairs for which check_mark has been called
@@ -300,8 +300,8 @@ static double square_from_edge(const double p[3], const double a[3], const doubl
     return square;
 }
 
-// The square of the distance of edges p0 p1 and p2 p3 in double: at an end of one of them, or between the
-// lines. Lines that are parallel but for rounding have no nearest points.
+// The square of the distance of edges p0 p1 and p2 p3 in double: at an end of one of them, or
+// between the lines. Lines that are parallel but for rounding have no nearest points.
 static double square_of_edges(const double p[4][3])
 {
     double dd = 0, ee = 0, de = 0, dr = 0, er = 0, square = 0;
@@ -329,8 +329,8 @@ static double square_of_edges(const double p[4][3])
     return fmin(ends, square);
 }
 
-// That of nearly parallel edges, and how much it changes along them, m2: they turn by their sine over half of
-// their length. False: others.
+// That of nearly parallel edges, and how much it changes along them, m2: they turn by their sine
+// over half of their length. False: others.
 static bool parallel_square(const struct team_work *team, const struct pair_candidates *pair,
                             int group, uint16_t code, double *square, double *change)
 {
@@ -402,8 +402,8 @@ static void check_separations(const struct team_work *team, const struct pair_ca
                  found.by_frames, distance);
 }
 
-// Edges that are nearer than the points that are found for them are marked up to their true distance:
-// number i of the candidates, of edges.
+// Edges that are nearer than the points that are found for them are marked up to their true
+// distance: number i of the candidates, of edges.
 static void check_mark(const struct team_work *team, const struct listed_pair *pair, int i,
                        double square)
 {

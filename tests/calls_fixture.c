@@ -8,8 +8,8 @@
 
 enum { SOLVERS = 3, POINTS = 64 };
 
-// Small, and together with every integrator of its own kind and everything that can be set. dt: auto is
-// where solvers keep most between calls.
+// Small, and together with every integrator of its own kind and everything that can be set. dt:
+// auto is where solvers keep most between calls.
 static const char *const scenes[] = {
     "precision: double\nsimulation: {integrator: rk4, dt: auto, duration: 50}\n"
     "bodies:\n"
@@ -292,8 +292,8 @@ static const char *read_results(struct calls *calls)
     }
 }
 
-// The third solver := one restored from the first. All are saved: what was set takes effect then, and
-// dt: auto may follow two changes by another dt than both at once.
+// The third solver := one restored from the first. All are saved: what was set takes effect then,
+// and dt: auto may follow two changes by another dt than both at once.
 static const char *restore(struct calls *calls)
 {
     void *bytes[SOLVERS] = {NULL};
@@ -319,7 +319,8 @@ static const char *restore(struct calls *calls)
     return difference;
 }
 
-// Constants that were set take effect in the next step, dt: auto with them: only then are solvers compared.
+// Constants that were set take effect in the next step, dt: auto with them: only then are solvers
+// compared.
 static const char *step(struct calls *calls)
 {
     const uint64_t steps = 1 + below(&calls->input, 40);

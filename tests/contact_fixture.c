@@ -58,8 +58,8 @@ vec3 nearest_on_side(vec3 p, vec3 a, vec3 b)
     return vec3_add(a, vec3_scale(fmin(1, fmax(0, t)), along));
 }
 
-// m: the foot of the perpendicular, if it is on the same side of each edge as the corner opposite, and
-// otherwise the sides.
+// m: the foot of the perpendicular, if it is on the same side of each edge as the corner opposite,
+// and otherwise the sides.
 static double distance_from_triangle(vec3 p, const vec3 t[3])
 {
     const vec3 normal = vec3_cross(vec3_subtract(t[1], t[0]), vec3_subtract(t[2], t[0]));

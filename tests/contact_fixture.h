@@ -1,12 +1,13 @@
-// For tests of contact between surfaces: the triangles of a scene, whether any of them cross, counted
-// by the exact checker, and momentum.
+// For tests of contact between surfaces: the triangles of a scene, whether any of them cross,
+// counted by the exact checker, and momentum.
 #ifndef TAUT_TESTS_CONTACT_FIXTURE_H
 #define TAUT_TESTS_CONTACT_FIXTURE_H
 
 #include "physics.h"
 
-// Two sheets, the upper one of which flies or falls onto the other: precision, integrator, dt, gravity,
-// thickness, nodes of the upper one, its velocity, nodes of the lower one, and more keys of that.
+// Two sheets, the upper one of which flies or falls onto the other: precision, integrator, dt,
+// gravity, thickness, nodes of the upper one, its velocity, nodes of the lower one, and more keys
+// of that.
 #define SHEET_ON_SHEET                                                                             \
     "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"                         \
     "environment: {gravity: [0, " NUM ", 0]}\ncontact: {thickness: " NUM "}\n"                     \
@@ -34,8 +35,8 @@ uint64_t crossings_of(taut_solver *solver, const struct everything *all);
 // The sum of those of so many frames, this many steps apart. Destroys the solver.
 uint64_t crossings_in_run(taut_solver *solver, int frames, uint64_t apart);
 
-// The point of a line between two others that is nearest to p; and the distance of p from the nearest
-// triangle. By other formulas than those of the library.
+// The point of a line between two others that is nearest to p; and the distance of p from the
+// nearest triangle. By other formulas than those of the library.
 vec3 nearest_on_side(vec3 p, vec3 a, vec3 b);
 double triangle_distance(const taut_solver *solver, const struct everything *all, vec3 p);
 

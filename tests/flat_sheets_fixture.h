@@ -1,5 +1,5 @@
-// The windows of flat sheets (contact/flat_sheets.h) of a solver in double precision, for positions that a
-// test has put.
+// The windows of flat sheets (contact/flat_sheets.h) of a solver in double precision, for positions
+// that a test has put.
 #ifndef TAUT_TESTS_FLAT_SHEETS_FIXTURE_H
 #define TAUT_TESTS_FLAT_SHEETS_FIXTURE_H
 

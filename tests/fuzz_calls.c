@@ -1,5 +1,5 @@
-// libFuzzer: any sequence of calls of taut.h (calls_fixture.h). Any number of threads and a solver that
-// was restored from a checkpoint must agree.
+// libFuzzer: any sequence of calls of taut.h (calls_fixture.h). Any number of threads and a solver
+// that was restored from a checkpoint must agree.
 #include "calls_fixture.h"
 
 #include <stdio.h>

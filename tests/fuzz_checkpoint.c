@@ -1,7 +1,7 @@
-// libFuzzer: any alteration of a checkpoint of one of two small scenes (the second bit of the input's
-// length decides). It must be refused with a sentence, or restored and stepped. The checksums of
-// altered parts are made right again, since no fuzzer finds them; an input whose length is odd keeps
-// them wrong.
+// libFuzzer: any alteration of a checkpoint of one of two small scenes (the second bit of the
+// input's length decides). It must be refused with a sentence, or restored and stepped. The
+// checksums of altered parts are made right again, since no fuzzer finds them; an input whose
+// length is odd keeps them wrong.
 #include "taut.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
-// libFuzzer: any bytes as the manifest of a run's folder. Reading must refuse it with a sentence, or
-// list names of files in the folder alone; and a manifest that a run which begins again has replaced
-// lists the same files.
+// libFuzzer: any bytes as the manifest of a run's folder. Reading must refuse it with a sentence,
+// or list names of files in the folder alone; and a manifest that a run which begins again has
+// replaced lists the same files.
 //
 // mkdtemp() is a function of POSIX 2008.
 #define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)

@@ -1,5 +1,5 @@
-// libFuzzer: a frame in pieces (.pvtp) whose numbers or bytes are altered. The reader must refuse it, or
-// read every value of the whole frame that it declares.
+// libFuzzer: a frame in pieces (.pvtp) whose numbers or bytes are altered. The reader must refuse
+// it, or read every value of the whole frame that it declares.
 //
 // mkdtemp() is a function of POSIX 2008.
 #define _DEFAULT_SOURCE // NOLINT(bugprone-reserved-identifier)
@@ -59,7 +59,8 @@ static void make_folder(void)
         abort();
 }
 
-// Alterations of 4 bytes each: what, of which piece or file, where, and a byte. First those of numbers.
+// Alterations of 4 bytes each: what, of which piece or file, where, and a byte. First those of
+// numbers.
 enum { NODE, LINE, FACE, NUMBERS, BYTE = NUMBERS, TAIL, KINDS };
 
 static void alter_numbers(const uint8_t *data, size_t size, struct cut *cuts)

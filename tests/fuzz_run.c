@@ -21,8 +21,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// A body, frames of every kind, rows of probes, and the checkpoint of the end, from which the run is
-// continued to 12 steps.
+// A body, frames of every kind, rows of probes, and the checkpoint of the end, from which the run
+// is continued to 12 steps.
 static const char scene_text[] =
     "precision: double\nsimulation: {integrator: verlet, dt: 0.001, steps: 6}\n"
     "bodies: [{name: r, type: rope, from: [0,0,0], to: [1,0,0], nodes: 4, node_mass: 0.1,\n"

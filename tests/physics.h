@@ -62,8 +62,8 @@ double *all_positions(const taut_solver *solver);
 // force.
 void assert_same_forces(taut_solver *expected, taut_solver *solver, double tolerance);
 
-// Asserts that `grid` computes its only body as a grid, and in two steps the forces, the energies and
-// the power of the damping of `expected`; that power is 0 unless it is `damped`.
+// Asserts that `grid` computes its only body as a grid, and in two steps the forces, the energies
+// and the power of the damping of `expected`; that power is 0 unless it is `damped`.
 void assert_grid_agrees(taut_solver *expected, taut_solver *grid, bool damped);
 
 // Asserts that only the forces on nodes 0 and 1 differ between a body and the same one without the
@@ -105,13 +105,13 @@ void put_velocity(taut_solver *solver, uint64_t node, vec3 velocity);
 // The present rest length of a spring (builder order) of a double precision solver.
 double rest_length_of(const taut_solver *solver, uint64_t spring);
 
-// Asserts that the nodes of `solver` are where those of `expected` are, to `part` of the longest path
-// of a node of `expected` since `start`.
+// Asserts that the nodes of `solver` are where those of `expected` are, to `part` of the longest
+// path of a node of `expected` since `start`.
 void assert_moves_alike(const taut_solver *expected, const taut_solver *start,
                         const taut_solver *solver, double part);
 
-// Asserts that keep_velocity multiplies every velocity after the step of this integrator: free motion
-// is then a geometric series.
+// Asserts that keep_velocity multiplies every velocity after the step of this integrator: free
+// motion is then a geometric series.
 void assert_velocity_is_scaled(const char *integrator);
 
 // A number in [-1, 1) from a fixed sequence; advances `seed`.

@@ -16,8 +16,8 @@ taut_solver *slope_solver(struct slope it);
 
 double way_between(vec3 a, vec3 b); // m
 
-// a = g (sin - mu cos), from three positions in `duration` (s), when the spring of the contact has been
-// stretched, m/s2.
+// a = g (sin - mu cos), from three positions in `duration` (s), when the spring of the contact has
+// been stretched, m/s2.
 double measured_acceleration(struct slope slope, double duration);
 
 #endif

@@ -144,8 +144,8 @@ static void test_auto_step_follows_the_pump(void **state)
     free(both);
 }
 
-// Faces of soft springs that grow in the wind limit the step within a few steps, long before the next
-// evaluation of the bound at a fixed interval: these runs diverged after 16 to 400 steps.
+// Faces of soft springs that grow in the wind limit the step within a few steps, long before the
+// next evaluation of the bound at a fixed interval: these runs diverged after 16 to 400 steps.
 static void test_auto_step_follows_growing_faces(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// The guaranteed bound of the critical step: never above the computed value, whatever forces act, and
-// not far below it.
+// The guaranteed bound of the critical step: never above the computed value, whatever forces act,
+// and not far below it.
 #include "physics.h"
 
 #include <math.h>

@@ -591,8 +591,8 @@ static void random_axes(uint64_t *seed, vec3 axes[3])
     axes[2] = vec3_cross(axes[0], axes[1]);
 }
 
-// Puts the sheet, x along u and z along v, bent to a cylinder or folded along a line, sheared, stretched,
-// rough and turned; all of that is stronger with `strength`.
+// Puts the sheet, x along u and z along v, bent to a cylinder or folded along a line, sheared,
+// stretched, rough and turned; all of that is stronger with `strength`.
 static void deform_sheet(struct scene *scene, bool folded, double strength, uint64_t *seed)
 {
     const double angle = PI * next_random(seed), along[2] = {cos(angle), sin(angle)};
@@ -665,7 +665,8 @@ static void test_flat_sheets_are_out_of_reach(void **state)
     check_flat_sheet("[50, 6]", 0.004, &seed); // two tiles
 }
 
-// Surfaces that cannot be flat, or are so thick that they touch themselves at the least deformation.
+// Surfaces that cannot be flat, or are so thick that they touch themselves at the least
+// deformation.
 static void test_sheets_without_windows(void **state)
 {
     (void)state;

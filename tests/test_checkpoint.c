@@ -190,8 +190,8 @@ static void test_reading(void **state)
         }
 }
 
-// A spring whose ends a wall brings together yields to a length of 0, which is not as built: what it lost was counted
-// again. On a grid and listed.
+// A spring whose ends a wall brings together yields to a length of 0, which is not as built: what
+// it lost was counted again. On a grid and listed.
 static void test_springs_that_yield_to_nothing(void **state)
 {
     (void)state;
@@ -547,8 +547,8 @@ static void test_made_up(void **state)
     taut_scene_destroy(scene);
 }
 
-// Where the weights of the bound that dt: auto follows lie in a checkpoint of a scene of that kernel;
-// 0: it has none.
+// Where the weights of the bound that dt: auto follows lie in a checkpoint of a scene of that
+// kernel; 0: it has none.
 static size_t find_weights(taut_scene *scene, taut_kernel kernel, struct saved *saved)
 {
     const taut_config config = {.threads = 1, .kernel = kernel};

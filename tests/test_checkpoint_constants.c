@@ -217,8 +217,8 @@ static void test_all_setters_are_here(void **state)
 }
 
 // Everything that a setter changes: gas that is being pumped in, springs that yield and break, on
-// grids, packed and listed, of materials and masses of their own; elements of every kind; contacts of
-// both responses, and a mesh collider, out of reach.
+// grids, packed and listed, of materials and masses of their own; elements of every kind; contacts
+// of both responses, and a mesh collider, out of reach.
 static const char *const setting_text =
     "contact: {self: false, between: false, thickness: 0.0001, stiffness: 50}\n"
     "precision: %s\nsimulation: {integrator: %s, dt: %s, duration: 9}\n"

@@ -1,7 +1,7 @@
-// Runs with contact that are continued from a checkpoint at any step, to the bit: lists of candidates are
-// made again for the positions of the checkpoint, at other times than those of the run that has written
-// it, and steps that move nodes by a thickness or more are cut all the same. Also where colliders with
-// `response: project` move nodes after that.
+// Runs with contact that are continued from a checkpoint at any step, to the bit: lists of
+// candidates are made again for the positions of the checkpoint, at other times than those of the
+// run that has written it, and steps that move nodes by a thickness or more are cut all the same.
+// Also where colliders with `response: project` move nodes after that.
 #include "checkpoint_fixture.h"
 #include "contact_fixture.h"
 
@@ -35,8 +35,9 @@ struct impact {
     "colliders:\n"                                                                                 \
     "  - {type: sphere, radius: 0.05, velocity: [0.5, 5, 0], response: project}\n"
 
-// Each of them has had steps from which a run continued with another motion, as found by trying scenes at
-// random: cuts began where lists had been made, or went by candidates that only wide lists had.
+// Each of them has had steps from which a run continued with another motion, as found by trying
+// scenes at random: cuts began where lists had been made, or went by candidates that only wide
+// lists had.
 static const struct impact IMPACTS[] = {
     {"two cloths in a room",
      "precision: mixed\n"
@@ -139,7 +140,8 @@ static const struct impact IMPACTS[] = {
     {"two balls before a sphere that projects", PUSHED_BALLS("velocity_verlet", "mixed"), 46, 60},
 };
 
-// The run is saved at each of these steps, and all that it remembers at its end is what a run from each has.
+// The run is saved at each of these steps, and all that it remembers at its end is what a run from
+// each has.
 static void test_impacts(void **state)
 {
     (void)state;
@@ -187,8 +189,8 @@ static taut_solver *falling_balls(const char *integrator, const char *precision,
     return solver_from(scene_of("%s", text), options);
 }
 
-// The projection comes after the cut of explicit steps. Nothing passes through anything by it, nothing stays
-// inside a floor.
+// The projection comes after the cut of explicit steps. Nothing passes through anything by it,
+// nothing stays inside a floor.
 static void test_projection_moves_nothing_through_surfaces(void **state)
 {
     (void)state;
@@ -219,8 +221,8 @@ static void test_projection_moves_nothing_through_surfaces(void **state)
             }
 }
 
-// With a quarter of these steps the budget closes to less than one percent of what is exchanged, as what the
-// projection takes to where motion is cut is counted.
+// With a quarter of these steps the budget closes to less than one percent of what is exchanged, as
+// what the projection takes to where motion is cut is counted.
 static void test_the_budget_of_projection_closes(void **state)
 {
     (void)state;
@@ -287,7 +289,8 @@ static void assert_pushed_apart(const char *text, int steps, uint64_t least_cuts
     taut_solver_destroy(solver);
 }
 
-// A sphere that moves comes to where nodes started: what it pushes is cut in the frame of its motion.
+// A sphere that moves comes to where nodes started: what it pushes is cut in the frame of its
+// motion.
 static void test_a_projecting_sphere_that_moves_leaves_a_way(void **state)
 {
     (void)state;
@@ -309,7 +312,8 @@ static void test_a_projecting_sphere_that_moves_leaves_a_way(void **state)
         assert_pushed_apart(balls[i].scene, 90, 30, balls[i].name);
 }
 
-// Parts of ways around a sphere end inside it, and this finds no end if nodes are moved out each time.
+// Parts of ways around a sphere end inside it, and this finds no end if nodes are moved out each
+// time.
 static void test_a_way_around_a_projecting_sphere_ends_before_it(void **state)
 {
     (void)state;

@@ -482,8 +482,8 @@ static void info_prints_a_table_for_people(void **state)
     outcome_free(&outcome);
 }
 
-// A stiffness of contact for which dt is too long causes a warning at its section: a node of 0.1 kg with
-// the curvature 4 k = 4000 N/m allows 0.01 s.
+// A stiffness of contact for which dt is too long causes a warning at its section: a node of 0.1 kg
+// with the curvature 4 k = 4000 N/m allows 0.01 s.
 static void a_stiffness_of_contact_beyond_dt_is_reported(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-// The energy balance in the summary of taut run: whether it closes, and what is named where it does not.
+// The energy balance in the summary of taut run: whether it closes, and what is named where it does
+// not.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -173,9 +174,9 @@ static const char *const all_integrators[] = {"symplectic_euler",
                                               "implicit_midpoint"};
 enum { INTEGRATORS = sizeof all_integrators / sizeof all_integrators[0] };
 
-// A node that a drive moves is pulled by a yielding spring with the mean force of a step, of which the
-// forces at both ends of the step lack a part. With xpbd and both methods of implicit steps the lack
-// was the same.
+// A node that a drive moves is pulled by a yielding spring with the mean force of a step, of which
+// the forces at both ends of the step lack a part. With xpbd and both methods of implicit steps the
+// lack was the same.
 static void the_balance_of_driven_springs_that_yield_closes(void **state)
 {
     (void)state;
@@ -195,8 +196,9 @@ static void the_balance_of_driven_springs_that_yield_closes(void **state)
                           "/ 1000, d[2]\n");
 }
 
-// keep_velocity multiplies velocities after each step, whose forces at its end had those before; the
-// power of a force that depends on a velocity relative to something that moves is known to order 1.
+// keep_velocity multiplies velocities after each step, whose forces at its end had those before;
+// the power of a force that depends on a velocity relative to something that moves is known to
+// order 1.
 static void the_balance_with_keep_velocity_closes(void **state)
 {
     (void)state;
@@ -344,8 +346,9 @@ static void the_balance_of_many_modes_closes(void **state)
     outcome_free(&without);
 }
 
-// Cuts of implicit steps go back to energies that these had before, which steps have lost by implicit Euler:
-// `truncation` below 0 and as much more of the residual, of which a smaller dt leaves little.
+// Cuts of implicit steps go back to energies that these had before, which steps have lost by
+// implicit Euler: `truncation` below 0 and as much more of the residual, of which a smaller dt
+// leaves little.
 static void implicit_cuts_give_back_what_steps_lose(void **state)
 {
     (void)state;
@@ -371,8 +374,8 @@ static void implicit_cuts_give_back_what_steps_lose(void **state)
     outcome_free(&outcome);
 }
 
-// If the balance does not close, the summary reports this and names the cause, numerical damping; or
-// it reports that the steps are too coarse to judge.
+// If the balance does not close, the summary reports this and names the cause, numerical damping;
+// or it reports that the steps are too coarse to judge.
 static void the_summary_names_what_is_missing(void **state)
 {
     (void)state;
@@ -424,9 +427,9 @@ static void the_balance_at_a_terminal_speed_closes(void **state)
     }
 }
 
-// What lowers the order of a balance, or is left by rounding, counts in the verdict: a wind on nodes
-// is not in the tangent, so that one linear system a step leaves an error of order 1; and Verlet
-// makes velocities of rounded positions.
+// What lowers the order of a balance, or is left by rounding, counts in the verdict: a wind on
+// nodes is not in the tangent, so that one linear system a step leaves an error of order 1; and
+// Verlet makes velocities of rounded positions.
 static void the_balance_knows_order_and_rounding(void **state)
 {
     (void)state;
@@ -458,9 +461,9 @@ static void the_balance_knows_order_and_rounding(void **state)
     outcome_free(&outcome);
 }
 
-// In precision mixed a scene far from the origin is judged as one near it: its coordinates count from
-// its own middle, and heights are as in double. A body at rest closes, and names no integrator as
-// the cause of rounding.
+// In precision mixed a scene far from the origin is judged as one near it: its coordinates count
+// from its own middle, and heights are as in double. A body at rest closes, and names no integrator
+// as the cause of rounding.
 static void the_balance_of_mixed_precision_is_judged_near_the_origin(void **state)
 {
     (void)state;
@@ -507,8 +510,8 @@ static void the_balance_of_mixed_precision_is_judged_near_the_origin(void **stat
     }
 }
 
-// Rounding strains elements as it does springs, which spheres of a material have none of. Without them,
-// balances of bodies at rest did not close.
+// Rounding strains elements as it does springs, which spheres of a material have none of. Without
+// them, balances of bodies at rest did not close.
 static void the_balance_of_elements_at_rest_closes(void **state)
 {
     (void)state;

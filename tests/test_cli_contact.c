@@ -22,8 +22,8 @@ static void assert_no_warning(const char *command)
     outcome_free(&outcome);
 }
 
-// Two sheets of 9 x 9 nodes and a plane, each at so many thicknesses of 0.01 m from the next, and more keys of
-// the scene.
+// Two sheets of 9 x 9 nodes and a plane, each at so many thicknesses of 0.01 m from the next, and
+// more keys of the scene.
 static void write_layers(double apart, const char *more)
 {
     char text[1200];
@@ -73,8 +73,8 @@ static void what_is_built_one_thickness_apart_is_reported(void **state)
     assert_no_warning("taut check layers.yaml");
 }
 
-// A state that cuts have left at a fiftieth of the thickness, or half of it, is one to start from; what a scene
-// builds there is not.
+// A state that cuts have left at a fiftieth of the thickness, or half of it, is one to start from;
+// what a scene builds there is not.
 static void a_state_that_cuts_leave_is_accepted(void **state)
 {
     (void)state;
@@ -152,8 +152,8 @@ static void a_thickness_that_is_advised_is_accepted(void **state)
     outcome_free(&outcome);
 }
 
-// Cells of 20 mm have triangles that are 14.1 mm high, which contact does not reach across below a thickness of
-// 9.43 mm.
+// Cells of 20 mm have triangles that are 14.1 mm high, which contact does not reach across below a
+// thickness of 9.43 mm.
 static void a_body_that_may_pass_through_itself_is_reported(void **state)
 {
     (void)state;
@@ -210,8 +210,8 @@ static void contact_without_surfaces_is_reported(void **state)
     assert_no_warning("taut check layers.yaml");
 }
 
-// Triangles without an area: three corners on a line, which a reader of meshes has no reason to refuse, and two
-// at the same place.
+// Triangles without an area: three corners on a line, which a reader of meshes has no reason to
+// refuse, and two at the same place.
 static void meshes_that_do_not_do_what_they_seem_to_are_reported(void **state)
 {
     (void)state;
@@ -275,8 +275,9 @@ static void what_relax_has_moved_is_reported(void **state)
     outcome_free(&whole);
 }
 
-// What a sphere pushes is cut in the frame of its motion, which takes no momentum that nothing gets. A fast one
-// throws a ball into itself, where cuts take some; beside a body of much more momentum that is not worth a line.
+// What a sphere pushes is cut in the frame of its motion, which takes no momentum that nothing
+// gets. A fast one throws a ball into itself, where cuts take some; beside a body of much more
+// momentum that is not worth a line.
 static void momentum_that_cuts_take_is_told_where_it_matters(void **state)
 {
     (void)state;

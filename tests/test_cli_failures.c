@@ -223,8 +223,8 @@ static void sigterm_does_the_same(void **state)
     assert_interrupted("ended", "SIGTERM");
 }
 
-// While the scene is read, from a pipe that nothing is written to. SIGTERM (bit 14) is looked for among the
-// signals that the process catches, since it would end without a message before that.
+// While the scene is read, from a pipe that nothing is written to. SIGTERM (bit 14) is looked for
+// among the signals that the process catches, since it would end without a message before that.
 static void signals_before_the_first_step_end_a_run_with_a_message(void **state)
 {
     (void)state;
@@ -475,8 +475,8 @@ static void divergence_is_found_at_the_same_step_each_time(void **state)
 }
 
 // Two nodes that are thrown from one wall to the other: after one step it is certain that this is a
-// divergence, and after each second one they are at rest. Every run pauses after the first step, to see how
-// long it took, and that does not decide which rows it writes.
+// divergence, and after each second one they are at rest. Every run pauses after the first step, to
+// see how long it took, and that does not decide which rows it writes.
 static void rows_do_not_depend_on_where_a_diverging_run_pauses(void **state)
 {
     (void)state;

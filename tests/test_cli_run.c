@@ -385,8 +385,9 @@ static void implicit_steps_report_how_they_were_solved(void **state)
 #define STIFF_BAR  "type: lattice, nodes: [21, 3, 3], spacing: 0.01, pins: [left], elastic: "
 #define STIFF_BALL "type: sphere, radius: 0.3, subdivisions: 3, elastic: "
 
-// Single precision does not resolve the strain of steel under its own weight, nor does mixed; that of
-// rubber it does, and double precision both. Likewise of a membrane 0.6 m wide with edges of 0.07 m.
+// Single precision does not resolve the strain of steel under its own weight, nor does mixed; that
+// of rubber it does, and double precision both. Likewise of a membrane 0.6 m wide with edges of
+// 0.07 m.
 static void materials_too_stiff_for_the_precision_are_warned_of(void **state)
 {
     (void)state;
@@ -416,8 +417,8 @@ static void materials_too_stiff_for_the_precision_are_warned_of(void **state)
     }
 }
 
-// Elements are forces in xpbd, so that its dt has a limit, which is that of bending here: a run with
-// 1.2 times as much ends.
+// Elements are forces in xpbd, so that its dt has a limit, which is that of bending here: a run
+// with 1.2 times as much ends.
 static void xpbd_warns_beyond_the_limit_of_elements(void **state)
 {
     (void)state;
@@ -443,9 +444,9 @@ static void xpbd_warns_beyond_the_limit_of_elements(void **state)
     }
 }
 
-// Elements that soften springs make steps unstable that few iterations do not solve: no step is certain, and
-// the step that is tested, symplectic Euler's in each substep, is named. A lattice at rest keeps still with it,
-// and is thrown apart by ten times as much.
+// Elements that soften springs make steps unstable that few iterations do not solve: no step is
+// certain, and the step that is tested, symplectic Euler's in each substep, is named. A lattice at
+// rest keeps still with it, and is thrown apart by ten times as much.
 static void xpbd_names_the_step_tested_beside_elements_that_soften(void **state)
 {
     (void)state;

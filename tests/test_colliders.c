@@ -435,8 +435,8 @@ static void test_friction_of_rounded_nodes(void **state)
         }
 }
 
-// In precision mixed a node slides on as little as in double: the rounding of a step's motion lifted
-// it off the surface with explicit Euler (1.77 instead of 1.34 m/s).
+// In precision mixed a node slides on as little as in double: the rounding of a step's motion
+// lifted it off the surface with explicit Euler (1.77 instead of 1.34 m/s).
 static void test_friction_in_mixed_precision(void **state)
 {
     (void)state;
@@ -780,8 +780,8 @@ static taut_solver *chain_on_surface(const char *dt, double friction, double lig
         dt, light, friction);
 }
 
-// Friction counts in the limit node by node: strong friction of a light node that does not limit the
-// step leaves most of the limit of the heavy ones, whose friction does.
+// Friction counts in the limit node by node: strong friction of a light node that does not limit
+// the step leaves most of the limit of the heavy ones, whose friction does.
 static void test_friction_counts_node_by_node(void **state)
 {
     (void)state;

@@ -191,7 +191,8 @@ static void check_energy(taut_solver *solver, const struct everything *all, cons
     assert_near(energy_of(solver).contact, expected, tolerance * expected + 1e-12);
 }
 
-// Compares the energy with that of brute force again and again during a run; many contacts are made.
+// Compares the energy with that of brute force again and again during a run; many contacts are
+// made.
 static void check_energy_of_run(taut_solver *solver, int times, uint64_t steps, double tolerance)
 {
     struct everything all = everything_of(solver);
@@ -259,9 +260,9 @@ static void test_energy_of_long_bodies_is_that_of_brute_force(void **state)
                         quick() ? 10 : 30, 250, 1e-9);
 }
 
-// Strips of several tiles that move at very different speeds: one is at rest, one approaches it slowly,
-// and one flies through between them, turns and bends. A pair of blocks whose candidates were found too
-// late would be missing in the energy of some step.
+// Strips of several tiles that move at very different speeds: one is at rest, one approaches it
+// slowly, and one flies through between them, turns and bends. A pair of blocks whose candidates
+// were found too late would be missing in the energy of some step.
 #define SPEEDS                                                                                     \
     "contact: {thickness: 0.02, stiffness: 200}\n"                                                 \
     "bodies:\n"                                                                                    \
@@ -465,8 +466,8 @@ static void test_a_fast_ball_is_stopped(void **state)
             }
 }
 
-// The same of a ball that has been at rest for so long that nothing suggests that it moves: how far tiles
-// may have moved is known in every step.
+// The same of a ball that has been at rest for so long that nothing suggests that it moves: how far
+// tiles may have moved is known in every step.
 static void test_a_sudden_ball_is_stopped(void **state)
 {
     (void)state;
@@ -490,8 +491,8 @@ static void test_a_sudden_ball_is_stopped(void **state)
     }
 }
 
-// Cuts in every direction do not keep momentum, and count what they take: balls that meet at 300 m/s, many
-// thicknesses in a step. A run that is restored goes on counting.
+// Cuts in every direction do not keep momentum, and count what they take: balls that meet at 300
+// m/s, many thicknesses in a step. A run that is restored goes on counting.
 static void test_momentum_that_cuts_take_is_counted(void **state)
 {
     (void)state;
@@ -529,9 +530,9 @@ static void test_momentum_that_cuts_take_is_counted(void **state)
     }
 }
 
-// Steps of a multiple of the thickness: two cells that fly into each other, which lists find only at
-// the end of a step, and a sheet that falls onto one whose corners are held, where the plane between
-// two surfaces must not move past a node that does not.
+// Steps of a multiple of the thickness: two cells that fly into each other, which lists find only
+// at the end of a step, and a sheet that falls onto one whose corners are held, where the plane
+// between two surfaces must not move past a node that does not.
 static void test_long_steps_do_not_pass(void **state)
 {
     (void)state;
@@ -566,8 +567,9 @@ static void test_long_steps_do_not_pass(void **state)
             }
 }
 
-// A flat sheet one half of which is thrown through the other within a step: turned about the middle, and
-// twisted. Nothing is searched in a sheet that is flat, until the step shows that it is not any more.
+// A flat sheet one half of which is thrown through the other within a step: turned about the
+// middle, and twisted. Nothing is searched in a sheet that is flat, until the step shows that it is
+// not any more.
 static void test_a_flat_sheet_is_not_thrown_through_itself(void **state)
 {
     (void)state;
@@ -599,9 +601,9 @@ static void test_a_flat_sheet_is_not_thrown_through_itself(void **state)
         }
 }
 
-// Bodies that fall together onto a plane, farther in a step than they are apart: what the plane has stopped of
-// one is not there for the other one to pass, nor one side of a ball for the other side. Nothing was near as
-// long as they moved alike: surfaces crossed in each of these scenes.
+// Bodies that fall together onto a plane, farther in a step than they are apart: what the plane has
+// stopped of one is not there for the other one to pass, nor one side of a ball for the other side.
+// Nothing was near as long as they moved alike: surfaces crossed in each of these scenes.
 static void test_bodies_that_fall_together_do_not_pass_each_other(void **state)
 {
     (void)state;
@@ -677,8 +679,9 @@ static void test_the_budget_counts_what_is_cut(void **state)
     assert_true(residuals[1] < 0.01 * before);
 }
 
-// A sheet that lies on another one so heavily, and dampers so strong, that cuts carry it: what dampers would
-// take of the motion that is cut is no part of the budget. With it the residual was 5.8e-6 J.
+// A sheet that lies on another one so heavily, and dampers so strong, that cuts carry it: what
+// dampers would take of the motion that is cut is no part of the budget. With it the residual
+// was 5.8e-6 J.
 static void test_the_budget_counts_what_is_cut_with_strong_dampers(void **state)
 {
     (void)state;
@@ -704,10 +707,10 @@ static void test_the_budget_counts_what_is_cut_with_strong_dampers(void **state)
     taut_solver_destroy(solver);
 }
 
-// Cuts of what contact presses on nodes, step after step: a heavy ball in a light sheet, a lattice that a mesh
-// hits with steps as long as dt: auto allows, and one that hits a plane. Velocities of these integrators lag
-// behind positions by half a step, in which contact acts, too: without that the residuals are 0.34, 0.0095
-// and 0.04 of the energy that is exchanged.
+// Cuts of what contact presses on nodes, step after step: a heavy ball in a light sheet, a lattice
+// that a mesh hits with steps as long as dt: auto allows, and one that hits a plane. Velocities of
+// these integrators lag behind positions by half a step, in which contact acts, too: without that
+// the residuals are 0.34, 0.0095 and 0.04 of the energy that is exchanged.
 static void test_the_budget_counts_what_contact_presses_on(void **state)
 {
     (void)state;
@@ -765,11 +768,10 @@ static void test_the_budget_counts_what_contact_presses_on(void **state)
 
 // ---- The same bits
 
-// A run that diverges ends at the step in which that is certain: to cut the motion of nodes that pass
-// everything would take minutes.
-// Springs that press a body at rest on walls, so that each step is cut and takes back what it has moved: nothing
-// happens, and nothing is counted. The midpoint method, which is unstable without damping, makes motion of the
-// rounding of single precision.
+// A run that diverges ends at the step in which that is certain: to cut the motion of nodes that
+// pass everything would take minutes. Springs that press a body at rest on walls, so that each step
+// is cut and takes back what it has moved: nothing happens, and nothing is counted. The midpoint
+// method, which is unstable without damping, makes motion of the rounding of single precision.
 static void test_cuts_of_a_body_at_rest_count_nothing(void **state)
 {
     (void)state;
@@ -825,8 +827,8 @@ static void test_divergence_ends_at_once(void **state)
     }
 }
 
-// At ten times the critical step cuts hold the velocities of a ball that a cube pushes, while its springs
-// are stretched more and more.
+// At ten times the critical step cuts hold the velocities of a ball that a cube pushes, while its
+// springs are stretched more and more.
 static void test_divergence_that_cuts_hold_is_found(void **state)
 {
     (void)state;
@@ -843,9 +845,9 @@ static void test_divergence_that_cuts_hold_is_found(void **state)
     taut_solver_destroy(solver);
 }
 
-// At 1.2 times the largest stable step cuts hold a few times the energy of a body that moves at 3 or 10 m/s, of
-// two that meet, and of a sheet below which a mesh moves: less than these explain. Below that step, and where
-// the ball hits a floor at 20 m/s, nothing is found.
+// At 1.2 times the largest stable step cuts hold a few times the energy of a body that moves at 3
+// or 10 m/s, of two that meet, and of a sheet below which a mesh moves: less than these explain.
+// Below that step, and where the ball hits a floor at 20 m/s, nothing is found.
 static void test_divergence_is_found_however_fast_bodies_move(void **state)
 {
     (void)state;
@@ -910,8 +912,8 @@ static void test_bits_do_not_depend_on_the_machine(void **state)
     assert_same_hashes(hash_of_curtain, "double");
 }
 
-// A cloth that folds on the floor beside a ball with a barrier so soft that it is cuts that carry it; and
-// the energy that they take.
+// A cloth that folds on the floor beside a ball with a barrier so soft that it is cuts that carry
+// it; and the energy that they take.
 static uint64_t hash_of_cut_steps(const void *precision, const struct solver_options *options)
 {
     struct solver_options counting = *options;
@@ -971,8 +973,8 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
     }
 }
 
-// With steps so long that lists which are complete at their start are not at their stages. A restored run
-// makes its lists elsewhere.
+// With steps so long that lists which are complete at their start are not at their stages. A
+// restored run makes its lists elsewhere.
 static void test_stages_do_not_depend_on_when_lists_were_made(void **state)
 {
     (void)state;
@@ -1015,8 +1017,8 @@ static void test_stages_do_not_depend_on_when_lists_were_made(void **state)
 
 // ---- Memory
 
-// Lists grow during a run, when a sheet comes near another one that was far from it; where that fails, the
-// run ends with the error, and no sooner.
+// Lists grow during a run, when a sheet comes near another one that was far from it; where that
+// fails, the run ends with the error, and no sooner.
 static void test_a_run_ends_where_memory_runs_out(void **state)
 {
     (void)state;

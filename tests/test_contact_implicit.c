@@ -65,8 +65,8 @@ static taut_solver *curtain_of(const char *integrator, const char *precision,
 
 // ---- The tangent
 
-// A sheet above another one, which is turned, so that edges cross; no border is within reach of a node
-// beside it, so that all contacts are along the vertical.
+// A sheet above another one, which is turned, so that edges cross; no border is within reach of a
+// node beside it, so that all contacts are along the vertical.
 static taut_solver *sheets_of(double height)
 {
     return solver_of(
@@ -288,9 +288,9 @@ static void test_long_steps_do_not_pass(void **state)
             }
 }
 
-// A sphere that projects, and moves by two thicknesses in a step, pushes a sheet into another one, which a wall
-// stops: what is left of a step that is cut ends inside, and is counted. Without the wall no step is cut, and the
-// sphere is clear.
+// A sphere that projects, and moves by two thicknesses in a step, pushes a sheet into another one,
+// which a wall stops: what is left of a step that is cut ends inside, and is counted. Without the
+// wall no step is cut, and the sphere is clear.
 static void test_steps_that_leave_nodes_in_a_sphere_are_counted(void **state)
 {
     (void)state;
@@ -330,8 +330,8 @@ static void test_steps_that_leave_nodes_in_a_sphere_are_counted(void **state)
 
 // ---- What glides past without touching
 
-// A box of edges in all directions flies over a heavy sheet: its height above that, and its velocity across and
-// along.
+// A box of edges in all directions flies over a heavy sheet: its height above that, and its
+// velocity across and along.
 #define BOX_OVER_SHEET                                                                             \
     "precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"                         \
     "contact: {thickness: 0.002}\n"                                                                \
@@ -377,8 +377,9 @@ static void glides_on(taut_solver *solver, int steps, double dt)
     taut_solver_destroy(solver);
 }
 
-// In steps of two to five thicknesses, at heights of 1.1 to 4 thicknesses: edges pass above edges that
-// the lines beyond their ends cross, and come nearer to planes between them and what lies before them.
+// In steps of two to five thicknesses, at heights of 1.1 to 4 thicknesses: edges pass above edges
+// that the lines beyond their ends cross, and come nearer to planes between them and what lies
+// before them.
 static void test_what_glides_past_keeps_its_velocity(void **state)
 {
     (void)state;
@@ -394,8 +395,8 @@ static void test_what_glides_past_keeps_its_velocity(void **state)
         }
 }
 
-// How a box lands: at a gentle angle, and so that it would be five thicknesses below the sheet after a step, with
-// upright edges that would meet all edges there on the way along.
+// How a box lands: at a gentle angle, and so that it would be five thicknesses below the sheet
+// after a step, with upright edges that would meet all edges there on the way along.
 static const struct {
     double dt, speed; // m/s, across
     int steps;
@@ -486,8 +487,8 @@ static void test_the_budget_closes(void **state)
     taut_solver_destroy(solver);
 }
 
-// Steps so long that the motion is cut: what that takes, or stores, is in the budget, and the rest is
-// damped.
+// Steps so long that the motion is cut: what that takes, or stores, is in the budget, and the rest
+// is damped.
 static void test_the_budget_counts_what_is_cut(void **state)
 {
     (void)state;
@@ -571,8 +572,9 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
     }
 }
 
-// A ball whose gas throws its nodes farther in a step than their velocities would, through the reach of any
-// lists that were made for these: nothing of the run may depend on when lists were made.
+// A ball whose gas throws its nodes farther in a step than their velocities would, through the
+// reach of any lists that were made for these: nothing of the run may depend on when lists were
+// made.
 #define BURSTING                                                                                   \
     "contact: {thickness: 0.004%s}\n"                                                              \
     "bodies:\n"                                                                                    \

@@ -1,7 +1,7 @@
-// The list of what touches (contact/contact_points.c): against all pairs of nodes, edges and triangles,
-// whose distances are found here with other formulas, and against the forces on bodies; on shapes,
-// meshes and penalty colliders; whether friction holds; and that listing changes nothing, for any number of
-// threads.
+// The list of what touches (contact/contact_points.c): against all pairs of nodes, edges and
+// triangles, whose distances are found here with other formulas, and against the forces on bodies;
+// on shapes, meshes and penalty colliders; whether friction holds; and that listing changes
+// nothing, for any number of threads.
 #include "contact_fixture.h"
 
 #include <math.h>
@@ -354,8 +354,9 @@ static void test_nodes_in_penalty_colliders(void **state)
     taut_solver_destroy(solver);
 }
 
-// The forces of all contacts on the first body, friction included, and its weight and drag are the forces
-// on its nodes; friction is along the surface, and within the cone, on which contacts slide downwards.
+// The forces of all contacts on the first body, friction included, and its weight and drag are the
+// forces on its nodes; friction is along the surface, and within the cone, on which contacts slide
+// downwards.
 static void assert_friction(taut_solver *solver, const taut_contact_point *points, uint64_t count,
                             double coefficient)
 {
@@ -386,8 +387,8 @@ static void assert_friction(taut_solver *solver, const taut_contact_point *point
     assert_vector_near(sum, expected, 1e-7);
 }
 
-// A sheet on a slope, tan = 1/2, on a plane, a sphere, a mesh and another sheet: held with mu far above
-// 1/2 (nodes with little of the load may slide where others hold), sliding with less.
+// A sheet on a slope, tan = 1/2, on a plane, a sphere, a mesh and another sheet: held with mu far
+// above 1/2 (nodes with little of the load may slide where others hold), sliding with less.
 static void assert_slope(const char *collider, const char *bodies, double coefficient,
                          taut_contact_friction expected)
 {

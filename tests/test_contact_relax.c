@@ -16,8 +16,8 @@
     "4],\n"                                                                                        \
     "   mass: 0.1, stiffness: 100, velocity: [1, 2, 3]}\n"
 
-// Bodies that cross each other: balls, a ball and a sheet, jellies, three sheets of which two are the
-// same, a rope through a sheet.
+// Bodies that cross each other: balls, a ball and a sheet, jellies, three sheets of which two are
+// the same, a rope through a sheet.
 static const char *const tangles[] = {
     "- {name: a, type: sphere, center: [-0.04, 0, 0], radius: 0.05, subdivisions: 2, mass: 0.05,\n"
     "   springs: {edges: {stiffness: 300}}}\n"
@@ -60,7 +60,8 @@ static void test_crossing_surfaces_are_separated(void **state)
             struct solver_options options = {.config.threads = 3};
             taut_solver *threaded = solver_from(scene_of("%s", text), &options);
             solver = solver_of("%s", text);
-            // The sheets meet in nodes and edges, and the rope lies in its sheet with a node: they touch.
+            // The sheets meet in nodes and edges, and the rope lies in its sheet with a node: they
+            // touch.
             assert_true(i >= 3 || solver_surface_relaxed(solver).crossings > 0);
             assert_true(solver_surface_relaxed(solver).farthest < 0.1);
             assert_true(energy_of(solver).contact == 0); // beyond the range of the barrier
@@ -74,8 +75,8 @@ static void test_crossing_surfaces_are_separated(void **state)
         }
 }
 
-// What has been separated is continued with the bits of the run that was saved, although the bodies cross
-// in the scene.
+// What has been separated is continued with the bits of the run that was saved, although the bodies
+// cross in the scene.
 static void test_what_was_separated_is_continued(void **state)
 {
     (void)state;
@@ -98,8 +99,8 @@ static void test_what_was_separated_is_continued(void **state)
     }
 }
 
-// Ropes that cross in a point, of which one ends on the other, or that are in the same place have no
-// distance whose direction would part them.
+// Ropes that cross in a point, of which one ends on the other, or that are in the same place have
+// no distance whose direction would part them.
 static void test_ropes_in_the_same_place_are_separated(void **state)
 {
     (void)state;
@@ -122,8 +123,8 @@ static void test_ropes_in_the_same_place_are_separated(void **state)
     }
 }
 
-// Faces, edges and corners that lie in each other have no side on which to leave: bodies are moved as a whole
-// all the same, and not farther than a little more than the range of contact.
+// Faces, edges and corners that lie in each other have no side on which to leave: bodies are moved
+// as a whole all the same, and not farther than a little more than the range of contact.
 static void test_bodies_that_touch_are_separated_as_wholes(void **state)
 {
     (void)state;
@@ -151,8 +152,8 @@ static void test_bodies_that_touch_are_separated_as_wholes(void **state)
     }
 }
 
-// Bodies of which curves do not say how they come apart: they are not deformed, and are beyond the range of
-// contact.
+// Bodies of which curves do not say how they come apart: they are not deformed, and are beyond the
+// range of contact.
 static void test_bodies_leave_each_other_along_axes(void **state)
 {
     (void)state;
@@ -216,8 +217,8 @@ static void test_bodies_leave_each_other_along_axes(void **state)
     }
 }
 
-// A ball that crosses one of two sheets that are held, 2.4 thicknesses more apart than it is wide, goes to
-// the middle, in the range of both barriers; without one of them it goes beyond the range.
+// A ball that crosses one of two sheets that are held, 2.4 thicknesses more apart than it is wide,
+// goes to the middle, in the range of both barriers; without one of them it goes beyond the range.
 static void test_bodies_are_separated_as_far_as_there_is_room(void **state)
 {
     (void)state;

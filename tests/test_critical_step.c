@@ -190,8 +190,8 @@ static void test_limits_follow_the_integrator(void **state)
     taut_solver_destroy(solver);
 }
 
-// Damping and stiffness in different places: the bound of each node counts its own, and the computed
-// step is that of the whole. Two oscillators, one stiff and one damped.
+// Damping and stiffness in different places: the bound of each node counts its own, and the
+// computed step is that of the whole. Two oscillators, one stiff and one damped.
 static void test_damping_counts_where_it_is(void **state)
 {
     (void)state;
@@ -256,8 +256,8 @@ static void test_quick_checks_agree_with_the_computed_step(void **state)
     }
 }
 
-// Of large bodies the top of the spectrum is dense, and Lanczos' method takes the longer the nearer it is
-// to be found. A pair of nodes that is faster than all others by a hundredth is found, too.
+// Of large bodies the top of the spectrum is dense, and Lanczos' method takes the longer the nearer
+// it is to be found. A pair of nodes that is faster than all others by a hundredth is found, too.
 static void test_many_nodes_take_few_products(void **state)
 {
     (void)state;
@@ -284,8 +284,8 @@ static void test_many_nodes_take_few_products(void **state)
     }
 }
 
-// Products of a damped fabric, whose stiffness may be negative: for the largest stiffness, the largest
-// damping and the smallest stiffness, and for the step that the first two allow together.
+// Products of a damped fabric, whose stiffness may be negative: for the largest stiffness, the
+// largest damping and the smallest stiffness, and for the step that the first two allow together.
 static void test_many_nodes_of_fabric_take_few_products(void **state)
 {
     (void)state;

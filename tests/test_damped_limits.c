@@ -159,8 +159,8 @@ static void test_limits_of_ranges(void **state)
     }
 }
 
-// Damping proportional to stiffness, for which explicit Euler and midpoint have a limit: no rounding of
-// the corner without both may be taken for a mode without damping.
+// Damping proportional to stiffness, for which explicit Euler and midpoint have a limit: no
+// rounding of the corner without both may be taken for a mode without damping.
 static void test_limits_of_proportional_ranges(void **state)
 {
     (void)state;

@@ -127,7 +127,8 @@ static void test_rest_in_mixed_precision(void **state)
 
 // Rounding of positions strains the springs of bodies at rest in every step, and without damping
 // this energy accumulates; nothing else has any, so that it is no divergence, neither as kinetic
-// energy nor, near surfaces that project, as elastic energy. A step beyond the limit is still found.
+// energy nor, near surfaces that project, as elastic energy. A step beyond the limit is still
+// found.
 static void test_rest_in_single_precision(void **state)
 {
     (void)state;
@@ -201,8 +202,8 @@ static void test_elements_at_rest(void **state)
         }
 }
 
-// With gravity, here so little of it that it explains nothing, precision mixed allows only what forces of
-// rounded positions give a body, and these are forces of elements, too.
+// With gravity, here so little of it that it explains nothing, precision mixed allows only what
+// forces of rounded positions give a body, and these are forces of elements, too.
 static void test_elements_of_rounded_positions(void **state)
 {
     (void)state;
@@ -362,8 +363,8 @@ static void test_short_falls_in_mixed_precision(void **state)
                 }
 }
 
-// Far from the origin of the scene the energy at the start is known to the rounding of m g y only, which
-// is more than a body gains in its first steps.
+// Far from the origin of the scene the energy at the start is known to the rounding of m g y only,
+// which is more than a body gains in its first steps.
 static void test_short_falls_far_away_in_mixed_precision(void **state)
 {
     (void)state;
@@ -539,8 +540,8 @@ static void test_hidden_divergence_does_not_depend_on_the_budget(void **state)
 }
 
 // Far from the origin single precision does not resolve the strain of short stiff springs, and
-// their rounded forces heat a rope at a stable step: the message names this cause and the remedy. It
-// does not if the step is too long, near the origin, or in double precision.
+// their rounded forces heat a rope at a stable step: the message names this cause and the remedy.
+// It does not if the step is too long, near the origin, or in double precision.
 static void test_rounding_far_from_the_origin_is_named(void **state)
 {
     (void)state;
@@ -760,8 +761,9 @@ static void test_large_motions_are_named(void **state)
     }
 }
 
-// Sheets that an unstable step throws through each other are held by cuts, which take as long as the motion
-// is far: the run ends at one of the first of these steps, not at the next multiple of 16.
+// Sheets that an unstable step throws through each other are held by cuts, which take as long as
+// the motion is far: the run ends at one of the first of these steps, not at the next multiple
+// of 16.
 static void test_cuts_hide_no_divergence(void **state)
 {
     (void)state;
@@ -799,7 +801,8 @@ static void test_cuts_hide_no_divergence(void **state)
 // A ball that hits a plane, with this part of its largest stable step.
 static taut_solver *thrown_ball(const char *integrator, double speed, double part)
 {
-    // Of symplectic Euler and velocity Verlet, s; that of rk4 is the square root of two times as long.
+    // Of symplectic Euler and velocity Verlet, s; that of rk4 is the square root of two times as
+    // long.
     const double largest = (strcmp(integrator, "rk4") == 0 ? sqrt(2) : 1) * 8.955e-4;
     return solver_of("precision: double\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
                      "contact: {thickness: 0.005}\n"
@@ -811,8 +814,8 @@ static taut_solver *thrown_ball(const char *integrator, double speed, double par
                      integrator, part * largest, -speed);
 }
 
-// Cuts hold the motion of a body that was fast at less than the energy that it had; but they take more than
-// there was, where a stable run, however taut springs are in an impact, has only that.
+// Cuts hold the motion of a body that was fast at less than the energy that it had; but they take
+// more than there was, where a stable run, however taut springs are in an impact, has only that.
 static void test_cuts_take_more_than_there_was(void **state)
 {
     (void)state;

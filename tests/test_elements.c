@@ -461,7 +461,8 @@ static void test_elements_limit_the_step_of_xpbd(void **state)
     }
 }
 
-// Drag is a force of the start of a substep there, too: it makes the step shorter that elements allow.
+// Drag is a force of the start of a substep there, too: it makes the step shorter that elements
+// allow.
 static taut_solver *rope_with_drag(double dt, double rate)
 {
     return solver_of(
@@ -523,8 +524,8 @@ static double tip_drop(double ratio, int cells)
 }
 
 // From B alone; expected drops of the elastica by numerical integration. A cloth whose nodes have
-// equal masses is heavier at its sides and its end than that of a fabric, so that this is a check of
-// the bending and of the clamp, to a few per cent; tests/test_fabric.c has the exact weights.
+// equal masses is heavier at its sides and its end than that of a fabric, so that this is a check
+// of the bending and of the clamp, to a few per cent; tests/test_fabric.c has the exact weights.
 static void test_a_strip_bends_as_the_elastica(void **state)
 {
     (void)state;

@@ -146,8 +146,8 @@ static const char *const driven = DRIVEN("");
 static const char *const driven_damped = DRIVEN(", damping: 0.1");
 static const char *const driven_unmeasured = DRIVEN(", damping: 0.1") "output: {work: false}\n";
 
-// Where a drive changes its velocity, at the end of a step, its power jumps: the step before has the
-// velocity before, and the balance the order of the integrator.
+// Where a drive changes its velocity, at the end of a step, its power jumps: the step before has
+// the velocity before, and the balance the order of the integrator.
 static void test_drives(void **state)
 {
     (void)state;
@@ -247,8 +247,8 @@ static void test_projection(void **state)
     }
 }
 
-// The powers at the end of a step follow from those after keep_velocity: of order 2 with midpoint and
-// rk4.
+// The powers at the end of a step follow from those after keep_velocity: of order 2 with midpoint
+// and rk4.
 static void test_keep_velocity(void **state)
 {
     (void)state;
@@ -287,9 +287,9 @@ static const char *const torn[] = {
     "  spring: {stiffness: 400, break_at: 1.17}, pins: [first],\n"
     "  drives: [{node: last, velocity: [0.5,0,0]}]}]\n"};
 
-// A spring that breaks has the work of a step that the forces of the integrator and the trapezoid of
-// the drive's power do not have. Between two nodes with a prescribed motion nothing else is wrong;
-// with free nodes the error is that of the integrator, also if a stage breaks the spring.
+// A spring that breaks has the work of a step that the forces of the integrator and the trapezoid
+// of the drive's power do not have. Between two nodes with a prescribed motion nothing else is
+// wrong; with free nodes the error is that of the integrator, also if a stage breaks the spring.
 static void test_breaking_under_a_drive(void **state)
 {
     (void)state;
@@ -385,8 +385,9 @@ static void test_gas(void **state)
     }
 }
 
-// Bodies that are pumped up in every step while drives move some of their nodes: a step ends with the
-// gas that it has had, so that the work of drives is of order 2 although pressures jump between steps.
+// Bodies that are pumped up in every step while drives move some of their nodes: a step ends with
+// the gas that it has had, so that the work of drives is of order 2 although pressures jump between
+// steps.
 static void test_drives_of_pumped_bodies(void **state)
 {
     (void)state;

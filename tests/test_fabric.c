@@ -1,7 +1,7 @@
 // Cloths and ropes of materials in SI units: constants are the sums of those of the cells, counted
-// here cell by cell; cloths under homogeneous strain have the resultants of the sheet, for any number
-// and any ratio of sides of cells; strips, shear and bodies that hang by their own weight follow
-// closed forms; named materials, units and damping; setters, cuts and grids.
+// here cell by cell; cloths under homogeneous strain have the resultants of the sheet, for any
+// number and any ratio of sides of cells; strips, shear and bodies that hang by their own weight
+// follow closed forms; named materials, units and damping; setters, cuts and grids.
 #include "physics.h"
 
 #include <math.h>

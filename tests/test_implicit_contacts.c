@@ -316,9 +316,9 @@ static void test_budget_of_bounces_closes(void **state)
     }
 }
 
-// A moving sphere does work on a body on springs. Steps along the sphere leave nodes outside of it by more than
-// rounding; their contacts count all the same. The midpoint method has no damping; the residual of
-// the others is their numerical damping.
+// A moving sphere does work on a body on springs. Steps along the sphere leave nodes outside of it
+// by more than rounding; their contacts count all the same. The midpoint method has no damping; the
+// residual of the others is their numerical damping.
 static void test_force_of_a_moving_sphere_on_a_body_is_budgeted(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-// Coulomb friction of colliders with implicit integrators and xpbd: nodes on slopes, that slide to rest, that a
-// sphere carries, compared with closed forms; steps far longer than contacts vibrate; the same bits for
-// all threads, instruction sets, and after a restart. test_friction.c and test_surface_friction.c have
-// the explicit integrators.
+// Coulomb friction of colliders with implicit integrators and xpbd: nodes on slopes, that slide to
+// rest, that a sphere carries, compared with closed forms; steps far longer than contacts vibrate;
+// the same bits for all threads, instruction sets, and after a restart. test_friction.c and
+// test_surface_friction.c have the explicit integrators.
 #include "slope_fixture.h"
 
 #include <math.h>

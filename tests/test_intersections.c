@@ -1,6 +1,6 @@
 // The checker of crossing surfaces (src/intersections/): orientations compared with 128-bit whole
-// numbers, pairs of triangles with known relations, the search compared with all pairs. A comparison
-// of pairs with rational numbers is in test_intersections.py.
+// numbers, pairs of triangles with known relations, the search compared with all pairs. A
+// comparison of pairs with rational numbers is in test_intersections.py.
 #include "test.h"
 
 #include <float.h>

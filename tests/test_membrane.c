@@ -1,7 +1,8 @@
 // Surfaces of triangles with `elastic`: strained homogeneously, an irregular mesh has the stress
-// resultants of the isotropic membrane, for every Poisson's ratio; bent to a cylinder, a flat one has
-// the energy of the plate; a shell under gas pressure expands as far as the closed form; results
-// depend on nothing else. tests/test_elements.c compares forces, energies, tangents and steps.
+// resultants of the isotropic membrane, for every Poisson's ratio; bent to a cylinder, a flat one
+// has the energy of the plate; a shell under gas pressure expands as far as the closed form;
+// results depend on nothing else. tests/test_elements.c compares forces, energies, tangents and
+// steps.
 #include "physics.h"
 
 #include <math.h>
@@ -48,8 +49,9 @@ static void test_masses_are_thirds_of_the_triangles(void **state)
 
 // ---- Homogeneous strain
 
-// Adds the forces of the first Piola-Kirchhoff resultants P (N/m) to the nodes on the boundary: half
-// of P n L of each edge that has one face only, with its outward normal n and its length at rest.
+// Adds the forces of the first Piola-Kirchhoff resultants P (N/m) to the nodes on the boundary:
+// half of P n L of each edge that has one face only, with its outward normal n and its length at
+// rest.
 static void add_boundary(taut_solver *solver, const double P[2][2], double *forces)
 {
     const struct topology *topology = solver_topology(solver);
@@ -215,9 +217,10 @@ static void test_built_shapes_are_at_rest(void **state)
 
 // ---- A shell under pressure
 
-// Without an atmosphere the gas of a sphere has the pressure p = nRT / V, and p r = 2 N balances the
-// tension N = K (s^2 - 1) / 2 with K = E t / (1 - nu) and the stretch s = r / R: s^4 - s^2 = q, with
-// q = 3 nRT / (4 pi R^2 K). An icosphere of 1,280 triangles has 1% less volume than the sphere.
+// Without an atmosphere the gas of a sphere has the pressure p = nRT / V, and p r = 2 N balances
+// the tension N = K (s^2 - 1) / 2 with K = E t / (1 - nu) and the stretch s = r / R: s^4 - s^2 = q,
+// with q = 3 nRT / (4 pi R^2 K). An icosphere of 1,280 triangles has 1% less volume than the
+// sphere.
 static void test_a_shell_expands_as_the_closed_form(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-// Mesh colliders: where they are at a time, bodies that come to rest on them, the momentum and energy
-// that a moving one gives, what is refused, the same bits on every machine and after a checkpoint.
+// Mesh colliders: where they are at a time, bodies that come to rest on them, the momentum and
+// energy that a moving one gives, what is refused, the same bits on every machine and after a
+// checkpoint.
 #include "mesh_collider_fixture.h"
 
 #include <math.h>
@@ -88,7 +89,8 @@ static double sampled_speed(const struct scene_collider *collider, const double 
     return fastest;
 }
 
-// What moves along, or turns about one axis, is not faster than its points: exact. Others are bounded.
+// What moves along, or turns about one axis, is not faster than its points: exact. Others are
+// bounded.
 static void test_speeds_of_a_mesh(void **state)
 {
     (void)state;
@@ -127,8 +129,8 @@ static void test_speeds_of_a_mesh(void **state)
     assert_near(collider_fastest_by(&roller, &speeds, 0), 3 + 4 * PI * 0.5, 1e-12);
 }
 
-// 0.5 m/s from 0.25 s on, then 4 m/s from 0.5 to 1 s: steps that end where it gets faster or move it by
-// 0.1 m at most.
+// 0.5 m/s from 0.25 s on, then 4 m/s from 0.5 to 1 s: steps that end where it gets faster or move
+// it by 0.1 m at most.
 static void test_steps_of_a_mesh(void **state)
 {
     (void)state;
@@ -243,8 +245,8 @@ static void test_a_sheet_comes_to_rest_in_a_bowl(void **state)
     }
 }
 
-// Where the triangles of a mesh are much smaller than those of a body, many touch each of its nodes;
-// what rests on it neither gains energy nor sinks in, with the step of `dt: auto`.
+// Where the triangles of a mesh are much smaller than those of a body, many touch each of its
+// nodes; what rests on it neither gains energy nor sinks in, with the step of `dt: auto`.
 static void test_fine_meshes_are_no_stiffer(void **state)
 {
     (void)state;
@@ -345,9 +347,9 @@ static void test_the_budget_closes(void **state)
         }
 }
 
-// A sheet that a mesh stretches until cuts carry it, in most steps: the power of the mesh falls with each cut, of
-// which the trapezoid of the step before has only what is left. What stages of rk4 do beyond the barrier is
-// left, and falls with dt.
+// A sheet that a mesh stretches until cuts carry it, in most steps: the power of the mesh falls
+// with each cut, of which the trapezoid of the step before has only what is left. What stages of
+// rk4 do beyond the barrier is left, and falls with dt.
 static void test_the_budget_closes_where_cuts_carry(void **state)
 {
     (void)state;
@@ -466,7 +468,8 @@ static void test_a_restored_run_continues_to_the_bit(void **state)
     static const char *const integrators[] = {
         "symplectic_euler", "velocity_verlet",   "verlet", "midpoint",         "rk4",
         "implicit_euler",   "implicit_midpoint", "bdf2",   "xpbd, substeps: 8"};
-    // With friction, which the next solver finds at other velocities than Verlet's methods, and without.
+    // With friction, which the next solver finds at other velocities than Verlet's methods, and
+    // without.
     for (int i = 0; i < 2 * 9; i++) {
         static const char text[] = "simulation: {integrator: %s, dt: 4e-5, steps: 4000}\n"
                                    "contact: {thickness: 0.01, stiffness: 3000%s}\n" HIT_BODIES;
@@ -526,8 +529,8 @@ static void assert_refused(const char *body, const char *collider, const char *m
     taut_scene_destroy(scene);
 }
 
-// A patch on triangles of 2 m at 30 degrees, of which its coefficient needs 98.7%, holds in single precision,
-// too: micrometres of stretch are a millionth of what places its anchors.
+// A patch on triangles of 2 m at 30 degrees, of which its coefficient needs 98.7%, holds in single
+// precision, too: micrometres of stretch are a millionth of what places its anchors.
 static void test_anchors_hold_on_large_triangles(void **state)
 {
     (void)state;
@@ -554,8 +557,8 @@ static void test_anchors_hold_on_large_triangles(void **state)
     }
 }
 
-// At rest a step has one system, however large triangles are: stretches rounded to the spacing of coordinates at
-// their corners gained energy, which further systems cannot take away.
+// At rest a step has one system, however large triangles are: stretches rounded to the spacing of
+// coordinates at their corners gained energy, which further systems cannot take away.
 static void test_implicit_steps_at_rest_on_large_triangles(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-// Mesh colliders that move: what they sweep along and what gives way to them, of which nothing passes
-// through (counted by the exact checker), steps that follow their motion, and meshes that are moved
-// between steps.
+// Mesh colliders that move: what they sweep along and what gives way to them, of which nothing
+// passes through (counted by the exact checker), steps that follow their motion, and meshes that
+// are moved between steps.
 #include "mesh_collider_fixture.h"
 
 #include <math.h>
@@ -44,8 +44,8 @@ static void test_a_fast_mesh_sweeps_a_sheet_along(void **state)
 
 // ---- dt: auto follows the motion of meshes
 
-// A square that waits under a hanging sheet, sweeps it along at 20 m/s for 20 ms, and stays; `motion`
-// instead of its keyframes.
+// A square that waits under a hanging sheet, sweeps it along at 20 m/s for 20 ms, and stays;
+// `motion` instead of its keyframes.
 static taut_solver *followed_of(const char *integrator, const char *motion,
                                 const struct solver_options *options)
 {
@@ -135,8 +135,8 @@ static void test_a_mesh_sweeps_a_sheet_along_in_implicit_steps(void **state)
             }
 }
 
-// A sheet of two triangles in the way of an edge that turns (degrees/s): of a square as a mesh, or as driven
-// nodes. Its ends move differently, by more than the two edges are apart.
+// A sheet of two triangles in the way of an edge that turns (degrees/s): of a square as a mesh, or
+// as driven nodes. Its ends move differently, by more than the two edges are apart.
 static void check_gives_way(const char *precision, const char *integrator, double dt,
                             const double turning[2], bool mesh)
 {
@@ -183,8 +183,9 @@ static void test_a_sheet_gives_way_to_what_turns(void **state)
     check_gives_way("double", "symplectic_euler", 1e-5, turning[0], true);
 }
 
-// Sheets, of which the first may be pinned, in the way of a plate that comes from below and turns: what they pass
-// on to each other and to pins has to give way as the plate turns, not only as it moves.
+// Sheets, of which the first may be pinned, in the way of a plate that comes from below and turns:
+// what they pass on to each other and to pins has to give way as the plate turns, not only as it
+// moves.
 static void check_sheets_give_way(const char *integrator, const char *precision, int squares,
                                   int sheets, const char *pins, const char *motion)
 {
@@ -224,7 +225,8 @@ static void test_sheets_give_way_to_a_plate_that_turns(void **state)
     check_sheets_give_way("rk4", "single", 6, 3, "", motions[2]);
 }
 
-// A soft body that is thrown at a plate which comes towards it piles up before it: half a thickness in a step.
+// A soft body that is thrown at a plate which comes towards it piles up before it: half a thickness
+// in a step.
 static void test_what_a_plate_pushes_finds_a_way(void **state)
 {
     (void)state;
@@ -255,8 +257,9 @@ static void test_what_a_plate_pushes_finds_a_way(void **state)
     }
 }
 
-// Meshes that stop and start while dt: auto follows them, so that steps become much longer than those before:
-// what they are cut by does not depend on when the run began. It did where lists of pairs were older.
+// Meshes that stop and start while dt: auto follows them, so that steps become much longer than
+// those before: what they are cut by does not depend on when the run began. It did where lists of
+// pairs were older.
 static void test_a_restored_run_continues_where_meshes_jump(void **state)
 {
     (void)state;
@@ -313,8 +316,8 @@ static taut_solver *resting_of(const char *precision, const char *integrator, co
     return swept_of(precision, integrator, 0, 1e-4, more, &options);
 }
 
-// A velocity that is given at the start is that of a motion in the scene, to the bit; except with Verlet, which
-// evaluates the forces of its first step again, with other velocities.
+// A velocity that is given at the start is that of a motion in the scene, to the bit; except with
+// Verlet, which evaluates the forces of its first step again, with other velocities.
 static void test_a_given_velocity_is_a_motion(void **state)
 {
     (void)state;
@@ -367,8 +370,8 @@ static void test_a_mesh_goes_to_its_target(void **state)
     }
 }
 
-// It is put where nothing is in its way, on either side of the sheet; where it would cross the sheet,
-// nearly touch it, or enclose it, nothing changes.
+// It is put where nothing is in its way, on either side of the sheet; where it would cross the
+// sheet, nearly touch it, or enclose it, nothing changes.
 static void test_a_mesh_is_put_elsewhere(void **state)
 {
     (void)state;

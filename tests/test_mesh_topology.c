@@ -321,8 +321,8 @@ static void test_a_cavity_is_no_part_of_the_volume(void **state)
     }
 }
 
-// Far from the origin, with a mesh in the cavity that has a cavity, and others beside it: each shell
-// counts the shells around it, not those whose boxes overlap its own.
+// Far from the origin, with a mesh in the cavity that has a cavity, and others beside it: each
+// shell counts the shells around it, not those whose boxes overlap its own.
 static void test_shells_are_nested_by_depth(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // Precision mixed: no increment of positions and velocities is lost, however small the step and
-// however far from the origin; against closed forms and double precision. That bits do not depend on
-// threads, instruction sets, calls and checkpoints is tested with those of the other precisions
+// however far from the origin; against closed forms and double precision. That bits do not depend
+// on threads, instruction sets, calls and checkpoints is tested with those of the other precisions
 // (test_determinism.c, test_restart.c, test_checkpoint.c).
 #include "physics.h"
 
@@ -287,8 +287,8 @@ static void test_warning(void **state)
     assert_int_equal(warnings_of("single", "rk4", "1e-4", 1000, "slower than 0.31 m/s"), 1);
 }
 
-// Nodes that touch a collider with their low parts only: high parts alone must not decide whether the
-// box of a block is near it, since the blocks of a tangent depend on the threads.
+// Nodes that touch a collider with their low parts only: high parts alone must not decide whether
+// the box of a block is near it, since the blocks of a tangent depend on the threads.
 static uint64_t hash_of_nodes_on_a_surface(const void *context,
                                            const struct solver_options *options)
 {

@@ -117,7 +117,8 @@ static void no_node_behind_a_sphere(void **state)
     assert_int_equal(pick_point(&camera, &frame, vec3_make(2, 0, 0)).kind, PICK_COLLIDER);
 }
 
-// A mesh collider, a triangle across the square, where it has been moved to: in front of it, or behind.
+// A mesh collider, a triangle across the square, where it has been moved to: in front of it, or
+// behind.
 static void a_mesh_where_it_has_been_moved(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// Frames in pieces, as several ranks write them: read back they are the whole frame, and pieces that do
-// not make up one are refused. tests/test_mpi.py has those of runs.
+// Frames in pieces, as several ranks write them: read back they are the whole frame, and pieces
+// that do not make up one are refused. tests/test_mpi.py has those of runs.
 #include "test.h"
 
 #include "output/vtp.h"
@@ -193,7 +193,8 @@ static void test_lists_of_other_pieces_are_refused(void **state)
     expect_unreadable(&cutting, "whole_0001.vtp", "not a piece of the same frame");
 }
 
-// Counts of a whole frame for which no file is long enough are refused before there is memory for it.
+// Counts of a whole frame for which no file is long enough are refused before there is memory for
+// it.
 static void test_more_points_than_all_pieces_have(void **state)
 {
     (void)state;

@@ -46,7 +46,8 @@ static void test_reference_plan_is_the_builders_order(void **state)
     taut_solver_destroy(solver);
 }
 
-// Bodies on no grid that follow each other, until there are enough nodes; then a grid, and a body without nodes.
+// Bodies on no grid that follow each other, until there are enough nodes; then a grid, and a body
+// without nodes.
 static void test_ranges_have_whole_bodies(void **state)
 {
     (void)state;

@@ -97,8 +97,8 @@ static void test_strains_come_when_wanted(void **state)
     player_free(player);
 }
 
-// Frames have them while they are wanted, at the positions that they show; a listing solver would give
-// the same.
+// Frames have them while they are wanted, at the positions that they show; a listing solver would
+// give the same.
 static void test_contacts_come_when_wanted(void **state)
 {
     (void)state;

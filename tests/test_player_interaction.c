@@ -245,8 +245,8 @@ static void test_a_moving_sphere_keeps_its_velocity(void **state)
     player_free(player);
 }
 
-// The bowl of bowl.yaml, beside its keyframes: dragged while the scene runs and while it is paused, where
-// a place at which it would cross a jelly is refused; part of the saved scene and of a reset.
+// The bowl of bowl.yaml, beside its keyframes: dragged while the scene runs and while it is paused,
+// where a place at which it would cross a jelly is refused; part of the saved scene and of a reset.
 static void test_a_dragged_mesh(void **state)
 {
     (void)state;

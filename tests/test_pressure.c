@@ -361,8 +361,9 @@ static void test_collapse_in_parts(void **state)
             }
 }
 
-// A collapse within the last step of an implicit integrator leaves the same state whether the energy
-// budget runs or not: gas without a volume has no pressure, and not that of an earlier evaluation.
+// A collapse within the last step of an implicit integrator leaves the same state whether the
+// energy budget runs or not: gas without a volume has no pressure, and not that of an earlier
+// evaluation.
 static void test_collapse_without_budget(void **state)
 {
     (void)state;

@@ -786,7 +786,8 @@ static void a_damaged_folder_is_left_as_it_is(void **state)
     outcome_free(&outcome);
 }
 
-// A frame whose name has appeared in the folder meanwhile is not written, and the file is not listed.
+// A frame whose name has appeared in the folder meanwhile is not written, and the file is not
+// listed.
 static void a_file_of_somebody_else_stays(void **state)
 {
     (void)state;
@@ -896,8 +897,8 @@ static void a_signal_may_come_while_a_checkpoint_is_written(void **state)
     }
 }
 
-// A folder in which nothing can be written is left as it is. Root may write anywhere, and runs it as
-// nobody.
+// A folder in which nothing can be written is left as it is. Root may write anywhere, and runs it
+// as nobody.
 static void a_folder_that_cannot_be_written_is_refused(void **state)
 {
     (void)state;

@@ -73,9 +73,10 @@ static vec3 unit(vec3 a)
     return length > 0 ? vec3_scale(1 / length, a) : a;
 }
 
-// The Gauss integral of two segments: by what part of all directions, with the sign of the crossing, one
-// is seen to cross the other (Klenin and Langowski, "Computation of writhe in modeling of supercoiled
-// DNA", 2000). -1/2 to 1/2; it jumps by 1 where one passes through the other, and nowhere else.
+// The Gauss integral of two segments: by what part of all directions, with the sign of the
+// crossing, one is seen to cross the other (Klenin and Langowski, "Computation of writhe in
+// modeling of supercoiled DNA", 2000). -1/2 to 1/2; it jumps by 1 where one passes through the
+// other, and nowhere else.
 static double gauss_integral(const vec3 a[2], const vec3 b[2])
 {
     const vec3 along_a = vec3_subtract(a[1], a[0]), along_b = vec3_subtract(b[1], b[0]);
@@ -90,9 +91,9 @@ static double gauss_integral(const vec3 a[2], const vec3 b[2])
     return copysign(angle / (4 * PI), vec3_dot(vec3_cross(along_b, along_a), way[0]));
 }
 
-// Of each segment, the sum over all other ones but its neighbours. It changes continuously unless a rope
-// passes through one. (The sum of all, the linking of two ropes and half the writhe of each, would not tell
-// of a symmetric knot, whose crossings have opposite signs.)
+// Of each segment, the sum over all other ones but its neighbours. It changes continuously unless a
+// rope passes through one. (The sum of all, the linking of two ropes and half the writhe of each,
+// would not tell of a symmetric knot, whose crossings have opposite signs.)
 static void find_windings(const taut_solver *solver, double *windings)
 {
     const struct segments all = segments_of(solver);
@@ -110,8 +111,8 @@ static void find_windings(const taut_solver *solver, double *windings)
     free(all.bodies);
 }
 
-// Advances to the end; the greatest change of the windings within 0.5 ms, near 1 where ropes pass through
-// each other, has to lie between these.
+// Advances to the end; the greatest change of the windings within 0.5 ms, near 1 where ropes pass
+// through each other, has to lie between these.
 static void expect_jump(taut_solver *solver, double end, double least, double most)
 {
     enum { SEGMENTS_MAX = 120 };

@@ -1,5 +1,6 @@
 // The scenes of materials (docs/materials.md): fabrics and rods bend as the elastica does, gelatine
-// keeps its volume, a bar has its natural frequency. With TAUT_TEST_QUICK only their beginning runs.
+// keeps its volume, a bar has its natural frequency. With TAUT_TEST_QUICK only their beginning
+// runs.
 #include "scene_runs.h"
 
 #include <math.h>
@@ -7,8 +8,8 @@
 
 // ---- The elastica
 //
-// theta'' = -(L/c)^3 t cos(theta) with t from the free end: theta'(0) = 0 there, theta(1) = 0 at the
-// clamp. The drop of the end over L is the integral of sin(theta).
+// theta'' = -(L/c)^3 t cos(theta) with t from the free end: theta'(0) = 0 there, theta(1) = 0 at
+// the clamp. The drop of the end over L is the integral of sin(theta).
 
 // Integrates from an angle at the free end by Runge and Kutta; the angle at the clamp.
 static double angle_at_clamp(double cube, double angle, double *drop)

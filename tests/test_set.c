@@ -580,8 +580,9 @@ static double gas_energy_of(taut_solver *solver)
     return energy_of(solver).gas;
 }
 
-// While gas is pumped, changes of its rate and of its amount change how it continues, and nothing of
-// what is there: the energy of the gas, which is -nRT ln(V / V0), has no jump larger than a step's.
+// While gas is pumped, changes of its rate and of its amount change how it continues, and nothing
+// of what is there: the energy of the gas, which is -nRT ln(V / V0), has no jump larger than a
+// step's.
 static void test_pumping_continues(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // Planes, spheres and rooms with `response: contact` (contact/shape_contact.c): heights at rest, a
-// coarse cloth on a small ball and fast bodies (distances are found here, with other formulas), the work
-// and the balance of energy of a moving ball, friction on a slope, bodies thrown about in a room, what
-// is refused, the same bits for all threads and instruction sets, and after a restart.
+// coarse cloth on a small ball and fast bodies (distances are found here, with other formulas), the
+// work and the balance of energy of a moving ball, friction on a slope, bodies thrown about in a
+// room, what is refused, the same bits for all threads and instruction sets, and after a restart.
 #include "checkpoint_fixture.h"
 #include "contact_fixture.h"
 #include "scene_fixture.h"
@@ -92,8 +92,8 @@ static void test_implicit_steps_rest_at_the_same_height(void **state)
                         0, p == 1 ? 1e-6 : 1e-8);
 }
 
-// A ball below the inside of a triangle, below an edge of a rope and below a node without a surface: the
-// force of the barrier, distributed by the weights of the nearest point.
+// A ball below the inside of a triangle, below an edge of a rope and below a node without a
+// surface: the force of the barrier, distributed by the weights of the nearest point.
 static void test_forces_of_balls(void **state)
 {
     (void)state;
@@ -296,8 +296,8 @@ static void test_bodies_stay_in_a_room(void **state)
 
 // ---- Energy
 
-// A ball that moves through a hanging sheet at 1 m/s. Returns the residual of the budget, J; *work: of
-// the ball.
+// A ball that moves through a hanging sheet at 1 m/s. Returns the residual of the budget, J; *work:
+// of the ball.
 static double residual_of_sweep(const char *integrator, double dt, const char *friction,
                                 double *work)
 {
@@ -346,8 +346,8 @@ static void test_the_budget_of_a_moving_ball_closes(void **state)
         }
 }
 
-// Without springs and friction, what a ball gives to a sheet that it pushes is its velocity times the
-// momentum.
+// Without springs and friction, what a ball gives to a sheet that it pushes is its velocity times
+// the momentum.
 static void test_work_is_velocity_times_momentum(void **state)
 {
     (void)state;
@@ -469,8 +469,9 @@ static void assert_heat_of_bounces(const char *integrator, double dt, const char
     taut_solver_destroy(solver);
 }
 
-// Of a contact that begins, and of one whose spring holds while the system slides, no more counts than the force
-// that acted. On a sphere the ends of the rope touch in turn, some of them only within a step.
+// Of a contact that begins, and of one whose spring holds while the system slides, no more counts
+// than the force that acted. On a sphere the ends of the rope touch in turn, some of them only
+// within a step.
 static void test_implicit_friction_of_bounces(void **state)
 {
     (void)state;
@@ -501,7 +502,8 @@ static void test_friction_on_a_slope(void **state)
     }
 }
 
-// Where the barrier is too soft for the weight, cuts of the motion carry the patch, and have its friction.
+// Where the barrier is too soft for the weight, cuts of the motion carry the patch, and have its
+// friction.
 static void test_friction_of_cuts(void **state)
 {
     (void)state;
@@ -521,7 +523,8 @@ static void test_friction_of_cuts(void **state)
     }
 }
 
-// The friction of the body counts where the plane has none of its own, and otherwise the mean of both.
+// The friction of the body counts where the plane has none of its own, and otherwise the mean of
+// both.
 static void test_which_friction_counts(void **state)
 {
     (void)state;
@@ -664,8 +667,9 @@ static void test_automatic_steps_are_stable(void **state)
     taut_solver_destroy(solver);
 }
 
-// `stiffness: auto` with steps of 11 over sqrt(k / m) that are longer than the surfaces are thick: the
-// highest energy in any step of a cloth that falls at 3 m/s onto a ball and the floor, over that at the start.
+// `stiffness: auto` with steps of 11 over sqrt(k / m) that are longer than the surfaces are thick:
+// the highest energy in any step of a cloth that falls at 3 m/s onto a ball and the floor, over
+// that at the start.
 static double highest_energy(const char *integrator, const char *friction)
 {
     taut_solver *solver = solver_of(
@@ -699,8 +703,8 @@ static void test_implicit_impacts_gain_little_energy(void **state)
                     most[i]);
 }
 
-// `stiffness: auto` with steps far below the critical one of explicit integrators: the part of its energy
-// that a lattice loses without account at an impact on the floor.
+// `stiffness: auto` with steps far below the critical one of explicit integrators: the part of its
+// energy that a lattice loses without account at an impact on the floor.
 static double lost_at_impact(const char *integrator, double dt)
 {
     taut_solver *solver = solver_of(
@@ -770,7 +774,8 @@ static void test_what_starts_inside_is_refused(void **state)
     assert_refused("type: room, min: [-1, -1, -1], max: [1, 1, 1]", NULL);
 }
 
-// Nodes are moved out of a plane and of a ball that dips into a sheet; what is pinned stays refused.
+// Nodes are moved out of a plane and of a ball that dips into a sheet; what is pinned stays
+// refused.
 static void test_relaxing_moves_out(void **state)
 {
     (void)state;
@@ -811,8 +816,8 @@ static void test_relaxing_moves_out(void **state)
     }
 }
 
-// A free body leaves a plane or sphere without being bent; one that is wider than a room is refused,
-// with the room in the message.
+// A free body leaves a plane or sphere without being bent; one that is wider than a room is
+// refused, with the room in the message.
 static void test_relaxing_moves_free_bodies_as_a_whole(void **state)
 {
     (void)state;
@@ -886,8 +891,8 @@ static void refuse_keys(const char *integrator, const char *contact, const char 
     free(text);
 }
 
-// A sphere that passes the pins of a sheet: each of 30 steps counts once, however many of its substeps find no
-// way. It was 582 steps with xpbd.
+// A sphere that passes the pins of a sheet: each of 30 steps counts once, however many of its
+// substeps find no way. It was 582 steps with xpbd.
 static void test_steps_without_a_way_count_once(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-// The bending of meshes that are curved as built: rings and spheres have the stiffnesses of the closed
-// forms, at several resolutions; as built and turned they store nothing; orientation does not matter.
-// tests/test_elements.c compares forces, energies, tangents and steps.
+// The bending of meshes that are curved as built: rings and spheres have the stiffnesses of the
+// closed forms, at several resolutions; as built and turned they store nothing; orientation does
+// not matter. tests/test_elements.c compares forces, energies, tangents and steps.
 #include "tangent_fixture.h"
 
 #include <math.h>
@@ -162,8 +162,8 @@ static void test_pinched_rings_give_as_the_closed_form(void **state)
         }
 }
 
-// A ring whose edges keep their lengths while its folds turn by d cos(2 phi): N folds of N d^2 B w / 4 h
-// together, with the length h of its edges.
+// A ring whose edges keep their lengths while its folds turn by d cos(2 phi): N folds of N d^2 B w
+// / 4 h together, with the length h of its edges.
 static void test_bent_rings_have_the_energy_of_their_curvature(void **state)
 {
     (void)state;
@@ -275,8 +275,8 @@ static void test_built_shapes_are_at_rest(void **state)
     }
 }
 
-// The corner of two squares that are built at a right angle resists opening with B (l theta)^2 / 4A for
-// each of its two triangles.
+// The corner of two squares that are built at a right angle resists opening with B (l theta)^2 / 4A
+// for each of its two triangles.
 static void test_folds_keep_their_angle(void **state)
 {
     (void)state;

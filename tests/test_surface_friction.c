@@ -20,8 +20,8 @@ static const char *const integrators[] = {
 // Explicit Euler is the first: without damping it is unstable.
 enum { STABLE = 1, EXPLICIT = 7, INTEGRATORS = sizeof integrators / sizeof integrators[0] };
 
-// A patch of two triangles, with MASS at each of its nodes, on a fixed sheet of `cells` cells, as high
-// as its weight lets it float. Gravity pulls along x by `tangent` of what it pulls down.
+// A patch of two triangles, with MASS at each of its nodes, on a fixed sheet of `cells` cells, as
+// high as its weight lets it float. Gravity pulls along x by `tangent` of what it pulls down.
 struct slope {
     const char *integrator, *coefficient, *precision;
     double dt, tangent, speed;
@@ -115,9 +115,9 @@ static void test_slides_down_two_triangles(void **state)
     }
 }
 
-// Where the barrier is too soft for the weight, cuts of the motion carry the patch, and have its friction.
-// On many triangles edges that lie so near to each other cannot slide freely (numerics.md, "Cutting"), but
-// what should hold does.
+// Where the barrier is too soft for the weight, cuts of the motion carry the patch, and have its
+// friction. On many triangles edges that lie so near to each other cannot slide freely
+// (numerics.md, "Cutting"), but what should hold does.
 static void test_friction_of_cuts(void **state)
 {
     (void)state;
@@ -145,9 +145,9 @@ static void test_friction_of_cuts(void **state)
     }
 }
 
-// On many triangles a node touches several triangles and edges at a time, and slides from each to the
-// next. The sheet is turned, so that nodes cross edges of every direction; in air, in which the patch
-// does not bounce for long, its last speed shows the friction.
+// On many triangles a node touches several triangles and edges at a time, and slides from each to
+// the next. The sheet is turned, so that nodes cross edges of every direction; in air, in which the
+// patch does not bounce for long, its last speed shows the friction.
 static void test_slides_down_many_triangles(void **state)
 {
     (void)state;
@@ -387,7 +387,8 @@ static void test_momentum_is_kept(void **state)
     }
 }
 
-// Runs a solver to its end, s, and frees it. Returns the magnitude of the residual of its budget, J.
+// Runs a solver to its end, s, and frees it. Returns the magnitude of the residual of its budget,
+// J.
 static double residual_at(taut_solver *solver, double end, double *heat)
 {
     const double before = energy_of(solver).total;
@@ -416,7 +417,8 @@ static void test_heat_is_what_the_energy_loses(void **state)
     }
 }
 
-// Ropes that meet crosswise and turn: their contacts hold while edges turn, come closer and are stretched.
+// Ropes that meet crosswise and turn: their contacts hold while edges turn, come closer and are
+// stretched.
 static void test_heat_of_edges_that_turn(void **state)
 {
     (void)state;
@@ -446,8 +448,8 @@ static void test_heat_of_edges_that_turn(void **state)
 
 // ---- Mesh colliders
 
-// A patch that slides over a mesh of triangles 0.8 mm wide and 400 mm long: of those that carry a node,
-// by a soft barrier, most are several times their width beside it.
+// A patch that slides over a mesh of triangles 0.8 mm wide and 400 mm long: of those that carry a
+// node, by a soft barrier, most are several times their width beside it.
 static void test_slides_over_slivers(void **state)
 {
     (void)state;
@@ -655,8 +657,8 @@ static double guaranteed_step(const char *integrator, const char *coefficient)
     return step.dt_bound;
 }
 
-// Beside springs of next to no stiffness, xpbd has the limit of symplectic Euler, whose substep takes
-// forces of contact and friction in the same way.
+// Beside springs of next to no stiffness, xpbd has the limit of symplectic Euler, whose substep
+// takes forces of contact and friction in the same way.
 static void test_the_guaranteed_step_of_xpbd(void **state)
 {
     (void)state;

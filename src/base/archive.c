@@ -144,8 +144,8 @@ taut_status archive_write_header(struct archive_writer *writer, const struct arc
     return TAUT_OK;
 }
 
-// Bytes of the compressed chunk in writer->packed; 0: it does not pay. zstd gives up once it exceeds
-// the bytes allowed, after a hundredth of the time of a chunk that it compresses.
+// Bytes of the compressed chunk in writer->packed; 0: it does not pay. zstd gives up once it
+// exceeds the bytes allowed, after a hundredth of the time of a chunk that it compresses.
 static size_t compress(struct archive_writer *writer, const void *numbers, size_t raw)
 {
     if (raw < SMALLEST)
@@ -263,8 +263,8 @@ static taut_status altered(const struct archive_reader *reader, const char *what
                 reader->path, check, what, reader->bytes);
 }
 
-// Whether a name is as it is written: printable ASCII without blanks, padded with zeros, at least one.
-// So messages can have it.
+// Whether a name is as it is written: printable ASCII without blanks, padded with zeros, at least
+// one. So messages can have it.
 static bool is_name(const char *name, size_t size)
 {
     size_t length = 0;

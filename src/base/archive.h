@@ -65,7 +65,8 @@ taut_status archive_write_header(struct archive_writer *writer, const struct arc
 void archive_write(struct archive_writer *writer, const char *name, enum archive_type type,
                    uint64_t total, uint64_t first, const void *numbers, uint64_t count);
 
-// Without a header: a part of a stream that several processes write, whose chunks are those of one. Its
+// Without a header: a part of a stream that several processes write, whose chunks are those of one.
+// Its
 // ->bytes and ->chunks belong to the writer of the header. TAUT_ERROR_MEMORY.
 taut_status archive_write_part(struct archive_writer *writer, archive_sink *sink, void *context,
                                taut_error *error);
@@ -93,7 +94,8 @@ taut_status archive_write_end(struct archive_writer *writer, taut_error *error);
 // ---- Reading
 
 // Gives up to `count` bytes, as many as there are; fewer: the end, or a failure, which is kept in
-// *failure (errno). Where the reader skips chunks, `bytes` may be NULL: the source passes over them.
+// *failure (errno). Where the reader skips chunks, `bytes` may be NULL: the source passes over
+// them.
 typedef size_t archive_source(void *context, void *bytes, size_t count, int *failure);
 
 struct archive_chunk {
@@ -113,7 +115,8 @@ struct archive_reader {
     unsigned char *packed, *numbers;
     struct hash headers; // of all headers so far, which have the checksums of what follows them
     struct archive_chunk last; // what is known of the array that is being read
-    // Whether the numbers of a chunk, which has no ->numbers yet, are neither read nor checked. NULL: all are.
+    // Whether the numbers of a chunk, which has no ->numbers yet, are neither read nor checked.
+    // NULL: all are.
     bool (*skips)(void *context, const struct archive_chunk *chunk);
     void *skips_context;
 };
@@ -127,7 +130,8 @@ taut_status archive_open(struct archive_reader *reader, archive_source *source, 
 taut_status archive_next(struct archive_reader *reader, struct archive_chunk *chunk,
                          taut_error *error);
 
-// Distinguishes streams by what has been read of them, numbers included, whether they were skipped or not.
+// Distinguishes streams by what has been read of them, numbers included, whether they were skipped
+// or not.
 uint64_t archive_fingerprint(const struct archive_reader *reader);
 
 void archive_close(struct archive_reader *reader);

@@ -20,8 +20,8 @@ char *text_format_va(const char *format, va_list arguments);
 bool text_ends_with(const char *text, const char *ending);
 bool text_ends_with_any_case(const char *text, const char *ending);
 
-// A malloc'ed copy of a path as a word of a command that is printed for a POSIX shell: in quotes if it
-// has anything that a shell changes, and never like an option. NULL if memory runs out.
+// A malloc'ed copy of a path as a word of a command that is printed for a POSIX shell: in quotes if
+// it has anything that a shell changes, and never like an option. NULL if memory runs out.
 char *text_shell_path(const char *path);
 
 // ---- UTF-8

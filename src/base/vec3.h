@@ -44,7 +44,8 @@ static inline double vec3_length(vec3 a)
     return sqrt(vec3_dot(a, a));
 }
 
-// The height of a triangle over its longest side, and the length of that; not a number if that is 0.
+// The height of a triangle over its longest side, and the length of that; not a number if that is
+// 0.
 static inline double triangle_height(const vec3 corners[3], double *longest)
 {
     double square = 0;

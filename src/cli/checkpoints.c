@@ -1,5 +1,5 @@
-// Writes the checkpoints of a run (checkpoints.h): decides when, copies the solver's state on its own
-// threads, and has a thread write the copy. What is in the file is output/run_checkpoint.c.
+// Writes the checkpoints of a run (checkpoints.h): decides when, copies the solver's state on its
+// own threads, and has a thread write the copy. What is in the file is output/run_checkpoint.c.
 #include "cli/checkpoints.h"
 
 #include <limits.h>
@@ -77,7 +77,8 @@ static bool is_stopped(void *context)
     return signals_count() > atomic_load(&it->signals_max);
 }
 
-// The first byte of what rank 0 gives the others: everything else is the name of a frame (pieces.h).
+// The first byte of what rank 0 gives the others: everything else is the name of a frame
+// (pieces.h).
 enum { CALL_CHECKPOINT = 1 };
 
 static void begin_group(void *context, const char *text, size_t bytes)
@@ -168,8 +169,8 @@ void checkpoints_write(struct run *run)
     it->solver = run->solver;
     it->error = (taut_error){0};
     taut_status status = find_position(run, &it->position, &it->error);
-    // Without memory for a copy the run waits until the checkpoint is written. Ranks with parts of the
-    // nodes have none for all, and their messages come from one thread.
+    // Without memory for a copy the run waits until the checkpoint is written. Ranks with parts of
+    // the nodes have none for all, and their messages come from one thread.
     const bool copies =
         status == TAUT_OK && !solver_has_part(run->solver) &&
         memory_check(solver_copy_bytes(run->solver), "a checkpoint", NULL) == TAUT_OK &&

@@ -19,8 +19,8 @@ struct frame_reader {
     struct finished_run run;
 };
 
-// Reads the scene, or the run. `extra` is that of session_open. Returns an exit code, after printing
-// what is wrong. Call frame_reader_close in either case.
+// Reads the scene, or the run. `extra` is that of session_open. Returns an exit code, after
+// printing what is wrong. Call frame_reader_close in either case.
 int frame_reader_open(const struct options *options, const char *command,
                       extra_memory_function extra, struct frame_reader *reader);
 

@@ -27,7 +27,8 @@ void group_silence_others(void)
         ranks_silence();
 }
 
-// Whether all ranks have been started with the same command: others would wait for each other for ever.
+// Whether all ranks have been started with the same command: others would wait for each other for
+// ever.
 static bool commands_agree(const struct command *command)
 {
     const int count = ranks_count();

@@ -13,8 +13,8 @@
 // is kept.
 void group_silence_others(void);
 
-// Joins the other ranks, if a launcher has started several processes. Returns EXIT_CODE_DONE, or the
-// exit code after printing what is wrong: the build has no MPI, ranks have different commands,
+// Joins the other ranks, if a launcher has started several processes. Returns EXIT_CODE_DONE, or
+// the exit code after printing what is wrong: the build has no MPI, ranks have different commands,
 // or this one is not for several ranks.
 int group_begin(const struct command *command);
 
@@ -28,8 +28,8 @@ bool group_takes_part(const struct command *command);
 // Whether this rank prints and writes: rank 0, or the only one.
 bool group_leads(void);
 
-// A copy of the text of rank 0, which the caller frees; NULL on rank 0 itself, and if that gives NULL.
-// Collective.
+// A copy of the text of rank 0, which the caller frees; NULL on rank 0 itself, and if that gives
+// NULL. Collective.
 char *group_share_text(const char *text);
 
 // The number of rank 0. Collective.

@@ -31,8 +31,8 @@ struct info {
 // ---- The table.
 
 // Whether an integrator without a limit from springs may have a limit from forces that it treats
-// explicitly: xpbd from gas, from elements, from contact of surfaces, and from a wind that depends on
-// velocities.
+// explicitly: xpbd from gas, from elements, from contact of surfaces, and from a wind that depends
+// on velocities.
 static bool has_explicit_forces(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);

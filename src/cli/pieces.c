@@ -1,5 +1,6 @@
-// Pieces of frames (pieces.h). A message of rank 0 is the name of a frame without its ending; an empty one
-// has all ranks list what their pieces have. Each time all ranks agree on whether they have succeeded.
+// Pieces of frames (pieces.h). A message of rank 0 is the name of a frame without its ending; an
+// empty one has all ranks list what their pieces have. Each time all ranks agree on whether they
+// have succeeded.
 #include "cli/pieces.h"
 
 #include <stdlib.h>
@@ -82,8 +83,8 @@ static taut_status write_own(struct pieces *pieces, const char *stem, struct rec
     return manifest_measure(path, &file->size, &file->checksum, error);
 }
 
-// On rank 0: whether the file of another rank is in the folder of this one, which may take a moment over a
-// network.
+// On rank 0: whether the file of another rank is in the folder of this one, which may take a moment
+// over a network.
 static bool is_found(const char *path, uint64_t size)
 {
     enum { TRIES = 100 };

@@ -1,5 +1,6 @@
-// The pieces of frames that several ranks write, each its own (output/vtp.h), where they hold only their
-// parts of the scene. Rank 0 has the others do what it does: it gives them the name of each frame.
+// The pieces of frames that several ranks write, each its own (output/vtp.h), where they hold only
+// their parts of the scene. Rank 0 has the others do what it does: it gives them the name of each
+// frame.
 #ifndef TAUT_CLI_PIECES_H
 #define TAUT_CLI_PIECES_H
 

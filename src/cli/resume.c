@@ -1,5 +1,5 @@
-// taut resume: continues an interrupted run from its newest whole checkpoint, or prolongs a finished
-// one that has kept a checkpoint. The run itself is left to run.c, its files to
+// taut resume: continues an interrupted run from its newest whole checkpoint, or prolongs a
+// finished one that has kept a checkpoint. The run itself is left to run.c, its files to
 // output/recording.c.
 #include <inttypes.h>
 #include <stdlib.h>
@@ -233,8 +233,8 @@ static taut_status prepare(struct resumption *resumption, const char *scene, cha
     return status;
 }
 
-// Of several ranks the others do what rank 0 has found: from where the run continues, and how. `ends`:
-// it does not.
+// Of several ranks the others do what rank 0 has found: from where the run continues, and how.
+// `ends`: it does not.
 static int follow(const struct options *given)
 {
     struct options options = *given;

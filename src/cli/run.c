@@ -80,8 +80,8 @@ static unsigned fields_of(const struct options *options, const struct scene_outp
     return output->pc2 ? FRAME_NODES | FRAME_ENERGY : FRAME_ENERGY;
 }
 
-// All fields that the frame of a run has arrays for. Nodes of probes and of the final state are read one
-// after another.
+// All fields that the frame of a run has arrays for. Nodes of probes and of the final state are
+// read one after another.
 static unsigned all_fields_of(const struct options *options, const struct scene_output *output,
                               bool in_parts)
 {
@@ -463,9 +463,9 @@ static void warn_of_unsolved(struct run *run)
 }
 
 // Steps up to `target`, batch by batch. Stops early if dt changes, since the target may change with
-// it. How long a batch is depends on the clock, so the run ends at none of them but the last, at whose end
-// output is due. A state in between that will certainly be found to have diverged may have values that
-// are not finite, and is not kept: checkpoints and signals wait for the target.
+// it. How long a batch is depends on the clock, so the run ends at none of them but the last, at
+// whose end output is due. A state in between that will certainly be found to have diverged may
+// have values that are not finite, and is not kept: checkpoints and signals wait for the target.
 static void step_to(struct run *run, uint64_t target, struct batch *batch)
 {
     uint64_t step = taut_solver_step_count(run->solver);
@@ -539,8 +539,8 @@ static void write_end(struct run *run)
     }
 }
 
-// Steps to the end, or until a signal or a fault, and writes frames, probe rows and checkpoints when
-// they are due. run->status and run->signal_number describe how it ended.
+// Steps to the end, or until a signal or a fault, and writes frames, probe rows and checkpoints
+// when they are due. run->status and run->signal_number describe how it ended.
 static void step_to_end(struct run *run)
 {
     struct batch batch = batch_make();

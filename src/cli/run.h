@@ -54,8 +54,8 @@ struct run {
 // a table.
 bool run_is_sound(const struct run *run);
 
-// The name of the final state's file in the run's folder, or its absolute path; the caller frees it.
-// NULL without memory.
+// The name of the final state's file in the run's folder, or its absolute path; the caller frees
+// it. NULL without memory.
 char *run_state_name(const struct run *run);
 
 // Runs a scene, or continues a run; returns the exit code.

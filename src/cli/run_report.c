@@ -74,17 +74,17 @@ static uint64_t run_peak_bytes(void)
 //
 // The error of a step of bdf2 is four times that of a trapezoid; R is doubled for it.
 //
-// A run of n steps has n - p differences of order p + 1, so that R is n / (n - p) times their sum. If
-// n is not above p there is no estimate, and the residual is only known to be at most the sum of
+// A run of n steps has n - p differences of order p + 1, so that R is n / (n - p) times their sum.
+// If n is not above p there is no estimate, and the residual is only known to be at most the sum of
 // the magnitudes of all terms of the balance.
 //
-// Impacts that follow one another, as of a cloth that meets a floor row by row, cancel in the powers
-// of the whole, of which R is made. Of each, -(h^2/2) F_d.a remains: at a penalty collider, with
-// F_d = -c v and m a = -c v - k x, x at most v sqrt(m / k), no more than h (c + sqrt(k m)) / 2m of
-// the work of F_d, which is added to R (impact_error).
+// Impacts that follow one another, as of a cloth that meets a floor row by row, cancel in the
+// powers of the whole, of which R is made. Of each, -(h^2/2) F_d.a remains: at a penalty collider,
+// with F_d = -c v and m a = -c v - k x, x at most v sqrt(m / k), no more than h (c + sqrt(k m)) /
+// 2m of the work of F_d, which is added to R (impact_error).
 //
-// Linear systems of implicit steps are solved to `tolerance`, so that this part of a velocity, and of
-// the kinetic energy, is uncertain even where R is less, as at the start of a slow motion.
+// Linear systems of implicit steps are solved to `tolerance`, so that this part of a velocity, and
+// of the kinetic energy, is uncertain even where R is less, as at the start of a slow motion.
 //
 // Projection moves nodes back to the surface at the end of steps. The energy that a step lost by
 // moving them into the surface then appears as work of the projection, so that work is added to R.
@@ -189,12 +189,12 @@ static double verlet_rounding(const struct run *run, double spacing)
     return 16 * speed * sqrt(steps * 2 * kinetic * topology_total_mass(solver_topology(solver)));
 }
 
-// What rounding of positions stores in springs and elements, J, also in those of a body at rest, whose
-// energies are nothing else. With u the spacing of numbers at the greatest coordinate, the length of a
-// spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2, or 3 / 4 of its trace 2 k, is uncertain in
-// either of the two elastic energies that are compared; and rounding all new positions adds u^2 / 24 times
-// the trace on average (docs/numerics.md, Divergence). In precision mixed no position is rounded, but forces
-// are those of rounded positions, which is as much.
+// What rounding of positions stores in springs and elements, J, also in those of a body at rest,
+// whose energies are nothing else. With u the spacing of numbers at the greatest coordinate, the
+// length of a spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2, or 3 / 4 of its trace
+// 2 k, is uncertain in either of the two elastic energies that are compared; and rounding all new
+// positions adds u^2 / 24 times the trace on average (docs/numerics.md, Divergence). In precision
+// mixed no position is rounded, but forces are those of rounded positions, which is as much.
 static double strain_rounding(const struct run *run, double spacing)
 {
     const enum integrator integrator = solver_integrator(run->solver);
@@ -204,8 +204,8 @@ static double strain_rounding(const struct run *run, double spacing)
     return solver_stiffness_trace(run->solver) * spacing * spacing * (1.5 + roundings / 24);
 }
 
-// The relative spacing of the numbers of a run. In precision mixed heights are rounded as in double,
-// and their changes as forces are.
+// The relative spacing of the numbers of a run. In precision mixed heights are rounded as in
+// double, and their changes as forces are.
 static double number_spacing(const struct run *run)
 {
     return solver_precision(run->solver) == PRECISION_DOUBLE ? DBL_EPSILON : FLT_EPSILON;
@@ -263,7 +263,8 @@ static double sum_of_terms(const struct run *run)
 }
 
 // Whether a body contains gas of one of the volumes that only approximate the enclosed one. Its
-// pressure acts along the normals of the faces, whose work is not that of the change of this volume.
+// pressure acts along the normals of the faces, whose work is not that of the change of this
+// volume.
 static bool has_gas_without_potential(const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
@@ -275,8 +276,8 @@ static bool has_gas_without_potential(const taut_solver *solver)
     return false;
 }
 
-// Whether springs or surfaces act on nodes, whose oscillations grow with some integrators, and which
-// are the constraints of xpbd.
+// Whether springs or surfaces act on nodes, whose oscillations grow with some integrators, and
+// which are the constraints of xpbd.
 static bool has_springs(const taut_solver *solver)
 {
     return taut_solver_spring_count(solver) > 0 || solver_topology(solver)->collider_count > 0;
@@ -617,8 +618,8 @@ static void print_implicit(const struct run *run)
     puts("");
 }
 
-// How far nodes have moved in a step, of the thickness of contact: by the mean square of their speeds at the
-// start or at the end, whichever is faster.
+// How far nodes have moved in a step, of the thickness of contact: by the mean square of their
+// speeds at the start or at the end, whichever is faster.
 static double thicknesses_a_step(const struct run *run)
 {
     const double kinetic = fmax(run->frame.energy.kinetic, run->first_energy.kinetic);
@@ -626,11 +627,12 @@ static double thicknesses_a_step(const struct run *run)
     return sqrt(2 * kinetic / mass) * taut_solver_dt(run->solver) / run->scene->contact.thickness;
 }
 
-// Whether cuts in every direction have taken momentum that is worth a line. Those in the frame of what
-// pushes, and those at planes, spheres and rooms, take none of their own. It is compared by its lengths,
-// since what is taken of two bodies may be opposite, with sqrt(2 K M): with M the mass of all bodies that
-// is not below the sum of m |v| at a kinetic energy K, for which all energy that has been exchanged
-// counts where it is known, since bodies may be at rest at the start and at the end.
+// Whether cuts in every direction have taken momentum that is worth a line. Those in the frame of
+// what pushes, and those at planes, spheres and rooms, take none of their own. It is compared by
+// its lengths, since what is taken of two bodies may be opposite, with sqrt(2 K M): with M the mass
+// of all bodies that is not below the sum of m |v| at a kinetic energy K, for which all energy that
+// has been exchanged counts where it is known, since bodies may be at rest at the start and at the
+// end.
 static bool takes_noticeable_momentum(const struct run *run, const struct surface_cuts *cuts)
 {
     const double noticeable = 1e-4;
@@ -642,8 +644,8 @@ static bool takes_noticeable_momentum(const struct run *run, const struct surfac
     return cuts->lost_lengths > noticeable * sqrt(2 * kinetic * mass);
 }
 
-// Whether cuts have taken more than a hundredth of the energy that was exchanged. Those that hold a body at rest
-// take none.
+// Whether cuts have taken more than a hundredth of the energy that was exchanged. Those that hold a
+// body at rest take none.
 static bool takes_noticeable_energy(const struct run *run)
 {
     const double noticeable = 0.01;

@@ -36,8 +36,8 @@ void signals_ignore_writes(void)
     handle(SIGXFSZ, SIG_IGN);
 }
 
-// Also if they were ignored: a shell script starts background jobs with SIGINT ignored, and a run there must
-// still be stoppable. SIGHUP ignored by nohup stays ignored.
+// Also if they were ignored: a shell script starts background jobs with SIGINT ignored, and a run
+// there must still be stoppable. SIGHUP ignored by nohup stays ignored.
 static void handle_ends(void (*handler)(int))
 {
     handle(SIGINT, handler);

@@ -6,8 +6,8 @@
 // EFBIG) instead of the end of the process. Called at the start of the program.
 void signals_ignore_writes(void);
 
-// Until signals_watch is called, SIGINT, SIGTERM and SIGHUP end the process at once, as one that has failed, with
-// a message: there is nothing yet to complete.
+// Until signals_watch is called, SIGINT, SIGTERM and SIGHUP end the process at once, as one that
+// has failed, with a message: there is nothing yet to complete.
 void signals_end_setup(void);
 
 // From now on SIGINT, SIGTERM and SIGHUP are only recorded.

@@ -1,21 +1,24 @@
 // The forces of contact between two blocks of surfaces: the closest points of all candidates of a
-// pair, and the barrier of those that touch. kernels/table.h compiles this for each instruction set.
+// pair, and the barrier of those that touch. kernels/table.h compiles this for each instruction
+// set.
 //
-// Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added to
-// nodes candidate by candidate in the order of the list, so that the bits do not depend on the number
-// of lanes. Sums are records, so that a node takes one addition. Edges without triangles need more cases:
-// barrier.h computes them one by one. Those that touch are handed out where they are wanted.
+// Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added
+// to nodes candidate by candidate in the order of the list, so that the bits do not depend on the
+// number of lanes. Sums are records, so that a node takes one addition. Edges without triangles
+// need more cases: barrier.h computes them one by one. Those that touch are handed out where they
+// are wanted.
 //
 // Candidates that touch are in no order that a processor could predict. So points are looked up for
-// several registers, closest points found without branches, and those that touch packed; full registers of
-// these then get their forces. Each of these steps is a loop of its own over several registers: a processor
-// looks ahead as far as one or two registers of all steps, and would wait for one division after the other.
+// several registers, closest points found without branches, and those that touch packed; full
+// registers of these then get their forces. Each of these steps is a loop of its own over several
+// registers: a processor looks ahead as far as one or two registers of all steps, and would wait
+// for one division after the other.
 #include "contact/barrier.h"
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
 
-// The closest points of a register of candidates: of a node and a triangle, at v and w, or of two edges, at s
-// and t.
+// The closest points of a register of candidates: of a node and a triangle, at v and w, or of two
+// edges, at s and t.
 struct wide_contact {
     wide parts[2];
     struct wide_point apart;
@@ -28,10 +31,9 @@ struct wide_angle {
     unsigned parallel; // lanes in which they are nearly parallel
 };
 
-// Candidates that touch, of nodes and triangles or of edges, in the order of the list, until their forces are
-// added. Of edges also
-// the square of the sine of their angle, and of those that are nearly parallel what turns them (struct
-// wide_edges).
+// Candidates that touch, of nodes and triangles or of edges, in the order of the list, until their
+// forces are added. Of edges also the square of the sine of their angle, and of those that are
+// nearly parallel what turns them (struct wide_edges).
 enum { BATCH = 64, BATCH_ROOM = BATCH + WIDE_LANES };
 struct batch {
     real parts[2][BATCH_ROOM], apart[3][BATCH_ROOM], square[BATCH_ROOM];
@@ -204,10 +206,11 @@ WIDE_INLINE struct wide_edges gathered_edges(const wide points[4][3])
                          gathered_point(points[2]), gathered_point(points[3]));
 }
 
-// Lanes whose edges may be nearer than the root of `limit`. The points that are found for nearly parallel
-// edges need not be the closest ones. But the square of the distance is convex in (s, t), so it is nowhere
-// in the unit square less than what its tangent plane at these points is at the corners. `rounded` is more
-// than the rounding of that, whose terms are products of the distance and of both edges.
+// Lanes whose edges may be nearer than the root of `limit`. The points that are found for nearly
+// parallel edges need not be the closest ones. But the square of the distance is convex in (s, t),
+// so it is nowhere in the unit square less than what its tangent plane at these points is at the
+// corners. `rounded` is more than the rounding of that, whose terms are products of the distance
+// and of both edges.
 static inline unsigned edges_near(const struct wide_contact *found, const struct wide_angle *angle,
                                   const wide points[4][3], wide limit)
 {
@@ -228,8 +231,8 @@ static inline unsigned edges_near(const struct wide_contact *found, const struct
     return near | (angle->parallel & ~wide_mask_bits(wide_at_most(limit, least)));
 }
 
-// The forces of a batch, as records, their parts on each of the four nodes; and the forces that turn edges,
-// by node and axis, of the candidates in `turning`, whose bits are by register.
+// The forces of a batch, as records, their parts on each of the four nodes; and the forces that
+// turn edges, by node and axis, of the candidates in `turning`, whose bits are by register.
 struct batch_forces {
     _Alignas(4 * sizeof(real)) real forces[4 * BATCH_ROOM];
     real weights[4][BATCH_ROOM], turns[4][3][BATCH_ROOM];
@@ -308,8 +311,8 @@ WIDE_INLINE void batch_point(real (*to)[BATCH_ROOM], int at, struct wide_point p
     (void)wide_pack(to[2] + at, p.z, lanes);
 }
 
-// Adds the lanes that touch to those of the group. `angle` and the four `points`: of edges, NULL of nodes and
-// triangles.
+// Adds the lanes that touch to those of the group. `angle` and the four `points`: of edges, NULL of
+// nodes and triangles.
 WIDE_INLINE void batch_append(struct batch *batch, const struct wide_contact *found,
                               const struct wide_angle *angle, const wide (*points)[3],
                               const uint16_t *codes, unsigned touching)
@@ -473,7 +476,8 @@ static struct point point_of(const real (*x)[SURFACE_NODES], int node)
     return (struct point){x[0][node], x[1][node], x[2][node]};
 }
 
-// Adds the forces of a candidate to those on its nodes, of which the first `split` are in the block of sums[0].
+// Adds the forces of a candidate to those on its nodes, of which the first `split` are in the block
+// of sums[0].
 WIDE_INLINE void add_forces(const struct batch_forces *forces, int at, int split,
                             real *const records[2], struct code_nodes nodes)
 {
@@ -512,7 +516,8 @@ WIDE_INLINE void add_batch(struct barrier_work *work, const struct batch *batch,
     }
 }
 
-// Of a batch of nodes and triangles, or of edges. Nearly always there is nothing to turn or to hand out.
+// Of a batch of nodes and triangles, or of edges. Nearly always there is nothing to turn or to hand
+// out.
 WIDE_INLINE void push_batch_of(struct barrier_work *work, const struct batch *batch, bool edges)
 {
     const int first = batch->of_first, end = batch->count;
@@ -697,7 +702,8 @@ static uint32_t nodes_with_forces(real (*const on)[SURFACE_NODES])
     return nodes;
 }
 
-// The codes of the candidates of a group that are marked; returns their end, after which there are zeros.
+// The codes of the candidates of a group that are marked; returns their end, after which there are
+// zeros.
 static uint16_t *marked_codes(uint16_t *to, const uint16_t *codes, size_t count,
                               const uint16_t *marks)
 {
@@ -714,8 +720,8 @@ struct chosen_codes {
                   3 * CODES_SLACK];
 };
 
-// All are copied before the first are read, since a load of what several stores have just written waits for
-// them.
+// All are copied before the first are read, since a load of what several stores have just written
+// waits for them.
 static void choose_codes(const struct listed_pair *pair, struct chosen_codes *chosen)
 {
     const uint16_t *codes = pair->codes, *marks = pair->marks;

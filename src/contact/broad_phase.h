@@ -1,12 +1,12 @@
 // Finds the nodes and triangles, and the edges and edges, of surfaces (surfaces.h) that are nearer
 // to each other than a reach: the candidates for contact. Numeric.
 //
-// A tree of boxes over the numbers of the blocks gives the pairs of blocks that are near; for one of
-// them, boxes of its parts, then distances, are tested when its candidates are asked for. Lists of
-// pairs belong to chunks of blocks and are written in the order of the numbers, so that they do not
-// depend on the number of threads and nothing is sorted. No pair and no candidate within the reach is
-// left out: thresholds include bounds on rounding errors (candidates_body.h), and lists grow as
-// needed. A few farther ones are listed too. Lists are the same on every instruction set.
+// A tree of boxes over the numbers of the blocks gives the pairs of blocks that are near; for one
+// of them, boxes of its parts, then distances, are tested when its candidates are asked for. Lists
+// of pairs belong to chunks of blocks and are written in the order of the numbers, so that they do
+// not depend on the number of threads and nothing is sorted. No pair and no candidate within the
+// reach is left out: thresholds include bounds on rounding errors (candidates_body.h), and lists
+// grow as needed. A few farther ones are listed too. Lists are the same on every instruction set.
 #ifndef TAUT_CONTACT_BROAD_PHASE_H
 #define TAUT_CONTACT_BROAD_PHASE_H
 
@@ -82,13 +82,14 @@ void REAL_NAME(broad_phase_free)(struct broad_phase *broad);
 // Bytes allocated, lists included.
 uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad);
 
-// Finds the boxes of the blocks, and puts the positions of their nodes in `positions`, by block, unless it
-// is NULL. Called by all workers together, as is broad_phase_find; both have a barrier at the end.
+// Finds the boxes of the blocks, and puts the positions of their nodes in `positions`, by block,
+// unless it is NULL. Called by all workers together, as is broad_phase_find; both have a barrier at
+// the end.
 void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state *state,
                                   block_reals *positions, const struct worker *worker);
 
-// Makes the lists for the boxes of the last refit; false, on all workers, if memory ran out. Then the
-// lists are useless until it succeeds.
+// Makes the lists for the boxes of the last refit; false, on all workers, if memory ran out. Then
+// the lists are useless until it succeeds.
 bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_phase_rules *rules,
                                  const struct worker *worker);
 
@@ -124,9 +125,9 @@ struct pair_finder {
 void REAL_NAME(pair_finder_begin)(struct pair_finder *finder, struct broad_phase *broad,
                                   const struct broad_phase_rules *rules);
 
-// Sets finder->found to the candidates of a pair that are nearer to each other than the reach, m, with
-// the nodes of its blocks in these places; the first node is repeated beyond the last. Codes rise within
-// each group:
+// Sets finder->found to the candidates of a pair that are nearer to each other than the reach, m,
+// with the nodes of its blocks in these places; the first node is repeated beyond the last. Codes
+// rise within each group:
 //   counts[0]            nodes of a and triangles of b: node << 5 | triangle
 //   counts[1], a != b    nodes of b and triangles of a: the same
 //   counts[2]            edges of a and of b: edge_a << 6 | edge_b; in one block edge_b > edge_a

@@ -60,7 +60,8 @@ struct touching_candidate {
 };
 
 // Where a kernel puts them: it empties the array with `take` when it is full, and at the end. At
-// that time the forces of these candidates have been added to those on nodes, and none of later ones.
+// that time the forces of these candidates have been added to those on nodes, and none of later
+// ones.
 enum { TOUCHING_MOST = 64 };
 struct touching_candidates {
     struct touching_candidate items[TOUCHING_MOST];
@@ -91,8 +92,8 @@ struct listed_pair {
     const uint16_t *marks;                // of those that are evaluated; NULL: all
     bool bare;                            // no triangles in either block
     struct touching_candidates *touching; // NULL: not wanted
-    // Where to mark those that may be at most the root of `square` apart, if all are evaluated; NULL: not
-    // wanted.
+    // Where to mark those that may be at most the root of `square` apart, if all are evaluated;
+    // NULL: not wanted.
     uint16_t *near;
     real square;
     uint32_t *pushed; // where to put bits of the nodes of b that have forces; NULL: not wanted

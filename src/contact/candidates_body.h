@@ -6,9 +6,9 @@
 // that (pair_thresholds in broad_phase.c): with L the longest edge and A = L + 3 reach, a bound on
 // all differences of a pair whose boxes are near,
 //  - of a triangle with the height h, the parameters of the projection of a point err by at most
-//    26 e A L / h^2 (e: REAL_EPSILON), the projection by L times as much, and where it is taken to be
-//    outside, one of the edges is at most h / 2 farther along the triangle. The lesser of both is
-//    at most 2.5 e^(1/3) A, across the distance;
+//    26 e A L / h^2 (e: REAL_EPSILON), the projection by L times as much, and where it is taken to
+//    be outside, one of the edges is at most h / 2 farther along the triangle. The lesser of both
+//    is at most 2.5 e^(1/3) A, across the distance;
 //  - edges whose angle has a sine below s are taken to be parallel: their closest points are sought
 //    from both ends of one of them, half of which is at most L / 2 away, where the distance across
 //    has grown by s L / 2. Of others, parameters err by e A / (L s^2) at most, and distances across
@@ -220,9 +220,9 @@ WIDE_INLINE unsigned lanes_before(const uint16_t *codes, const uint16_t *end)
     return end - codes >= WIDE_LANES ? (1U << WIDE_LANES) - 1 : (1U << (end - codes)) - 1;
 }
 
-// Keeps the codes from `first` on whose nodes and triangles are at most the root of `limit` apart, and
-// writes the squares of their distances; or those that are `farther`, with the squares that have been
-// written. Returns the end of the rest.
+// Keeps the codes from `first` on whose nodes and triangles are at most the root of `limit` apart,
+// and writes the squares of their distances; or those that are `farther`, with the squares that
+// have been written. Returns the end of the rest.
 static uint16_t *filter_points(uint16_t *first, const uint16_t *end,
                                const real (*points)[SURFACE_NODES],
                                const real (*corners)[SURFACE_NODES], const struct block_corners *of,
@@ -289,8 +289,8 @@ static real least_square(real *squares, long count)
     return -wide_greatest(wide_subtract(wide_set(0), least));
 }
 
-// The next codes: those from `at` on, or a copy in `tail`, in which the first one is repeated beyond
-// the end.
+// The next codes: those from `at` on, or a copy in `tail`, in which the first one is repeated
+// beyond the end.
 WIDE_INLINE const uint16_t *next_codes(const uint16_t *at, const uint16_t *end,
                                        uint16_t tail[WIDE_LANES + CODES_SLACK])
 {

@@ -125,9 +125,9 @@ void REAL_NAME(colliders_changed)(struct system *system);
 // Stores what the projection needs of the start of a step, once all velocities are known.
 void REAL_NAME(colliders_store)(struct system *system, double time, const struct worker *worker);
 
-// Friction with memory (friction.h): changes the memory at the end of a step, when nodes and spheres
-// are where the next step begins. Adds what sliding has dissipated in the step to the energy budget.
-// Begins and ends with a barrier; nothing if no collider has friction_coefficient.
+// Friction with memory (friction.h): changes the memory at the end of a step, when nodes and
+// spheres are where the next step begins. Adds what sliding has dissipated in the step to the
+// energy budget. Begins and ends with a barrier; nothing if no collider has friction_coefficient.
 void REAL_NAME(friction_update)(struct system *system, const struct worker *worker);
 
 // The same of a step or substep.

@@ -1,9 +1,9 @@
 // The places at which surfaces touch each other, planes, spheres, rooms and meshes (struct
 // contact_points in surface_report.h), listed on request for pictures and for applications: nothing
 // of a step depends on them. They are found in two passes, of which the first counts, so that every
-// worker knows where those of its lists go: the order is that of the lists of candidates, then of the
-// nodes and blocks near shapes, then of the nodes in penalty colliders, and the same for any number of
-// threads. Colliders with `response: project` push no nodes and have no contacts here.
+// worker knows where those of its lists go: the order is that of the lists of candidates, then of
+// the nodes and blocks near shapes, then of the nodes in penalty colliders, and the same for any
+// number of threads. Colliders with `response: project` push no nodes and have no contacts here.
 #include "contact/contact.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"
@@ -214,8 +214,8 @@ static void list_touch(struct system *system, const struct shape_touch *touch, v
     store(to->friction_force, REAL_NAME(shape_friction_force)(system, touch));
 }
 
-// The parts of a block that touch a sphere. Friction acts on their nodes: that of the greatest weight
-// says whether it slides.
+// The parts of a block that touch a sphere. Friction acts on their nodes: that of the greatest
+// weight says whether it slides.
 static void list_slot(struct listing *it, const struct shape_slot *slot)
 {
     const struct system *system = it->system;

@@ -12,8 +12,8 @@
 
 // ---- Bounding boxes
 
-// `origin` of the coordinates found (state.h). `low`: the greatest ratio of low parts, which they do not
-// have, to them.
+// `origin` of the coordinates found (state.h). `low`: the greatest ratio of low parts, which they
+// do not have, to them.
 static inline struct block_box block_box_of(const struct node_box *found, vec3 origin, double low)
 {
     const double from[3] = {origin.x, origin.y, origin.z};
@@ -74,8 +74,8 @@ static inline double block_slack(const struct block_box *box)
     return 12 * (double)REAL_EPSILON * box->reach + (double)REAL_TINY;
 }
 
-// The distance from a surface within which a node counts as touching: the rounding of its coordinates, of
-// that precision.
+// The distance from a surface within which a node counts as touching: the rounding of its
+// coordinates, of that precision.
 static inline double touching_slack(double epsilon, vec3 position)
 {
     const double size = fabs(position.x) + fabs(position.y) + fabs(position.z);

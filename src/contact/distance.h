@@ -125,7 +125,8 @@ static inline struct closest closest_on_edges(struct point p, struct point p1, s
         sine = 0;
     *parallel = sine;
     real s, t;
-    // In single precision the determinant of nearly parallel edges is rounding: both ends are tried.
+    // In single precision the determinant of nearly parallel edges is rounding: both ends are
+    // tried.
     if (sine > (middle ? EDGES_PARALLEL : (real)1e-5)) {
         find_other_end(fraction_of(de * along_q - along_p * ee, determinant), along_q, de, ee,
                        along_p, dd, &s, &t);

@@ -1,14 +1,15 @@
 // See flat_sheets.h.
 //
-// A sheet of equal rectangles, built in a plane, is deformed by a map f that is linear on each triangle. Of
-// the vectors along both sides of all cells in a convex part of it, divided by the sides, let none be
-// farther than e1 and e2 from q1 and q2, which are at right angles and of length 1, and Q be the isometry
-// with these columns. Then |Df - Q| <= e = sqrt(e1^2 + e2^2) on every triangle, and along the line from x to
-// y, f(x) - f(y) differs from Q (x - y) by at most e |x - y|: |f(x) - f(y)| >= (1 - e) |x - y|. Parts
-// without a common node are at least an altitude h of the triangles apart as built: a line from a node to
-// what is not around it passes a side opposite to it. So nothing is within reach r while (1 - e) h > r,
-// however the sheet has moved and turned; nor did anything pass through within a step, if vectors before and
-// after it are in the same boxes, as those in between then are too.
+// A sheet of equal rectangles, built in a plane, is deformed by a map f that is linear on each
+// triangle. Of the vectors along both sides of all cells in a convex part of it, divided by the
+// sides, let none be farther than e1 and e2 from q1 and q2, which are at right angles and of length
+// 1, and Q be the isometry with these columns. Then |Df - Q| <= e = sqrt(e1^2 + e2^2) on every
+// triangle, and along the line from x to y, f(x) - f(y) differs from Q (x - y) by at most e |x -
+// y|: |f(x) - f(y)| >= (1 - e) |x - y|. Parts without a common node are at least an altitude h of
+// the triangles apart as built: a line from a node to what is not around it passes a side opposite
+// to it. So nothing is within reach r while (1 - e) h > r, however the sheet has moved and turned;
+// nor did anything pass through within a step, if vectors before and after it are in the same
+// boxes, as those in between then are too.
 #include "contact/flat_sheets.h"
 
 #include <math.h>
@@ -66,8 +67,8 @@ static bool is_regular(const struct topology *topology, const struct node_rows *
     return true;
 }
 
-// No part of a sheet of rectangles is nearer to one without a common node than this, m: the least altitude of
-// its triangles.
+// No part of a sheet of rectangles is nearer to one without a common node than this, m: the least
+// altitude of its triangles.
 static double least_altitude(const double lengths[2])
 {
     return lengths[0] * lengths[1] / hypot(lengths[0], lengths[1]);
@@ -261,8 +262,8 @@ void REAL_NAME(flat_sheets_measure)(struct system *system, double dt, const stru
 double REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct displacements *speeds,
                                      double dt)
 {
-    // The greatest square of what a box grows by, over the length of the side; and the sum of all, which is
-    // not a number if one of them is not.
+    // The greatest square of what a box grows by, over the length of the side; and the sum of all,
+    // which is not a number if one of them is not.
     double most[2] = {0, 0}, sum = 0;
     for (size_t t = 0; t < it->flat->tile_count; t++)
         for (int side = 0; side < 2 && it->flat->tiles[t].regular; side++) {
@@ -282,7 +283,8 @@ double REAL_NAME(flat_sheets_extend)(struct surface_contact *it, const struct di
             most[side] = max_of(most[side], square / (length * length));
             sum += square;
         }
-    // The directions of the middles from which vectors have been that far serve as well as new ones.
+    // The directions of the middles from which vectors have been that far serve as well as new
+    // ones.
     return isfinite(sum) ? 1.00001 * sqrt(most[0] + most[1]) / it->flat->least_limit : INFINITY;
 }
 

@@ -1,5 +1,5 @@
-// The memory of Coulomb friction (friction.h): its change at the end of a step, the heat of sliding,
-// and its start. Numeric.
+// The memory of Coulomb friction (friction.h): its change at the end of a step, the heat of
+// sliding, and its start. Numeric.
 #include "contact/friction.h"
 
 #include "contact/culling.h"
@@ -15,9 +15,9 @@ static vec3 first_stretch(const struct contact *contact, const struct contact_mo
     return vec3_scale(fmin(dt, contact->depth / -motion->approach), motion->sliding);
 }
 
-// N. In an implicit step that of its last system has acted, and is the limit of the friction there; at
-// the end of the step a node may be a little deeper or less, which is much for stiff contacts. What did
-// not touch in that system has had no force.
+// N. In an implicit step that of its last system has acted, and is the limit of the friction there;
+// at the end of the step a node may be a little deeper or less, which is much for stiff contacts.
+// What did not touch in that system has had no force.
 static double acting_normal_force(const struct system *system, size_t at,
                                   const struct contact_motion *motion)
 {

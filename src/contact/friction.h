@@ -9,8 +9,8 @@
 // with k_t the normal stiffness, c_t a fraction of the critical damping of the node on that spring,
 // N the normal force and mu the static coefficient, or the kinetic one while the contact slides.
 // Forces only read the memory, so that all stages of a step see the same anchor and the exact way
-// from it. friction_update changes it once, at the end of a step. An anchor that is not changed does
-// not drift: a contact that holds, holds for ever.
+// from it. friction_update changes it once, at the end of a step. An anchor that is not changed
+// does not drift: a contact that holds, holds for ever.
 //
 // The systems of an implicit step do not have that force but what is assumed of each contact
 // (implicit_friction.c). Numeric.
@@ -76,8 +76,8 @@ static inline vec3 friction_along(vec3 v, vec3 normal)
     return vec3_subtract(v, vec3_scale(vec3_dot(v, normal), normal));
 }
 
-// m, of the tangential spring; 0 in a contact that has just begun. friction_stretch_at: of a node that
-// is there.
+// m, of the tangential spring; 0 in a contact that has just begun. friction_stretch_at: of a node
+// that is there.
 static inline vec3 friction_stretch_at(const struct system *system,
                                        const struct scene_collider *collider, size_t node,
                                        const struct contact *contact, vec3 position)
@@ -130,16 +130,16 @@ static inline double friction_lasting_stretch(const struct system *system,
     return motion.normal_force * collider->coulomb.kinetic_coefficient / stiffness;
 }
 
-// Whether the heat of a step is known at its end alone: with implicit integrators and xpbd, whose forces
-// act all along a step and have nothing to do with those at its start.
+// Whether the heat of a step is known at its end alone: with implicit integrators and xpbd, whose
+// forces act all along a step and have nothing to do with those at its start.
 static inline bool friction_acts_by_steps(const struct system *system)
 {
     const enum integrator integrator = system->settings.integrator;
     return integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD;
 }
 
-// J, of one of these: the work of a force that was k `left` all along, less what the spring has gained;
-// or of the damper alone, if the contact stuck (`left` is what it reached).
+// J, of one of these: the work of a force that was k `left` all along, less what the spring has
+// gained; or of the damper alone, if the contact stuck (`left` is what it reached).
 static inline double friction_step_heat(double stiffness, double damping, double before,
                                         double reached, double left, double elapsed)
 {
@@ -151,8 +151,9 @@ static inline double friction_step_heat(double stiffness, double damping, double
 // J, the heat of a contact that slides from a stretch to a shorter one at that distance; the force
 // is that of the spring at the start of the step, if the contact slid already, and at its end.
 //
-// Of a contact that slid already this is the trapezoid of force and plastic slip. One that held first
-// gives way at `limit`; then its spring gets shorter, and it slides with the force of the end.
+// Of a contact that slid already this is the trapezoid of force and plastic slip. One that held
+// first gives way at `limit`; then its spring gets shorter, and it slides with the force of the
+// end.
 static inline double friction_sliding_heat(double stiffness, double before, bool slid,
                                            double reached, double limit, double left)
 {
@@ -161,8 +162,8 @@ static inline double friction_sliding_heat(double stiffness, double before, bool
     return stiffness * (left * (reached - limit) + (limit + left) / 2 * (limit - left));
 }
 
-// Where motion is cut (surface_limit.c), what friction takes of a sliding motion, m or m/s: the part of
-// it, 1 if the contact holds, by what has been taken of the approach to the surface.
+// Where motion is cut (surface_limit.c), what friction takes of a sliding motion, m or m/s: the
+// part of it, 1 if the contact holds, by what has been taken of the approach to the surface.
 static inline double friction_stopped_part(const struct scene_friction *law, double approach,
                                            double sliding)
 {
@@ -175,8 +176,8 @@ static inline double friction_stopped_part(const struct scene_friction *law, dou
 
 // ---- What the systems of an implicit step assume of a contact
 
-// It sticks, with the force T of its spring and damper however long that is; or it slides along t, with
-// the force L t + s (p.T) p, p at right angles to t, which is L T / |T| near a T along t.
+// It sticks, with the force T of its spring and damper however long that is; or it slides along t,
+// with the force L t + s (p.T) p, p at right angles to t, which is L T / |T| near a T along t.
 enum friction_status { FRICTION_UNKNOWN, FRICTION_ASSUMED_STICKS, FRICTION_ASSUMED_SLIDES };
 
 struct friction_assumption {
@@ -254,9 +255,10 @@ static inline vec3 friction_assumed(const struct friction_assumptions *all, size
                     vec3_scale(-(double)it->turns * vec3_dot(across, trial), across));
 }
 
-// What the solution of a system shows of a contact: `trial` is T after it, and `normal_force`, N, has
-// been found in it. A contact sticks that stays within the limit, or whose sliding would have turned
-// round. Adds to sums, N2, what that changes of its force, and the force, if the node may move.
+// What the solution of a system shows of a contact: `trial` is T after it, and `normal_force`, N,
+// has been found in it. A contact sticks that stays within the limit, or whose sliding would have
+// turned round. Adds to sums, N2, what that changes of its force, and the force, if the node may
+// move.
 static inline void friction_assume_again(struct friction_assumptions *all, size_t at, vec3 normal,
                                          vec3 trial, double limit, double normal_force, bool moves,
                                          double sums[2])

@@ -1,7 +1,7 @@
-// See hull_separation.h. Bodies are only translated, so that a pair is apart along an axis if one inequality,
-// linear in the ways of both, holds. Ways of least mass times squared length that satisfy all of them solve a
-// convex quadratic program, whose dual is solved bound by bound (projected Gauss-Seidel): an impulse per
-// bound, which pushes only.
+// See hull_separation.h. Bodies are only translated, so that a pair is apart along an axis if one
+// inequality, linear in the ways of both, holds. Ways of least mass times squared length that
+// satisfy all of them solve a convex quadratic program, whose dual is solved bound by bound
+// (projected Gauss-Seidel): an impulse per bound, which pushes only.
 #include "contact/hull_separation.h"
 
 #include <math.h>
@@ -11,11 +11,12 @@
 
 enum { SWEEPS = 3000, RECHOICES = 60, MOST_TRIES = 4 };
 
-// Directions that are tried for each pair, both ways: those of the edges, faces and corners of a cube, and
-// others all over a hemisphere; the best ones are then turned.
+// Directions that are tried for each pair, both ways: those of the edges, faces and corners of a
+// cube, and others all over a hemisphere; the best ones are then turned.
 enum { CUBE_DIRECTIONS = 13, SPIRAL_DIRECTIONS = 60, TURNED = 3, TURNS = 120 };
 static const double TURN = 0.2, TURN_LEAST = 1e-3; // radians
-// Of the best overlap: what another axis must be better by. Of two that are equally good the first counts.
+// Of the best overlap: what another axis must be better by. Of two that are equally good the first
+// counts.
 static const double BETTER = 1e-6;
 // The cosine to an axis with which there is no way, from which another one is not tried.
 static const double SAME = 0.8;
@@ -176,8 +177,8 @@ static void turn_axis(const struct cloud *cloud, const struct hull_bound *bound,
     }
 }
 
-// The axis along which two bodies are least in each other, but those that have been tried; false if there is no
-// other one.
+// The axis along which two bodies are least in each other, but those that have been tried; false if
+// there is no other one.
 static bool choose_axis(struct hull_separation *it, struct hull_bound *bound)
 {
     const struct cloud cloud = cloud_of(it, bound->one, bound->other);
@@ -321,7 +322,8 @@ static bool sweep_bounds(struct hull_separation *it)
     return !misses;
 }
 
-// Another axis for the pair that is farthest from where it should be; false if none has another one.
+// Another axis for the pair that is farthest from where it should be; false if none has another
+// one.
 static bool choose_another(struct hull_separation *it)
 {
     struct hull_bound *worst = NULL;

@@ -1,14 +1,14 @@
 // Friction of penalty colliders in implicit steps (friction.h; docs/numerics.md, "Friction in
 // implicit steps"): what the systems of a step assume of each contact.
 //
-// The force of friction has a kink where a contact begins to slide, and where sliding ends. A system
-// is linear, so before it is solved each contact is assumed to be on one side of the kink, as in active
-// set methods: it sticks, and has the force of its spring and damper, or slides, and has the force mu N
-// along the way it slides. The solution shows what it does, and the normal force: the one of the
-// system, not that at the positions to which the solution leads, which with stiff contacts may be many
-// times as large. A contact whose sliding would have turned round sticks. Where this changes forces,
-// the same system is solved again. So friction is neither late by a step, nor more than mu times the
-// impulse with which a collider has acted. Numeric.
+// The force of friction has a kink where a contact begins to slide, and where sliding ends. A
+// system is linear, so before it is solved each contact is assumed to be on one side of the kink,
+// as in active set methods: it sticks, and has the force of its spring and damper, or slides, and
+// has the force mu N along the way it slides. The solution shows what it does, and the normal
+// force: the one of the system, not that at the positions to which the solution leads, which with
+// stiff contacts may be many times as large. A contact whose sliding would have turned round
+// sticks. Where this changes forces, the same system is solved again. So friction is neither late
+// by a step, nor more than mu times the impulse with which a collider has acted. Numeric.
 #include <string.h>
 
 #include "base/memory.h"
@@ -62,8 +62,8 @@ uint64_t REAL_NAME(friction_assumptions_bytes)(const struct system *system)
 
 // ---- The start of a step, and its stages
 
-// A contact that slid in the last step goes on sliding, unless it is so slow that its spring would hold
-// it at once.
+// A contact that slid in the last step goes on sliding, unless it is so slow that its spring would
+// hold it at once.
 static void predict_contact(const struct system *system, const struct scene_collider *collider,
                             size_t node, const struct contact *contact, void *unused)
 {

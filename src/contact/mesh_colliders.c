@@ -1,7 +1,8 @@
-// Mesh colliders: surfaces whose motion is prescribed. They are blocks of surfaces as those of bodies
-// (surfaces.h), whose nodes lie behind those of bodies in the arrays of the state (state/state.h), with
-// an inverse mass of 0; so lists, forces and the cutting of steps treat them as driven nodes. Here are
-// their poses, the work that they do, and whether something is inside one at the start.
+// Mesh colliders: surfaces whose motion is prescribed. They are blocks of surfaces as those of
+// bodies (surfaces.h), whose nodes lie behind those of bodies in the arrays of the state
+// (state/state.h), with an inverse mass of 0; so lists, forces and the cutting of steps treat them
+// as driven nodes. Here are their poses, the work that they do, and whether something is inside one
+// at the start.
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
 
@@ -189,9 +190,9 @@ static bool find_mean_edges(const struct system *system, double *mean)
     return true;
 }
 
-// Where the triangles of a collider are smaller than those of a body, more of them touch each of its
-// nodes: their stiffness is smaller by as much, so that the sum of weights at a node, for which the
-// critical step allows, is about that of two surfaces of equal triangles.
+// Where the triangles of a collider are smaller than those of a body, more of them touch each of
+// its nodes: their stiffness is smaller by as much, so that the sum of weights at a node, for which
+// the critical step allows, is about that of two surfaces of equal triangles.
 static bool find_parts(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;

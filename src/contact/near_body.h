@@ -56,8 +56,8 @@ static void node_box(const real *x, const real *y, const real *z, struct range n
     }
 }
 
-// As node_box, of rows of nodes. `since`: of their displacements. All axes at once, as no maximum waits for
-// that of another one.
+// As node_box, of rows of nodes. `since`: of their displacements. All axes at once, as no maximum
+// waits for that of another one.
 WIDE_INLINE void box_of_rows(const real *const to[3], const real *const from[3], bool since,
                              const struct node_rows *rows, struct node_box *box)
 {

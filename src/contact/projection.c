@@ -31,8 +31,8 @@ struct projected {
     double taken, driven; // J: taken by friction, and added by moving surfaces
 };
 
-// In precision mixed, the distance by which rounding of a step's motion, which is computed in single
-// precision, can lift a sliding node off a surface.
+// In precision mixed, the distance by which rounding of a step's motion, which is computed in
+// single precision, can lift a sliding node off a surface.
 static double increment_slack(const struct projection *it, const struct projected *moving)
 {
     if (!state_is_mixed(it->system->state))
@@ -124,9 +124,9 @@ static double kinetic(double mass, vec3 velocity)
 
 // Whether a node that touched the surface before, is within rounding of it, and approaches it at
 // this speed is put on it. A node that slides is rounded in the same direction in every step, which
-// lifts it off the surface until gravity has given it the speed of that; meanwhile no friction would
-// act. This takes the energy of lifting it, which rounding has added. Without friction nothing
-// depends on it.
+// lifts it off the surface until gravity has given it the speed of that; meanwhile no friction
+// would act. This takes the energy of lifting it, which rounding has added. Without friction
+// nothing depends on it.
 static bool settles(const struct scene_collider *collider, double speed)
 {
     return collider->friction != 0 && speed > 0;
@@ -741,8 +741,8 @@ static void add_within(real *to, struct range nodes, uint64_t first, uint64_t co
         to[node] += more;
 }
 
-// A third of the stiffness of the springs at a node: its average over directions. Of the nodes of the
-// blocks that this rank computes.
+// A third of the stiffness of the springs at a node: its average over directions. Of the nodes of
+// the blocks that this rank computes.
 static void find_spring_rates(struct system *system)
 {
     const struct topology *topology = system->topology;

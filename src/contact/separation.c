@@ -1,5 +1,5 @@
-// See separation.h. Directions are normal to either block, and between their middles; any direction gives a
-// bound, so that a bad one costs time alone.
+// See separation.h. Directions are normal to either block, and between their middles; any direction
+// gives a bound, so that a bad one costs time alone.
 #include "contact/separation.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 // Contact of the surfaces of bodies with planes, spheres and rooms (shape_contact.h): what touches,
-// the forces, their energy, and friction with the memory of contacts of nodes (friction.h). The motion
-// of a step is cut in shape_limit.c.
+// the forces, their energy, and friction with the memory of contacts of nodes (friction.h). The
+// motion of a step is cut in shape_limit.c.
 //
-// A block of surfaces that a sphere may touch gets a slot with the forces on its nodes, and every node
-// receives what the blocks around it have for it, in the order of the blocks. So the bits do not
-// depend on the number of threads. All in double.
+// A block of surfaces that a sphere may touch gets a slot with the forces on its nodes, and every
+// node receives what the blocks around it have for it, in the order of the blocks. So the bits do
+// not depend on the number of threads. All in double.
 #include "contact/shape_contact.h"
 
 #include <stdlib.h>
@@ -210,8 +210,8 @@ static void sum_touches(struct system *system, touch_visitor *visit, double tota
 // A flag of contacts that the present update has seen.
 enum { FRICTION_SEEN = 128 };
 
-// Of a body and a shape that have both coefficients of their own the geometric mean, otherwise of the
-// one that has them, otherwise the scene's, which a shape without any has.
+// Of a body and a shape that have both coefficients of their own the geometric mean, otherwise of
+// the one that has them, otherwise the scene's, which a shape without any has.
 struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system, size_t collider,
                                                     size_t body)
 {
@@ -386,8 +386,8 @@ static void measure_chunks(struct system *system, bool at_start, const struct wo
     }
 }
 
-// By one worker: whether a sphere is near the box of a body's nodes, in which all its triangles are.
-// Returns whether any is.
+// By one worker: whether a sphere is near the box of a body's nodes, in which all its triangles
+// are. Returns whether any is.
 static bool find_near_bodies(struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -646,7 +646,8 @@ static double acting_normal_force(const struct system *system, size_t at,
                : fmax(0, (double)assumed->contacts[at].normal_force);
 }
 
-// Along a surface, of a node in an implicit step; near a sphere this is not the change of the stretch.
+// Along a surface, of a node in an implicit step; near a sphere this is not the change of the
+// stretch.
 static vec3 way_of_step(const struct system *system, size_t collider, size_t node)
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
@@ -658,10 +659,10 @@ static vec3 way_of_step(const struct system *system, size_t collider, size_t nod
     return vec3_subtract(way, vec3_subtract(now, start));
 }
 
-// J, in an implicit step: the work of a force k `left` along the stretch, less what the spring has gained;
-// of a contact that stuck that of its damper, whose force is at most k `limit`, and of one without memory
-// that the midpoint method forgets also that of the spring. Near a sphere the way is not the change of the
-// stretch.
+// J, in an implicit step: the work of a force k `left` along the stretch, less what the spring has
+// gained; of a contact that stuck that of its damper, whose force is at most k `limit`, and of one
+// without memory that the midpoint method forgets also that of the spring. Near a sphere the way is
+// not the change of the stretch.
 static double step_heat(const struct system *system, const struct shape_touch *touch,
                         const struct shape_friction *it, vec3 stretch, double left, double limit)
 {
@@ -708,8 +709,9 @@ static void update_touch(struct system *system, const struct shape_touch *touch,
     if (integrator_is_implicit(system->settings.integrator))
         heat = step_heat(system, touch, &it, stretch, left, limit);
     sums[0] += heat;
-    // The normal of a node near a ball turns while it slides or rolls. What the anchor then has along the
-    // new normal is left out at each step, or the spring would lose or gain energy as it turns.
+    // The normal of a node near a ball turns while it slides or rolls. What the anchor then has
+    // along the new normal is left out at each step, or the spring would lose or gain energy as it
+    // turns.
     const bool turns = system->topology->colliders[touch->collider].type == COLLIDER_SPHERE;
     if (!it.flags || reached > limit || turns) {
         const vec3 spring = reached > limit ? vec3_scale(left / reached, stretch) : stretch;
@@ -777,8 +779,8 @@ static double end_contacts(struct system *system, const struct shape_chunk *chun
     return heat;
 }
 
-// Changes the memory of all contacts that are there; of the others it is forgotten. Returns the heat,
-// the same on every worker, J.
+// Changes the memory of all contacts that are there; of the others it is forgotten. Returns the
+// heat, the same on every worker, J.
 static double visit_memory(struct system *system, double time, touch_visitor *visit,
                            const struct worker *worker)
 {
@@ -856,8 +858,8 @@ static bool is_shape(const struct scene_collider *collider)
     return collider->response == RESPONSE_CONTACT && collider->type != COLLIDER_MESH;
 }
 
-// The greatest number of triangles, or of edges of surfaces without triangles, at a node of each body;
-// 0 without a surface. False without memory.
+// The greatest number of triangles, or of edges of surfaces without triangles, at a node of each
+// body; 0 without a surface. False without memory.
 static bool count_parts(const struct system *system, double *most)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -881,10 +883,10 @@ static bool count_parts(const struct system *system, double *most)
     return true;
 }
 
-// A contact of weight w and direction n has the tangent 4 k w w' n n' of its nodes, whose weights add
-// up to 1, so it is nowhere greater than blocks 4 k w_i n n' at them: of a sphere one for each part at
-// the node, of a plane one. In a corner of a room walls push along each axis, and springs of friction
-// of half that stiffness of the other two.
+// A contact of weight w and direction n has the tangent 4 k w w' n n' of its nodes, whose weights
+// add up to 1, so it is nowhere greater than blocks 4 k w_i n n' at them: of a sphere one for each
+// part at the node, of a plane one. In a corner of a room walls push along each axis, and springs
+// of friction of half that stiffness of the other two.
 static void find_weights(const struct system *system)
 {
     struct shape_contact *shapes = system->surface_contact->shapes;

@@ -23,7 +23,8 @@ struct shape_chunk {
     struct range nodes;
 };
 
-// A block of surfaces that a sphere may touch in the present evaluation, with the forces on its nodes.
+// A block of surfaces that a sphere may touch in the present evaluation, with the forces on its
+// nodes.
 struct shape_slot {
     uint32_t sphere, block;
     double energy; // J
@@ -53,8 +54,8 @@ struct shape_friction {
     double approach;       // m/s, below 0 if the node approaches
 };
 
-// The same in the last stage of an implicit step (shape_friction_stage.c): the force of spring and damper,
-// N, and its stiffness and damping.
+// The same in the last stage of an implicit step (shape_friction_stage.c): the force of spring and
+// damper, N, and its stiffness and damping.
 struct shape_assumed {
     size_t at;
     uint32_t node, collider;
@@ -187,8 +188,8 @@ static inline void box_include(struct block_box *box, vec3 p)
     }
 }
 
-// Makes system->surface_contact->shapes if the scene has such colliders; the rest of the contact has
-// been made.
+// Makes system->surface_contact->shapes if the scene has such colliders; the rest of the contact
+// has been made.
 taut_status REAL_NAME(shape_contact_make)(struct system *system, const taut_scene *scene,
                                           taut_error *error);
 void REAL_NAME(shape_contact_free)(struct system *system);
@@ -202,7 +203,8 @@ void REAL_NAME(shape_contact_masses)(struct system *system);
 void REAL_NAME(shape_contact_find)(struct system *system, double time, bool at_start,
                                    const struct worker *worker);
 
-// Adds the forces to nodes by chunks, and to those that a block owns. The first ends with a barrier.
+// Adds the forces to nodes by chunks, and to those that a block owns. The first ends with a
+// barrier.
 void REAL_NAME(shape_contact_add_chunks)(struct system *system, const struct worker *worker);
 void REAL_NAME(shape_contact_add_block)(struct system *system, size_t block);
 
@@ -214,14 +216,16 @@ struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system,
                                                     size_t body);
 struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
                                                    const struct shape_touch *touch);
-// Its force on the node, N; 0 without friction. And of that on a corner of a triangle the part that is due
-// to a sphere pressing on it with that force, N, by its number among those that touch surfaces.
+// Its force on the node, N; 0 without friction. And of that on a corner of a triangle the part that
+// is due to a sphere pressing on it with that force, N, by its number among those that touch
+// surfaces.
 vec3 REAL_NAME(shape_friction_force)(const struct system *system, const struct shape_touch *touch);
 vec3 REAL_NAME(shape_corner_friction)(const struct system *system, size_t sphere, size_t node,
                                       double force);
 
-// shape_tangent.c. At a stage of an implicit step instead of that: what its rows need; and the rows of one
-// of the lists, which any worker finds, false without memory. The first begins and ends with a barrier.
+// shape_tangent.c. At a stage of an implicit step instead of that: what its rows need; and the rows
+// of one of the lists, which any worker finds, false without memory. The first begins and ends with
+// a barrier.
 void REAL_NAME(shape_stage_begin)(struct system *system, double time, const struct worker *worker);
 bool REAL_NAME(shape_rows_find)(struct system *system, size_t part, struct row_list *rows);
 
@@ -239,26 +243,26 @@ void REAL_NAME(shape_friction_update)(struct system *system, struct friction_ste
 void REAL_NAME(shape_friction_start)(struct system *system, double time,
                                      const struct worker *worker);
 
-// shape_limit.c. Whether nodes or triangles pass a shape up to that time, s, of its end, or come too near to
-// it; the same on every worker. Ends with a barrier.
+// shape_limit.c. Whether nodes or triangles pass a shape up to that time, s, of its end, or come
+// too near to it; the same on every worker. Ends with a barrier.
 bool REAL_NAME(shape_contact_passes)(struct system *system, double end,
                                      const struct worker *worker);
 
-// Looks again for what passes, for that end, after nodes have been moved: at blocks of which a node has been
-// moved in the round before (surface_limit.c), or at all. Ends with a barrier.
+// Looks again for what passes, for that end, after nodes have been moved: at blocks of which a node
+// has been moved in the round before (surface_limit.c), or at all. Ends with a barrier.
 void REAL_NAME(shape_contact_look)(struct system *system, bool all, const struct worker *worker);
 
-// Cuts what has been found to pass, once: along normals, or in every direction towards where the step
-// would bring nodes that rest on the shape. By one worker. Returns whether anything was cut. *stuck: as
-// in surface_limit.c.
+// Cuts what has been found to pass, once: along normals, or in every direction towards where the
+// step would bring nodes that rest on the shape. By one worker. Returns whether anything was cut.
+// *stuck: as in surface_limit.c.
 bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, bool *stuck);
 
-// The fraction of a step that leaves every node on its side of all shapes that do not move, of those that
-// passes has found; 1: all of it. By one worker.
+// The fraction of a step that leaves every node on its side of all shapes that do not move, of
+// those that passes has found; 1: all of it. By one worker.
 double REAL_NAME(shape_contact_fraction)(struct system *system);
 
-// By one worker, once `boxes` are known: which bodies may have come within reach of which spheres in the
-// motion up to a time, s (`body_near`). Returns whether any may have.
+// By one worker, once `boxes` are known: which bodies may have come within reach of which spheres
+// in the motion up to a time, s (`body_near`). Returns whether any may have.
 bool REAL_NAME(shape_bodies_find)(struct system *system, double end);
 
 // Visits every node, triangle and edge that a shape acts on, however far away; the normal, from the

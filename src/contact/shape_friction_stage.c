@@ -1,7 +1,7 @@
-// Friction of planes, spheres and rooms with `response: contact` in implicit steps: what the systems of a
-// step assume of each contact of a node (implicit_friction.c), and the rows of its friction
-// (surface_tangent.h). The normal force is that of the rows of its collider at the node, in the system
-// that has been solved.
+// Friction of planes, spheres and rooms with `response: contact` in implicit steps: what the
+// systems of a step assume of each contact of a node (implicit_friction.c), and the rows of its
+// friction (surface_tangent.h). The normal force is that of the rows of its collider at the node,
+// in the system that has been solved.
 #include "base/memory.h"
 #include "contact/friction.h"
 #include "contact/shape_contact.h"
@@ -95,8 +95,8 @@ static vec3 axis_across(vec3 normal)
     return vec3_scale(1 / vec3_length(across), across);
 }
 
-// A contact that sticks has the tangent of its spring and damper along both axes, one that slides a part of
-// it at right angles to its way.
+// A contact that sticks has the tangent of its spring and damper along both axes, one that slides a
+// part of it at right angles to its way.
 static void add_touch(struct system *system, const struct shape_touch *touch, void *context)
 {
     struct rows_of_friction *to = context;

@@ -1,11 +1,11 @@
-// Cuts the motion of a step where a node would pass a plane or the wall of a room, or a triangle or an
-// edge a sphere (shape_contact.h), as surface_limit.c does between surfaces; and finds the distances
-// of everything from such colliders.
+// Cuts the motion of a step where a node would pass a plane or the wall of a room, or a triangle or
+// an edge a sphere (shape_contact.h), as surface_limit.c does between surfaces; and finds the
+// distances of everything from such colliders.
 //
-// The nodes of a triangle lie beyond the plane through its point that is nearest to the centre of the
-// sphere, at right angles to the way to it. As long as they stay beyond a plane with that normal which
-// touches the moving sphere, the triangle cannot have passed through it: the distance from that plane
-// is linear in time for nodes on straight paths, and the triangle is convex.
+// The nodes of a triangle lie beyond the plane through its point that is nearest to the centre of
+// the sphere, at right angles to the way to it. As long as they stay beyond a plane with that
+// normal which touches the moving sphere, the triangle cannot have passed through it: the distance
+// from that plane is linear in time for nodes on straight paths, and the triangle is convex.
 //
 // All workers look for the nodes and triangles that pass; the first one cuts these, in their order.
 #include "contact/shape_contact.h"
@@ -18,8 +18,8 @@
 #include "contact/surface_way.h"
 #include "state/reading.h"
 
-// A node may use all but this fraction of its distance, and stays this fraction of the thickness away;
-// what comes from afar stops at the reach of the barrier, at the latest.
+// A node may use all but this fraction of its distance, and stays this fraction of the thickness
+// away; what comes from afar stops at the reach of the barrier, at the latest.
 static const double MARGIN = 0.1, LEAST = 0.02, MOST = 1.5;
 
 // What is done with the motion of a step.
@@ -56,8 +56,8 @@ static double zone(const struct system *system, size_t body)
 
 // ---- One node
 
-// What is taken of a motion relative to a shape if a part of its approach is: along the normal, and of
-// what is left, as far as friction goes, along the surface.
+// What is taken of a motion relative to a shape if a part of its approach is: along the normal, and
+// of what is left, as far as friction goes, along the surface.
 static vec3 taken_along(vec3 relative, vec3 normal, double part, const struct scene_friction *law)
 {
     const double approach = -part * vec3_dot(relative, normal);
@@ -66,8 +66,8 @@ static vec3 taken_along(vec3 relative, vec3 normal, double part, const struct sc
     return vec3_add(vec3_scale(-approach, normal), vec3_scale(stopped, sliding));
 }
 
-// A node, `height` above a shape along the normal at the start of the step; `gap`: of the nearest point of
-// its triangle. Returns whether it passes.
+// A node, `height` above a shape along the normal at the start of the step; `gap`: of the nearest
+// point of its triangle. Returns whether it passes.
 static bool limit_node(struct limit *limit, const struct shape_motion *shape, size_t body,
                        size_t node, vec3 normal, double height, double gap)
 {

@@ -1,11 +1,11 @@
-// Planes, spheres and rooms with `response: contact` at the stages of an implicit step: the rows of their
-// contacts (surface_tangent.h), whose fourth node stands for the collider.
+// Planes, spheres and rooms with `response: contact` at the stages of an implicit step: the rows of
+// their contacts (surface_tangent.h), whose fourth node stands for the collider.
 //
-// As between surfaces, a stage is evaluated at a guess, at which a node may be inside of a shape, or
-// beyond it. Below a distance of 0 the barrier goes on as a linear spring, which pushes what is inside a
-// plane or a wall back, and a triangle out of a sphere along the way from its centre. What has passed
-// through a sphere since the start of the step is found by the point that was nearest to the centre
-// there, and pushed back in the direction in which it was.
+// As between surfaces, a stage is evaluated at a guess, at which a node may be inside of a shape,
+// or beyond it. Below a distance of 0 the barrier goes on as a linear spring, which pushes what is
+// inside a plane or a wall back, and a triangle out of a sphere along the way from its centre. What
+// has passed through a sphere since the start of the step is found by the point that was nearest to
+// the centre there, and pushed back in the direction in which it was.
 #include "contact/culling.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_tangent.h"
@@ -76,9 +76,10 @@ static vec3 weighted(const vec3 at[3], const double weights[3], int count)
     return sum;
 }
 
-// Whether a part has passed through a sphere: the point that was nearest at the start is on the other side
-// of the centre, at the height `height` along the direction `out` of the start, and where straight paths
-// bring that point to the plane through the centre the part is in the sphere. Positions are from the centre.
+// Whether a part has passed through a sphere: the point that was nearest at the start is on the
+// other side of the centre, at the height `height` along the direction `out` of the start, and
+// where straight paths bring that point to the plane through the centre the part is in the sphere.
+// Positions are from the centre.
 static bool passes_through(const vec3 start[3], const vec3 now[3], int count, vec3 out,
                            double height, double radius)
 {

@@ -80,7 +80,8 @@ static vec3 direction_of(vec3 a)
     return vec3_scale(1 / vec3_length(a), a);
 }
 
-// The node of a block that is farthest from a point, or, if `along` is not 0, from the line through it.
+// The node of a block that is farthest from a point, or, if `along` is not 0, from the line through
+// it.
 static struct carried_point farthest_of(const struct system *system, size_t block, vec3 from,
                                         vec3 along)
 {
@@ -98,9 +99,9 @@ static struct carried_point farthest_of(const struct system *system, size_t bloc
     return farthest;
 }
 
-// A rigid motion follows from three points: it takes the vectors e and f between them along, and the normal of
-// their plane. f is taken at right angles to e, so that the duals are, and the sum of squares is the square of
-// the matrix' Frobenius norm.
+// A rigid motion follows from three points: it takes the vectors e and f between them along, and
+// the normal of their plane. f is taken at right angles to e, so that the duals are, and the sum of
+// squares is the square of the matrix' Frobenius norm.
 static void find_rotation(struct carrier *carrier, const struct carried_point *a,
                           const struct carried_point *b, const struct carried_point *c)
 {

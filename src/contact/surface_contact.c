@@ -309,8 +309,8 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
 // ---- Stiffness
 
 // The tangent of a contact is 4 k (w w') n n' with the weights w of its nodes, whose magnitudes add
-// up to 2: (sum w_i n.x_i)^2 <= 2 sum |w_i| (n.x_i)^2, so it is nowhere greater than blocks 8 k |w_i|
-// n n' at its nodes. Those of shapes are counted beside it (shape_contact.c).
+// up to 2: (sum w_i n.x_i)^2 <= 2 sum |w_i| (n.x_i)^2, so it is nowhere greater than blocks 8 k
+// |w_i| n n' at its nodes. Those of shapes are counted beside it (shape_contact.c).
 static double bound_over_stiffness(const struct system *system, size_t body)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -381,8 +381,8 @@ void REAL_NAME(surface_contact_displaced)(struct system *system)
 
 // ---- What touches
 
-// The forces on the second block of a pair, to be added later, of the nodes that have any: others would
-// change no sum, none of which is -0. They are 0 then. False without memory.
+// The forces on the second block of a pair, to be added later, of the nodes that have any: others
+// would change no sum, none of which is -0. They are 0 then. False without memory.
 static bool pass_forces(struct passed_forces *passed, uint32_t block, uint32_t nodes,
                         block_reals forces)
 {
@@ -405,8 +405,8 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, uint32_t n
     return true;
 }
 
-// `at_start`: the present positions are those of the start, and pairs farther apart than `far`, m, are
-// certainly out of reach.
+// `at_start`: the present positions are those of the start, and pairs farther apart than `far`, m,
+// are certainly out of reach.
 static bool add_list(struct system *system, struct pair_finder *finder, size_t index, bool at_start,
                      double far)
 {
@@ -579,7 +579,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         return;
     const bool at_start = it->always_at_start || is_at_start(system, evaluation);
     REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
-    // A step that moves nodes farther than lists allow has them made again, which takes more time than here.
+    // A step that moves nodes farther than lists allow has them made again, which takes more time
+    // than here.
     if (worker->index == 0 && at_start && !it->paused && motion_changes(system, evaluation.time))
         it->lists_due = true;
     if (!it->paused)

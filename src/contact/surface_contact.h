@@ -13,22 +13,23 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
                                             taut_error *error);
 void REAL_NAME(surface_contact_free)(struct system *system);
 
-// Of several ranks (surface_shares.h): decides which pairs of surfaces one with these nodes evaluates in
-// steps, if the scene has contact; false without memory. Not collective. And, outside of steps, the memory
-// of friction of all surfaces := that of the ranks that keep it, on all ranks, which call it together.
+// Of several ranks (surface_shares.h): decides which pairs of surfaces one with these nodes
+// evaluates in steps, if the scene has contact; false without memory. Not collective. And, outside
+// of steps, the memory of friction of all surfaces := that of the ranks that keep it, on all ranks,
+// which call it together.
 bool REAL_NAME(surface_contact_share)(const struct system *system, struct range own);
 void REAL_NAME(surface_friction_share)(struct system *system);
 
 uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system);
 
-// Whether any triangles of surfaces that may touch cross each other, or edges without triangles cross
-// a triangle, if they have no common node; the first such pair. By one worker. *no_memory: this is
-// not known.
+// Whether any triangles of surfaces that may touch cross each other, or edges without triangles
+// cross a triangle, if they have no common node; the first such pair. By one worker. *no_memory:
+// this is not known.
 bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_parts *found,
                                         bool *no_memory);
 
-// The nearest parts of surfaces that may touch. For the positions for which the lists were made, by one
-// worker.
+// The nearest parts of surfaces that may touch. For the positions for which the lists were made, by
+// one worker.
 struct surface_nearest REAL_NAME(surface_contact_nearest)(const struct system *system);
 
 // That of two bodies, or meshes.
@@ -43,8 +44,8 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
 // The mean length of the edges of a body's surface as built, m; INFINITY if it has none.
 double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body);
 
-// Triangles of a body's surface as built, and those lower than `height`, m: above their longest sides. None
-// of a body that does not touch itself.
+// Triangles of a body's surface as built, and those lower than `height`, m: above their longest
+// sides. None of a body that does not touch itself.
 struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct system *system,
                                                               size_t body, double height);
 
@@ -55,8 +56,8 @@ void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double s
 // The positions of nodes have changed in another way than by a step.
 void REAL_NAME(surface_contact_moved)(struct system *system);
 
-// After a step something else has moved nodes, a projection or the mouse, before forces are evaluated again. By one
-// worker.
+// After a step something else has moved nodes, a projection or the mouse, before forces are
+// evaluated again. By one worker.
 void REAL_NAME(surface_contact_displaced)(struct system *system);
 
 // Before the first evaluation of a step that is longer than the lists may last: has them made for
@@ -69,8 +70,8 @@ void REAL_NAME(surface_contact_expect)(struct system *system, double time,
 void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
                                      const struct worker *worker);
 
-// While it is paused, evaluations of the forces find no contact, surfaces have no energy, and everything
-// that the cutting of the step needs is left. Ends with a barrier.
+// While it is paused, evaluations of the forces find no contact, surfaces have no energy, and
+// everything that the cutting of the step needs is left. Ends with a barrier.
 void REAL_NAME(surface_contact_pause)(struct system *system, bool pauses,
                                       const struct worker *worker);
 
@@ -87,22 +88,22 @@ double REAL_NAME(surface_contact_power)(struct system *system, const struct work
 double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
                                                   const struct worker *worker);
 
-// Between steps, when dt has changed: makes lists, since the next step may move nodes farther than those there
-// are allow. Ends with a barrier.
+// Between steps, when dt has changed: makes lists, since the next step may move nodes farther than
+// those there are allow. Ends with a barrier.
 void REAL_NAME(surface_contact_change_dt)(struct system *system, const struct worker *worker);
 
-// While nodes with a prescribed motion are moved in a step or a substep, by one worker: there are none so
-// far; and where one was before that, once for each. A step that is cut needs that.
+// While nodes with a prescribed motion are moved in a step or a substep, by one worker: there are
+// none so far; and where one was before that, once for each. A step that is cut needs that.
 void REAL_NAME(surface_contact_drive_none)(struct system *system);
 void REAL_NAME(surface_contact_drive)(struct system *system, size_t node, vec3 position);
 
-// Before surface_contact_passes, by one worker: the time at which the step, or substep, has begun, and the
-// length over which velocities have moved nodes, s.
+// Before surface_contact_passes, by one worker: the time at which the step, or substep, has begun,
+// and the length over which velocities have moved nodes, s.
 void REAL_NAME(surface_contact_set_way)(struct system *system, double begin, double step);
 
-// After the nodes have moved, before forces are evaluated again: whether the motion of the step, or of
-// a substep, up to a time, s, has to be cut, because nodes would pass through a surface or come nearer to
-// it than a twentieth of their distance. The same on every worker.
+// After the nodes have moved, before forces are evaluated again: whether the motion of the step, or
+// of a substep, up to a time, s, has to be cut, because nodes would pass through a surface or come
+// nearer to it than a twentieth of their distance. The same on every worker.
 bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
                                        const struct worker *worker);
 
@@ -110,13 +111,13 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
 
-// After that, in an explicit step with colliders that project: whether nodes are inside these, at a time, s. If
-// so, surface_lift_begin keeps the start of the step (`has_cut`: the cut has kept it), surface_lift moves those
-// nodes out, and surface_lift_undo back, and keeps these positions for surface_contact_cut_energy;
-// surface_contact_passes and surface_contact_cut are then those of the way to there, until surface_lift_end.
-// `holds`: the cut moves no node back into a sphere that moves. `resolved`: nothing is left that the projection
-// might move through a surface. The results are the same on every worker; all end with a barrier.
-// surface_lift_begin: false without memory.
+// After that, in an explicit step with colliders that project: whether nodes are inside these, at a
+// time, s. If so, surface_lift_begin keeps the start of the step (`has_cut`: the cut has kept it),
+// surface_lift moves those nodes out, and surface_lift_undo back, and keeps these positions for
+// surface_contact_cut_energy; surface_contact_passes and surface_contact_cut are then those of the
+// way to there, until surface_lift_end. `holds`: the cut moves no node back into a sphere that
+// moves. `resolved`: nothing is left that the projection might move through a surface. The results
+// are the same on every worker; all end with a barrier. surface_lift_begin: false without memory.
 bool REAL_NAME(surface_lift_needed)(struct system *system, double time,
                                     const struct worker *worker);
 bool REAL_NAME(surface_lift_begin)(struct system *system, bool has_cut,
@@ -126,23 +127,24 @@ void REAL_NAME(surface_lift)(struct system *system, double time, bool holds,
 void REAL_NAME(surface_lift_undo)(struct system *system, const struct worker *worker);
 void REAL_NAME(surface_lift_end)(struct system *system, bool resolved, const struct worker *worker);
 
-// J; and W, the power of their forces on nodes that are free, and what nodes with a prescribed motion give.
+// J; and W, the power of their forces on nodes that are free, and what nodes with a prescribed
+// motion give.
 struct surface_energy {
     double energy, power, given;
 };
 
-// What surfaces had of it before that and do not have now, by what has been moved; of powers only if
-// `powers`. The same on every worker; ends with a barrier.
+// What surfaces had of it before that and do not have now, by what has been moved; of powers only
+// if `powers`. The same on every worker; ends with a barrier.
 struct surface_energy REAL_NAME(surface_contact_cut_energy)(struct system *system, bool powers,
                                                             const struct worker *worker);
 
 // J, what nodes, meshes and spheres with a prescribed motion did in that.
 double REAL_NAME(surface_contact_cut_work)(const struct system *system);
 
-// The work of cuts of the motion (surface_cut_work.c) for the energy budget: before an explicit step, of which the
-// velocities are kept; before and after a cut. All workers together; each ends with a barrier.
-// cut_work_begin: false if the budget does not count by these. cut_work_end: J, on worker 0, what the cut has
-// taken of the energy, and of the kinetic energy.
+// The work of cuts of the motion (surface_cut_work.c) for the energy budget: before an explicit
+// step, of which the velocities are kept; before and after a cut. All workers together; each ends
+// with a barrier. cut_work_begin: false if the budget does not count by these. cut_work_end: J, on
+// worker 0, what the cut has taken of the energy, and of the kinetic energy.
 void REAL_NAME(cut_work_start)(struct system *system, const struct worker *worker);
 bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worker);
 struct cut_work {
@@ -150,34 +152,36 @@ struct cut_work {
 };
 struct cut_work REAL_NAME(cut_work_end)(struct system *system, const struct worker *worker);
 
-// With Verlet's methods, once forces are known at the start of a step: after one whose motion has been cut,
-// velocities without the half of the kick that completes them. It presses a node on a surface at rest, and
-// dampers would have the power of a motion that is not there. False if they are as they are; otherwise
-// cut_work_complete puts them back.
+// With Verlet's methods, once forces are known at the start of a step: after one whose motion has
+// been cut, velocities without the half of the kick that completes them. It presses a node on a
+// surface at rest, and dampers would have the power of a motion that is not there. False if they
+// are as they are; otherwise cut_work_complete puts them back.
 bool REAL_NAME(cut_work_uncomplete)(struct system *system, const struct worker *worker);
 void REAL_NAME(cut_work_complete)(struct system *system, const struct worker *worker);
 
-// Instead of that: the fraction of the motion of all nodes that no candidate forbids, relative to its
-// centre of mass or to nodes with a prescribed motion at rest; 1: all of it, or not known. The same on every
-// worker; ends with a barrier. surface_contact_count_cut: such a step is one that has been cut.
+// Instead of that: the fraction of the motion of all nodes that no candidate forbids, relative to
+// its centre of mass or to nodes with a prescribed motion at rest; 1: all of it, or not known. The
+// same on every worker; ends with a barrier. surface_contact_count_cut: such a step is one that has
+// been cut.
 double REAL_NAME(surface_contact_fraction)(struct system *system, const struct worker *worker);
 void REAL_NAME(surface_contact_count_cut)(struct system *system);
 
-// Counts `count` cuts of the present step that found no end, or takes them back where they are made again: the
-// step counts once, however many of its substeps and stages found none.
+// Counts `count` cuts of the present step that found no end, or takes them back where they are made
+// again: the step counts once, however many of its substeps and stages found none.
 void REAL_NAME(surface_contact_count_unresolved)(struct system *system, int count);
 
-// An implicit step is projected before it is cut, and what is left of its motion may end inside a sphere that
-// moves: then it is counted as unresolved. For a step that has been cut, and is not counted yet. By all workers;
-// ends with a barrier.
+// An implicit step is projected before it is cut, and what is left of its motion may end inside a
+// sphere that moves: then it is counted as unresolved. For a step that has been cut, and is not
+// counted yet. By all workers; ends with a barrier.
 void REAL_NAME(surface_contact_count_sunk)(struct system *system, double time,
                                            const struct worker *worker);
 
 // Whether a step has been cut since the last call. The same on every worker.
 bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct worker *worker);
 
-// The kinetic energy that nodes had before they were cut, J: to be given before each cut, by the first
-// worker; and the greatest in the steps for which surface_contact_has_cut has returned true the last time.
+// The kinetic energy that nodes had before they were cut, J: to be given before each cut, by the
+// first worker; and the greatest in the steps for which surface_contact_has_cut has returned true
+// the last time.
 void REAL_NAME(surface_contact_note_kinetic)(struct system *system, double kinetic);
 double REAL_NAME(surface_contact_uncut_kinetic)(const struct system *system);
 
@@ -189,24 +193,25 @@ void REAL_NAME(surface_contact_count_taken)(struct system *system, const struct 
 bool REAL_NAME(surface_contact_crossed)(const struct system *system);
 
 // Planes, spheres and rooms with `response: contact` (shape_contact.h): the energy of the present
-// state, J; by one worker, the part of a surface that is nearest to one of them, at INFINITY without any;
-// the greatest sum of weights at a node of a body, and the dampers of friction, N s/m.
+// state, J; by one worker, the part of a surface that is nearest to one of them, at INFINITY
+// without any; the greatest sum of weights at a node of a body, and the dampers of friction, N s/m.
 double REAL_NAME(shape_contact_energy)(struct system *system, double time,
                                        const struct worker *worker);
 struct shape_nearest REAL_NAME(shape_contact_nearest)(const struct system *system);
 double REAL_NAME(shape_contact_weights)(const struct system *system, size_t body);
 double REAL_NAME(shape_contact_damping)(const struct system *system, size_t body);
 
-// The power that their motion adds, and the dampers of their friction take, in the present evaluation
-// of the forces, W; at a stage of an implicit step that is a part of mesh_colliders_power.
+// The power that their motion adds, and the dampers of their friction take, in the present
+// evaluation of the forces, W; at a stage of an implicit step that is a part of
+// mesh_colliders_power.
 struct shape_powers {
     double drives, friction;
 };
 struct shape_powers REAL_NAME(shape_contact_powers)(struct system *system,
                                                     const struct worker *worker);
 
-// W, without friction: that of the forces of shapes on nodes that are free, and what shapes give, where
-// shape_contact_energy has looked.
+// W, without friction: that of the forces of shapes on nodes that are free, and what shapes give,
+// where shape_contact_energy has looked.
 void REAL_NAME(shape_contact_normal_powers)(struct system *system, double powers[2],
                                             const struct worker *worker);
 
@@ -214,12 +219,12 @@ void REAL_NAME(shape_contact_normal_powers)(struct system *system, double powers
 void REAL_NAME(mesh_colliders_pose)(struct system *system, double time,
                                     const struct worker *worker);
 
-// Poses all of them for the present state, after those that have been moved between steps changed. By
-// one worker.
+// Poses all of them for the present state, after those that have been moved between steps changed.
+// By one worker.
 void REAL_NAME(mesh_colliders_place)(struct system *system);
 
-// From now on a mesh is displaced from where the scene has it (m), and has a velocity beside that of
-// the scene (m/s); and where it is displaced to at present. By one worker, between steps.
+// From now on a mesh is displaced from where the scene has it (m), and has a velocity beside that
+// of the scene (m/s); and where it is displaced to at present. By one worker, between steps.
 void REAL_NAME(mesh_collider_move)(struct system *system, size_t collider, vec3 displacement,
                                    vec3 velocity);
 vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t collider);
@@ -227,21 +232,22 @@ vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t c
 // Whether any of them moves.
 bool REAL_NAME(mesh_colliders_move)(const struct system *system);
 
-// Whether what has a prescribed motion changes its velocity, with contact or without: a drive after `from` and
-// before `drives_end`, or a mesh collider after `from` and at `meshes_end` at the latest, s.
+// Whether what has a prescribed motion changes its velocity, with contact or without: a drive after
+// `from` and before `drives_end`, or a mesh collider after `from` and at `meshes_end` at the
+// latest, s.
 bool REAL_NAME(prescribed_motion_changes)(const struct system *system, double from,
                                           double drives_end, double meshes_end);
 
-// W, exerted by mesh colliders in the present evaluation of the forces, and at a stage of an implicit step
-// also by spheres; the same on every worker.
+// W, exerted by mesh colliders in the present evaluation of the forces, and at a stage of an
+// implicit step also by spheres; the same on every worker.
 double REAL_NAME(mesh_colliders_power)(const struct system *system);
 
-// Sets it, of forces that were evaluated in another solver, until the next evaluation. Velocities of
-// Verlet's methods have changed since that one, and with them friction.
+// Sets it, of forces that were evaluated in another solver, until the next evaluation. Velocities
+// of Verlet's methods have changed since that one, and with them friction.
 void REAL_NAME(mesh_colliders_keep_power)(struct system *system, double power);
 
-// Whether a node of a body is inside a mesh collider with `sides: outside`, for surfaces that do not
-// cross; *found: the node, and the collider. By one worker. *no_memory: this is not known.
+// Whether a node of a body is inside a mesh collider with `sides: outside`, for surfaces that do
+// not cross; *found: the node, and the collider. By one worker. *no_memory: this is not known.
 bool REAL_NAME(mesh_colliders_enclose)(const struct system *system, struct surface_parts *found,
                                        bool *no_memory);
 
@@ -256,8 +262,8 @@ struct surface_stiffness REAL_NAME(surface_contact_stiffness)(const struct syste
                                                               size_t body);
 
 // Lists where surfaces touch each other and colliders, and nodes penalty colliders, in the present
-// state, which does not change (contact_points.c). to->items, capacity and spread are given. Also without
-// contact of surfaces; ends with a barrier.
+// state, which does not change (contact_points.c). to->items, capacity and spread are given. Also
+// without contact of surfaces; ends with a barrier.
 void REAL_NAME(contact_points_list)(struct system *system, struct contact_points *to,
                                     const struct worker *worker);
 
@@ -274,9 +280,10 @@ bool REAL_NAME(surface_contact_rubs)(const struct system *system);
 // The memory of friction (surface_friction.h): the number of contacts.
 uint64_t REAL_NAME(surface_friction_count)(const struct system *system);
 
-// Writes all of them, for which there is room. Puts them all back, and no others, also where a projection has moved
-// nodes since the memory was changed; and in another solver those that touch in the present state too, for which
-// friction_start has been called. By one worker. False without memory.
+// Writes all of them, for which there is room. Puts them all back, and no others, also where a
+// projection has moved nodes since the memory was changed; and in another solver those that touch
+// in the present state too, for which friction_start has been called. By one worker. False without
+// memory.
 void REAL_NAME(surface_friction_save)(const struct system *system, struct friction_contacts *to);
 bool REAL_NAME(surface_friction_put_back)(struct system *system,
                                           const struct friction_contacts *from);

@@ -1,5 +1,5 @@
-// Surfaces that cross each other, or are too near: contact can keep apart only what is apart. Tests at
-// the start of a run, in double; `taut check-intersections` is exact.
+// Surfaces that cross each other, or are too near: contact can keep apart only what is apart. Tests
+// at the start of a run, in double; `taut check-intersections` is exact.
 #include "contact/surface_lists.h"
 
 #include <stdlib.h>
@@ -212,8 +212,8 @@ static bool report_parts(const struct report *report, const struct surface_block
     return report->visit(report->context, &found);
 }
 
-// An edge that is no side of a triangle, as of a rope, and the triangles of block b. These functions
-// return false to end the search.
+// An edge that is no side of a triangle, as of a rope, and the triangles of block b. These
+// functions return false to end the search.
 static bool visit_edge(const struct system *system, const struct surface_block *a, int edge,
                        const struct surface_block *b, const struct report *report)
 {

@@ -1,15 +1,17 @@
 // What cuts of the motion take of the energy, by explicit methods (docs/numerics.md, Cutting).
 //
-// A cut is an impulse J = m (v'' - v') on a node, whose forces have added m k = m (v' - v) to its momentum in the
-// step, from v at its start to v' before the cut. What the step has without the cut at its end is no state of the
-// run, and is often far beyond a surface, with forces of springs and of contact that have acted nowhere: a body at
-// rest that springs press on a surface goes h^2 F / m beyond it in every step, and comes back. So energies are not
-// measured there. The forces of the step act on the way that is left of it.
+// A cut is an impulse J = m (v'' - v') on a node, whose forces have added m k = m (v' - v) to its
+// momentum in the step, from v at its start to v' before the cut. What the step has without the cut
+// at its end is no state of the run, and is often far beyond a surface, with forces of springs and
+// of contact that have acted nowhere: a body at rest that springs press on a surface goes h^2 F / m
+// beyond it in every step, and comes back. So energies are not measured there. The forces of the
+// step act on the way that is left of it.
 //
-// The velocities of symplectic Euler and of Verlet's methods belong to the middle of steps. From the middle of the
-// last one to that of this, node and forces give m k.(v + v'') / 2 and J.(v + v'') / 2: the latter is the work of
-// the cut, exactly. Of methods whose velocities belong to the ends of steps, forces do m k.(x'' - x) / h on the
-// way, to the order of the trapezoid, and the rest of the change of the kinetic energy is that of the cut.
+// The velocities of symplectic Euler and of Verlet's methods belong to the middle of steps. From
+// the middle of the last one to that of this, node and forces give m k.(v + v'') / 2 and J.(v +
+// v'') / 2: the latter is the work of the cut, exactly. Of methods whose velocities belong to the
+// ends of steps, forces do m k.(x'' - x) / h on the way, to the order of the trapezoid, and the
+// rest of the change of the kinetic energy is that of the cut.
 //
 // A node that the cut leaves where it was, at rest, has a work of 0 in both.
 #include "contact/surface_lists.h"
@@ -35,7 +37,8 @@ static void put(real *const arrays[3], size_t i, vec3 value)
     arrays[2][i] = (real)value.z;
 }
 
-// Of Verlet's method for positions that of the last step, which it has whether its velocities are completed or not.
+// Of Verlet's method for positions that of the last step, which it has whether its velocities are
+// completed or not.
 static vec3 start_velocity(const struct system *system, size_t i)
 {
     const struct state *s = system->state;
@@ -98,8 +101,8 @@ void REAL_NAME(cut_work_complete)(struct system *system, const struct worker *wo
     worker_barrier(worker);
 }
 
-// In place of velocities at the start of the step what forces have added until the middle of this one. Velocity
-// Verlet has a half of that before the start.
+// In place of velocities at the start of the step what forces have added until the middle of this
+// one. Velocity Verlet has a half of that before the start.
 static void find_kicks(struct system *system, struct range nodes)
 {
     struct surface_contact *it = system->surface_contact;

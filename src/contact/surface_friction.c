@@ -5,9 +5,9 @@
 // coordinates that move with both sides: of a node and a triangle, v, w and the height above the
 // triangle; of two edges, where they would cross in the direction at right angles to both, s and t,
 // and their distance in it. These are coordinates of an affine frame, of whose axes two are the
-// sides a b and a c of the triangle, or both edges, and the third one is the unit normal m. They are
-// not limited to the triangle or the edges, so that the motion of a node around an edge counts as
-// much as that across the inside.
+// sides a b and a c of the triangle, or both edges, and the third one is the unit normal m. They
+// are not limited to the triangle or the edges, so that the motion of a node around an edge counts
+// as much as that across the inside.
 //
 // The force acts along the tangent plane, between the first side and the point of that frame below
 // it, and the frame takes the couple of the force and the height. So neither the momentum nor the
@@ -41,8 +41,8 @@ static void shift_anchor(struct friction_record *record, const struct friction_c
     record->anchor[1] += (double)(it->shares[1] * by_second);
 }
 
-// The anchor from which the first side has that stretch. What `real` leaves of it, parts of edges, is
-// taken away once more: a stretch is that of a part of 10^-5 of them.
+// The anchor from which the first side has that stretch. What `real` leaves of it, parts of edges,
+// is taken away once more: a stretch is that of a part of 10^-5 of them.
 static void set_anchor(struct friction_record *record, const struct friction_contact *it,
                        struct point stretch)
 {
@@ -231,9 +231,10 @@ static struct point first_stretch(const struct friction_contact *it,
     return point_scale(time < (real)dt ? time : (real)dt, sliding_velocity(it, record));
 }
 
-// What the energy of a record's spring gains in a time beyond what its force does, J. The force acts at the
-// present coordinates, from which those of the anchor differ by the stretch, and by all motion along which
-// nothing holds; and as edges and frames turn and are strained, so does what lies between the two.
+// What the energy of a record's spring gains in a time beyond what its force does, J. The force
+// acts at the present coordinates, from which those of the anchor differ by the stretch, and by all
+// motion along which nothing holds; and as edges and frames turn and are strained, so does what
+// lies between the two.
 static double energy_beyond_force(const struct friction_contact *it, const struct friction_law *law,
                                   const struct friction_record *record, struct point stretch,
                                   double time)
@@ -263,8 +264,8 @@ static double energy_beyond_force(const struct friction_contact *it, const struc
     return law->stiffness * (double)point_dot(stretch, sum) * time;
 }
 
-// Where a contact that holds has come closer, or farther apart, by this part of the reach since its anchor was
-// set, that is set again: as the normal turns, what lies along it would become stretch.
+// Where a contact that holds has come closer, or farther apart, by this part of the reach since its
+// anchor was set, that is set again: as the normal turns, what lies along it would become stretch.
 static const real ANCHOR_HEIGHT = (real)1 / 256;
 
 // `record` has a key; `old`: what it was, or NULL. Returns the heat, J.
@@ -450,7 +451,8 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
                        (const real(*)[SURFACE_NODES])it->now[pair->b]);
     listed.touching = &touching;
     listed.marks = choice.marks;
-    // Other positions than those of implicit steps are those of the start, from which the next step goes on.
+    // Other positions than those of implicit steps are those of the start, from which the next step
+    // goes on.
     const bool marks = !it->rows && !choice.marks;
     const double up_to =
         marks ? mark_near(&it->lists[list], found, &update->law.barrier, &listed) : 0;

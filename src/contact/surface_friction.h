@@ -29,9 +29,9 @@ struct friction_record {
     uint32_t key; // and flags
     real stretch; // m, at the end of the last step
     // Where the first side would be without stretch: v, w and the height above a triangle, or s, t
-    // and the distance of two edges. As `real`, which has 2^-24 of an edge, they would resolve stretches of
-    // micrometres to a percent; and of those that slide, anchors that are rounded too far take some of the
-    // limit, while what is rounded too little does not exceed it.
+    // and the distance of two edges. As `real`, which has 2^-24 of an edge, they would resolve
+    // stretches of micrometres to a percent; and of those that slide, anchors that are rounded too
+    // far take some of the limit, while what is rounded too little does not exceed it.
     double anchor[3];
 };
 
@@ -49,8 +49,8 @@ struct friction_list {
     size_t count, capacity;
 };
 
-// What the systems of an implicit step assume of a contact (friction.h), and the two rows of its friction
-// in the last stage (surface_tangent.h), of which the first is along t if it slides.
+// What the systems of an implicit step assume of a contact (friction.h), and the two rows of its
+// friction in the last stage (surface_tangent.h), of which the first is along t if it slides.
 struct surface_assumption {
     uint32_t key; // without flags
     uint8_t status, rows;
@@ -90,8 +90,8 @@ struct surface_friction {
     double way;
 };
 
-// Makes system->surface_contact->friction if any surfaces have friction; the rest of the contact has
-// been made. False without memory.
+// Makes system->surface_contact->friction if any surfaces have friction; the rest of the contact
+// has been made. False without memory.
 bool REAL_NAME(surface_friction_make)(struct system *system, const taut_scene *scene);
 void REAL_NAME(surface_friction_free)(struct system *system);
 uint64_t REAL_NAME(surface_friction_bytes)(const struct system *system);
@@ -134,8 +134,8 @@ void REAL_NAME(surface_friction_revise)(struct system *system, double g,
 void REAL_NAME(surface_friction_start)(struct system *system, double time,
                                        const struct worker *worker);
 
-// Of the present state: the energy of the springs, J; the same on every worker. `changed`: only of pairs
-// that the cutting of the step has changed.
+// Of the present state: the energy of the springs, J; the same on every worker. `changed`: only of
+// pairs that the cutting of the step has changed.
 double REAL_NAME(surface_friction_energy)(struct system *system, bool changed,
                                           const struct worker *worker);
 

@@ -1,5 +1,5 @@
-// One contact of surfaces with friction: its frame and its forces, and where records have it; for the
-// files surface_friction*.c. surface_friction.c derives the coordinates. Numeric.
+// One contact of surfaces with friction: its frame and its forces, and where records have it; for
+// the files surface_friction*.c. surface_friction.c derives the coordinates. Numeric.
 #ifndef TAUT_CONTACT_SURFACE_FRICTION_CONTACT_H
 #define TAUT_CONTACT_SURFACE_FRICTION_CONTACT_H
 
@@ -51,7 +51,8 @@ static inline struct point along_surface(struct point v, struct point normal)
     return point_along(v, -point_dot(v, normal), normal);
 }
 
-// The axes of the frame from the positions of the four nodes; from their velocities, the rates of the axes.
+// The axes of the frame from the positions of the four nodes; from their velocities, the rates of
+// the axes.
 static inline void find_axes_between(bool edges, const struct point of[4], struct point axes[2])
 {
     axes[0] = edges ? point_difference(of[1], of[0]) : point_difference(of[2], of[1]);
@@ -77,8 +78,8 @@ static inline void find_frame(struct friction_contact *it)
     it->parts[1] = point_dot(it->dual[1], it->from);
 }
 
-// Contacts of edges without a frame: of those of which one end is near the other edge, friction along
-// that edge; of edges side by side, along both.
+// Contacts of edges without a frame: of those of which one end is near the other edge, friction
+// along that edge; of edges side by side, along both.
 static inline void find_direction(struct friction_contact *it)
 {
     real lengths[2], sum = 0;
@@ -132,9 +133,9 @@ static inline bool is_within(real part, real far)
 }
 
 // Whether the frame is well-conditioned, and the first side not far outside of it; less so if a
-// record has it already. Far outside the weights of the corners are large, and so would be the forces on
-// them; those of a mesh collider do not move by forces, so that its long and narrow triangles, beside which
-// a node is many times their width away, have a frame all the same.
+// record has it already. Far outside the weights of the corners are large, and so would be the
+// forces on them; those of a mesh collider do not move by forces, so that its long and narrow
+// triangles, beside which a node is many times their width away, have a frame all the same.
 static inline bool has_frame(const struct friction_contact *it, bool already)
 {
     const real flat = it->rigid && !it->edges ? (real)1e-6 : EDGES_PARALLEL;
@@ -166,8 +167,8 @@ static inline vec3 way_between(struct point from, struct point to)
     return vec3_subtract(vec3_of_point(to), vec3_of_point(from));
 }
 
-// From the anchor to the first side, m: from positions, of which differences as `real` have the resolution of
-// an edge, however near the anchor is.
+// From the anchor to the first side, m: from positions, of which differences as `real` have the
+// resolution of an edge, however near the anchor is.
 static inline struct point from_anchor(const struct friction_contact *it,
                                        const struct friction_record *of)
 {
@@ -182,8 +183,8 @@ static inline struct point from_anchor(const struct friction_contact *it,
     return (struct point){(real)way.x, (real)way.y, (real)way.z};
 }
 
-// Without a frame: the forces along the normal at the ends of an edge, the first one negative, that take
-// its share of the couple of a force and the distance.
+// Without a frame: the forces along the normal at the ends of an edge, the first one negative, that
+// take its share of the couple of a force and the distance.
 static inline real couple_of_edge(const struct friction_contact *it, int i, struct point force)
 {
     const struct point edge = it->bases[i];
@@ -224,8 +225,8 @@ static inline struct point sliding_velocity(const struct friction_contact *it,
     return point_scale(speed, it->along);
 }
 
-// surface_friction.c: the force on the first side by a record in the present state, N; nodes, `at` and
-// velocities of the contact are known.
+// surface_friction.c: the force on the first side by a record in the present state, N; nodes, `at`
+// and velocities of the contact are known.
 vec3 REAL_NAME(surface_friction_of)(const struct friction_record *record,
                                     const struct friction_law *law,
                                     const struct touching_candidate *touching,

@@ -1,7 +1,7 @@
-// Friction between surfaces in implicit steps: what their systems assume of each contact, as of those with
-// colliders (implicit_friction.c), and the rows of their tangent (surface_tangent.h). A row is the
-// transposed of the rate of the stretch along an axis, couple included, so that the forces of a guess,
-// which may be far from those of the solution, leave no couple behind. Numeric.
+// Friction between surfaces in implicit steps: what their systems assume of each contact, as of
+// those with colliders (implicit_friction.c), and the rows of their tangent (surface_tangent.h). A
+// row is the transposed of the rate of the stretch along an axis, couple included, so that the
+// forces of a guess, which may be far from those of the solution, leave no couple behind. Numeric.
 #include "contact/surface_friction_contact.h"
 #include "contact/surface_tangent.h"
 

@@ -1,9 +1,10 @@
-// Moves nodes that an explicit step has left inside colliders with `response: project` onto their surfaces,
-// before the projection does so at the end of the step: its motion from the start to there is cut as well
-// (integrate.c). Velocities are left to the projection.
+// Moves nodes that an explicit step has left inside colliders with `response: project` onto their
+// surfaces, before the projection does so at the end of the step: its motion from the start to
+// there is cut as well (integrate.c). Velocities are left to the projection.
 //
-// What is left of a way to a place outside a sphere that moves would often end inside: the sphere has come to
-// where the node was. So the way is cut in the frame of the sphere, and with it what the node pushes.
+// What is left of a way to a place outside a sphere that moves would often end inside: the sphere
+// has come to where the node was. So the way is cut in the frame of the sphere, and with it what
+// the node pushes.
 #include "base/memory.h"
 #include "contact/culling.h"
 #include "contact/surface_carriers.h"
@@ -19,8 +20,8 @@ static double lift_slack(vec3 position)
     return touching_slack((double)REAL_EPSILON, position);
 }
 
-// Where a collider moves a node to; false: the node is not inside, but for rounding: what has been moved onto
-// a surface is not always on it.
+// Where a collider moves a node to; false: the node is not inside, but for rounding: what has been
+// moved onto a surface is not always on it.
 static bool lifted(const struct surface *surface, vec3 *position, double least)
 {
     struct contact contacts[6];

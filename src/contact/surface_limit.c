@@ -1,22 +1,23 @@
 // Cuts the motion of a step so that no surface passes through another (divide and truncate: Chen et
 // al. 2025, offset geometric contact). The nodes of a candidate lie on both sides of the plane
-// midway between its closest points, at right angles to the line between them. As long as every node
-// stays on its side of that plane, which may move, the two cannot cross.
+// midway between its closest points, at right angles to the line between them. As long as every
+// node stays on its side of that plane, which may move, the two cannot cross.
 //
-// Displacements are cut along the line between the closest points, relative to the centre of mass of
-// the candidate, so that bodies that move together are not slowed and momentum is kept; what one
-// candidate cuts may be too much for another, so this is repeated. If it does not end soon, candidates
-// that are still passed are cut in every direction at planes at rest, which always ends: the start of
-// the step satisfies all of them. A plane that moves with a prescribed motion may push nodes into planes at
-// rest without end, as where matter piles up before a wall: so planes of what it has pushed move with that
-// motion, too, and of what this has pushed in turn (surface_carriers.h).
+// Displacements are cut along the line between the closest points, relative to the centre of mass
+// of the candidate, so that bodies that move together are not slowed and momentum is kept; what one
+// candidate cuts may be too much for another, so this is repeated. If it does not end soon,
+// candidates that are still passed are cut in every direction at planes at rest, which always ends:
+// the start of the step satisfies all of them. A plane that moves with a prescribed motion may push
+// nodes into planes at rest without end, as where matter piles up before a wall: so planes of what
+// it has pushed move with that motion, too, and of what this has pushed in turn
+// (surface_carriers.h).
 //
-// All workers look for what passes, of pairs with a node that has moved since they were looked at; the
-// first one cuts these pairs, and those next to what it has just cut, in the order of the lists. So the
-// order of the cuts, on which the result depends, does not depend on threads.
+// All workers look for what passes, of pairs with a node that has moved since they were looked at;
+// the first one cuts these pairs, and those next to what it has just cut, in the order of the
+// lists. So the order of the cuts, on which the result depends, does not depend on threads.
 //
-// What a cut takes along the line is an impulse of the contact as the force of its barrier is: where it
-// is the cuts that carry a body, they also are the normal force of its friction.
+// What a cut takes along the line is an impulse of the contact as the force of its barrier is:
+// where it is the cuts that carry a body, they also are the normal force of its friction.
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"
 #include "contact/surface_motion.h"
@@ -32,15 +33,15 @@ enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
 
 // ---- Which pairs may pass
 
-// `steps` are from the start that distances of pairs belong to, which is not to the last digit that of the cut,
-// unless an implicit step has it.
+// `steps` are from the start that distances of pairs belong to, which is not to the last digit that
+// of the cut, unless an implicit step has it.
 static double way_with_rounding(const struct surface_contact *it, double way)
 {
     return it->rows ? way : way + it->rounding;
 }
 
-// The distance, m, at the start of candidates that two nodes of the blocks may have used up by moving
-// relative to each other, but for what is left.
+// The distance, m, at the start of candidates that two nodes of the blocks may have used up by
+// moving relative to each other, but for what is left.
 static double distance_used(const struct surface_contact *it, const struct block_pair *pair)
 {
     return distance_of_cuts(way_with_rounding(it, pair_displacement(it, pair)),
@@ -63,8 +64,8 @@ static double distance_used_at_most(const struct surface_contact *it)
 // With fewer candidates a kernel costs more than it saves.
 enum { NEAR_MIN = 8 };
 
-// The candidates of a pair that may pass; false if none may, or without memory, which `failed` shows
-// then.
+// The candidates of a pair that may pass; false if none may, or without memory, which `failed`
+// shows then.
 static bool passing_candidates(struct surface_contact *it, struct pair_finder *finder, size_t list,
                                size_t p, struct near_codes *near, struct candidate_walk *walk)
 {
@@ -114,9 +115,10 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
 
 // ---- What carries the nodes of a candidate
 
-// The number of what carries a candidate, and it; NULL: nothing does. A mesh, if its nodes are in it, a driven
-// node of a body that moves, or what carries other nodes: of two of these each in every other round, so that
-// neither has its way for good. Nothing does where there are nodes at rest.
+// The number of what carries a candidate, and it; NULL: nothing does. A mesh, if its nodes are in
+// it, a driven node of a body that moves, or what carries other nodes: of two of these each in
+// every other round, so that neither has its way for good. Nothing does where there are nodes at
+// rest.
 static const struct carrier *find_carrier(struct system *system, const struct block_pair *pair,
                                           const struct candidate *found, const struct crossing *it,
                                           size_t *number)
@@ -167,8 +169,9 @@ static void note_driven(struct system *system, const struct crossing *it)
         }
 }
 
-// What is taken of the displacements of the nodes of a candidate, or of their velocities, if a fraction
-// is left of what they have relative to the frame: along the normal, or in every direction.
+// What is taken of the displacements of the nodes of a candidate, or of their velocities, if a
+// fraction is left of what they have relative to the frame: along the normal, or in every
+// direction.
 static void take_all_but(double fraction, bool normal_only, const struct crossing *it,
                          const double inverse[4], const vec3 motion[4], const vec3 with[4],
                          vec3 taken[4])
@@ -181,10 +184,10 @@ static void take_all_but(double fraction, bool normal_only, const struct crossin
     }
 }
 
-// Coulomb friction of that: takes of the motion along the plane of the two points, which are the sums
-// of nodes with `weights`, what stops it, or as much as the coefficient allows of what has been taken
-// along the normal. Between these points momentum and angular momentum are kept. Returns what the first
-// point gives the second, kg m or N s.
+// Coulomb friction of that: takes of the motion along the plane of the two points, which are the
+// sums of nodes with `weights`, what stops it, or as much as the coefficient allows of what has
+// been taken along the normal. Between these points momentum and angular momentum are kept. Returns
+// what the first point gives the second, kg m or N s.
 static vec3 take_sliding(const struct crossing *it, const double inverse[4], const real weights[4],
                          const struct scene_friction *rule, const vec3 motion[4], vec3 taken[4])
 {
@@ -208,8 +211,8 @@ static vec3 take_sliding(const struct crossing *it, const double inverse[4], con
     return given;
 }
 
-// The friction of a candidate, whose weights are at its closest points at the start of the step; NULL:
-// none.
+// The friction of a candidate, whose weights are at its closest points at the start of the step;
+// NULL: none.
 static const struct scene_friction *rule_and_weights(const struct system *system,
                                                      const struct block_pair *pair,
                                                      const struct candidate *found,
@@ -231,8 +234,8 @@ static const struct scene_friction *rule_and_weights(const struct system *system
     return rule;
 }
 
-// Of a candidate whose motion has been cut in every direction: what momentum is lost. What a prescribed
-// motion stops has given its momentum to that.
+// Of a candidate whose motion has been cut in every direction: what momentum is lost. What a
+// prescribed motion stops has given its momentum to that.
 static void count_lost(struct system *system, const struct frame *with, const double inverse[4],
                        const vec3 slower[4])
 {
@@ -288,13 +291,15 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
     system->surface_contact->cut_work += work;
 }
 
-// The fraction of the motion relative to a plane at rest in the frame that leaves every node on its side, with
-// some distance; 1: all of it. *stuck: a node passes the plane, and that fraction does not help.
+// The fraction of the motion relative to a plane at rest in the frame that leaves every node on its
+// side, with some distance; 1: all of it. *stuck: a node passes the plane, and that fraction does
+// not help.
 //
-// `along`: of the motion along the normal. What the turning of a frame takes of the height follows from the
-// motion along the plane, too, so the fraction may be below 0, where nodes give way to it; but not by far, as
-// it is that of all nodes, and one that hardly moves may need many times its motion. In all directions that is
-// in proportion to what is left, and 0 always helps: at rest in the frame nothing passes.
+// `along`: of the motion along the normal. What the turning of a frame takes of the height follows
+// from the motion along the plane, too, so the fraction may be below 0, where nodes give way to it;
+// but not by far, as it is that of all nodes, and one that hardly moves may need many times its
+// motion. In all directions that is in proportion to what is left, and 0 always helps: at rest in
+// the frame nothing passes.
 static double allowed_fraction(const struct system *system, const struct crossing *it,
                                const struct frame *with, bool along, bool *stuck)
 {
@@ -315,8 +320,9 @@ static double allowed_fraction(const struct system *system, const struct crossin
     return fraction;
 }
 
-// The frame in which a candidate that passes its plane in another one is cut in every direction, and its
-// fraction: at rest, or with what carries it, also if a plane with that is not passed. *stuck as before.
+// The frame in which a candidate that passes its plane in another one is cut in every direction,
+// and its fraction: at rest, or with what carries it, also if a plane with that is not passed.
+// *stuck as before.
 static struct frame last_frame(struct system *system, const struct block_pair *pair,
                                const struct candidate *found, const struct crossing *it,
                                double *fraction, bool *stuck)
@@ -337,10 +343,11 @@ static struct frame last_frame(struct system *system, const struct block_pair *p
     return with;
 }
 
-// Whether a candidate that passes its plane does not have to be cut, as its sides pass beside each other: a step of
-// an implicit integrator may be many thicknesses long, and what glides over a surface comes nearer to planes between
-// itself and the parts that lie before it. Other integrators have shorter steps, and all planes count. A shorter
-// step leaves the first part of the paths that have been looked at; what is cut after that is looked at again.
+// Whether a candidate that passes its plane does not have to be cut, as its sides pass beside each
+// other: a step of an implicit integrator may be many thicknesses long, and what glides over a
+// surface comes nearer to planes between itself and the parts that lie before it. Other integrators
+// have shorter steps, and all planes count. A shorter step leaves the first part of the paths that
+// have been looked at; what is cut after that is looked at again.
 static bool passes_beside(const struct system *system, const struct crossing *it)
 {
     return integrator_is_implicit(system->settings.integrator) &&
@@ -383,9 +390,9 @@ static double candidate_fraction(const struct system *system, const struct block
     return fraction;
 }
 
-// Whether any candidate of a pair has to be cut. Blocks show which pairs may pass, which in a cloth that
-// turns are many; their candidates, whether one does, so that a step is only cut, and its energy
-// measured, where there is something to cut.
+// Whether any candidate of a pair has to be cut. Blocks show which pairs may pass, which in a cloth
+// that turns are many; their candidates, whether one does, so that a step is only cut, and its
+// energy measured, where there is something to cut.
 static bool pair_passes(const struct system *system, struct pair_finder *finder, size_t index,
                         size_t p, struct near_codes *near)
 {
@@ -404,8 +411,9 @@ static bool pair_passes(const struct system *system, struct pair_finder *finder,
     return false;
 }
 
-// Finds the pairs of a list that have to be cut: all, or those of which a node has been moved in the
-// round before, as no other one passes. Of pairs that are farther apart than `enough`, m, none is one.
+// Finds the pairs of a list that have to be cut: all, or those of which a node has been moved in
+// the round before, as no other one passes. Of pairs that are farther apart than `enough`, m, none
+// is one.
 static void find_passing(const struct system *system, struct pair_finder *finder, size_t index,
                          bool all, double enough)
 {
@@ -487,8 +495,8 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
     return passes;
 }
 
-// Cuts the pairs of a list that have been found to pass, and those with a node that has been moved in this
-// round.
+// Cuts the pairs of a list that have been found to pass, and those with a node that has been moved
+// in this round.
 static bool cut_list(struct system *system, struct pair_finder *finder, size_t index, bool together,
                      bool *stuck)
 {
@@ -554,9 +562,9 @@ static void look_again(struct system *system, struct pair_finder *finder,
     worker_barrier(worker);
 }
 
-// After nodes have been moved out of projecting colliders they are cut in every direction at once: what is left
-// of a way between two places outside a plane or the walls of a room ends outside, while the momentum that
-// others get along a normal would press them into the surface again.
+// After nodes have been moved out of projecting colliders they are cut in every direction at once:
+// what is left of a way between two places outside a plane or the walls of a room ends outside,
+// while the momentum that others get along a normal would press them into the surface again.
 static int first_round(const struct surface_contact *it)
 {
     return it->lifts ? ROUNDS_TOGETHER : 0;
@@ -614,8 +622,8 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
     }
 }
 
-// Makes lists again that are complete for the way that the cut has taken, and finds what passes by these before
-// it.
+// Makes lists again that are complete for the way that the cut has taken, and finds what passes by
+// these before it.
 static void widen_lists_of_cut(struct system *system, bool most, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -660,9 +668,9 @@ static void begin_cut(struct surface_contact *it, const struct surface_cuts *bef
     it->cut_work = 0;
 }
 
-// What one candidate leaves may take others where lists were not complete: then all is taken back, and the step
-// is cut again by wider lists. So its cut is one that has been found by complete lists from its beginning,
-// whichever they were.
+// What one candidate leaves may take others where lists were not complete: then all is taken back,
+// and the step is cut again by wider lists. So its cut is one that has been found by complete lists
+// from its beginning, whichever they were.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker)
 {
     enum { WIDENINGS = 6 };
@@ -744,8 +752,9 @@ void REAL_NAME(surface_contact_count_taken)(struct system *system, const struct 
 
 // ---- The fraction of an implicit step
 
-// Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them, however
-// much of the step is left, so that a shorter step leaves nodes in their way: these are cut instead.
+// Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them,
+// however much of the step is left, so that a shorter step leaves nodes in their way: these are cut
+// instead.
 static bool plane_is_driven(const struct system *system, const struct block_pair *pair,
                             const struct candidate *found)
 {

@@ -1,16 +1,17 @@
 // Which pairs of blocks are near each other, and which of their candidates are listed.
 //
-// Lists have all pairs of blocks up to the reach of the barrier and a skin, and are complete until two
-// surfaces may have moved relative to each other by more than that (surface_motion.c).
+// Lists have all pairs of blocks up to the reach of the barrier and a skin, and are complete until
+// two surfaces may have moved relative to each other by more than that (surface_motion.c).
 //
-// A list all of whose pairs are so far out of reach that none can be within it before lists are made
-// again sleeps: it costs nothing until then. The distances of its pairs limit what their tiles may move.
+// A list all of whose pairs are so far out of reach that none can be within it before lists are
+// made again sleeps: it costs nothing until then. The distances of its pairs limit what their tiles
+// may move.
 //
-// A pair of blocks knows how far apart its candidates are at least, and subtracts what its blocks move
-// relative to each other. When that does not keep it out of reach any more, its candidates are found,
-// with a skin of its own; those that are not listed then are at least so far apart, and the same pair
-// is not searched again before they may be within reach (the dual pair lists of GROMACS: Pall et al.
-// 2020). Pairs keep this when the lists of pairs are made again.
+// A pair of blocks knows how far apart its candidates are at least, and subtracts what its blocks
+// move relative to each other. When that does not keep it out of reach any more, its candidates are
+// found, with a skin of its own; those that are not listed then are at least so far apart, and the
+// same pair is not searched again before they may be within reach (the dual pair lists of GROMACS:
+// Pall et al. 2020). Pairs keep this when the lists of pairs are made again.
 #include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
@@ -33,22 +34,22 @@ void REAL_NAME(surface_lists_begin)(struct surface_contact *it)
     it->skin_wide = SKIN_MAX;
 }
 
-// With which power of the reach and the skin a number of pairs grows: the mean of the power so far and
-// that of the last change of the skin, `wider` in logarithms.
+// With which power of the reach and the skin a number of pairs grows: the mean of the power so far
+// and that of the last change of the skin, `wider` in logarithms.
 static double power_of(double power, double now, double before, double wider, double most)
 {
     const double found = log((now + 1) / (before + 1)) / wider;
     return (power + fmin(fmax(found, 0), most)) / 2;
 }
 
-// The wider the skin, the more pairs of blocks lists have, and the longer they last. Making them costs
-// as much as evaluating 100 candidates for each block, and 6 for each pair: m. They last for n steps, or
-// n + 2 but for the allowance in surface_lists_check, in proportion to the skin s; the number of pairs
-// grows as (1.5 + s)^k, k as the last two skins have it. What a step does with each pair that does not
-// sleep costs as much as evaluating 10 candidates. Their number has a power a of its own, which is much
-// greater where a wider skin wakes lists; and in it are candidates that have been measured to let lists
-// sleep, of which there are more and more before that. With u the cost of these in n steps, (m + u) / n is
-// least where
+// The wider the skin, the more pairs of blocks lists have, and the longer they last. Making them
+// costs as much as evaluating 100 candidates for each block, and 6 for each pair: m. They last for
+// n steps, or n + 2 but for the allowance in surface_lists_check, in proportion to the skin s; the
+// number of pairs grows as (1.5 + s)^k, k as the last two skins have it. What a step does with each
+// pair that does not sleep costs as much as evaluating 10 candidates. Their number has a power a of
+// its own, which is much greater where a wider skin wakes lists; and in it are candidates that have
+// been measured to let lists sleep, of which there are more and more before that. With u the cost
+// of these in n steps, (m + u) / n is least where
 //     e c - m (n + 2) / n + u f = 0,    e = k s / (1.5 + s),    f = a s / (1.5 + s),
 // with c the cost of the pairs in m. Counts, not times: lists are the same in every run.
 static const double STEP_OF_PAIR = 10;
@@ -167,9 +168,9 @@ static bool any_displacement(const struct displacements *box)
     return any;
 }
 
-// Whether a node of a listed block has moved since the start, whose displacements are known: not at the
-// start of a step at whose end friction has changed its memory, in the same positions. The same on every
-// worker. Ends with a barrier.
+// Whether a node of a listed block has moved since the start, whose displacements are known: not at
+// the start of a step at whose end friction has changed its memory, in the same positions. The same
+// on every worker. Ends with a barrier.
 static bool start_moves(struct surface_contact *it, const struct worker *worker)
 {
     const struct range share = worker_share(worker, it->surfaces.block_count, 1);
@@ -240,8 +241,8 @@ static void drop_codes(struct surface_list *list, struct surface_pair *pair)
     memset(pair->counts, 0, sizeof pair->counts);
 }
 
-// How far apart the blocks of a pair are at least in the positions of the start, m, or 0; no better bound
-// than `enough` is wanted.
+// How far apart the blocks of a pair are at least in the positions of the start, m, or 0; no better
+// bound than `enough` is wanted.
 static double separation_of(const struct surface_contact *it, const struct block_pair *pair,
                             double enough)
 {
@@ -258,9 +259,9 @@ static double separation_of(const struct surface_contact *it, const struct block
     return REAL_NAME(block_separation)(&blocks[0], &blocks[1], enough);
 }
 
-// As for the lists of pairs: finding candidates costs as much as evaluating 400, and 4 for each that is
-// found; the number of candidates grows as (1 + s)^3 with the skin s, and with it what has been
-// evaluated, and both last for steps in proportion to s.
+// As for the lists of pairs: finding candidates costs as much as evaluating 400, and 4 for each
+// that is found; the number of candidates grows as (1 + s)^3 with the skin s, and with it what has
+// been evaluated, and both last for steps in proportion to s.
 static void adapt_pair_skin(struct surface_pair *pair)
 {
     const float least = 1.0F / 16, most = 64, factor = 1.5F;
@@ -322,9 +323,9 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
 
 // ---- Lists
 
-// How many pairs a block has at least, on average, where frames of blocks pay: blocks of one sheet have some
-// ten, and where layers lie on each other at an angle to the axes most of forty are of layers that are
-// too far away.
+// How many pairs a block has at least, on average, where frames of blocks pay: blocks of one sheet
+// have some ten, and where layers lie on each other at an angle to the axes most of forty are of
+// layers that are too far away.
 enum { PAIRS_FOR_FRAMES = 16 };
 
 // Without memory for them pairs stay in the lists.
@@ -350,8 +351,8 @@ static void place_block(struct surface_contact *it, size_t b)
 }
 
 // The pairs of a list of the broad phase, with what is known of those that were in the list before.
-// Distances of new ones are those of the present state; `moves`: and so is the start, and pairs are left out
-// that are farther apart than boxes show. `pairs` is scratch.
+// Distances of new ones are those of the present state; `moves`: and so is the start, and pairs are
+// left out that are farther apart than boxes show. `pairs` is scratch.
 static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
                        struct surface_pair **pairs, size_t *capacity)
 {
@@ -453,8 +454,8 @@ static void move_all_pairs(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// Up to which displacement relative to each other the blocks of a pair that is so far out of reach, m,
-// stay out of it: of all of their tiles.
+// Up to which displacement relative to each other the blocks of a pair that is so far out of reach,
+// m, stay out of it: of all of their tiles.
 static void limit_tiles(struct surface_contact *it, const struct block_pair *pair, double room)
 {
     const struct block_tiles *a = &it->block_tiles[pair->a], *b = &it->block_tiles[pair->b];
@@ -478,12 +479,12 @@ static double room_of(const struct surface_contact *it, const struct surface_pai
     return (double)pair->pair.least - 1.002 * reach;
 }
 
-// The part of the skin, or of the one before, that pairs of a list which sleeps have to be out of reach at
-// least, so that lists last almost as long as otherwise.
+// The part of the skin, or of the one before, that pairs of a list which sleeps have to be out of
+// reach at least, so that lists last almost as long as otherwise.
 static const double ROOM_LEAST = 0.5;
 
-// Finds the distance of the nearest listed candidates of a pair again, in the positions of the start: what
-// is known of it only falls with every step until they are evaluated.
+// Finds the distance of the nearest listed candidates of a pair again, in the positions of the
+// start: what is known of it only falls with every step until they are evaluated.
 static void measure_least(struct surface_contact *it, size_t index, size_t p)
 {
     struct surface_list *list = &it->lists[index];
@@ -578,9 +579,9 @@ static void count_pairs(struct surface_contact *it)
     }
 }
 
-// Whether most pairs slept before, and most of these have woken since the skin is wider, which costs more
-// than lists last longer. Then that skin was too wide, and lists sleep as before: up to a smaller
-// displacement.
+// Whether most pairs slept before, and most of these have woken since the skin is wider, which
+// costs more than lists last longer. Then that skin was too wide, and lists sleep as before: up to
+// a smaller displacement.
 static bool wakes_too_many(struct surface_contact *it)
 {
     if (!(it->steps_before > 0) || !(it->skin_listed > it->skin_before) ||

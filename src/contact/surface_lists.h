@@ -1,7 +1,6 @@
 // What contact between surfaces keeps from step to step, for the files of this folder:
-// surface_lists.c makes lists of candidates, surface_contact.c forces, surface_limit.c cuts the motion
-// of a step.
-// Numeric.
+// surface_lists.c makes lists of candidates, surface_contact.c forces, surface_limit.c cuts the
+// motion of a step. Numeric.
 #ifndef TAUT_CONTACT_SURFACE_LISTS_H
 #define TAUT_CONTACT_SURFACE_LISTS_H
 
@@ -19,8 +18,8 @@
 #include "contact/surfaces.h"
 #include "springs/springs.h"
 
-// Forces on the second block of a pair that touches: of the nodes that have any, whose bits are set, x, y
-// and z in the order of the nodes, from `first` on.
+// Forces on the second block of a pair that touches: of the nodes that have any, whose bits are
+// set, x, y and z in the order of the nodes, from `first` on.
 struct passed_block {
     size_t first;
     uint32_t block, nodes;
@@ -50,10 +49,11 @@ struct lifted_node {
     uint32_t node, collider;
 };
 
-// A pair of blocks and its list of candidates, which are made when they may come within reach, with a
-// skin of their own. Distances, m, are those at the start of the step: at least so far apart are the
-// nearest of all candidates (pair.least), and those that are not listed. The skin is in units of the
-// reach, 0 before they are listed; `evaluated` counts candidates since they were listed, by EVALUATED_UNIT, up to UINT16_MAX.
+// A pair of blocks and its list of candidates, which are made when they may come within reach, with
+// a skin of their own. Distances, m, are those at the start of the step: at least so far apart are
+// the nearest of all candidates (pair.least), and those that are not listed. The skin is in units
+// of the reach, 0 before they are listed; `evaluated` counts candidates since they were listed, by
+// EVALUATED_UNIT, up to UINT16_MAX.
 struct surface_pair {
     struct block_pair pair;
     float others, skin;
@@ -63,8 +63,9 @@ struct surface_pair {
 
 enum { EVALUATED_UNIT = 16 };
 
-// The pairs of a list of the broad phase, in its order, but for those that are farther apart than lists have
-// to reach, as is known; and the codes of their candidates, of which some are not in use any more.
+// The pairs of a list of the broad phase, in its order, but for those that are farther apart than
+// lists have to reach, as is known; and the codes of their candidates, of which some are not in use
+// any more.
 struct surface_list {
     struct surface_pair *pairs;
     size_t pair_count, pair_capacity;
@@ -87,9 +88,9 @@ static inline size_t code_total(const uint16_t counts[3])
     return (size_t)counts[0] + counts[1] + counts[2];
 }
 
-// Behind the codes of a pair is which of its candidates are near, and how far apart the others are, if that
-// is known: how much farther than these what is not listed is at least, m, and the marks of candidates.h.
-// The difference does not change with the motion of the blocks.
+// Behind the codes of a pair is which of its candidates are near, and how far apart the others are,
+// if that is known: how much farther than these what is not listed is at least, m, and the marks of
+// candidates.h. The difference does not change with the motion of the blocks.
 enum { GAP_WORDS = sizeof(float) / sizeof(uint16_t) };
 
 static inline size_t all_mark_words(const uint16_t counts[3])
@@ -132,8 +133,8 @@ struct surface_contact {
     double skin_least;  // what the present step is expected to need of it
     double skin_listed; // that of the lists
     double skin_asleep; // the same, or less, for lists that sleep
-    // The part of it by which tiles have moved, at most; and when all pairs of tiles were compared. The
-    // greatest of `tightness`, INFINITY before that.
+    // The part of it by which tiles have moved, at most; and when all pairs of tiles were compared.
+    // The greatest of `tightness`, INFINITY before that.
     double skin_used, skin_known;
     double tightest;
     uint64_t steps_listed; // steps since then
@@ -143,22 +144,23 @@ struct surface_contact {
     double skin_power, awake_power; // how the numbers of pairs grow with the skin
     double skin_wide, cost_wide;    // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
-    // At the start of the step, where integrators have it kept, or lists are made again for it; in a step that
-    // is cut, positions before that.
+    // At the start of the step, where integrators have it kept, or lists are made again for it; in
+    // a step that is cut, positions before that.
     real *old_x, *old_y, *old_z;
-    // For the energy budget of explicit steps (contact/surface_cut_work.c), or NULL: velocities, by axis and node, at the
-    // start of the step, in a step that is cut what its forces have added to them; those before the cut; and, of
-    // methods whose velocities do not lag, what forces do on the way of the step beyond the trapezoid of
-    // velocities, J.
+    // For the energy budget of explicit steps (contact/surface_cut_work.c), or NULL: velocities, by
+    // axis and node, at the start of the step, in a step that is cut what its forces have added to
+    // them; those before the cut; and, of methods whose velocities do not lag, what forces do on
+    // the way of the step beyond the trapezoid of velocities, J.
     real *start_v[3], *uncut_v[3];
     double *beyond;
     bool kicks_known; // of this step
-    bool
-        keeps_start; // explicit steps do so: velocities at the end do not show where nodes come from
+    bool keeps_start; // explicit steps do so: velocities at the end do not show where nodes come
+                      // from
 
-    // The present step, or substep (surface_way.h): its start and length, s; nodes with a prescribed motion, by
-    // number if they are sorted; how far tiles move in it, and from when lists were made until its start, and
-    // as much as any two do relative to each other, m, if that is known; how far what is found of the start may be from `start`, m, but for implicit steps.
+    // The present step, or substep (surface_way.h): its start and length, s; nodes with a
+    // prescribed motion, by number if they are sorted; how far tiles move in it, and from when
+    // lists were made until its start, and as much as any two do relative to each other, m, if that
+    // is known; how far what is found of the start may be from `start`, m, but for implicit steps.
     double way_begin, way_step;
     struct driven_node *driven;
     size_t driven_count, driven_capacity;
@@ -170,8 +172,8 @@ struct surface_contact {
     real *starts[3];
     size_t starts_nodes;
     bool way_kept;
-    bool
-        lifts; // starts are kept, and nodes have been moved out of projecting colliders, at that time, s:
+    bool lifts; // starts are kept, and nodes have been moved out of projecting colliders, at that
+                // time, s:
     double lift_time;
     bool holds;                 // cuts move no node back into a sphere that moves
     struct lifted_node *lifted; // out of such ones, in this step
@@ -195,29 +197,30 @@ struct surface_contact {
     bool spans_known, frames_wanted;
     struct flat_sheets *flat;    // NULL: none can be (flat_sheets.h)
     struct displacements *moved; // by tile, since then
-    // Boxes that contain these, as follows from velocities; whether they are known, or what moves nodes has
-    // done so in another way; whether they do not suffice in this step. The greatest coordinate, m, whose
-    // rounding they allow for. With implicit steps, displacements until the start of the step.
+    // Boxes that contain these, as follows from velocities; whether they are known, or what moves
+    // nodes has done so in another way; whether they do not suffice in this step. The greatest
+    // coordinate, m, whose rounding they allow for. With implicit steps, displacements until the
+    // start of the step.
     struct displacements *bounds;
     bool bounds_known, measures;
-    bool
-        bounds_before; // they have the displacements at the start of the step, as measured or bounded
-    bool displaced;    // not any more: something has moved nodes after the last step
+    bool bounds_before; // they have the displacements at the start of the step, as measured or
+                        // bounded
+    bool displaced;     // not any more: something has moved nodes after the last step
     double farthest;
-    // The same by axis and tile, and, by pair of tiles, 1 over the square of the relative displacement
-    // up to which lists are complete, 1/m2; rows of a multiple of 16 tiles.
+    // The same by axis and tile, and, by pair of tiles, 1 over the square of the relative
+    // displacement up to which lists are complete, 1/m2; rows of a multiple of 16 tiles.
     size_t tile_stride;
     real *moved_least[3], *moved_most[3], *tightness;
 
-    // Pairs of blocks that the broad phase has found, in all lists, and in those that do not sleep: the same
-    // on all ranks.
+    // Pairs of blocks that the broad phase has found, in all lists, and in those that do not sleep:
+    // the same on all ranks.
     size_t all_pairs, pairs;
     size_t measured;            // candidates, of all lists
     atomic_uchar *listed;       // by block: whether it is in a list that does not sleep
     struct surface_list *lists; // as those of the broad phase
-    // Positions that the distances of pairs belong to: of the start of the step. Of listed blocks; of
-    // all with implicit steps, in which lists may be made again; of lists that sleep, those for which
-    // lists were made. Not known before lists are made.
+    // Positions that the distances of pairs belong to: of the start of the step. Of listed blocks;
+    // of all with implicit steps, in which lists may be made again; of lists that sleep, those for
+    // which lists were made. Not known before lists are made.
     block_reals *start;
     bool start_known;
     atomic_bool start_moves; // while the start is made another one
@@ -256,8 +259,8 @@ struct surface_contact {
     atomic_bool failed;        // memory ran out
     atomic_bool passes;        // in the step that has just been made
     struct surface_cuts cuts;
-    // What carries nodes along in this cut (surface_carriers.h); NULL: no cut has needed it. And whether any may
-    // be carried now, and the round.
+    // What carries nodes along in this cut (surface_carriers.h); NULL: no cut has needed it. And
+    // whether any may be carried now, and the round.
     struct carriers *carriers;
     bool carries, skips;
     int round;
@@ -269,8 +272,8 @@ struct surface_contact {
     uint8_t *changed;     // by block: in which round of the last cut a node of it has been moved
 };
 
-// As array_reserve, with an eighth of what is needed as spare room instead of up to as much: for lists that
-// change little from step to step.
+// As array_reserve, with an eighth of what is needed as spare room instead of up to as much: for
+// lists that change little from step to step.
 static inline bool reserve_closely(void **array, size_t *capacity, size_t needed, size_t size)
 {
     const size_t wanted = needed + needed / 8 + 16;
@@ -388,21 +391,22 @@ static inline bool is_beyond(const struct barrier *barrier, double distance)
 
 // ---- The cutting of a step (surface_limit.c)
 
-// A node may use all but this fraction of its distance from the plane between two sides. Nor may it come so
-// near to it that the sides are nearer than this fraction of the thickness, which rounding of positions must
-// not use up.
+// A node may use all but this fraction of its distance from the plane between two sides. Nor may it
+// come so near to it that the sides are nearer than this fraction of the thickness, which rounding
+// of positions must not use up.
 #define CUT_MARGIN 0.1
 #define CUT_LEAST  0.02
 
-// m, up to which distance at the start of the step two sides have to be looked at that may have moved so far
-// relative to each other: each may use half of it. `least`: CUT_LEAST of their thickness.
+// m, up to which distance at the start of the step two sides have to be looked at that may have
+// moved so far relative to each other: each may use half of it. `least`: CUT_LEAST of their
+// thickness.
 static inline double distance_of_cuts(double moved, double least)
 {
     return 1.0001 * max_of(2 / (1 - CUT_MARGIN) * moved, 2 * moved + least);
 }
 
-// Of surface_contact.changed: a node of the block has been moved in the round before, in this one, or in
-// any.
+// Of surface_contact.changed: a node of the block has been moved in the round before, in this one,
+// or in any.
 enum { CHANGED_BEFORE = 1, CHANGED_NOW = 2, CHANGED = 4 };
 
 static inline bool blocks_have_changed(const struct surface_contact *it, uint32_t a, uint32_t b,
@@ -413,7 +417,8 @@ static inline bool blocks_have_changed(const struct surface_contact *it, uint32_
 
 // ---- The motion of a step
 
-// The velocity with which a node has made its step. Verlet has it as a difference of positions, too.
+// The velocity with which a node has made its step. Verlet has it as a difference of positions,
+// too.
 static inline vec3 step_velocity(const struct state *s, size_t i)
 {
     return vec3_make((double)s->vx[i] + (double)real_low(s->vx_low, i),
@@ -569,7 +574,8 @@ static inline void put_gap(struct surface_list *list, const struct surface_pair 
     memcpy(words_of_gap(list, pair), &gap, sizeof gap);
 }
 
-// m, how far apart the candidates of a pair that are not near are at least; not positive: not known.
+// m, how far apart the candidates of a pair that are not near are at least; not positive: not
+// known.
 static inline float distance_of_rest(const struct surface_list *list,
                                      const struct surface_pair *pair)
 {
@@ -578,7 +584,8 @@ static inline float distance_of_rest(const struct surface_list *list,
     return (float)(((double)pair->others - (double)gap) * (1 - 1e-6));
 }
 
-// The candidates that are not near have been found to be at least `distance`, m, apart at the start.
+// The candidates that are not near have been found to be at least `distance`, m, apart at the
+// start.
 static inline void put_rest(struct surface_list *list, const struct surface_pair *pair,
                             double distance)
 {
@@ -616,8 +623,8 @@ static inline bool candidate_next(struct candidate_walk *walk, struct candidate 
     return true;
 }
 
-// The entries of a node in the blocks that it is part of: first that of the block to which it belongs; UINT32_MAX
-// after the last one, and for a node of no surface.
+// The entries of a node in the blocks that it is part of: first that of the block to which it
+// belongs; UINT32_MAX after the last one, and for a node of no surface.
 static inline uint32_t node_entry(const struct surface_contact *it, size_t node, uint32_t k)
 {
     const uint32_t own = it->own_entry[node];
@@ -677,8 +684,8 @@ bool REAL_NAME(surface_crossings_visit)(const struct system *system, crossing_vi
 vec3 REAL_NAME(between_node_and_triangle)(const vec3 p[4]);
 vec3 REAL_NAME(between_edges)(const vec3 p[4]);
 
-// Whether the boxes of the two sides of a candidate are farther apart than that along some axis: most
-// candidates of lists with a wide skin are.
+// Whether the boxes of the two sides of a candidate are farther apart than that along some axis:
+// most candidates of lists with a wide skin are.
 static inline bool sides_are_apart(const struct candidate *it, const struct point p[4], real reach)
 {
     const int split = it->edges ? 2 : 1;
@@ -699,7 +706,8 @@ static inline bool sides_are_apart(const struct candidate *it, const struct poin
     return apart;
 }
 
-// mesh_colliders.c: what a scene with mesh colliders has more; and where a node of one is at a time, s.
+// mesh_colliders.c: what a scene with mesh colliders has more; and where a node of one is at a
+// time, s.
 struct point REAL_NAME(mesh_collider_start)(const struct system *system, size_t node, double time);
 taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *error);
 void REAL_NAME(mesh_colliders_free)(struct system *system);
@@ -708,13 +716,14 @@ uint64_t REAL_NAME(mesh_colliders_bytes)(const struct surface_contact *it);
 // W, of what moves it, against the forces of the last evaluation on the nodes of a block of one.
 double REAL_NAME(mesh_collider_block_power)(const struct system *system, size_t b);
 
-// Finds the candidates of a pair in the positions of the start, unless those are listed that are nearer
-// than a distance, m, at that time. Only by the worker that has the list; false without memory.
+// Finds the candidates of a pair in the positions of the start, unless those are listed that are
+// nearer than a distance, m, at that time. Only by the worker that has the list; false without
+// memory.
 bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder *finder,
                                   size_t list, size_t p, double distance);
 
-// Those that may be within reach in the present state, to which it->steps are the displacements from
-// the start. None also without memory, which `failed` shows then.
+// Those that may be within reach in the present state, to which it->steps are the displacements
+// from the start. None also without memory, which `failed` shows then.
 static inline struct pair_codes codes_within_reach(struct surface_contact *it,
                                                    struct pair_finder *finder, size_t list,
                                                    size_t p, const struct barrier *barrier)
@@ -747,9 +756,10 @@ static inline size_t count_marks(const uint16_t *marks, size_t words)
     return (size_t)count;
 }
 
-// Of the listed candidates of a pair, which has some, those that were near when all were evaluated, as long
-// as no other one may have come within reach since its blocks have moved by `moved`, m: *rest, m, is how far
-// apart the others were at least at the start. Or all of them, for which there are no marks.
+// Of the listed candidates of a pair, which has some, those that were near when all were evaluated,
+// as long as no other one may have come within reach since its blocks have moved by `moved`, m:
+// *rest, m, is how far apart the others were at least at the start. Or all of them, for which there
+// are no marks.
 struct pair_choice {
     const uint16_t *marks;
     size_t count;
@@ -771,8 +781,8 @@ static inline struct pair_choice choose_near(const struct surface_list *list,
 // The part of the skin of a pair in which its candidates are near.
 #define NEAR_SKIN 0.125
 
-// Has the kernel mark those, if it evaluates all at the start of a step. Returns how far apart the others
-// are at least then, m.
+// Has the kernel mark those, if it evaluates all at the start of a step. Returns how far apart the
+// others are at least then, m.
 static inline double mark_near(const struct surface_list *list, const struct surface_pair *pair,
                                const struct barrier *barrier, struct listed_pair *listed)
 {
@@ -782,8 +792,8 @@ static inline double mark_near(const struct surface_list *list, const struct sur
     return up_to;
 }
 
-// The least square of the distances of its listed candidates has been found, at the start of a step; or
-// of some, and the others are at least `rest`, m, apart.
+// The least square of the distances of its listed candidates has been found, at the start of a
+// step; or of some, and the others are at least `rest`, m, apart.
 static inline void know_least(struct surface_pair *pair, real least, float rest)
 {
     const float found = (float)(real_sqrt(least) * (real)(1 - 1e-6));
@@ -841,8 +851,8 @@ static inline void take_marked(struct pair_codes of, const uint16_t *marks, stru
     }
 }
 
-// The least square of the distances of these candidates at the start, m2, by the kernel of forces; and
-// in `near`, unless it is NULL, those that may be at most `used`, m, apart.
+// The least square of the distances of these candidates at the start, m2, by the kernel of forces;
+// and in `near`, unless it is NULL, those that may be at most `used`, m, apart.
 static inline real least_at_start(const struct surface_contact *it, const struct block_pair *pair,
                                   struct pair_codes of, double used, struct near_codes *near)
 {
@@ -876,8 +886,8 @@ void REAL_NAME(surface_steps_find)(const struct system *system, struct range blo
 // The same of all, unless they are known. Ends with a barrier.
 void REAL_NAME(surface_steps_know)(struct system *system, const struct worker *worker);
 
-// Makes the present state the start: of the next step, or of implicit steps only when that begins. What
-// pairs of lists know is for this one then. Ends with a barrier.
+// Makes the present state the start: of the next step, or of implicit steps only when that begins.
+// What pairs of lists know is for this one then. Ends with a barrier.
 void REAL_NAME(surface_start_move)(struct system *system, const struct worker *worker);
 
 // Before lists are made for the first time.

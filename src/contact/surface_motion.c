@@ -1,9 +1,9 @@
 // How far tiles of surfaces have moved, and whether lists last (surface_motion.h).
 //
-// A sheet or a rope is cut into tiles, other bodies are one tile. A tile has the nodes of all its edges and
-// triangles, so that tiles overlap, and what each edge or triangle moves is bounded by what one tile moves.
-// So neither the common motion of bodies nor that of the parts of a cloth uses up the skin, and tiles that
-// were far from each other may move by their distance.
+// A sheet or a rope is cut into tiles, other bodies are one tile. A tile has the nodes of all its
+// edges and triangles, so that tiles overlap, and what each edge or triangle moves is bounded by
+// what one tile moves. So neither the common motion of bodies nor that of the parts of a cloth uses
+// up the skin, and tiles that were far from each other may move by their distance.
 #include "contact/surface_motion.h"
 #include "contact/surface_way.h"
 
@@ -258,8 +258,8 @@ static void gather_boxes(const struct surface_contact *it, struct displacements 
     }
 }
 
-// By tile, of displacements, or of positions, if `from` is NULL. Complete on worker 0, which others wait for
-// before parts are found again.
+// By tile, of displacements, or of positions, if `from` is NULL. Complete on worker 0, which others
+// wait for before parts are found again.
 static void find_boxes_between(struct surface_contact *it, const real *const to[3],
                                const real *const from[3], struct displacements *tiles,
                                const struct worker *worker)
@@ -272,8 +272,8 @@ static void find_boxes_between(struct surface_contact *it, const real *const to[
         gather_boxes(it, tiles);
 }
 
-// it->moved := those since the lists were made or since the start of an implicit step, or of the positions
-// themselves.
+// it->moved := those since the lists were made or since the start of an implicit step, or of the
+// positions themselves.
 enum boxes { BOXES_OF_POSITIONS, BOXES_SINCE_LISTS, BOXES_SINCE_START };
 
 static void find_boxes(struct system *system, enum boxes wanted, const struct worker *worker)
@@ -390,17 +390,17 @@ static bool are_lasting(double most, double step)
     return most + STEPS_AHEAD * step <= 0.96;
 }
 
-// What the velocities of a step show, of tiles and of flat sheets: how much of what they may move they
-// have used at most since the lists were made, and in this step.
+// What the velocities of a step show, of tiles and of flat sheets: how much of what they may move
+// they have used at most since the lists were made, and in this step.
 struct step_bound {
     bool known;
     double used, step;
     double flat_used, flat_step;
 };
 
-// Adds what the nodes of each tile may have moved in this step to the bounds of their displacements: dt by
-// the box of their velocities, and twice the rounding of a coordinate. Returns how much at most that adds
-// to the use of pairs of tiles and of flat sheets.
+// Adds what the nodes of each tile may have moved in this step to the bounds of their
+// displacements: dt by the box of their velocities, and twice the rounding of a coordinate. Returns
+// how much at most that adds to the use of pairs of tiles and of flat sheets.
 static struct step_bound extend_bounds(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
@@ -458,8 +458,8 @@ static struct step_bound extend_bounds(struct system *system)
     };
 }
 
-// Adds a step to what has been used. Only where the sum might not last all pairs of tiles are compared, and
-// all windows.
+// Adds a step to what has been used. Only where the sum might not last all pairs of tiles are
+// compared, and all windows.
 static void bound_uses(struct surface_contact *it, struct step_bound *bound)
 {
     bound->used = it->skin_used + bound->step;
@@ -480,15 +480,15 @@ static void bound_uses(struct surface_contact *it, struct step_bound *bound)
     }
 }
 
-// m, up to which distance at the start candidates have to be looked at of which two nodes may have moved so
-// far relative to each other in the step (surface_limit.c).
+// m, up to which distance at the start candidates have to be looked at of which two nodes may have
+// moved so far relative to each other in the step (surface_limit.c).
 static double distance_cut(const struct surface_contact *it, double way, double thickness)
 {
     return distance_of_cuts(way + 2 * it->rounding, CUT_LEAST * thickness);
 }
 
-// Whether no two tiles move so far in the step, as far as that is known, that what is beyond the reach of
-// forces might be cut.
+// Whether no two tiles move so far in the step, as far as that is known, that what is beyond the
+// reach of forces might be cut.
 static bool is_slow(const struct surface_contact *it)
 {
     double least = INFINITY;
@@ -498,8 +498,8 @@ static bool is_slow(const struct surface_contact *it)
     return distance_cut(it, it->way_most, greatest_thickness(it)) <= 1.5 * least;
 }
 
-// Whether lists have all candidates that the cut of the step might look at. Lists of the reach of forces have
-// those of slow tiles.
+// Whether lists have all candidates that the cut of the step might look at. Lists of the reach of
+// forces have those of slow tiles.
 static bool cover_way(const struct surface_contact *it)
 {
     if (is_slow(it))
@@ -534,8 +534,8 @@ static void gather_way(struct surface_contact *it)
     it->ways_known = true;
 }
 
-// The way of each tile in the step, exactly, from the starts of nodes; and since lists were made until then.
-// Ends with a barrier.
+// The way of each tile in the step, exactly, from the starts of nodes; and since lists were made
+// until then. Ends with a barrier.
 static void find_ways(struct system *system, const real *const start[3],
                       const struct worker *worker)
 {
@@ -569,10 +569,10 @@ static double skin_of_way(const struct surface_contact *it)
     return fmin(SKIN_MAX, fmax(SKIN_MIN, 2.3 * greatest_way(it))); // distance_of_cuts
 }
 
-// Whether the velocities of this step show that lists last, without the positions of the nodes. What they
-// bound is the motion itself, so that no step ends with tiles that have moved farther than lists allow, as
-// if displacements had been measured: between two checks tiles may become as fast as they like, because
-// this is looked at in every step. Only by worker 0.
+// Whether the velocities of this step show that lists last, without the positions of the nodes.
+// What they bound is the motion itself, so that no step ends with tiles that have moved farther
+// than lists allow, as if displacements had been measured: between two checks tiles may become as
+// fast as they like, because this is looked at in every step. Only by worker 0.
 static bool bounds_suffice(struct system *system, struct step_bound *bound)
 {
     struct surface_contact *it = system->surface_contact;
@@ -606,7 +606,8 @@ static bool bounds_hold(const struct surface_contact *it)
 }
 #endif
 
-// What the way of a step that is so long uses of the flatness of sheets, on every worker. Ends with a barrier.
+// What the way of a step that is so long uses of the flatness of sheets, on every worker. Ends with
+// a barrier.
 static double use_of_way(struct system *system, double step, const struct worker *worker)
 {
     REAL_NAME(flat_sheets_measure)(system, step, worker);
@@ -616,8 +617,8 @@ static double use_of_way(struct system *system, double step, const struct worker
     return used;
 }
 
-// How flat sheets are, and in `bound`, on worker 0, whether they were so on the whole way of the step, where
-// that does not follow from velocities.
+// How flat sheets are, and in `bound`, on worker 0, whether they were so on the whole way of the
+// step, where that does not follow from velocities.
 static void measure_flat_sheets(struct system *system, struct step_bound *bound,
                                 const struct worker *worker)
 {
@@ -635,7 +636,8 @@ static void measure_flat_sheets(struct system *system, struct step_bound *bound,
     REAL_NAME(flat_sheets_measure)(system, 0, worker);
 }
 
-// Twice the rounding of the coordinates of nodes that have moved by it->moved since lists were made, m.
+// Twice the rounding of the coordinates of nodes that have moved by it->moved since lists were
+// made, m.
 static double rounding_of(const struct surface_contact *it)
 {
     double moved = 0;
@@ -646,7 +648,8 @@ static double rounding_of(const struct surface_contact *it)
     return 4 * (double)REAL_EPSILON * (it->farthest + moved);
 }
 
-// Bounds of the ways of tiles, by what they had moved since lists were made until the start of the step.
+// Bounds of the ways of tiles, by what they had moved since lists were made until the start of the
+// step.
 static void bound_ways(const struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
@@ -807,12 +810,12 @@ static void find_expected(struct system *system, double time, const struct worke
 
 // ---- Implicit steps
 //
-// Their stages are evaluated at guesses, which are as far from the start of the step as a body moves in
-// it, and what has passed through each other by then counts as contact. So lists have to be complete for
-// the whole way from the start: up to the reach and what a pair of tiles has moved, and for the cutting of
-// the step (surface_limit.c) up to twice that and more. Then neither forces nor cuts depend on when lists
-// were made. They are made for the present velocities and gravity; where forces move nodes farther than
-// that, they are made again, for the start.
+// Their stages are evaluated at guesses, which are as far from the start of the step as a body
+// moves in it, and what has passed through each other by then counts as contact. So lists have to
+// be complete for the whole way from the start: up to the reach and what a pair of tiles has moved,
+// and for the cutting of the step (surface_limit.c) up to twice that and more. Then neither forces
+// nor cuts depend on when lists were made. They are made for the present velocities and gravity;
+// where forces move nodes farther than that, they are made again, for the start.
 
 // What a pair of tiles that moves so far relative to each other needs beyond the reach, m.
 static double room_for(const struct surface_contact *it, size_t a, size_t b, double moved)
@@ -827,8 +830,8 @@ struct step_needs {
     double skin; // what lists for the start would need, in units of half the thickness
 };
 
-// it->bounds: the displacements of tiles since the lists were made until the start; it->moved: those in
-// the step.
+// it->bounds: the displacements of tiles since the lists were made until the start; it->moved:
+// those in the step.
 static struct step_needs needs_of_step(const struct surface_contact *it)
 {
     struct step_needs needs = {0, 0};

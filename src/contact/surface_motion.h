@@ -1,6 +1,8 @@
-// The motion of surfaces since lists were made, by which it is known whether lists last: surface_motion.c.
+// The motion of surfaces since lists were made, by which it is known whether lists last:
+// surface_motion.c.
 //
-// It is measured between tiles, as boxes of displacements, or bounded by boxes of velocities. Numeric.
+// It is measured between tiles, as boxes of displacements, or bounded by boxes of velocities.
+// Numeric.
 #ifndef TAUT_CONTACT_SURFACE_MOTION_H
 #define TAUT_CONTACT_SURFACE_MOTION_H
 
@@ -13,8 +15,8 @@
 #define SKIN_MIN 0.25
 #define SKIN_MAX 512.0
 
-// Lists are made again when the next step might need more than the skin: as if it were as long as so many of
-// the last one.
+// Lists are made again when the next step might need more than the skin: as if it were as long as
+// so many of the last one.
 #define STEPS_AHEAD 2
 
 // Whether lists rely on sheets that are flat.
@@ -31,31 +33,34 @@ uint64_t REAL_NAME(surface_tiles_bytes)(const struct surface_contact *it);
 // Whether a step of this system moves each node by its velocity, and nothing else moves any.
 bool REAL_NAME(surface_motion_is_bounded)(const struct system *system);
 
-// it->moved := the boxes of the positions of tiles, and it->farthest. Complete on worker 0 after the barrier
-// at the end.
+// it->moved := the boxes of the positions of tiles, and it->farthest. Complete on worker 0 after
+// the barrier at the end.
 void REAL_NAME(surface_tiles_place)(struct system *system, const struct worker *worker);
 
-// Up to which displacement relative to each other of two tiles, which have just been placed, lists are
-// complete: their skin, or how far they are from each other beyond what the lists have found. By one worker.
+// Up to which displacement relative to each other of two tiles, which have just been placed, lists
+// are complete: their skin, or how far they are from each other beyond what the lists have found.
+// By one worker.
 void REAL_NAME(surface_tiles_limit)(struct surface_contact *it);
 
-// Makes lists again, for the start of the implicit step, if they are not complete for the motion from there
-// to the present positions, with what the cutting of the step needs. Ends with a barrier.
+// Makes lists again, for the start of the implicit step, if they are not complete for the motion
+// from there to the present positions, with what the cutting of the step needs. Ends with a
+// barrier.
 void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker);
 
-// The same at a stage of an explicit step, at that time, of which surface_positions_keep has kept the start.
-// Lists would not be complete there, by a step that is much longer than the ones before; and forces would
-// depend on when they were made.
+// The same at a stage of an explicit step, at that time, of which surface_positions_keep has kept
+// the start. Lists would not be complete there, by a step that is much longer than the ones before;
+// and forces would depend on when they were made.
 void REAL_NAME(surface_lists_reach)(struct system *system, double time,
                                     const struct worker *worker);
 
-// Makes lists again for the start of the step, as wide as its cut needs: the greatest way of two tiles is that
-// of the step, or what the cut has had so far. `most`: as wide as lists can be. Ends with a barrier.
+// Makes lists again for the start of the step, as wide as its cut needs: the greatest way of two
+// tiles is that of the step, or what the cut has had so far. `most`: as wide as lists can be. Ends
+// with a barrier.
 void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const struct worker *worker);
 
-// Once the motion of a step has been cut: whether lists were not complete for what that has looked at. What is
-// left may differ more between bodies than what they had before, as those that fall together and of which a
-// floor stops one. The same on every worker.
+// Once the motion of a step has been cut: whether lists were not complete for what that has looked
+// at. What is left may differ more between bodies than what they had before, as those that fall
+// together and of which a floor stops one. The same on every worker.
 bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct worker *worker);
 
 // Before a cut, whose start is kept: it->ways, which it extends. Ends with a barrier.
@@ -64,13 +69,14 @@ void REAL_NAME(surface_ways_find)(struct system *system, const struct worker *wo
 // Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
 void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker);
 
-// Exchanges them with those of the state, which have no low parts then: these are put in `low`, of the
-// first worker, NULL before and after. Begins and ends with a barrier.
+// Exchanges them with those of the state, which have no low parts then: these are put in `low`, of
+// the first worker, NULL before and after. Begins and ends with a barrier.
 void REAL_NAME(surface_positions_swap)(struct system *system, real *low[3],
                                        const struct worker *worker);
 
-// At the start of an explicit step before which nodes have been displaced: makes lists due if they are not complete
-// any more, and measures how far tiles have moved since they were made. Ends with a barrier.
+// At the start of an explicit step before which nodes have been displaced: makes lists due if they
+// are not complete any more, and measures how far tiles have moved since they were made. Ends with
+// a barrier.
 void REAL_NAME(surface_lists_check_start)(struct system *system, const struct worker *worker);
 
 // Sets moved and lists_due_next for the present positions; true if lists were not complete for this

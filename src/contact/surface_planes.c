@@ -100,9 +100,10 @@ void REAL_NAME(crossing_find)(const struct system *system, const struct block_pa
     find_heights(it, it->least);
 }
 
-// Additive continuous collision detection (Li et al. 2021, codimensional incremental potential contact): while
-// the sides are a distance d apart they stay apart by half of `least` for as long as their points take for the
-// rest of d, relative to each other. Nodes move evenly, relative to the mean of all four.
+// Additive continuous collision detection (Li et al. 2021, codimensional incremental potential
+// contact): while the sides are a distance d apart they stay apart by half of `least` for as long
+// as their points take for the rest of d, relative to each other. Nodes move evenly, relative to
+// the mean of all four.
 bool REAL_NAME(crossing_stays_apart)(const struct crossing *it)
 {
     enum { ADVANCES = 100 };
@@ -159,8 +160,8 @@ static struct frame moving_frame(const struct system *system, const struct cross
     return frame;
 }
 
-// The vectors with a product of 1 with one of two directions and 0 with the other; false if these are nearly
-// parallel: the square of their sine is below `least`.
+// The vectors with a product of 1 with one of two directions and 0 with the other; false if these
+// are nearly parallel: the square of their sine is below `least`.
 static bool find_duals(vec3 e, vec3 f, double least, vec3 duals[2])
 {
     const double ee = vec3_dot(e, e), ef = vec3_dot(e, f), ff = vec3_dot(f, f);
@@ -203,9 +204,9 @@ double REAL_NAME(frame_approach)(const struct frame *with, const struct crossing
     return -sign * vec3_dot(it->normal, vec3_subtract(it->moved[i], with->moved[i]));
 }
 
-// How much more at most, as the frame turns: the height changes by that of (1 + t A)^-1 t r at the time t,
-// from 0 to 1, with r the displacement relative to the frame; the terms of t2 by their value, and those of
-// higher powers by a bound.
+// How much more at most, as the frame turns: the height changes by that of (1 + t A)^-1 t r at the
+// time t, from 0 to 1, with r the displacement relative to the frame; the terms of t2 by their
+// value, and those of higher powers by a bound.
 double REAL_NAME(frame_turned)(const struct frame *with, const struct crossing *it, int i)
 {
     if (with->directions == 0)
@@ -221,8 +222,9 @@ double REAL_NAME(frame_turned)(const struct frame *with, const struct crossing *
     return fmax(0, bent) + rest * (with->size / (1 - with->size) * vec3_length(relative));
 }
 
-// Less than a node that moves with the frame may come nearer as positions are rounded is no approach: where
-// sides are as near as they may be, nothing that is done with their motion would end it.
+// Less than a node that moves with the frame may come nearer as positions are rounded is no
+// approach: where sides are as near as they may be, nothing that is done with their motion would
+// end it.
 bool REAL_NAME(crossing_passes)(const struct crossing *it, int i, double approach)
 {
     const vec3 p = it->start[i];
@@ -235,7 +237,8 @@ static vec3 change_between(const vec3 values[4], const int nodes[2])
     return vec3_subtract(values[nodes[1]], values[nodes[0]]);
 }
 
-// Takes along the change of the vectors between these pairs of nodes; false if that map is not one to one.
+// Takes along the change of the vectors between these pairs of nodes; false if that map is not one
+// to one.
 static bool take_along(const struct crossing *it, int directions, const int between[2][2],
                        struct frame *frame)
 {
@@ -248,8 +251,8 @@ static bool take_along(const struct crossing *it, int directions, const int betw
     return frame->size < 0.5;
 }
 
-// Lets a frame turn with the nodes from `first` to `end`, all of which have a prescribed motion and no other
-// one has.
+// Lets a frame turn with the nodes from `first` to `end`, all of which have a prescribed motion and
+// no other one has.
 static void turn_frame(const struct crossing *it, int first, int end, struct frame *frame)
 {
     const bool edges = it->split == 2;
@@ -286,8 +289,8 @@ struct anchor {
     vec3 moved, velocity;
 };
 
-// Lets a frame take one more along, in a direction at right angles to those that it has: those that it has taken
-// along stay where they are. False if that is not possible, and then it is as before.
+// Lets a frame take one more along, in a direction at right angles to those that it has: those that
+// it has taken along stay where they are. False if that is not possible, and then it is as before.
 static bool add_anchor(const struct crossing *it, int base, const struct anchor *anchor,
                        struct frame *frame)
 {
@@ -319,8 +322,8 @@ static bool add_anchor(const struct crossing *it, int base, const struct anchor 
     return true;
 }
 
-// A frame that takes the nodes with a prescribed motion along, wherever they are, one after another. Returns one
-// of them.
+// A frame that takes the nodes with a prescribed motion along, wherever they are, one after
+// another. Returns one of them.
 static int bend_frame(const struct system *system, const struct crossing *it, struct frame *frame)
 {
     const real *inverse_mass = system->constants->inverse_mass;

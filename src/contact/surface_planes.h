@@ -1,5 +1,5 @@
-// The plane between the two sides of a candidate of contact in a step, and the frames in which it is at rest
-// (surface_limit.c cuts motion there). Numeric.
+// The plane between the two sides of a candidate of contact in a step, and the frames in which it
+// is at rest (surface_limit.c cuts motion there). Numeric.
 #ifndef TAUT_CONTACT_SURFACE_PLANES_H
 #define TAUT_CONTACT_SURFACE_PLANES_H
 
@@ -23,15 +23,15 @@ struct crossing {
     double least;     // m, the distance below which the sides are not brought
 };
 
-// The frame in which a candidate is cut, as displacements and velocities at its nodes: a common factor of
-// what the nodes have relative to it is taken. It moves with the centre of mass of the nodes, so that this
-// keeps momentum and takes energy; or with the nodes of prescribed motion, which nothing cuts; or it is at
-// rest, if candidates are not cut together.
+// The frame in which a candidate is cut, as displacements and velocities at its nodes: a common
+// factor of what the nodes have relative to it is taken. It moves with the centre of mass of the
+// nodes, so that this keeps momentum and takes energy; or with the nodes of prescribed motion,
+// which nothing cuts; or it is at rest, if candidates are not cut together.
 //
-// Where such nodes would pass the plane, as those of a mesh collider that turns, and are one side, the frame
-// turns and stretches with them: by an affine map x -> x + A x, A = sum of change[k] dual[k]T, which takes
-// that side along, and of two edges also the turning of the other one. As affine maps keep planes and sides,
-// a plane at rest in the frame keeps the sides apart.
+// Where such nodes would pass the plane, as those of a mesh collider that turns, and are one side,
+// the frame turns and stretches with them: by an affine map x -> x + A x, A = sum of change[k]
+// dual[k]T, which takes that side along, and of two edges also the turning of the other one. As
+// affine maps keep planes and sides, a plane at rest in the frame keeps the sides apart.
 struct frame {
     vec3 moved[4], velocity[4];
     vec3 carried[4]; // the velocities there that follow from the prescribed motion alone
@@ -45,8 +45,8 @@ struct frame {
 void REAL_NAME(crossing_find)(const struct system *system, const struct block_pair *pair,
                               const struct candidate *found, struct crossing *it);
 
-// The frame of a candidate's own nodes. `together`: without a prescribed motion that of their centre of mass;
-// otherwise it is at rest then.
+// The frame of a candidate's own nodes. `together`: without a prescribed motion that of their
+// centre of mass; otherwise it is at rest then.
 struct frame REAL_NAME(frame_of_cut)(const struct system *system, const struct crossing *it,
                                      bool together);
 
@@ -54,20 +54,22 @@ struct frame REAL_NAME(frame_of_cut)(const struct system *system, const struct c
 struct frame REAL_NAME(frame_carried)(const struct system *system, const struct crossing *it,
                                       const struct carrier *carrier);
 
-// A frame that takes along what has a prescribed motion, and also those carried nodes that would pass the plane
-// then, if they moved with what carries them; false if there are none.
+// A frame that takes along what has a prescribed motion, and also those carried nodes that would
+// pass the plane then, if they moved with what carries them; false if there are none.
 bool REAL_NAME(frame_bent)(const struct system *system, const struct crossing *it,
                            struct frame *frame);
 
-// How far node i comes nearer to the plane in the frame, m; and how much more at most, as the frame turns.
+// How far node i comes nearer to the plane in the frame, m; and how much more at most, as the frame
+// turns.
 double REAL_NAME(frame_approach)(const struct frame *with, const struct crossing *it, int i);
 double REAL_NAME(frame_turned)(const struct frame *with, const struct crossing *it, int i);
 
 // Whether a node that comes so much nearer passes the plane, or leaves less than half of `keep`.
 bool REAL_NAME(crossing_passes)(const struct crossing *it, int i, double approach);
 
-// Whether straight paths from the start keep the sides apart all the time, by at least half of `least`, and by all
-// of it at the end, so that no plane is needed. False where that takes too long to find out.
+// Whether straight paths from the start keep the sides apart all the time, by at least half of
+// `least`, and by all of it at the end, so that no plane is needed. False where that takes too long
+// to find out.
 bool REAL_NAME(crossing_stays_apart)(const struct crossing *it);
 
 #endif

@@ -1,20 +1,21 @@
 // `existing: relax`: separates surfaces that cross each other, or are nearer than their thickness,
 // before a run begins. Positions change, velocities and rest lengths do not.
 //
-// Crossing surfaces have a curve in common. They are moved so that it gets shorter, until it is gone
-// (Volino and Magnenat-Thalmann 2006, resolving surface collisions through intersection contour
-// minimization): this needs no inside, so that open surfaces come apart, too. First whole bodies are
-// moved; what then still crosses is moved node by node, and after each such move springs and edges get
-// back the lengths that they had. Once nothing crosses, surfaces that are too near move apart by less
-// than half the distance to what is near, which lets nothing cross.
+// Crossing surfaces have a curve in common. They are moved so that it gets shorter, until it is
+// gone (Volino and Magnenat-Thalmann 2006, resolving surface collisions through intersection
+// contour minimization): this needs no inside, so that open surfaces come apart, too. First whole
+// bodies are moved; what then still crosses is moved node by node, and after each such move springs
+// and edges get back the lengths that they had. Once nothing crosses, surfaces that are too near
+// move apart by less than half the distance to what is near, which lets nothing cross.
 //
-// Before that free bodies move apart as a whole, to where contact does not act on them, as far as there is
-// room: what surfaces have in the range of the barrier throws them apart, and what is moved node by
-// node deforms them. Where curves do not say how, since bodies lie in the same place, or since a rope has no
-// curve in common with a surface, they leave along axes that separate their hulls (hull_separation.h).
+// Before that free bodies move apart as a whole, to where contact does not act on them, as far as
+// there is room: what surfaces have in the range of the barrier throws them apart, and what is
+// moved node by node deforms them. Where curves do not say how, since bodies lie in the same place,
+// or since a rope has no curve in common with a surface, they leave along axes that separate their
+// hulls (hull_separation.h).
 //
-// Edges without triangles (ropes) have a point in common with a triangle: where a whole rope cannot leave, it is
-// drawn back on the side of the nearer end.
+// Edges without triangles (ropes) have a point in common with a triangle: where a whole rope cannot
+// leave, it is drawn back on the side of the nearer end.
 #include "contact/hull_separation.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_lists.h"
@@ -27,25 +28,26 @@
 
 enum { ROUNDS = 4000, WHOLE_ROUNDS = 100, LENGTH_SWEEPS = 3 };
 
-// Of the mean length of edges: how far a crossing moves its parts in one round, at first and at most.
+// Of the mean length of edges: how far a crossing moves its parts in one round, at first and at
+// most.
 static const double STEP = 0.05, STEP_MAX = 0.4;
 // If there are no fewer crossings for so many rounds, steps become larger by this factor; if there
 // are none for so many times as many, there is no way.
 enum { PATIENCE = 40, PATIENCE_TIMES = 20, WHOLE_PATIENCE_TIMES = 5 };
 static const double STEP_GROWTH = 1.3;
-// What is too near is pushed until so many rounds have not brought what it lacks, summed, below this part of
-// the least so far.
+// What is too near is pushed until so many rounds have not brought what it lacks, summed, below
+// this part of the least so far.
 enum { PUSH_PATIENCE = 100 };
 static const double PUSH_GAIN = 0.999;
 // Of the distance to what is near: how far a node may move in one round while nothing crosses.
 static const double SAFE_PART = 0.4;
-// Of the thickness: the distance at which a pair is left alone; the distance up to which contact acts, and
-// to which whole bodies move apart.
+// Of the thickness: the distance at which a pair is left alone; the distance up to which contact
+// acts, and to which whole bodies move apart.
 static const double ENOUGH = 0.9, REACH = 1.5, BEYOND = 1.53;
 // Of the thickness: below this distance it is not known on which side of each other two bodies are.
 static const double TOUCHING = 1e-6;
-// Of the least thickness: how far a whole body moves apart from others in one round at most, so that what is
-// not listed, and farther than the reach, cannot cross; and what is no motion.
+// Of the least thickness: how far a whole body moves apart from others in one round at most, so
+// that what is not listed, and farther than the reach, cannot cross; and what is no motion.
 static const double APART_MOST = 0.6, APART_LEAST = 0.01;
 enum { APART_ROUNDS = 200 };
 // Bodies that have left each other may have come into others.
@@ -62,8 +64,8 @@ struct whole {
     vec3 leave;     // m: with which this part would have it
     vec3 leave_sum; // m: of all its parts that are too near
     vec3 away;      // the same at first
-    // Apart from what contact acts on: the sum of moves by their lengths, that of these, and the part of
-    // the resulting move that lets nothing cross.
+    // Apart from what contact acts on: the sum of moves by their lengths, that of these, and the
+    // part of the resulting move that lets nothing cross.
     vec3 apart;
     double weight, part;
     vec3 first_centre; // m, before it is moved along curves
@@ -87,8 +89,8 @@ struct relaxation {
     bool near_shape; // in this round: whether something is too near to a plane, sphere or room
     double worst;    // and the least distance from one, over the thickness
     bool near;       // in this round: whether a candidate is too near
-    // What is too near lacks of its thickness, over that, summed: in this round, and the least so far; and
-    // the rounds since then.
+    // What is too near lacks of its thickness, over that, summed: in this round, and the least so
+    // far; and the rounds since then.
     double lacking, least_lacking;
     int pushes_since;
     double least; // m: the least thickness
@@ -118,8 +120,8 @@ static void add_move(struct relaxation *it, size_t node, vec3 move)
 
 // ---- Crossings
 
-// Where an edge passes through a triangle: the part of the edge from its first node, and the weights
-// of the corners.
+// Where an edge passes through a triangle: the part of the edge from its first node, and the
+// weights of the corners.
 struct piercing {
     uint32_t nodes[5]; // the edge, the triangle
     vec3 edge, normal; // of unit length
@@ -155,8 +157,8 @@ static bool find_piercing(const struct relaxation *it, uint32_t p, uint32_t q,
     return by_u >= 0 && by_v >= 0 && by_u + by_v <= 1;
 }
 
-// Moves the edge relative to the triangle by this much, each node by its part in the point where they
-// cross and by its mass.
+// Moves the edge relative to the triangle by this much, each node by its part in the point where
+// they cross and by its mass.
 static void move_apart(struct relaxation *it, const struct piercing *at, vec3 move)
 {
     const double weights[5] = {1 - at->along, at->along, -at->corners[0], -at->corners[1],
@@ -246,9 +248,9 @@ static void apply_wholes(struct relaxation *it)
 
 // ---- Ends of curves
 
-// The end of the curve moves by d - (d.N / e.N) e if the edge, of direction e, moves by d relative to
-// the triangle of normal N; so the curve, which begins there in this direction, gets shorter fastest
-// along direction - (e.direction / e.N) N.
+// The end of the curve moves by d - (d.N / e.N) e if the edge, of direction e, moves by d relative
+// to the triangle of normal N; so the curve, which begins there in this direction, gets shorter
+// fastest along direction - (e.direction / e.N) N.
 static void shorten(struct relaxation *it, const struct piercing *at, vec3 direction)
 {
     const double slope = vec3_dot(at->edge, at->normal);
@@ -401,7 +403,8 @@ static vec3 direction_of_touching(const uint32_t nodes[4], const vec3 p[4], bool
     return vec3_scale((flips ? -1 : 1) / length, n);
 }
 
-// A candidate: the sides, of which the first has one node of four or two, and the line from the second.
+// A candidate: the sides, of which the first has one node of four or two, and the line from the
+// second.
 struct close_pair {
     uint32_t nodes[4];
     int split;
@@ -478,7 +481,8 @@ static void push_pair(struct relaxation *it, const struct close_pair *pair)
     it->lacking += 1 - pair->distance / pair->thickness;
 }
 
-// A part that is nearer to a plane, sphere or room than the thickness moves away from it as a whole.
+// A part that is nearer to a plane, sphere or room than the thickness moves away from it as a
+// whole.
 static void push_from_shape(void *context, const struct shape_nearest *part, vec3 normal)
 {
     struct relaxation *it = context;
@@ -576,8 +580,8 @@ static void move_from_shape(void *context, const struct shape_nearest *part, vec
     it->near |= part->part < REACH;
 }
 
-// A body may come nearer to another one, or to a shape, by a part of their distance; it may leave as it
-// likes, since a plane at right angles to the normal is between both.
+// A body may come nearer to another one, or to a shape, by a part of their distance; it may leave
+// as it likes, since a plane at right angles to the normal is between both.
 static void limit_approach(struct whole *whole, double approach, double distance)
 {
     if (approach > SAFE_PART * distance)
@@ -788,8 +792,8 @@ static void untangle_wholes(struct relaxation *it, struct surface_relaxed *resul
     }
 }
 
-// The move of a body in this round: what its deepest part needs, along the mean of what all parts needed at
-// first (`straight`) or along that of the part.
+// The move of a body in this round: what its deepest part needs, along the mean of what all parts
+// needed at first (`straight`) or along that of the part.
 static vec3 leaving_move(const struct whole *whole, bool straight)
 {
     const double length = vec3_length(whole->away);
@@ -826,9 +830,9 @@ static bool leave_once(struct relaxation *it, bool straight)
     return moves;
 }
 
-// Bodies that nothing holds leave planes, spheres and rooms as a whole. Out of a shape that they surround
-// their parts show in different directions, so that those that find no place otherwise go straight.
-// Between walls that are nearer than a body is wide there is none.
+// Bodies that nothing holds leave planes, spheres and rooms as a whole. Out of a shape that they
+// surround their parts show in different directions, so that those that find no place otherwise go
+// straight. Between walls that are nearer than a body is wide there is none.
 static void leave_as_wholes(struct relaxation *it, struct surface_relaxed *result)
 {
     bool near = push_from_shapes(it);
@@ -848,8 +852,8 @@ static void leave_as_wholes(struct relaxation *it, struct surface_relaxed *resul
     clear_moves(it);
 }
 
-// Then what is still inside, node by node, as far as it can; springs and edges get back their lengths
-// after each round.
+// Then what is still inside, node by node, as far as it can; springs and edges get back their
+// lengths after each round.
 static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
 {
     double best = -INFINITY;
@@ -870,9 +874,9 @@ static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
 
 // ---- Hulls
 //
-// Bodies leave along axes that still cross when whole bodies have been moved along curves, as those in the same
-// place, those that a rope passes through, and those that a shape has pushed into each other; and bodies that
-// touch, of which it is not known on which side of each other they are.
+// Bodies leave along axes that still cross when whole bodies have been moved along curves, as those
+// in the same place, those that a rope passes through, and those that a shape has pushed into each
+// other; and bodies that touch, of which it is not known on which side of each other they are.
 
 // Two bodies, unless nothing moves them; false without memory.
 static bool add_hulls(struct relaxation *it, size_t a, size_t b)
@@ -989,8 +993,8 @@ static void leave_hulls(struct relaxation *it, struct surface_relaxed *result)
     REAL_NAME(hulls_end)(&it->hulls);
 }
 
-// A round of surfaces that do not cross: whole bodies, as long as that moves any, then nodes, and bodies once
-// more where nodes have been moved. False if there is nothing left to move.
+// A round of surfaces that do not cross: whole bodies, as long as that moves any, then nodes, and
+// bodies once more where nodes have been moved. False if there is nothing left to move.
 static bool relax_once(struct relaxation *it)
 {
     const bool moved = it->apart;
@@ -1026,9 +1030,9 @@ void REAL_NAME(surface_contact_relax)(struct system *system, struct surface_rela
     }
     worker_barrier(worker);
     while (!result->ends) {
-        // Once whole bodies along curves, and along axes; then rounds of nodes against crossings until there
-        // are none, and one in which whole bodies move apart, as long as that lasts, or one against what is too
-        // near.
+        // Once whole bodies along curves, and along axes; then rounds of nodes against crossings
+        // until there are none, and one in which whole bodies move apart, as long as that lasts, or
+        // one against what is too near.
         if (worker->index == 0) {
             if (it.left && !it.apart)
                 untangle_rounds(&it, false, result);

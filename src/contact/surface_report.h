@@ -13,15 +13,16 @@
 // another one has 2 to 8.
 enum { SURFACE_WEIGHTS = 16 };
 
-// Of the thickness: how near surfaces may be at the start. Below this the cutting of steps (numerics.md)
-// has no room to let them slide.
+// Of the thickness: how near surfaces may be at the start. Below this the cutting of steps
+// (numerics.md) has no room to let them slide.
 static const double SURFACES_LEAST_APART = 0.05;
 
-// In an initial state, which a run may have written: what cuts leave at least, with room for rounding.
+// In an initial state, which a run may have written: what cuts leave at least, with room for
+// rounding.
 static const double SURFACES_LEFT_APART = 0.005;
 
-// How near surfaces are, of the thickness, that the barrier pushes apart as hard as if they had been built
-// to touch, but for rounding.
+// How near surfaces are, of the thickness, that the barrier pushes apart as hard as if they had
+// been built to touch, but for rounding.
 static const double SURFACES_PRESSED = 1.001;
 
 // Two parts of surfaces, with their nodes: triangles, edges (two nodes) or single nodes.
@@ -44,8 +45,9 @@ struct surface_nearest {
     double energy;    // J, of the barriers of all
 };
 
-// How far one body has to move to be beyond another one and its contact, and in which direction, of those in
-// which that is least as found by trying: m, at most 0 if a plane lies between their nodes; NAN: not known.
+// How far one body has to move to be beyond another one and its contact, and in which direction, of
+// those in which that is least as found by trying: m, at most 0 if a plane lies between their
+// nodes; NAN: not known.
 struct surface_overlap {
     double way, axis[3];
 };
@@ -60,8 +62,8 @@ struct shape_nearest {
     uint32_t nodes[3]; // internal numbers
 };
 
-// What cuts have taken of the kinetic energy, J, from a step on, from 1 on (0: none); the energy before the
-// first of them, and what was explained then (stability/divergence.c).
+// What cuts have taken of the kinetic energy, J, from a step on, from 1 on (0: none); the energy
+// before the first of them, and what was explained then (stability/divergence.c).
 struct taken_count {
     uint64_t first;
     double energy, explained, taken;
@@ -73,9 +75,9 @@ struct surface_cuts {
     uint64_t steps, unresolved;
     uint64_t cuts; // of which a step may have several: of substeps, and of stages that are repeated
     uint64_t last; // the step, from 1 on; 0: none
-    // Steps in which nodes were cut in every direction, at planes at rest, and the last of these. Where no
-    // prescribed motion takes part, that changes momentum: N s, the sums of what it took of candidates,
-    // and of the lengths of these vectors.
+    // Steps in which nodes were cut in every direction, at planes at rest, and the last of these.
+    // Where no prescribed motion takes part, that changes momentum: N s, the sums of what it took
+    // of candidates, and of the lengths of these vectors.
     uint64_t stopped, last_stopped;
     double lost[3], lost_lengths;
     struct taken_count taken;
@@ -90,8 +92,8 @@ struct surface_relaxed {
 };
 
 // Sizes of contact: candidates in the present lists, and those of them that touch now.
-// The stiffness of the barrier of a body, N/m, 0 for one without surfaces; and the force with which one of
-// its contacts resists before motion has to be cut, N.
+// The stiffness of the barrier of a body, N/m, 0 for one without surfaces; and the force with which
+// one of its contacts resists before motion has to be cut, N.
 struct surface_stiffness {
     double stiffness, carries;
 };

@@ -13,8 +13,8 @@
 
 // ---- Making
 
-// A block of bodies is needed by every rank that has a node of it. The power of mesh colliders takes
-// the forces on all of theirs, which ranks share evenly.
+// A block of bodies is needed by every rank that has a node of it. The power of mesh colliders
+// takes the forces on all of theirs, which ranks share evenly.
 static bool needs_block(const struct system *system, size_t b, struct range own)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -30,8 +30,8 @@ static bool needs_block(const struct system *system, size_t b, struct range own)
     return false;
 }
 
-// A list is of the rank with the first node of its first block; those of mesh colliders, which have no
-// pairs, of rank 0.
+// A list is of the rank with the first node of its first block; those of mesh colliders, which have
+// no pairs, of rank 0.
 static bool has_list(const struct system *system, size_t list, struct range own)
 {
     const struct surface_contact *it = system->surface_contact;
@@ -219,8 +219,8 @@ static size_t find_pair(const struct surface_list *list, uint32_t a, uint32_t b)
     return SIZE_MAX;
 }
 
-// Pairs by their blocks: ranks leave out of their lists what they know to be far apart, and none of them
-// a pair that passes.
+// Pairs by their blocks: ranks leave out of their lists what they know to be far apart, and none of
+// them a pair that passes.
 void REAL_NAME(surface_shares_passing)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;

@@ -1,8 +1,8 @@
-// Contact of surfaces on several ranks: every rank keeps all lists, and evaluates the pairs of blocks that
-// have to do with its nodes (docs/ranks.md). Every list belongs to one rank, which evaluates all of its
-// pairs as one process does; only its sums of a list count, and what it knows of the list decides when
-// lists sleep and are made again. So two ranks may evaluate the same pair, with the same result, and
-// lists are made at the same times as in one process.
+// Contact of surfaces on several ranks: every rank keeps all lists, and evaluates the pairs of
+// blocks that have to do with its nodes (docs/ranks.md). Every list belongs to one rank, which
+// evaluates all of its pairs as one process does; only its sums of a list count, and what it knows
+// of the list decides when lists sleep and are made again. So two ranks may evaluate the same pair,
+// with the same result, and lists are made at the same times as in one process.
 //
 // Unless a comment says otherwise, functions are called by worker 0 of all ranks together, between
 // barriers, and do nothing without other ranks. Numeric.
@@ -50,8 +50,8 @@ static inline bool list_is_kept(const struct surface_contact *it, size_t list)
     return !it->shares || it->shares->lists[list];
 }
 
-// Numbers by list, which are complete: those of the ranks that have them, on all. By all workers; ends
-// with a barrier where there are other ranks.
+// Numbers by list, which are complete: those of the ranks that have them, on all. By all workers;
+// ends with a barrier where there are other ranks.
 void REAL_NAME(surface_shares_add)(struct system *system, double *by_list,
                                    const struct worker *worker);
 
@@ -67,8 +67,8 @@ void REAL_NAME(surface_shares_passing)(struct system *system);
 // Candidates and contacts of all lists, from those of this rank's.
 void REAL_NAME(surface_shares_count)(const struct system *system, struct surface_counts *counts);
 
-// Whether surfaces push on any rank. Then, once forces are complete, the power of mesh colliders, if it
-// is wanted.
+// Whether surfaces push on any rank. Then, once forces are complete, the power of mesh colliders,
+// if it is wanted.
 void REAL_NAME(surface_shares_pushes)(struct system *system);
 void REAL_NAME(surface_shares_collider_power)(struct system *system);
 

@@ -3,8 +3,8 @@
 // A stage is evaluated at a guess, at which surfaces may have passed through each other: a step of
 // free fall is often longer than their thickness. The start of the step shows on which side of each
 // other they belong. Where a node has passed through a triangle since then, or an edge through an
-// edge, their distance counts as negative, and the barrier, which goes on below a distance of 0 as a
-// linear spring, pushes them back.
+// edge, their distance counts as negative, and the barrier, which goes on below a distance of 0 as
+// a linear spring, pushes them back.
 //
 // The tangent of a contact is psi'' (w n) (w n)', with the weights w of its nodes and the direction
 // n between the closest points, which is positive semidefinite, and at most 4 kappa. Left out is
@@ -72,8 +72,8 @@ uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, si
 
 // ---- Whether surfaces have passed through each other
 
-// Of the thickness: so far apart may be what meets. Less than what cuts of a step leave (CUT_LEAST), so
-// that surfaces which glide over each other under pressure do not meet.
+// Of the thickness: so far apart may be what meets. Less than what cuts of a step leave
+// (CUT_LEAST), so that surfaces which glide over each other under pressure do not meet.
 #define PASSING_LEAST 0.005
 
 // Where the first part of a candidate is relative to the second: a node to the plane of a triangle,
@@ -128,7 +128,8 @@ static double cubic_at(const struct cubic *c, double t)
     return c->of[0] + t * (c->of[1] + t * (c->of[2] + t * c->of[3]));
 }
 
-// Six times the volume between the four nodes, on straight paths; they lie in a plane where it is 0.
+// Six times the volume between the four nodes, on straight paths; they lie in a plane where it is
+// 0.
 static struct cubic volume_between(const struct candidate *found, const struct point start[4],
                                    const struct point now[4])
 {
@@ -170,9 +171,9 @@ static vec3 at_time(const struct moving_vector *it, double time)
     return vec3_add(it->start, vec3_scale(time, it->change));
 }
 
-// The square of the distance between two edges in one plane, p + s d and q + t e with r = p - q, m2. In
-// double, as lines that are nearly parallel meet where s = -(r x e).(d x e) / |d x e|^2 also where single
-// precision has no angle between them; of parallel ones this takes the end of d.
+// The square of the distance between two edges in one plane, p + s d and q + t e with r = p - q,
+// m2. In double, as lines that are nearly parallel meet where s = -(r x e).(d x e) / |d x e|^2 also
+// where single precision has no angle between them; of parallel ones this takes the end of d.
 static double square_of_edges(vec3 r, vec3 d, vec3 e)
 {
     const vec3 normal = vec3_cross(d, e);
@@ -187,7 +188,8 @@ static double square_of_edges(vec3 r, vec3 d, vec3 e)
     return vec3_dot(apart, apart);
 }
 
-// Whether the two parts, in one plane at a time of the step, are no farther apart than `least` there.
+// Whether the two parts, in one plane at a time of the step, are no farther apart than `least`
+// there.
 static bool are_together(const struct candidate *found, const struct point start[4],
                          const struct point now[4], double time, double least)
 {
@@ -207,10 +209,10 @@ static bool are_together(const struct candidate *found, const struct point start
     return (double)closest_on_triangle(at[0], at[1], at[2], at[3]).square <= least * least;
 }
 
-// Whether a node passes through a triangle in the step, or an edge through an edge: where their nodes
-// come into one plane they are together, and not only the plane and the line beyond them; `least`, m,
-// leaves room for rounding where triangles meet. Nodes that come into one plane several times change
-// sides if they are together at an odd number of these times.
+// Whether a node passes through a triangle in the step, or an edge through an edge: where their
+// nodes come into one plane they are together, and not only the plane and the line beyond them;
+// `least`, m, leaves room for rounding where triangles meet. Nodes that come into one plane several
+// times change sides if they are together at an odd number of these times.
 static bool passes_through(const struct candidate *found, const struct point start[4],
                            const struct point now[4], double least)
 {
@@ -236,9 +238,9 @@ static bool passes_through(const struct candidate *found, const struct point sta
     return through;
 }
 
-// Where a candidate was at the start of the step; NULL: it cannot have passed through since. `moved`: how
-// far, m, its nodes may have moved relative to each other, so that what was farther apart has not passed:
-// lists have all others. `thickness`: m, of the pair.
+// Where a candidate was at the start of the step; NULL: it cannot have passed through since.
+// `moved`: how far, m, its nodes may have moved relative to each other, so that what was farther
+// apart has not passed: lists have all others. `thickness`: m, of the pair.
 struct start_of_step {
     const struct point *positions;
     real moved, thickness;
@@ -251,9 +253,9 @@ struct separation {
     real distance;
 };
 
-// Of parallel edges, which have no plane to pass through: where the points that are closest, on straight
-// paths, come nearer than the thickness, the direction in which they do is the one in which they are
-// pushed. What stays farther apart passes beside.
+// Of parallel edges, which have no plane to pass through: where the points that are closest, on
+// straight paths, come nearer than the thickness, the direction in which they do is the one in
+// which they are pushed. What stays farther apart passes beside.
 static struct separation parallel_separation(const struct closest *start, const struct closest *now,
                                              real thickness, struct separation plain)
 {
@@ -513,8 +515,8 @@ static void gather_rows(struct surface_contact *contact, const struct worker *wo
     worker_barrier(worker);
 }
 
-// Lists for every node of this worker the rows that act on it, in their order. A node whose weight is
-// 0 has no part in a row.
+// Lists for every node of this worker the rows that act on it, in their order. A node whose weight
+// is 0 has no part in a row.
 static void sort_entries(struct system *system, const struct worker *worker)
 {
     const struct surface_rows *it = system->surface_contact->rows;

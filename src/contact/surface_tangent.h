@@ -37,8 +37,8 @@ static inline real barrier_curvature(const struct barrier *barrier, real distanc
     return 4 * barrier->stiffness * (s < barrier->depth ? s / barrier->depth : 1);
 }
 
-// A plane, sphere or room in a row: behind all nodes, and as those of mesh colliders without a motion that
-// is to be found.
+// A plane, sphere or room in a row: behind all nodes, and as those of mesh colliders without a
+// motion that is to be found.
 static inline uint32_t row_node_of_shape(const struct system *system, size_t collider)
 {
     return (uint32_t)(all_surface_nodes(system->topology) + collider);
@@ -57,13 +57,14 @@ struct row_entry {
     real weight;
 };
 
-// The rows of the last stage that was evaluated, list after list, and for each node its rows in that
-// order, so that sums do not depend on threads.
+// The rows of the last stage that was evaluated, list after list, and for each node its rows in
+// that order, so that sums do not depend on threads.
 struct surface_rows {
     struct row_list *lists; // of candidates, then of shapes
     size_t list_count;
     struct surface_row *rows;
-    // By row: what it exerts on a node of weight 1, in the present product; then the same of couples.
+    // By row: what it exerts on a node of weight 1, in the present product; then the same of
+    // couples.
     struct point *pulls;
     size_t count, capacity;
     struct row_entry *entries;
@@ -100,8 +101,8 @@ void REAL_NAME(surface_stage_begin)(struct stage_friction *friction, const struc
                                     size_t list);
 // Pairs in their order; false: the two bodies have no friction.
 bool REAL_NAME(surface_stage_pair)(struct stage_friction *friction, uint32_t a, uint32_t b);
-// Candidates of a pair in the order of their keys: the rows of their friction; `row`: the number of that
-// of the barrier in the list. Returns how many there are.
+// Candidates of a pair in the order of their keys: the rows of their friction; `row`: the number of
+// that of the barrier in the list. Returns how many there are.
 int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, bool edges,
                                   const uint32_t nodes[4], const struct point now[4],
                                   const struct touching_candidate *touching, size_t row,

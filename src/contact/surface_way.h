@@ -1,24 +1,25 @@
-// The way of a step that is to be cut: where its nodes come from, how far tiles have moved, and how to take
-// a cut back (surface_limit.c).
+// The way of a step that is to be cut: where its nodes come from, how far tiles have moved, and how
+// to take a cut back (surface_limit.c).
 //
-// All of this follows from the state at the end of the step alone, and not from what lists were made for, or
-// when: a run that is continued from a checkpoint makes its lists at other times. Numeric.
+// All of this follows from the state at the end of the step alone, and not from what lists were
+// made for, or when: a run that is continued from a checkpoint makes its lists at other times.
+// Numeric.
 #ifndef TAUT_CONTACT_SURFACE_WAY_H
 #define TAUT_CONTACT_SURFACE_WAY_H
 
 #include "contact/surface_lists.h"
 
-// Where a node of a surface, or of a mesh collider, was at the start of the present step, or substep: what an
-// array has of it, or what follows from its velocity, but for rounding. Once the step is cut, as it was found
-// before that.
+// Where a node of a surface, or of a mesh collider, was at the start of the present step, or
+// substep: what an array has of it, or what follows from its velocity, but for rounding. Once the
+// step is cut, as it was found before that.
 struct point REAL_NAME(surface_way_start)(const struct system *system, size_t node);
 
 // The same of all nodes of this worker, into arrays by node.
 void REAL_NAME(surface_way_starts)(const struct system *system, real *const to[3],
                                    const struct worker *worker);
 
-// Before a cut: keeps the starts of all nodes, and no change of any. Ends with a barrier. False on every worker
-// without memory.
+// Before a cut: keeps the starts of all nodes, and no change of any. Ends with a barrier. False on
+// every worker without memory.
 bool REAL_NAME(surface_way_begin)(struct system *system, const struct worker *worker);
 
 // By the worker that cuts: before a node is moved, and after that.

@@ -217,8 +217,8 @@ static taut_status cut_sheet(struct builder *builder, const struct sheet *sheet)
 
 // ---- Paths
 
-// Sets missing[i] to 1 unless a spring joins builder's nodes i and i + 1 of the body, or the last node and
-// the first.
+// Sets missing[i] to 1 unless a spring joins builder's nodes i and i + 1 of the body, or the last
+// node and the first.
 static void find_missing(const struct topology *topology, const struct topology_body *body,
                          uint8_t *missing)
 {
@@ -741,8 +741,8 @@ static taut_status cut_listed(struct builder *builder, const struct topology_bod
     return cut_mesh(builder, &mesh);
 }
 
-// A ring or a quad that does not lie in a plane z = const has no faces (scene/build/enclosure.c): the edges
-// between its nodes that are springs, or all of a quad that has diagonals alone.
+// A ring or a quad that does not lie in a plane z = const has no faces (scene/build/enclosure.c):
+// the edges between its nodes that are springs, or all of a quad that has diagonals alone.
 static taut_status cut_outline(struct builder *builder, const struct topology_body *body)
 {
     const taut_allocator *allocator = builder->allocator;

@@ -1,11 +1,11 @@
 // The surfaces of bodies for contact with each other: nodes, edges and triangles, cut into blocks
 // that fit into a few registers. Bodies with faces have the faces of the topology: cloths, meshes,
-// spheres, the hull of a lattice, and the outline of a plane body, which has edges but no triangles.
-// A lattice with one layer is a sheet, as a cloth is. Ropes, lattices that are a line, and rings and
-// quads that have no faces, have edges between consecutive nodes; where one is cut, only those that
-// still are springs. Networks
-// and single masses have no surface. Mesh colliders have their triangles; they count as bodies after
-// those of the scene, and their nodes have numbers after those of all bodies.
+// spheres, the hull of a lattice, and the outline of a plane body, which has edges but no
+// triangles. A lattice with one layer is a sheet, as a cloth is. Ropes, lattices that are a line,
+// and rings and quads that have no faces, have edges between consecutive nodes; where one is cut,
+// only those that still are springs. Networks and single masses have no surface. Mesh colliders
+// have their triangles; they count as bodies after those of the scene, and their nodes have numbers
+// after those of all bodies.
 //
 // Every node with a surface, every edge and every triangle belongs to exactly one block, which also
 // lists the nodes of other blocks that its edges and triangles need. Consecutive blocks lie near

@@ -1,8 +1,8 @@
 // The part of penalty colliders in the tangent of the forces: for each node that touches one, a 3 x
 // 3 block of K and one of C, summed over its contacts, for products with the tangent, the
 // preconditioner and the limits of dt. Colliders do not couple nodes, so there are no other blocks.
-// Contacts are found by penalty.c, and the force is in contact.h. Projecting colliders have no force
-// and are omitted.
+// Contacts are found by penalty.c, and the force is in contact.h. Projecting colliders have no
+// force and are omitted.
 #include "contact/tangent.h"
 
 #include <string.h>

@@ -34,9 +34,9 @@ void REAL_NAME(contact_tangent_blocks)(const struct contact_tangent *tangent, re
 void REAL_NAME(contact_blocks_of)(const struct system *system, double time, size_t node,
                                   double stiffness[3][3], double damping[3][3]);
 
-// Contact of surfaces, with the rows that the last evaluation at a stage has found (surface_tangent.h);
-// only of implicit integrators. A product is prepared by all workers together, once `in` is complete,
-// and ends with a barrier if there is any; then its rows are added by node.
+// Contact of surfaces, with the rows that the last evaluation at a stage has found
+// (surface_tangent.h); only of implicit integrators. A product is prepared by all workers together,
+// once `in` is complete, and ends with a barrier if there is any; then its rows are added by node.
 void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffness, real damping,
                                         struct node_vectors in, const struct worker *worker);
 void REAL_NAME(surface_tangent_apply)(const struct system *system, struct node_vectors out,
@@ -47,16 +47,17 @@ void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffne
 // Friction in an implicit step (implicit_friction.c): what its systems assume of the contacts.
 // Nothing where friction_assumptions are not wanted.
 //
-// friction_predict: at the start of the step, from the memory, for a first stage at which nodes have
-// gone on with their velocities for `way`, s. From then until friction_end forces are those of the
-// assumptions; friction_stage: those of a stage with another `way` follow. Both end with a barrier.
+// friction_predict: at the start of the step, from the memory, for a first stage at which nodes
+// have gone on with their velocities for `way`, s. From then until friction_end forces are those of
+// the assumptions; friction_stage: those of a stage with another `way` follow. Both end with a
+// barrier.
 void REAL_NAME(friction_predict)(struct system *system, double way, const struct worker *worker);
 void REAL_NAME(friction_stage)(struct system *system, double way, const struct worker *worker);
 void REAL_NAME(friction_end)(struct system *system, const struct worker *worker);
 
 // Once a system has been solved, before nodes follow its solution, a change of velocities: what the
-// contacts do there is assumed from now on. `g`: s, by which positions change with velocities. Returns by
-// how much forces change, as a fraction of all of them, the same on every worker.
+// contacts do there is assumed from now on. `g`: s, by which positions change with velocities.
+// Returns by how much forces change, as a fraction of all of them, the same on every worker.
 double REAL_NAME(friction_revise)(struct system *system, double time, double g,
                                   struct node_vectors solution, const struct worker *worker);
 

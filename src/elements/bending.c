@@ -1,16 +1,16 @@
 // The bending of membranes that are flat as built (elements.h): linear in the positions.
 //
-// On an edge of length l between two triangles, the four nodes have weights R, from the cotangents of
-// the angles at rest, whose sum K = sum R x is a vector along the normal with |K| = theta l at the
-// dihedral angle theta (M. Bergou, M. Wardetzky, D. Harmon, D. Zorin, E. Grinspun, A quadratic
+// On an edge of length l between two triangles, the four nodes have weights R, from the cotangents
+// of the angles at rest, whose sum K = sum R x is a vector along the normal with |K| = theta l at
+// the dihedral angle theta (M. Bergou, M. Wardetzky, D. Harmon, D. Zorin, E. Grinspun, A quadratic
 // bending model for inextensible surfaces, SGP 2006). The curvature of a triangle of area A is
-// S = sum K n n' / 2A over its edges, with their normals n in its plane, half of the bend of each edge
-// being that of either triangle. The energy B A (S : S) / 2 with B = E t^3 / 12 (1 - nu^2) is a
-// quadratic form of up to six nodes; the matrices of all triangles are added. Hinges, with an energy
-// of theta^2 for each edge alone, would be up to three times too stiff.
+// S = sum K n n' / 2A over its edges, with their normals n in its plane, half of the bend of each
+// edge being that of either triangle. The energy B A (S : S) / 2 with B = E t^3 / 12 (1 - nu^2) is
+// a quadratic form of up to six nodes; the matrices of all triangles are added. Hinges, with an
+// energy of theta^2 for each edge alone, would be up to three times too stiff.
 //
-// Triangles at an edge that is bent as built have folds instead (folds.c): a curvature at rest would
-// have to turn with the body.
+// Triangles at an edge that is bent as built have folds instead (folds.c): a curvature at rest
+// would have to turn with the body.
 #include "elements/elements.h"
 
 #include <stdlib.h>
@@ -224,8 +224,8 @@ static void rows_free(struct rows *rows)
     memory_release(NULL, rows->values, rows->capacity, sizeof *rows->values);
 }
 
-// The stiffness of each body, and its damping, which is proportional to it: Rayleigh's, or the fraction
-// of its node that swings fastest.
+// The stiffness of each body, and its damping, which is proportional to it: Rayleigh's, or the
+// fraction of its node that swings fastest.
 void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_bending *bending)
 {
     bending->damped = false;

@@ -236,8 +236,8 @@ static bool make_weights(const struct system *system, const struct grid_springs 
 
 // ---- Slabs
 //
-// Elements belong to the slab of their first node: a layer of a lattice, a row of a cloth, a node of
-// a rope. They reach two slabs further. Slabs are grouped for passes over all elements.
+// Elements belong to the slab of their first node: a layer of a lattice, a row of a cloth, a node
+// of a rope. They reach two slabs further. Slabs are grouped for passes over all elements.
 
 static size_t node_count(const struct elements_body *body)
 {
@@ -283,7 +283,8 @@ static void set_blocks(struct element_set *elements, struct elements_body *body)
     elements->group_count += (slab_count(body) + group_slabs(body) - 1) / group_slabs(body);
 }
 
-// Leaves the elements of a cloth to the sweep over its springs, or sets their constants there again.
+// Leaves the elements of a cloth to the sweep over its springs, or sets their constants there
+// again.
 static bool set_swept(const struct system *system, const struct elements_body *body)
 {
     const struct element_constants *area = &body->constants[ELEMENT_AREA];
@@ -801,8 +802,8 @@ double REAL_NAME(elements_power)(struct system *system, const struct worker *wor
 
 // ---- Passes
 //
-// Elements whose nodes are all in a group of slabs are visited first, those of its last two slabs in a
-// second pass, in which groups of at least four slabs do not meet.
+// Elements whose nodes are all in a group of slabs are visited first, those of its last two slabs
+// in a second pass, in which groups of at least four slabs do not meet.
 
 static void visit_slabs(const struct system *system, const struct elements_body *body,
                         struct range slabs, element_callback visit, void *context)

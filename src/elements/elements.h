@@ -4,14 +4,14 @@
 // functions together unless stated otherwise. Numeric.
 //
 // An element has up to eight nodes. Bending and twist have the energy k/2 |c|^2 of a sum c of
-// positions with fixed weights: 1, -2, 1 along a line of three nodes, 1, -1, -1, 1 over a cell. They
-// are linear in the positions, and rotations change nothing. Area and volume have the energy
+// positions with fixed weights: 1, -2, 1 along a line of three nodes, 1, -1, -1, 1 over a cell.
+// They are linear in the positions, and rotations change nothing. Area and volume have the energy
 // k/2 (M - M0)^2 of one measure M of the cell, from the means of its edges: |e_u x e_v| and
-// e_x.(e_y x e_z). A negative k, as of knits and of solids with a Poisson's ratio below 1/4, softens
-// springs beside it; it is unstable at large dilations, so that the energy continues linearly
-// beyond |M/M0 - 1| = ELEMENT_LINEAR_FROM. A triangle is a piece of an isotropic membrane
-// (triangles.c): its energy is a quadratic form of the squared lengths of its edges. Where a mesh is
-// flat as built, its bending is linear in the positions (bending.c); where it is not, it is a
+// e_x.(e_y x e_z). A negative k, as of knits and of solids with a Poisson's ratio below 1/4,
+// softens springs beside it; it is unstable at large dilations, so that the energy continues
+// linearly beyond |M/M0 - 1| = ELEMENT_LINEAR_FROM. A triangle is a piece of an isotropic membrane
+// (triangles.c): its energy is a quadratic form of the squared lengths of its edges. Where a mesh
+// is flat as built, its bending is linear in the positions (bending.c); where it is not, it is a
 // quadratic form of the angles at the edges (folds.c).
 #ifndef TAUT_ELEMENTS_ELEMENTS_H
 #define TAUT_ELEMENTS_ELEMENTS_H
@@ -65,10 +65,11 @@ double REAL_NAME(elements_energy)(struct system *system, const struct worker *wo
 double REAL_NAME(elements_power)(struct system *system, const struct worker *worker);
 
 // ---- The tangent (forces/tangent.h): the stiffness K = -dF/dx of kind TANGENT_EXACT is complete;
-// of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive, and that
-// of triangles without the part of their tensions that presses.
+// of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive, and
+// that of triangles without the part of their tensions that presses.
 
-// out += (stiffness K + damping C) in, for these rows; others then mean nothing. Ends with a barrier.
+// out += (stiffness K + damping C) in, for these rows; others then mean nothing. Ends with a
+// barrier.
 void REAL_NAME(elements_tangent_add)(const struct system *system, struct range rows,
                                      enum tangent_kind kind, real stiffness, real damping,
                                      struct node_vectors in, struct node_vectors out,
@@ -100,9 +101,9 @@ typedef void (*element_bound_callback)(void *context, const struct element_bound
 void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range nodes,
                                       element_bound_callback visit, void *context);
 
-// The trace of K of all elements, N/m, at the present positions: without the part of tensions and of
-// negative stiffnesses. Every worker receives the same value, for which positions of all nodes are
-// needed, or of ranks with parts their own. Ends with a barrier.
+// The trace of K of all elements, N/m, at the present positions: without the part of tensions and
+// of negative stiffnesses. Every worker receives the same value, for which positions of all nodes
+// are needed, or of ranks with parts their own. Ends with a barrier.
 double REAL_NAME(elements_trace)(struct system *system, const struct worker *worker);
 
 // The smallest and the largest ratio of damping to stiffness, s, of any element in any state;
@@ -154,8 +155,8 @@ struct even_columns {
 
 // The elements of one body, and units of work. Rows of lines have `weights` for their nodes: 1, 1/2
 // along a side of the cloth, which has half the width of a cell, 2 at a clamp (a pinned node with
-// one pinned and one free neighbour on its line: its line is free from that node on, not half a cell
-// later), and 0 where a line has no centre.
+// one pinned and one free neighbour on its line: its line is free from that node on, not half a
+// cell later), and 0 where a line has no centre.
 struct elements_body {
     size_t body;     // its number in the topology
     int64_t first;   // node
@@ -167,8 +168,8 @@ struct elements_body {
     size_t weight_count;
     size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
     struct even_columns *even[2]; // and the longest run of columns with weight 1
-    // Of a grid with cut springs, otherwise NULL: 1 for the first node of a cell that is whole, else
-    // 0. Lines that are not have the weight 0.
+    // Of a grid with cut springs, otherwise NULL: 1 for the first node of a cell that is whole,
+    // else 0. Lines that are not have the weight 0.
     real *cells;
     uint64_t first_block; // among all bodies
     uint64_t first_part;  // likewise
@@ -176,9 +177,9 @@ struct elements_body {
     int64_t blocks[3];    // blocks of nodes along each axis, the unit of work of the kernels
 };
 
-// Blocks of ropes and cloths, and the layers of nodes of blocks of lattices, are parts: the power of
-// each is one sum, and several ranks divide the elements by parts (parts.h), so that a rank computes
-// no more layers of a lattice than it has.
+// Blocks of ropes and cloths, and the layers of nodes of blocks of lattices, are parts: the power
+// of each is one sum, and several ranks divide the elements by parts (parts.h), so that a rank
+// computes no more layers of a lattice than it has.
 static inline size_t element_part(const struct elements_body *body, int64_t block_x,
                                   int64_t block_y, int64_t layer)
 {
@@ -240,8 +241,8 @@ void REAL_NAME(triangles_refresh)(const struct topology *topology,
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles);
 uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
 
-// The triangles of all membranes as built while their bending is made, and for each edge the triangle
-// on its other side; NO_TRIANGLE: none or several.
+// The triangles of all membranes as built while their bending is made, and for each edge the
+// triangle on its other side; NO_TRIANGLE: none or several.
 #define NO_TRIANGLE UINT32_MAX
 
 struct surface_edge {
@@ -269,9 +270,9 @@ static inline int surface_edge_with(const struct bending_surface *surface, size_
 
 // A fold: an edge from a to b between two triangles, which are not flat as built, or whose
 // neighbours are not. Its strain f = 2 l sin((theta - theta0) / 2) is the length l of the edge as
-// built times the change of the dihedral angle; the energy of all folds is B f'Qf / 2 with a symmetric
-// matrix Q, in whose row a fold has a number of its own, `own`, and one for each of the other edges
-// of its two triangles, `couplings`.
+// built times the change of the dihedral angle; the energy of all folds is B f'Qf / 2 with a
+// symmetric matrix Q, in whose row a fold has a number of its own, `own`, and one for each of the
+// other edges of its two triangles, `couplings`.
 enum { FOLD_CHUNK = 256 };
 
 struct fold {
@@ -294,9 +295,9 @@ struct element_folds {
     real (*vectors)[9];
 };
 
-// The bending of membranes (bending.c): a symmetric matrix Q over the nodes, whose rows add up to 0,
-// for a bending stiffness of 1 N m; B_i is that of the body of node i. The energy is B x'Qx / 2 of
-// each component of the positions, the force on node i the sum of -B_i Q_ij (x_j - x_i), and its
+// The bending of membranes (bending.c): a symmetric matrix Q over the nodes, whose rows add up to
+// 0, for a bending stiffness of 1 N m; B_i is that of the body of node i. The energy is B x'Qx / 2
+// of each component of the positions, the force on node i the sum of -B_i Q_ij (x_j - x_i), and its
 // damping time_i times that of the velocities.
 enum { BENDING_CHUNK = 1024 }; // nodes
 
@@ -363,8 +364,8 @@ void REAL_NAME(folds_measure)(const struct system *system, const struct node_vec
 void REAL_NAME(folds_pull)(const struct system *system, double *powers,
                            const struct worker *worker);
 
-// After folds_measure along `in`: (stiffness K + damping C) in, which folds_force returns then of these
-// rows. Ends with a barrier.
+// After folds_measure along `in`: (stiffness K + damping C) in, which folds_force returns then of
+// these rows. Ends with a barrier.
 void REAL_NAME(folds_multiply)(const struct system *system, struct range rows,
                                enum tangent_kind kind, double stiffness, double damping,
                                struct node_vectors in, const struct worker *worker);
@@ -444,8 +445,8 @@ static inline bool element_is_linear(const struct element *element)
            element->kind == ELEMENT_TWIST;
 }
 
-// The measure M of a cell in the present state, its gradients, its derivative by time, and the means
-// of its edges.
+// The measure M of a cell in the present state, its gradients, its derivative by time, and the
+// means of its edges.
 struct cell {
     double measure, rate;
     vec3 gradient[ELEMENT_NODES_MAX];
@@ -525,9 +526,9 @@ void REAL_NAME(element_products_add)(const struct system *system, struct range r
                                      struct node_vectors in, struct node_vectors out,
                                      const struct worker *worker);
 
-// Calls `visit` for all elements with nodes in `rows`, and for others (`ropes`: not for those of cloths
-// and lattices), so that no two workers reach the same node at the same time, and every node is reached
-// in an order that does not depend on the workers. Ends with a barrier.
+// Calls `visit` for all elements with nodes in `rows`, and for others (`ropes`: not for those of
+// cloths and lattices), so that no two workers reach the same node at the same time, and every node
+// is reached in an order that does not depend on the workers. Ends with a barrier.
 typedef void (*element_callback)(const struct system *system, void *context,
                                  const struct element *element);
 void REAL_NAME(elements_scatter)(const struct system *system, struct range rows, bool ropes,

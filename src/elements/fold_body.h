@@ -1,5 +1,5 @@
-// The kernels of folds (folds.c), compiled for each instruction set by kernels/table.h, some folds at
-// once: what nodes and other folds have is gathered, the loops over the folds are plain, so that
+// The kernels of folds (folds.c), compiled for each instruction set by kernels/table.h, some folds
+// at once: what nodes and other folds have is gathered, the loops over the folds are plain, so that
 // compilers vectorise them and every number is computed by the same operations on every instruction
 // set.
 #include "elements/elements.h"
@@ -14,8 +14,8 @@ struct fold_vectors {
     _Alignas(64) fold_lanes axis[3];
 };
 
-// The positions (or changes) of the corners over that of a: b, c, d. `low`: the low parts of positions
-// in mixed precision, or NULLs.
+// The positions (or changes) of the corners over that of a: b, c, d. `low`: the low parts of
+// positions in mixed precision, or NULLs.
 static inline void fold_sides(const real *const from[3], const real *const low[3],
                               const struct fold *folds, int count, struct fold_vectors sides[3])
 {

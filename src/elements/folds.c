@@ -2,14 +2,14 @@
 //
 // As in bending.c the curvature of a triangle of area A is S = sum f n n' / 2A over its edges, with
 // their normals n in its plane, and its energy B A (S : S) / 2; but f is now the change since the
-// body was built. With the dihedral angle theta of an edge of length l, f = 2 l sin((theta - theta0) / 2),
-// which is zero as built, does not depend on where the body is and how it is turned, and for
-// theta0 = 0 is the length of the vector that is linear in the positions there. Its sine and cosine
-// follow from those of theta by a rotation, so that no angle is computed, and every number by
-// correctly rounded operations.
+// body was built. With the dihedral angle theta of an edge of length l, f = 2 l sin((theta -
+// theta0) / 2), which is zero as built, does not depend on where the body is and how it is turned,
+// and for theta0 = 0 is the length of the vector that is linear in the positions there. Its sine
+// and cosine follow from those of theta by a rotation, so that no angle is computed, and every
+// number by correctly rounded operations.
 //
-// theta is a function of the four nodes of the edge. With the normals n1, n2 of the triangles, their
-// heights h over the edge and where these meet it, as fractions s of the edge,
+// theta is a function of the four nodes of the edge. With the normals n1, n2 of the triangles,
+// their heights h over the edge and where these meet it, as fractions s of the edge,
 //
 //   d theta = -u1.w1 - u2.w2,  u = n / h,  w1 = dc - (1 - s1) da - s1 db,  w2 likewise with d
 //
@@ -55,8 +55,8 @@ static size_t number_folds(const struct bending_surface *surface, uint32_t (*num
     return count;
 }
 
-// One side of a fold as built: the direction of its triangle's gradient, the height over the edge, and
-// where it meets the edge.
+// One side of a fold as built: the direction of its triangle's gradient, the height over the edge,
+// and where it meets the edge.
 struct rest_side {
     vec3 gradient; // n / h
     double along;
@@ -620,10 +620,10 @@ void REAL_NAME(folds_block)(const struct element_folds *folds, size_t node, doub
 // ---- Bounds (elements.h)
 //
 // f'Qf <= sum r f^2 with the sums r of the magnitudes of the rows of Q. The second derivatives of
-// theta are 2 (m.w) (n.w) / h^2 + 2 (t.w) (n.e) / h + (n.e) (m.e) for each side, with the directions t of
-// the edge and m across it and the change e of the edge over its length: at most |w|^2 / h^2 +
-// 3/2 |e|^2 in magnitude, where |w|^2 <= (1 + |1 - s| + |s|) (|dc|^2 + |1 - s| |da|^2 + |s| |db|^2) and
-// |e|^2 <= 2 (|da|^2 + |db|^2) / l^2.
+// theta are 2 (m.w) (n.w) / h^2 + 2 (t.w) (n.e) / h + (n.e) (m.e) for each side, with the
+// directions t of the edge and m across it and the change e of the edge over its length: at most
+// |w|^2 / h^2 + 3/2 |e|^2 in magnitude, where |w|^2 <= (1 + |1 - s| + |s|) (|dc|^2 + |1 - s| |da|^2
+// + |s| |db|^2) and |e|^2 <= 2 (|da|^2 + |db|^2) / l^2.
 
 static void bound_fold(const struct system *system, size_t f, struct range nodes,
                        element_bound_callback visit, void *context)

@@ -35,8 +35,8 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-// A part of a body on a grid, of one layer: its nodes, and those that it reads, one or two beyond it
-// in each direction.
+// A part of a body on a grid, of one layer: its nodes, and those that it reads, one or two beyond
+// it in each direction.
 static bool need_grid(const struct elements_body *body, int64_t inside, struct plan_part *part,
                       uint8_t *state)
 {

@@ -1,7 +1,7 @@
-// Products of vectors with the tangent of the elements of cloths and lattices (elements.h), block by
-// block of their nodes. Every node gathers from the elements around it, in a fixed order; elements at
-// the border of a block are computed in both blocks. The loops over a row are plain, in the precision
-// of the run, so that compilers vectorise them.
+// Products of vectors with the tangent of the elements of cloths and lattices (elements.h), block
+// by block of their nodes. Every node gathers from the elements around it, in a fixed order;
+// elements at the border of a block are computed in both blocks. The loops over a row are plain, in
+// the precision of the run, so that compilers vectorise them.
 //
 // Bending and twist are linear: their products are their forces at the positions `in`. The cells of
 // a row are computed from the edges of the present state and of `in`; what a cell exerts on its
@@ -43,8 +43,8 @@ static real factor_of(const struct products *it, enum element_kind kind)
     return (real)(constants->stiffness * (it->stiffness + it->damping * constants->time));
 }
 
-// The lines of three nodes with their centres at (i, j), i0 - 1 to i1, times their weights; `at` is the
-// row of nodes, and `step` the distance of nodes on a line.
+// The lines of three nodes with their centres at (i, j), i0 - 1 to i1, times their weights; `at` is
+// the row of nodes, and `step` the distance of nodes on a line.
 static void line_row(const struct products *it, const real *in, const real *weights, int64_t at,
                      int64_t step, int64_t from, int64_t to, real *restrict c)
 {
@@ -307,8 +307,8 @@ static void cell_row(const struct products *it, const struct cell_factors *facto
                 forces[edge][axis][i] *= whole[i];
 }
 
-// Adds what the cells of a row exert on the nodes of a row beside it; `y` and `z` are the signs of the
-// nodes in these cells.
+// Adds what the cells of a row exert on the nodes of a row beside it; `y` and `z` are the signs of
+// the nodes in these cells.
 static void gather_cells(const struct products *it, const struct product_cells *cells, int64_t node,
                          real y, real z)
 {

@@ -1,14 +1,14 @@
 // The kernel of bending, twist and areas of ropes and cloths, compiled for each instruction set by
-// kernels/table.h. Every node gathers from the elements around it, in a fixed order, and elements at
-// the border of a block are computed in both blocks, so that no other block writes to its nodes. The
-// loops are plain: compilers vectorise them, and every number is computed by the same operations on
-// every instruction set.
+// kernels/table.h. Every node gathers from the elements around it, in a fixed order, and elements
+// at the border of a block are computed in both blocks, so that no other block writes to its nodes.
+// The loops are plain: compilers vectorise them, and every number is computed by the same
+// operations on every instruction set.
 //
-// Bending and twist are linear. Where the lines of a node and of its neighbours have weight 1, their
-// sum is a stencil of the 13 nodes within two steps. Elsewhere, at edges and clamps, and for areas,
-// the elements of a row are computed into buffers, from which the nodes gather. The same is done
-// with velocities for damping, whose force r on a node dissipates v.r: the sum of v.r over the nodes
-// is that of the power over the elements.
+// Bending and twist are linear. Where the lines of a node and of its neighbours have weight 1,
+// their sum is a stencil of the 13 nodes within two steps. Elsewhere, at edges and clamps, and for
+// areas, the elements of a row are computed into buffers, from which the nodes gather. The same is
+// done with velocities for damping, whose force r on a node dissipates v.r: the sum of v.r over the
+// nodes is that of the power over the elements.
 #include "elements/elements.h"
 #include "simd/independent.h"
 #include "simd/wide.h"
@@ -331,8 +331,8 @@ static inline void sheet_stencil(const real *x, int64_t nx, real ku, real kv, re
     }
 }
 
-// The columns of row j that the stencil computes: those whose lines have weight 1, on this row along
-// x and on this and both neighbouring rows along y.
+// The columns of row j that the stencil computes: those whose lines have weight 1, on this row
+// along x and on this and both neighbouring rows along y.
 static inline void sheet_even_columns(const struct sheet *sheet, int64_t j, int64_t *from,
                                       int64_t *to)
 {

@@ -1,21 +1,22 @@
 // The kernel of the volumes of a lattice's cells, compiled for each instruction set by
-// kernels/table.h. Layers of a block of nodes are computed one by one, from the layer of cells below
-// and the one above, which are kept in buffers; cells at the border of a block are computed in every
-// block whose nodes they have. Every node gathers from its eight cells in a fixed order.
+// kernels/table.h. Layers of a block of nodes are computed one by one, from the layer of cells
+// below and the one above, which are kept in buffers; cells at the border of a block are computed
+// in every block whose nodes they have. Every node gathers from its eight cells in a fixed order.
 #include "elements/elements.h"
 #include "simd/wide3.h"
 
 typedef real solid_row[ELEMENT_SOLID_NODES];
 
-// What a row of cells exerts on the nodes of the four rows beside it, by component: `along` + `same`
-// on the nodes after it in y and z, `along` - `same` on those before it in both, and likewise with
-// `opposite` on those after it in y or in z alone; before and after in x are added up.
+// What a row of cells exerts on the nodes of the four rows beside it, by component: `along` +
+// `same` on the nodes after it in y and z, `along` - `same` on those before it in both, and
+// likewise with `opposite` on those after it in y or in z alone; before and after in x are added
+// up.
 struct solid_cells {
     _Alignas(64) solid_row along[3], same[3], opposite[3];
 };
 
-// The block, and the layers of cells below and above the present layer of nodes. Rows of cells count
-// from that before the block's first row of nodes.
+// The block, and the layers of cells below and above the present layer of nodes. Rows of cells
+// count from that before the block's first row of nodes.
 struct solid {
     const struct elements_body *body;
     const real *x[3], *v[3];
@@ -34,8 +35,8 @@ struct solid_edges {
     wide x, y, z;
 };
 
-// Four times the mean edges of cells from i on, of one component. `rows` are the rows of nodes (j, k),
-// (j + 1, k), (j, k + 1), (j + 1, k + 1).
+// Four times the mean edges of cells from i on, of one component. `rows` are the rows of nodes (j,
+// k), (j + 1, k), (j, k + 1), (j + 1, k + 1).
 WIDE_INLINE struct solid_edges solid_edges(const real *const rows[4], int64_t i)
 {
     wide a[4], b[4]; // of the nodes with the least x, and of those after them

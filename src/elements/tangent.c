@@ -44,8 +44,8 @@ static void multiply_linear(const struct product *it, const struct element *elem
         add_vector(it->out, element->nodes[i], vec3_scale(weights[i] * k, sum));
 }
 
-// ---- Triangles: K = 4 sum H_ij (B_i' e_i) (B_j' e_j)' + 2 sum s_i B_i' B_i, with H the derivatives
-// of the tensions s by the excesses, and B_i the difference of the ends of edge i.
+// ---- Triangles: K = 4 sum H_ij (B_i' e_i) (B_j' e_j)' + 2 sum s_i B_i' B_i, with H the
+// derivatives of the tensions s by the excesses, and B_i the difference of the ends of edge i.
 
 // The tensions of the tangent: all of them (exact), or those that make it positive semidefinite.
 static void tensions_in(enum tangent_kind kind, const struct triangle *triangle, double tensions[3])
@@ -465,8 +465,8 @@ static void bound_elements_at(const struct system *system, const struct bounds *
     }
 }
 
-// The elements of a body with a node of the range, in the order of their first nodes: those whose rows
-// of nodes begin as far before a node of the range as they reach.
+// The elements of a body with a node of the range, in the order of their first nodes: those whose
+// rows of nodes begin as far before a node of the range as they reach.
 static void bound_body(const struct system *system, const struct bounds *it,
                        const struct elements_body *body)
 {

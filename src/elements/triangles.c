@@ -1,15 +1,17 @@
 // Triangles as elements: the membranes of meshes (elements.h), listed in coloured blocks.
 //
-// With the squares l^2 of the lengths of its edges, and L^2 at rest, a triangle of area A has Green's
-// strain E with e_i' E e_i = (l_i^2 - L_i^2) / 2 on each edge, which is all of E: three numbers. By
-// sum cot(a_i) e_i e_i' = 2 A I, with a_i the angle opposite edge i, and by Heron's formula,
+// With the squares l^2 of the lengths of its edges, and L^2 at rest, a triangle of area A has
+// Green's strain E with e_i' E e_i = (l_i^2 - L_i^2) / 2 on each edge, which is all of E: three
+// numbers. By sum cot(a_i) e_i e_i' = 2 A I, with a_i the angle opposite edge i, and by Heron's
+// formula,
 //
 //   tr E = sum cot(a_i) d_i / 4A,   det E = (2 sum_(i<j) d_i d_j - sum d_i^2) / 64 A^2,
 //
 // d_i = l_i^2 - L_i^2. So the energy of the St.-Venant-Kirchhoff membrane with C = E t / (1 - nu^2)
-// and the shear modulus G = E t / 2 (1 + nu), A (C / 2 (tr E)^2 - 2 G det E), is a quadratic form of
-// the d_i, the same on every triangle of the same strain: springs on the edges and terms between two
-// of them (H. Delingette, Triangular springs for modeling nonlinear membranes, IEEE TVCG 14, 2008).
+// and the shear modulus G = E t / 2 (1 + nu), A (C / 2 (tr E)^2 - 2 G det E), is a quadratic form
+// of the d_i, the same on every triangle of the same strain: springs on the edges and terms between
+// two of them (H. Delingette, Triangular springs for modeling nonlinear membranes, IEEE TVCG 14,
+// 2008).
 #include "elements/elements.h"
 
 #include <string.h>

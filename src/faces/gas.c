@@ -253,7 +253,8 @@ static bool sums_faces_for_gas(const struct system *system, size_t body)
     return is_measured(system, body, true) && sums_faces(system, body);
 }
 
-// Volumes of all bodies whose rings are columns of packed springs. A rank sums the tiles that it has.
+// Volumes of all bodies whose rings are columns of packed springs. A rank sums the tiles that it
+// has.
 static void measure_packed(struct system *system, const struct worker *worker)
 {
     const struct plan_packed *packed = &system->plan->packed;

@@ -93,8 +93,8 @@ static void add_wind(const struct system *system, const void *argument, struct p
     }
 }
 
-// A worker's share of the nodes of a body whose faces are in blocks; empty for other bodies. Where ranks hold
-// only their parts each has its own nodes: what is added to others means nothing.
+// A worker's share of the nodes of a body whose faces are in blocks; empty for other bodies. Where
+// ranks hold only their parts each has its own nodes: what is added to others means nothing.
 static struct range blocked_share(const struct system *system, size_t body,
                                   const struct worker *worker)
 {
@@ -254,8 +254,8 @@ static struct range own_rows(const struct system *system, const struct plan_face
     return (struct range){(first - begin) / nx, (last - 1 - begin) / nx + 1};
 }
 
-// Whether the powers of rows that are computed at once are measured by this rank, which then computes
-// all of them: the one with the first node.
+// Whether the powers of rows that are computed at once are measured by this rank, which then
+// computes all of them: the one with the first node.
 static bool measures_rows(const struct system *system, const struct plan_face_grid *grid,
                           struct range rows)
 {

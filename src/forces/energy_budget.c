@@ -330,8 +330,8 @@ void REAL_NAME(work_measure_others)(struct system *system, struct evaluation eva
         memcpy(system->other_powers, power, sizeof power);
 }
 
-// Adds up all parts of an evaluation, and clears them for the next one. `tiles`: the sum of those of
-// tiles, if several ranks have added it.
+// Adds up all parts of an evaluation, and clears them for the next one. `tiles`: the sum of those
+// of tiles, if several ranks have added it.
 static void collect_powers(struct system *system, const double *tiles, double power[SUM_WIDTH])
 {
     const struct power_parts *parts = &system->power_parts;
@@ -395,13 +395,14 @@ static void measure_powers(struct system *system, double time, double power[SUM_
 
 // ---- What pumping does to the power of drives
 
-// A sample at the start of a step has the gas of that step, of which the last increment comes at this
-// very time. The step before ended with the gas before it, and so does the trapezoid of its powers:
-// drives have the power p dV/dt of the nodes that they move, which jumps with the pressure p.
+// A sample at the start of a step has the gas of that step, of which the last increment comes at
+// this very time. The step before ended with the gas before it, and so does the trapezoid of its
+// powers: drives have the power p dV/dt of the nodes that they move, which jumps with the pressure
+// p.
 //
-// Verlet's kick at a step's start is also that of the second half of the step before, which therefore
-// has the new gas already, and drives have its pressure. There the increment comes half a step earlier,
-// and inflation is its work at the mean of the volumes at both ends of the step.
+// Verlet's kick at a step's start is also that of the second half of the step before, which
+// therefore has the new gas already, and drives have its pressure. There the increment comes half a
+// step earlier, and inflation is its work at the mean of the volumes at both ends of the step.
 
 // Whether drives may move nodes of a body. Ranks may not know which nodes of others are driven.
 static bool may_sweep(const struct system *system, size_t b)
@@ -511,8 +512,8 @@ static double pumped_early(const struct system *system, uint64_t from, uint64_t 
     return work;
 }
 
-// For the next sample; not of what is only shown. Volumes of bodies without gas are those of the last
-// time that someone has read them.
+// For the next sample; not of what is only shown. Volumes of bodies without gas are those of the
+// last time that someone has read them.
 static void note_volumes(const struct system *system)
 {
     for (size_t b = 0; is_verlet(system) && b < system->topology->body_count; b++)
@@ -575,8 +576,9 @@ static void record_jump(struct energy_budget *work, double dt, const double powe
 }
 
 // What the trapezoids leave of the powers. Methods of order 1 use them at one end of a step, which
-// is wrong by half their change, and so is the force there. A trapezoid is wrong by a twelfth of the
-// second difference. Twice both is counted, since differences may be greater at the ends of a run.
+// is wrong by half their change, and so is the force there. A trapezoid is wrong by a twelfth of
+// the second difference. Twice both is counted, since differences may be greater at the ends of a
+// run.
 static void record_powers(struct energy_budget *work, double elapsed, const double power[SUM_WIDTH])
 {
     double varied = 0, change = 0;
@@ -672,8 +674,8 @@ static void count_finite_work(struct energy_budget *work, bool adds)
 // Verlet's forces at t, from velocities w = v(t - h / 2), do the work h F(x, w).v in a step. The
 // kernels have F(x, w).w, which is the power at t - h / 2. Of a force whose size does not depend on
 // the speed, such as friction, this gives the work of the step before t. Damping, -c w, has
-// h c w.v = h c w.(w + h a / 2), the power c v^2 at t - h / 4, so that the work of the step before t
-// is h P(t - 3 h / 4): between samples that are those of t - h / 2 and of t - 3 h / 2.
+// h c w.v = h c w.(w + h a / 2), the power c v^2 at t - h / 4, so that the work of the step before
+// t is h P(t - 3 h / 4): between samples that are those of t - h / 2 and of t - 3 h / 2.
 static double weight_of_now(const struct energy_budget *work, int cause, bool lags)
 {
     if (lags && cause == WORK_FRICTION)
@@ -681,10 +683,10 @@ static double weight_of_now(const struct energy_budget *work, int cause, bool la
     return lags && work->lags && cause == WORK_DAMPING ? 0.75 : 0.5;
 }
 
-// What the powers of a cause at the samples at the start and at the end of a step are multiplied by:
-// keep_velocity has multiplied the velocities there by q after the step before it. The step ends
-// with those before that, and powers of dissipation are quadratic in them, those of a wind that
-// ignores the velocity of the body linear. bdf2 has the force at the end of the whole step, so
+// What the powers of a cause at the samples at the start and at the end of a step are multiplied
+// by: keep_velocity has multiplied the velocities there by q after the step before it. The step
+// ends with those before that, and powers of dissipation are quadratic in them, those of a wind
+// that ignores the velocity of the body linear. bdf2 has the force at the end of the whole step, so
 // that the velocities of both ends are multiplied. Methods of order 1 have an error of that size in
 // any case.
 static void weigh_kept(const struct system *system, int cause, double *start, double *end)

@@ -19,8 +19,8 @@ void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
                                                  struct evaluation evaluation,
                                                  const struct worker *worker);
 
-// After an evaluation that is not one of a step, and ends no run: `found` is the fault before it. But
-// where memory has run out, lists of contact are lost, and the run ends. By one worker.
+// After an evaluation that is not one of a step, and ends no run: `found` is the fault before it.
+// But where memory has run out, lists of contact are lost, and the run ends. By one worker.
 void REAL_NAME(fault_put_back)(struct system *system, const struct fault *found);
 
 // fx, fy, fz := all forces except those of springs and colliders. There is no barrier at the end:
@@ -92,9 +92,9 @@ bool REAL_NAME(work_is_recorded)(const struct system *system, struct evaluation 
 void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
                             const struct worker *worker);
 
-// The same for output, after an evaluation with powers or by loops, into system->work_shown: reading
-// the budget does not change it. The next step makes its own sample, which may differ: springs yield
-// and break before it, and with verlet velocities are those of damping.
+// The same for output, after an evaluation with powers or by loops, into system->work_shown:
+// reading the budget does not change it. The next step makes its own sample, which may differ:
+// springs yield and break before it, and with verlet velocities are those of damping.
 void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
                           const struct worker *worker);
 
@@ -109,8 +109,8 @@ struct external_power {
 struct external_power REAL_NAME(external_power)(struct system *system, double time,
                                                 const struct worker *worker);
 
-// What dampers, drag and friction take in the present state, W, without those of surfaces: what is in
-// forces of surface_contact_pause. The same on every worker.
+// What dampers, drag and friction take in the present state, W, without those of surfaces: what is
+// in forces of surface_contact_pause. The same on every worker.
 double REAL_NAME(dissipated_power)(struct system *system, double time, const struct worker *worker);
 
 // A loss of kinetic energy, J, between two evaluations of forces (friction on a projecting surface,

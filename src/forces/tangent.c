@@ -1,5 +1,6 @@
 // The tangent of all forces: springs, faces and contacts each have their part (springs/tangent.h,
-// faces/tangent.h, contact/tangent.h, elements/elements.h); drag and kinematic nodes are added here.
+// faces/tangent.h, contact/tangent.h, elements/elements.h); drag and kinematic nodes are added
+// here.
 #include "forces/tangent.h"
 
 #include <string.h>

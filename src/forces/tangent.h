@@ -38,8 +38,8 @@ uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
 // The part of the springs, from which preconditioners take single springs.
 const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent);
 
-// The nodes whose rows are computed from now on, of products and of diagonal blocks; all of them where
-// it is not called. Other rows then mean nothing. By one worker, before an update.
+// The nodes whose rows are computed from now on, of products and of diagonal blocks; all of them
+// where it is not called. Other rows then mean nothing. By one worker, before an update.
 struct tangent_rows {
     struct range products, blocks;
 };

@@ -28,8 +28,8 @@ static void evaluate_at_start(struct system *system, const struct worker *worker
 
 // For how many steps, from this one on, the forces of this step represent those of all in the error
 // of the energy budget; 0: an earlier step represents it. Forces that are stored and then move the
-// nodes take a pass of their own, so only every 16th step has them, and some of the first, for short
-// runs.
+// nodes take a pass of their own, so only every 16th step has them, and some of the first, for
+// short runs.
 static uint64_t steps_of_kicks(uint64_t step)
 {
     enum { APART = 16 };

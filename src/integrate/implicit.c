@@ -243,8 +243,8 @@ static double search_line(struct system *system, struct stage_rule stage, double
     return norm;
 }
 
-// A system is solved again while forces of friction change by more than this fraction of all of them:
-// at most so many times.
+// A system is solved again while forces of friction change by more than this fraction of all of
+// them: at most so many times.
 static const double FRICTION_CHANGES = 0.01;
 
 enum { SOLVES_OF_FRICTION = 8 };
@@ -257,7 +257,8 @@ static bool friction_changes(struct system *system, struct stage_rule stage,
                                       system->implicit->solver.solution, worker) > FRICTION_CHANGES;
 }
 
-// Solves the system at the present state, whose residual is known, until friction is what it assumes.
+// Solves the system at the present state, whose residual is known, until friction is what it
+// assumes.
 static struct linear_result solve_with_friction(struct system *system, struct stage_rule stage,
                                                 const struct worker *worker)
 {
@@ -755,10 +756,11 @@ static bool surfaces_cross(struct system *system, const struct worker *worker)
     return cross;
 }
 
-// Whether surfaces have passed through each other at the state of the system that has just been solved, before
-// positions change forces again. Its solution may be free of that, but has been pushed by all that passed, also by
-// what did only because something else had before: the upright edges of a body that has come through a floor meet
-// the edges of that, which stop it along the floor. The next system no longer has those.
+// Whether surfaces have passed through each other at the state of the system that has just been
+// solved, before positions change forces again. Its solution may be free of that, but has been
+// pushed by all that passed, also by what did only because something else had before: the upright
+// edges of a body that has come through a floor meet the edges of that, which stop it along the
+// floor. The next system no longer has those.
 static bool system_had_crossed(const struct system *system, const struct worker *worker)
 {
     const bool crossed = system->surface_contact && REAL_NAME(surface_contact_crossed)(system);
@@ -1112,9 +1114,9 @@ static void keep_fraction(struct system *system, double fraction, struct split_v
 }
 
 // Where surfaces would pass through each other, the step ends before they do: a fraction of the
-// displacements and of the changes of velocity of all nodes is left, as if the step had been shorter.
-// Unlike the cutting of single nodes this stretches no spring, and stores no energy. Not where that
-// would stop the motion: these nodes are cut.
+// displacements and of the changes of velocity of all nodes is left, as if the step had been
+// shorter. Unlike the cutting of single nodes this stretches no spring, and stores no energy. Not
+// where that would stop the motion: these nodes are cut.
 static bool shorten(struct system *system, const struct worker *worker)
 {
     const double least = 0.02;

@@ -44,7 +44,8 @@ int REAL_NAME(integrator_evaluations)(const struct settings *settings)
 {
     if (settings->integrator == INTEGRATOR_XPBD)
         return settings->substeps * settings->iterations;
-    // Velocities that change at the end of a step need forces of their own at the start of the next.
+    // Velocities that change at the end of a step need forces of their own at the start of the
+    // next.
     if (settings->keep_velocity != 1 && (settings->integrator == INTEGRATOR_VERLET ||
                                          settings->integrator == INTEGRATOR_VELOCITY_VERLET))
         return 2;
@@ -218,8 +219,8 @@ static taut_energy energy_at(struct system *system, double time, const struct wo
 
 // The work of friction and of moving spheres is known; the rest of the change of the energy, and
 // the work of the surfaces within an implicit step, is the work of the projection. In an inelastic
-// step it follows from the next sample of the energy, except for what moving nodes puts into springs,
-// gravity and gas.
+// step it follows from the next sample of the energy, except for what moving nodes puts into
+// springs, gravity and gas.
 static void count_projection(struct system *system, const taut_energy *before,
                              const taut_energy *after)
 {
@@ -283,8 +284,8 @@ static double velocity_lag(const struct settings *settings)
     return integrator_velocities_lag(settings->integrator) ? settings->dt / 2 : 0;
 }
 
-// h/2, s, the weight with which the trapezoid of an explicit step has the powers at its end, or 0: xpbd cuts the
-// motion of substeps.
+// h/2, s, the weight with which the trapezoid of an explicit step has the powers at its end, or 0:
+// xpbd cuts the motion of substeps.
 static double weight_of_end(const struct settings *settings)
 {
     const enum integrator integrator = settings->integrator;
@@ -297,14 +298,15 @@ struct motion_energy {
     double total, kinetic, lagging, given;
 };
 
-// That at the end of the step, on worker 0, before something moves nodes or after: what lifts them out of
-// colliders, and cuts of implicit steps and of substeps of xpbd; those of explicit steps are counted by their
-// impulses (contact/surface_cut_work.c). The velocities
-// of symplectic Euler and of Verlet's methods belong to the middle of the step, so that h/2 F.v is
-// added. Without that term the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force
-// presses a node on a surface, in the same direction in every step. Dampers and drag are left out of F:
-// the budget has their powers before the step and after the cut, and not what they would take of the motion
-// that is cut. Surfaces, which take most of the time and change only beside what is cut, are not part of it.
+// That at the end of the step, on worker 0, before something moves nodes or after: what lifts them
+// out of colliders, and cuts of implicit steps and of substeps of xpbd; those of explicit steps are
+// counted by their impulses (contact/surface_cut_work.c). The velocities of symplectic Euler and of
+// Verlet's methods belong to the middle of the step, so that h/2 F.v is added. Without that term
+// the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force presses a node on a
+// surface, in the same direction in every step. Dampers and drag are left out of F: the budget has
+// their powers before the step and after the cut, and not what they would take of the motion that
+// is cut. Surfaces, which take most of the time and change only beside what is cut, are not part of
+// it.
 static struct motion_energy energy_of_motion(struct system *system, struct evaluation end,
                                              const struct worker *worker)
 {
@@ -332,12 +334,13 @@ static struct motion_energy energy_of_motion(struct system *system, struct evalu
     return (struct motion_energy){energy.total + lagging, energy.kinetic, lagging, of_shapes[1]};
 }
 
-// The terms beyond h/2 F.v are of the order of h times the frequency of a contact, over 3, of it, which at
-// the steps of dt: auto is a sixth for contacts as stiff as most are.
+// The terms beyond h/2 F.v are of the order of h times the frequency of a contact, over 3, of it,
+// which at the steps of dt: auto is a sixth for contacts as stiff as most are.
 static const double BEYOND_LAG = 1.0 / 6;
 
-// What a cut has taken, or `cause`. The trapezoid of the power of what has a prescribed motion, which `drives`
-// has, ends with that after the cut instead of before; `driven`, J: what it did in the cut. By worker 0.
+// What a cut has taken, or `cause`. The trapezoid of the power of what has a prescribed motion,
+// which `drives` has, ends with that after the cut instead of before; `driven`, J: what it did in
+// the cut. By worker 0.
 static void count_displacement(struct system *system, const struct motion_energy *before,
                                const struct motion_energy *after,
                                const struct surface_energy *surfaces, double driven,
@@ -434,12 +437,13 @@ static void count_lift(struct system *system, struct evaluation end, bool holds,
         count_displacement(system, &before, &after, &surfaces, 0, WORK_PROJECTION);
 }
 
-// The projection at the end of the step moves nodes onto surfaces, after the motion has been cut, and may move
-// them through others. Where it would, the step is cut as if they had come there at once. In all other steps
-// nodes are put back, and the projection moves them as if this had not been. A cut may leave nodes inside
-// a sphere: then again. In the frame of a sphere that moves (surface_carriers.h) the start of the step leaves all
-// nodes outside, and parts of the way there end inside as those around one at rest do; where that finds no end
-// soon, they end where the way leads in.
+// The projection at the end of the step moves nodes onto surfaces, after the motion has been cut,
+// and may move them through others. Where it would, the step is cut as if they had come there at
+// once. In all other steps nodes are put back, and the projection moves them as if this had not
+// been. A cut may leave nodes inside a sphere: then again. In the frame of a sphere that moves
+// (surface_carriers.h) the start of the step leaves all nodes outside, and parts of the way there
+// end inside as those around one at rest do; where that finds no end soon, they end where the way
+// leads in.
 static void limit_projected(struct system *system, struct evaluation end, bool has_cut,
                             const struct worker *worker)
 {
@@ -497,8 +501,8 @@ static void keep_velocity_and_count(struct system *system, const struct worker *
     stage_end(&system->clock, STAGE_WORK, worker);
 }
 
-// Where drives change their velocities at the end of a step, so do all powers. The trapezoid of this
-// step ends with those of the velocities before, and the next sample, at the same time, starts
+// Where drives change their velocities at the end of a step, so do all powers. The trapezoid of
+// this step ends with those of the velocities before, and the next sample, at the same time, starts
 // another with those after. Forces of the end of the step that are known already, as with Verlet
 // integrators, are kept.
 static void sample_before_jump(struct system *system, const struct worker *worker)

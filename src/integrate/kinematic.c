@@ -1,7 +1,7 @@
-// Kinematic nodes that move: drives (a velocity and an angular velocity given piecewise in time), oscillators in closed
-// form, pendulums by their own equation or by the small-angle formula, and nodes with an
-// interactive target. Positions are stored in double; worker 0 sets them, because there are few. Every
-// rank knows all motions, and moves its own nodes.
+// Kinematic nodes that move: drives (a velocity and an angular velocity given piecewise in time),
+// oscillators in closed form, pendulums by their own equation or by the small-angle formula, and
+// nodes with an interactive target. Positions are stored in double; worker 0 sets them, because
+// there are few. Every rank knows all motions, and moves its own nodes.
 #include "base/memory.h"
 #include "integrate/integrate.h"
 #include "scene/rotation.h"
@@ -264,7 +264,8 @@ static vec3 placed_before(const struct system *system, size_t index)
                                 : system->kinematic_targets.items[index - motion_count].position;
 }
 
-// For a step that has to be cut: where a node comes from. One with a target is listed again, as that.
+// For a step that has to be cut: where a node comes from. One with a target is listed again, as
+// that.
 static void note_start(struct system *system, size_t index, vec3 position)
 {
     const uint32_t node = moving_node(system, index);

@@ -28,8 +28,8 @@ taut_status REAL_NAME(preconditioner_refresh)(const struct tangent *tangent,
                                               struct preconditioner *it, taut_error *error);
 uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);
 
-// Computes P from the last update of the tangent. All workers together; ends with a barrier. Of several
-// ranks each has its rows (springs/shares.h) of the blocks, and its part of the lines.
+// Computes P from the last update of the tangent. All workers together; ends with a barrier. Of
+// several ranks each has its rows (springs/shares.h) of the blocks, and its part of the lines.
 void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent *tangent,
                                       real stiffness, real damping, const struct worker *worker);
 

@@ -164,9 +164,10 @@ static void drift(struct system *system, double step, const struct worker *worke
 }
 
 // A contact with Coulomb friction (contact/friction.h): the change of the velocity `sliding` along
-// the surface, if that normal to it changes by `normal_change` (m/s). The force of spring and damper is
-// the one at the end of the substep too, and limited by the impulse of the normal force. `stretch`: m,
-// what the spring would have there. A contact that begins has slid for all of the substep.
+// the surface, if that normal to it changes by `normal_change` (m/s). The force of spring and
+// damper is the one at the end of the substep too, and limited by the impulse of the normal force.
+// `stretch`: m, what the spring would have there. A contact that begins has slid for all of the
+// substep.
 static vec3 solve_friction(const struct system *system, const struct scene_collider *collider,
                            size_t node, const struct contact *contact, double h, vec3 stretch,
                            vec3 sliding, double normal_change)

@@ -2,8 +2,8 @@
 //
 // Boxes are sorted along a Morton curve, and a tree of FAN boxes per box lies above them, without
 // pointers: box i of a level contains boxes FAN i to FAN i + FAN - 1 of the level below. Every box
-// looks for those after it in the order, so that each pair is found once. Boxes have floats: rounding
-// keeps the order of numbers, so boxes that meet still do, and no pair is lost.
+// looks for those after it in the order, so that each pair is found once. Boxes have floats:
+// rounding keeps the order of numbers, so boxes that meet still do, and no pair is lost.
 #include "intersections/intersections.h"
 
 #include <float.h>

@@ -4,9 +4,9 @@
 // Positions are compared as they are given; corners at the same position count as common corners,
 // whether they are one node or two. Of two triangles in different planes that have points which are
 // inside both (not on an edge), one crosses the other. Two in one plane with a common area overlap,
-// also where one is folded flat onto its neighbour. All other pairs with a common point beyond common
-// corners and a common edge touch: a corner or an edge of one lies on the other. A surface that
-// passes through another exactly along edges or through corners thus touches it.
+// also where one is folded flat onto its neighbour. All other pairs with a common point beyond
+// common corners and a common edge touch: a corner or an edge of one lies on the other. A surface
+// that passes through another exactly along edges or through corners thus touches it.
 //
 // Triangles without an area are counted and compared with nothing. No crossing is lost with them
 // where their longest edge belongs to a neighbour with an area.

@@ -1,10 +1,10 @@
-// Signs of determinants in three stages (predicates.h). A filter evaluates the determinant in double
-// precision and returns its sign where it exceeds a bound of all rounding errors (semi-static
-// filters, Devillers and Pion, "Efficient exact geometric predicates for Delaunay triangulations",
-// 2003). What it leaves is computed with whole numbers: every double is a multiple of a power of two,
-// so that after scaling each axis by one of them the determinant is a whole number. 128 bits suffice
-// for most positions in single precision. Expansions (Shewchuk 1997) would be faster for the others,
-// but fail where products of coordinates overflow or underflow.
+// Signs of determinants in three stages (predicates.h). A filter evaluates the determinant in
+// double precision and returns its sign where it exceeds a bound of all rounding errors
+// (semi-static filters, Devillers and Pion, "Efficient exact geometric predicates for Delaunay
+// triangulations", 2003). What it leaves is computed with whole numbers: every double is a multiple
+// of a power of two, so that after scaling each axis by one of them the determinant is a whole
+// number. 128 bits suffice for most positions in single precision. Expansions (Shewchuk 1997) would
+// be faster for the others, but fail where products of coordinates overflow or underflow.
 #include "intersections/predicates.h"
 
 #include <assert.h>
@@ -228,8 +228,8 @@ int orientation_2d_exact(const double a[3], const double b[3], const double c[3]
 #ifdef __SIZEOF_INT128__
 __extension__ typedef __int128 wide;
 
-// Scales differences along an axis by a power of two to whole numbers, whose bits are counted; false
-// if they have more than 62.
+// Scales differences along an axis by a power of two to whole numbers, whose bits are counted;
+// false if they have more than 62.
 static bool scale_axis(const double differences[3], int *bits, int64_t scaled[3])
 {
     struct number numbers[3];

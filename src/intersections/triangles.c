@@ -66,8 +66,8 @@ static bool segments_meet(const double p[3], const double q[3], const double a[3
     return at_a * at_b <= 0 && at_p * at_q <= 0 && (at_a != 0 || at_b != 0);
 }
 
-// Whether the segment p q has a point in the triangle other than the common corner (NULL: none). The
-// projection is that of the triangle.
+// Whether the segment p q has a point in the triangle other than the common corner (NULL: none).
+// The projection is that of the triangle.
 static bool segment_meets_in_plane(const double p[3], const double q[3], const double *const t[3],
                                    const double *common, const struct projection *plane)
 {
@@ -158,8 +158,8 @@ static struct sides sides_of(const double *const plane[3], const double *const t
     return sides;
 }
 
-// The corner that is strictly on one side of the plane while no other is: there are corners strictly
-// on both sides.
+// The corner that is strictly on one side of the plane while no other is: there are corners
+// strictly on both sides.
 static int lone_corner(const struct sides *sides)
 {
     for (int i = 0; i < 3; i++) {
@@ -172,8 +172,8 @@ static int lone_corner(const struct sides *sides)
 
 // Whether the segments in which both triangles meet the line of both planes overlap by more than a
 // point. The edges from the lone corners p and q end the segments at X1, X2 and Y1, Y2. The
-// orientation of p, a corner at the other end of its edge, q and a corner at the other end of its is
-// that of Yj - Xi along the line, or its opposite for all of them: moved along its edge to the
+// orientation of p, a corner at the other end of its edge, q and a corner at the other end of its
+// is that of Yj - Xi along the line, or its opposite for all of them: moved along its edge to the
 // line, the other corner only scales the determinant by a positive factor. The segments overlap
 // if some Yj lies above some Xi and some other below.
 static enum triangle_relation compare_segments(const double *const t[3], const struct sides *of_t,

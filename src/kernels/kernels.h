@@ -272,19 +272,19 @@ struct kernels {
 
     // Adds the forces of the elements of a body to a block of its nodes: those of ropes and cloths,
     // and those of lattices, of which only these layers of the block are computed. The power of the
-    // damping of elements whose first node (centre, for bending) is in the block is returned, or 0 if
-    // it is not wanted; of lattices it is added to `powers`, one for each of the layers (NULL: not
-    // wanted). NULL: elements are computed one by one.
+    // damping of elements whose first node (centre, for bending) is in the block is returned, or 0
+    // if it is not wanted; of lattices it is added to `powers`, one for each of the layers (NULL:
+    // not wanted). NULL: elements are computed one by one.
     double (*element_sheet)(const struct system *system, const struct elements_body *body,
                             const int64_t block[3], bool power);
     void (*element_solid)(const struct system *system, const struct elements_body *body,
                           const int64_t block[3], struct range layers, double *powers);
-    // Adds the forces of a range of triangles of membranes; returns the power of their damping, or 0
-    // if it is not wanted. No other worker may add to their nodes.
+    // Adds the forces of a range of triangles of membranes; returns the power of their damping, or
+    // 0 if it is not wanted. No other worker may add to their nodes.
     double (*element_triangles)(const struct system *system, struct range triangles, bool power);
 
-    // Folds of the range: their strains, and the rates of these if wanted; then their forces, with the
-    // power of the damping if wanted.
+    // Folds of the range: their strains, and the rates of these if wanted; then their forces, with
+    // the power of the damping if wanted.
     void (*fold_strains)(const struct system *system, struct range folds, bool rates);
     double (*fold_forces)(const struct system *system, struct range folds, bool power);
 

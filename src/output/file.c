@@ -183,9 +183,9 @@ static taut_status open_whole(struct file *file, enum file_kind kind, taut_error
     return TAUT_OK;
 }
 
-// Opens a device or a pipe for writing, with blocking writes. Opening a named pipe waits for a program
-// that reads it, and signals do not end that, since calls are restarted: hence PIPE_SECONDS at most,
-// and ENXIO after that.
+// Opens a device or a pipe for writing, with blocking writes. Opening a named pipe waits for a
+// program that reads it, and signals do not end that, since calls are restarted: hence PIPE_SECONDS
+// at most, and ENXIO after that.
 static int open_for_writing(const char *path)
 {
     enum { PIPE_SECONDS = 10, TRIES_A_SECOND = 50 };
@@ -206,7 +206,8 @@ static int open_for_writing(const char *path)
     return descriptor;
 }
 
-// The type is checked again, because the path could have become a regular file since the first check.
+// The type is checked again, because the path could have become a regular file since the first
+// check.
 static taut_status open_direct(struct file *file, taut_error *error)
 {
     struct stat present;

@@ -70,7 +70,8 @@ taut_status file_replace(struct file *file, const char *path, taut_error *error)
 // the file that was at the path is unchanged.
 taut_status file_commit(struct file *file, taut_error *error);
 
-// Gives a whole file a temporary name in its folder now, so that others can open it: file->temporary.
+// Gives a whole file a temporary name in its folder now, so that others can open it:
+// file->temporary.
 taut_status file_name_now(struct file *file, taut_error *error);
 
 // Opens such a file of another process, `path` being its name in messages: for file_put alone.
@@ -105,8 +106,8 @@ taut_status file_extend(struct file *file, const char *path, taut_error *error);
 // and leaves the file as it is, if it is shorter.
 taut_status file_resume(struct file *file, const char *path, uint64_t length, taut_error *error);
 
-// The checksum of the whole records of a growing file as they were written, before any file_patch. A
-// file that is continued needs the hash of what it has (file_hash).
+// The checksum of the whole records of a growing file as they were written, before any file_patch.
+// A file that is continued needs the hash of what it has (file_hash).
 uint64_t file_checksum(const struct file *file);
 void file_continue_hash(struct file *file, const struct hash *hash);
 

@@ -1,5 +1,5 @@
-// The frames of a finished run, read from its folder: from NAME.pvd and NAME_*.vtp (.pvtp) if they exist,
-// else from the BODY.pc2 of all bodies, which have no strains.
+// The frames of a finished run, read from its folder: from NAME.pvd and NAME_*.vtp (.pvtp) if they
+// exist, else from the BODY.pc2 of all bodies, which have no strains.
 #ifndef TAUT_OUTPUT_FINISHED_RUN_H
 #define TAUT_OUTPUT_FINISHED_RUN_H
 
@@ -46,11 +46,11 @@ taut_status finished_run_open(const char *folder, const struct finished_system *
 // The number of the frame nearest to a time.
 size_t finished_run_nearest(const struct finished_run *run, double time);
 
-// Reads a frame: its time, drawn_positions or, with FRAME_POSITIONS among `fields`, the positions as
-// they are in the files, which in .pc2 files are floats; and, with FRAME_STRAINS among `fields` and
-// if the files have them, strains and broken flags of all springs. If the files have the springs of some bodies
-// only, the strains of the others are NaN: they follow from the positions. Fields that the files do
-// not have are not among the frame's fields.
+// Reads a frame: its time, drawn_positions or, with FRAME_POSITIONS among `fields`, the positions
+// as they are in the files, which in .pc2 files are floats; and, with FRAME_STRAINS among `fields`
+// and if the files have them, strains and broken flags of all springs. If the files have the
+// springs of some bodies only, the strains of the others are NaN: they follow from the positions.
+// Fields that the files do not have are not among the frame's fields.
 taut_status finished_run_read(struct finished_run *run, size_t number, unsigned fields,
                               struct frame *frame, taut_error *error);
 

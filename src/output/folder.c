@@ -347,8 +347,8 @@ bool folder_has_own(const char *folder, const char *name)
     return own;
 }
 
-// Finds files in the folder that the run would overwrite but the manifest (NULL: there is none) does
-// not list. Those of an interrupted run are listed again.
+// Finds files in the folder that the run would overwrite but the manifest (NULL: there is none)
+// does not list. Those of an interrupted run are listed again.
 static taut_status check_foreign_files(struct findings *findings, struct manifest *manifest,
                                        taut_error *error)
 {

@@ -1,10 +1,10 @@
 // Prepares the folder of a run or a study: creates it, and on request removes the files of an
 // earlier one.
 //
-// Only files that the folder's manifest lists, and that have not changed since, are ever removed, and
-// in the folder of an interrupted run those that it lacks and that begin as taut's files do, or have
-// the name of a temporary file.
-// Files that the scene is read from are never removed, wherever they are and whatever lists them.
+// Only files that the folder's manifest lists, and that have not changed since, are ever removed,
+// and in the folder of an interrupted run those that it lacks and that begin as taut's files do, or
+// have the name of a temporary file. Files that the scene is read from are never removed, wherever
+// they are and whatever lists them.
 #ifndef TAUT_OUTPUT_FOLDER_H
 #define TAUT_OUTPUT_FOLDER_H
 
@@ -35,11 +35,12 @@ taut_status folder_check(const struct folder_claim *claim, taut_error *error);
 taut_status folder_clear(const struct folder_claim *claim, taut_error *error);
 
 // Whether a regular file in a folder begins as taut's files do, or is empty. After a power failure
-// such a file may be there though the manifest, whose last lines were not on the disk yet, lacks it.
+// such a file may be there though the manifest, whose last lines were not on the disk yet, lacks
+// it.
 bool folder_has_own(const char *folder, const char *name);
 
-// Whether it is a folder with nothing in it but such files, as a process leaves that is killed before it writes
-// others.
+// Whether it is a folder with nothing in it but such files, as a process leaves that is killed
+// before it writes others.
 bool folder_is_bare(const char *folder);
 
 // Removes the files with names that taut gives temporary files (file.h), which a killed process has

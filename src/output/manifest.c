@@ -120,7 +120,8 @@ static void put_member(struct file *file, const char *name, const char *text)
     put_string(file, text);
 }
 
-// A run that is complete does not begin again, and its folder does not depend on where the state is.
+// A run that is complete does not begin again, and its folder does not depend on where the state
+// is.
 static void write_header(struct file *file, const struct manifest *manifest, bool complete)
 {
     file_print(file, "{\n\"taut_manifest\": %d", VERSION);
@@ -161,7 +162,8 @@ static bool lock(const struct file *log)
     return flock(log->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-// The same after 2 s at most: a run on several ranks lives on for a moment after mpirun has been killed.
+// The same after 2 s at most: a run on several ranks lives on for a moment after mpirun has been
+// killed.
 static bool lock_soon(const struct file *log)
 {
     enum { TRIES = 40 };

@@ -53,8 +53,8 @@ struct manifest {
     // line; NULL: not given.
     char *kernel, *state;
     bool complete;
-    // It ends within its header, or is empty: a power failure came before it was on the disk. It has
-    // no kind, name and entries then.
+    // It ends within its header, or is empty: a power failure came before it was on the disk. It
+    // has no kind, name and entries then.
     bool is_cut;
     struct manifest_entry *entries;
     size_t count, capacity;
@@ -75,8 +75,8 @@ taut_status manifest_read(const char *folder, struct manifest *manifest, bool *p
 // Reports that another process writes to the folder.
 taut_status manifest_fail_busy(const char *folder, taut_error *error);
 
-// Begins a manifest in a folder without one. `kernel` and `state` may be NULL. Call manifest_end or manifest_abandon, also after a
-// failure.
+// Begins a manifest in a folder without one. `kernel` and `state` may be NULL. Call manifest_end or
+// manifest_abandon, also after a failure.
 taut_status manifest_begin(const char *folder, const char *kind, const char *name,
                            const char *kernel, const char *state, struct manifest *manifest,
                            taut_error *error);
@@ -124,8 +124,8 @@ taut_status manifest_drop_earlier(struct manifest *manifest, taut_error *error);
 // Whether an earlier file of this name is listed.
 bool manifest_lists_earlier(const struct manifest *manifest, const char *name);
 
-// Takes the last announcement back: the file could not be created, so one of its name is not ours. After
-// nothing but announcements it can be repeated with those before.
+// Takes the last announcement back: the file could not be created, so one of its name is not ours.
+// After nothing but announcements it can be repeated with those before.
 void manifest_withdraw(struct manifest *manifest, const char *path);
 
 // Records that a file is about to be written and, later, that it is complete. `path` is the path of

@@ -53,8 +53,8 @@ struct recording {
     size_t file_count, file_capacity;
 };
 
-// Adds the path of a file of the run to the list of files, which owns it, and to the manifest: before
-// the file is created or, if `kept` is not NULL, as one that is there.
+// Adds the path of a file of the run to the list of files, which owns it, and to the manifest:
+// before the file is created or, if `kept` is not NULL, as one that is there.
 static taut_status add_kept_path(struct recording *recording, const char *stem, const char *ending,
                                  const enum manifest_keep *kept, const char **added,
                                  taut_error *error)
@@ -326,7 +326,8 @@ static bool is_pair(const struct frame *first, const char *file)
     return false;
 }
 
-// Whether `ending` is that of a frame, or of a piece: _0000.vtp and the like, with four digits or more.
+// Whether `ending` is that of a frame, or of a piece: _0000.vtp and the like, with four digits or
+// more.
 static bool is_frame_ending(const char *ending)
 {
     if (strcmp(ending, ".vtp") == 0 || strcmp(ending, ".pvtp") == 0)
@@ -487,8 +488,8 @@ static taut_status resume_caches(struct recording *recording, const struct frame
     return status;
 }
 
-// Whether a frame of the run that is continued was written by several ranks, each its piece. The manifest
-// may also list files of that number that are gone, if the run was continued before.
+// Whether a frame of the run that is continued was written by several ranks, each its piece. The
+// manifest may also list files of that number that are gone, if the run was continued before.
 static taut_status is_in_pieces(const struct recording *recording, uint64_t number, bool *in_pieces,
                                 taut_error *error)
 {
@@ -519,8 +520,8 @@ static taut_status resume_collection(struct recording *recording,
                              : status;
 }
 
-// Calls `each` for the files of frame `number`, in the order in which they were written: the stem of a
-// name, and the ending.
+// Calls `each` for the files of frame `number`, in the order in which they were written: the stem
+// of a name, and the ending.
 static taut_status visit_frame(struct recording *recording, uint64_t number,
                                taut_status (*each)(struct recording *recording, const char *stem,
                                                    const char *ending, taut_error *error),
@@ -787,10 +788,10 @@ taut_status recording_resume(const struct recording_options *options, const stru
     return status;
 }
 
-// Whether a finished run has the files that its manifest lists. *tidy is false if it was killed while
-// it removed its checkpoints: what it had not measured by then is still announced only. Such a run may
-// have continued one that left measured checkpoints, and have removed them since, which the log does not
-// say.
+// Whether a finished run has the files that its manifest lists. *tidy is false if it was killed
+// while it removed its checkpoints: what it had not measured by then is still announced only. Such
+// a run may have continued one that left measured checkpoints, and have removed them since, which
+// the log does not say.
 static taut_status check_finished(const struct manifest *manifest, bool *tidy, taut_error *error)
 {
     taut_status status = TAUT_OK;

@@ -11,8 +11,8 @@
 struct manifest;
 struct recording;
 
-// Of several ranks that write pieces of frames (output/vtp.h, "Pieces"): the ranks that have one, and how
-// all write theirs.
+// Of several ranks that write pieces of frames (output/vtp.h, "Pieces"): the ranks that have one,
+// and how all write theirs.
 struct recording_pieces {
     const int *ranks;
     size_t count;
@@ -71,15 +71,15 @@ struct recording_position {
     uint64_t checksum_count;
 };
 
-// The present position: whole frames, and all rows of probes, which are written first. Fails if rows
-// have been lost (a disk was full). Call recording_position_free after success.
+// The present position: whole frames, and all rows of probes, which are written first. Fails if
+// rows have been lost (a disk was full). Call recording_position_free after success.
 taut_status recording_position(struct recording *recording, struct recording_position *position,
                                taut_error *error);
 void recording_position_free(struct recording_position *position);
 
 // Continues the run whose folder `manifest` has reopened (manifest_reopen), whose files must be
-// those of `options`: cuts its files back to `position`, and removes what belongs to none. Without a
-// position the run begins again, with its first frame; only scene.yaml stays. `rewrites_scene`:
+// those of `options`: cuts its files back to `position`, and removes what belongs to none. Without
+// a position the run begins again, with its first frame; only scene.yaml stays. `rewrites_scene`:
 // scene.yaml is replaced by options->resolved_yaml. `checkpoint` is the name of the checkpoint that
 // is continued; NULL: none. Takes the manifest over, also after a failure.
 taut_status recording_resume(const struct recording_options *options, const struct frame *present,
@@ -91,8 +91,8 @@ taut_status recording_resume(const struct recording_options *options, const stru
 taut_status recording_announce_checkpoint(struct recording *recording, uint64_t step, char **path,
                                           taut_error *error);
 
-// Synchronises all files and the folder to the disk, before a checkpoint that refers to them gets its name. Any
-// thread may do so, while another one writes to them.
+// Synchronises all files and the folder to the disk, before a checkpoint that refers to them gets
+// its name. Any thread may do so, while another one writes to them.
 taut_status recording_synchronise(const struct recording *recording, taut_error *error);
 
 // Records that a checkpoint is whole, and removes those before the last two.

@@ -36,8 +36,8 @@ taut_status run_checkpoint_write(const char *path, struct solver_copy *copy,
                                  void *context, const struct run_checkpoint_group *group,
                                  taut_error *error);
 
-// Of several ranks that hold only their parts rank 0 has the others write with it: it calls `begin` with a text
-// that they pass to run_checkpoint_join, and `end` afterwards. NULL: it writes alone.
+// Of several ranks that hold only their parts rank 0 has the others write with it: it calls `begin`
+// with a text that they pass to run_checkpoint_join, and `end` afterwards. NULL: it writes alone.
 struct run_checkpoint_group {
     void (*begin)(void *context, const char *text, size_t bytes);
     void (*end)(void *context);
@@ -45,7 +45,8 @@ struct run_checkpoint_group {
 };
 void run_checkpoint_join(const taut_solver *solver, const char *text);
 
-// Reads the position of the output, and checks all of the file. Call run_position_free after success.
+// Reads the position of the output, and checks all of the file. Call run_position_free after
+// success.
 taut_status run_checkpoint_read(const char *path, struct archive_header *header,
                                 struct run_position *position, taut_error *error);
 

@@ -16,8 +16,8 @@
 
 // ---- Contents
 
-// Where a body begins in each list of the file, or of the whole frame; the array has one more element
-// than bodies.
+// Where a body begins in each list of the file, or of the whole frame; the array has one more
+// element than bodies.
 struct start {
     uint64_t points, verts, lines, polys;
 };

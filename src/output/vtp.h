@@ -52,11 +52,11 @@ taut_status vtp_write(const char *path, const struct frame *now, const struct vt
 
 // ---- Pieces
 //
-// A frame with `piece` (state/frame.h) is written as one of several .vtp files, whose list is a .pvtp
-// file (PPolyData). They have the same arrays with the same values as a file of the whole frame, of the
-// points and cells of the piece, and in addition: point data GlobalPointIds and cell data GlobalCellIds,
-// the numbers in that file; vtkGhostType, 1: a point that another piece has as its own; and
-// `whole_counts`, the numbers of points, verts, lines and polys of that file.
+// A frame with `piece` (state/frame.h) is written as one of several .vtp files, whose list is a
+// .pvtp file (PPolyData). They have the same arrays with the same values as a file of the whole
+// frame, of the points and cells of the piece, and in addition: point data GlobalPointIds and cell
+// data GlobalCellIds, the numbers in that file; vtkGhostType, 1: a point that another piece has as
+// its own; and `whole_counts`, the numbers of points, verts, lines and polys of that file.
 
 #define VTP_PIECES_HEADER                                                                          \
     "<?xml version=\"1.0\"?>\n<VTKFile type=\"PPolyData\" version=\"1.0\" "                        \
@@ -67,8 +67,8 @@ taut_status vtp_write(const char *path, const struct frame *now, const struct vt
 enum { VTP_PIECE_ENDING = 32 };
 void vtp_piece_ending(int rank, char ending[VTP_PIECE_ENDING]);
 
-// Writes the list of pieces to a file that must not exist, completely or not at all. `piece`: any of
-// them; `names`: of the files, in the same folder.
+// Writes the list of pieces to a file that must not exist, completely or not at all. `piece`: any
+// of them; `names`: of the files, in the same folder.
 taut_status vtp_write_pieces(const char *path, const struct frame *piece,
                              const struct vtp_options *options, const char *const *names,
                              size_t count, taut_error *error);

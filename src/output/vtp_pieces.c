@@ -1,5 +1,5 @@
-// Reads the pieces of a frame and puts their values where they are in the whole (vtp_pieces.h). One piece
-// at a time is in memory beside the whole.
+// Reads the pieces of a frame and puts their values where they are in the whole (vtp_pieces.h). One
+// piece at a time is in memory beside the whole.
 #include "output/vtp_pieces.h"
 
 #include <stdio.h>
@@ -49,8 +49,8 @@ static bool unescape(char *text)
     return true;
 }
 
-// Up to the end of the lines that describe arrays: their order is that of the pieces, which is checked
-// there.
+// Up to the end of the lines that describe arrays: their order is that of the pieces, which is
+// checked there.
 static void skip_arrays(struct scan *scan)
 {
     char line[256];
@@ -323,8 +323,8 @@ taut_status vtp_pieces_node_bodies(struct vtp_frame *frame, uint32_t *bodies, ta
     return read_all_points(frame, BODIES, bodies, error);
 }
 
-// The numbers of cells first .. first + count - 1 of a piece, which lie between `begin` and `end` in the
-// whole; counted from there.
+// The numbers of cells first .. first + count - 1 of a piece, which lie between `begin` and `end`
+// in the whole; counted from there.
 static taut_status read_cell_numbers(struct vtp_frame *piece, uint64_t first, uint64_t count,
                                      uint64_t begin, uint64_t end, uint64_t *numbers,
                                      taut_error *error)
@@ -339,7 +339,8 @@ static taut_status read_cell_numbers(struct vtp_frame *piece, uint64_t first, ui
     return status;
 }
 
-// The pieces have as many cells as the whole (check_pieces): none is in two of them if none is missing.
+// The pieces have as many cells as the whole (check_pieces): none is in two of them if none is
+// missing.
 taut_status vtp_pieces_springs(struct vtp_frame *frame, float *strains, uint8_t *broken,
                                taut_error *error)
 {

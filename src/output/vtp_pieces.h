@@ -1,6 +1,6 @@
-// Reads frames that several ranks wrote, each its piece (vtp.h, "Pieces"), as one frame: the list of
-// pieces (.pvtp), and the values of all pieces in the order of the whole frame. vtp_reader.h uses this
-// for frames that are such lists. Pieces that do not make up a whole frame are an error.
+// Reads frames that several ranks wrote, each its piece (vtp.h, "Pieces"), as one frame: the list
+// of pieces (.pvtp), and the values of all pieces in the order of the whole frame. vtp_reader.h
+// uses this for frames that are such lists. Pieces that do not make up a whole frame are an error.
 #ifndef TAUT_OUTPUT_VTP_PIECES_H
 #define TAUT_OUTPUT_VTP_PIECES_H
 

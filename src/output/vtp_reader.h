@@ -38,7 +38,8 @@ struct vtp_frame {
     size_t piece_count;
 };
 
-// Opens a frame, also a list of pieces (.pvtp), and reads its header. Call vtp_frame_close after success.
+// Opens a frame, also a list of pieces (.pvtp), and reads its header. Call vtp_frame_close after
+// success.
 taut_status vtp_frame_open(const char *path, struct vtp_frame *frame, taut_error *error);
 
 // The same for a seekable stream, which then belongs to the frame (also after a failure).

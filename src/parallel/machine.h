@@ -34,8 +34,8 @@ int machine_default_threads(const struct machine *machine);
 // Results do not depend on the number of threads.
 int machine_threads_max(const struct machine *machine);
 
-// The smallest of `wanted`, machine_threads_max and OMP_THREAD_LIMIT; the machine is inspected only if `wanted` is
-// above the smallest such maximum.
+// The smallest of `wanted`, machine_threads_max and OMP_THREAD_LIMIT; the machine is inspected only
+// if `wanted` is above the smallest such maximum.
 taut_status machine_cap_threads(int wanted, int *threads, taut_error *error);
 
 // Binds workers on machines with several NUMA nodes: each to the node whose memory it touched

@@ -41,8 +41,8 @@ struct memory_left {
 // it.
 struct memory_left memory_left_to_this_process(void);
 
-// The same of what all processes on this machine, or in the same control group, share: without the limits
-// of one process, to which TAUT_MEMORY_LIMIT belongs.
+// The same of what all processes on this machine, or in the same control group, share: without the
+// limits of one process, to which TAUT_MEMORY_LIMIT belongs.
 struct memory_left memory_left_on_this_machine(void);
 
 // What RLIMIT_AS leaves. It counts all mapped addresses, thread stacks included, touched or not.

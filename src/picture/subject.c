@@ -235,8 +235,8 @@ static vec3 unit_of(vec3 v)
     return length > 0 ? vec3_scale(1 / length, v) : vec3_make(0, 1, 0);
 }
 
-// The normal of a corner: the mean of those of the faces around its node, or that of its own face at
-// a sharp edge.
+// The normal of a corner: the mean of those of the faces around its node, or that of its own face
+// at a sharp edge.
 static void fill_corner(const struct topology *topology, const uint32_t *face, int corner,
                         const vec3 *node_normals, struct subject_corner *to)
 {

@@ -23,8 +23,8 @@ struct subject_body {
     uint64_t grid[3]; // rope: {n, 1, 1}; cloth: {nu, nv, 1}; lattice: {nx, ny, nz}; else zeros
 };
 
-// A corner of a triangle of a mesh collider, relative to the mesh's own origin (collider_pose.h), as
-// the renderer draws it.
+// A corner of a triangle of a mesh collider, relative to the mesh's own origin (collider_pose.h),
+// as the renderer draws it.
 struct subject_corner {
     float position[3], normal[3];
 };
@@ -87,8 +87,8 @@ struct collider_pose subject_mesh_pose(const struct subject *subject, size_t mes
 void subject_mesh_box(const struct subject *subject, size_t mesh, const struct collider_pose *pose,
                       vec3 *low, vec3 *high);
 
-// What a frame of a picture may have besides: strains and broken flags of springs, if the subject has
-// any; and contacts.
+// What a frame of a picture may have besides: strains and broken flags of springs, if the subject
+// has any; and contacts.
 enum { SUBJECT_STRAINS = 1, SUBJECT_CONTACTS = 2 };
 
 // A frame of a subject (state/frame.h): the fields that pictures show, with arrays for volumes and

@@ -1,6 +1,6 @@
 // The values by which springs and nodes are coloured: strain or tension of each spring, and their
-// mean at each node, for faces; the curvature of faces at each node; and the scale from values to colours. Computed on the processor,
-// without OpenGL; the colours of the scale are in colours.h.
+// mean at each node, for faces; the curvature of faces at each node; and the scale from values to
+// colours. Computed on the processor, without OpenGL; the colours of the scale are in colours.h.
 #ifndef TAUT_PICTURE_VALUES_H
 #define TAUT_PICTURE_VALUES_H
 

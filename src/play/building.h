@@ -37,8 +37,8 @@ bool building_begin(struct building *building);
 
 bool building_is_done(struct building *building);
 
-// Confirms the build. `yes` false cancels it at any time before it is done, within a few tenths of a
-// second. May be called from any thread.
+// Confirms the build. `yes` false cancels it at any time before it is done, within a few tenths of
+// a second. May be called from any thread.
 void building_confirm(struct building *building, bool yes);
 
 // The present stage and the estimates. May be called from any thread.

@@ -227,8 +227,8 @@ size_t history_rows(struct history *history, struct player_row *rows, size_t mos
 }
 
 // Copying frames may take a thirtieth of the elapsed time, or a tenth with strains, since a body
-// may have many more springs than coordinates, and with contacts, which are found as in a step. Energies, whose evaluation costs about as much as a
-// step, may take a hundredth.
+// may have many more springs than coordinates, and with contacts, which are found as in a step.
+// Energies, whose evaluation costs about as much as a step, may take a hundredth.
 static const double FRAMES_INTERVAL = 30, STRAINS_INTERVAL = 10, ENERGIES_INTERVAL = 100;
 
 // ---- Publishing a frame

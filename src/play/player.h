@@ -34,8 +34,8 @@ void player_free(struct player *player);
 // there is a new one.
 bool player_refresh(struct player *player);
 // The newest frame: positions in single precision, with strains and broken flags if requested
-// (player_strains), and contacts (player_contacts); energies of the last evaluation if requested (player_energies); volumes; the
-// mouse spring.
+// (player_strains), and contacts (player_contacts); energies of the last evaluation if requested
+// (player_energies); volumes; the mouse spring.
 const struct frame *player_frame(const struct player *player);
 const struct subject *player_subject(const struct player *player);
 const taut_scene *player_scene(const struct player *player); // with all changes so far
@@ -133,13 +133,13 @@ void player_threads(struct player *player, int threads);
 void player_grab(struct player *player, uint64_t node, const double target[3]);
 void player_release(struct player *player);
 
-// Moves a sphere or mesh collider: the centre of a sphere, or the `translate` of a mesh, becomes `place`
-// (m). A sphere is at rest while it is dragged, and then continues with its velocity in the scene; a
-// mesh keeps the motion that it has there. The change becomes part of the scene, so a reset and a
-// saved scene keep it: `center`, which is for time 0, becomes the place minus velocity times time, so
-// that the sphere's path passes through it. While the scene runs, a collider moves there in the time
-// that the mouse took; while it is paused, a mesh that would cross a body there stays where it is,
-// and the status says so.
+// Moves a sphere or mesh collider: the centre of a sphere, or the `translate` of a mesh, becomes
+// `place` (m). A sphere is at rest while it is dragged, and then continues with its velocity in the
+// scene; a mesh keeps the motion that it has there. The change becomes part of the scene, so a
+// reset and a saved scene keep it: `center`, which is for time 0, becomes the place minus velocity
+// times time, so that the sphere's path passes through it. While the scene runs, a collider moves
+// there in the time that the mouse took; while it is paused, a mesh that would cross a body there
+// stays where it is, and the status says so.
 void player_move_collider(struct player *player, size_t collider, const double place[3], bool held);
 // The radius (m) of a sphere collider, likewise; unlike player_set it needs no other solver.
 void player_scale_sphere(struct player *player, size_t collider, double radius);
@@ -152,8 +152,8 @@ void player_cut(struct player *player, const uint32_t *springs, size_t spring_co
 
 size_t player_history_count(struct player *player);
 double player_history_time(struct player *player, size_t index); // s; 0 is the oldest
-// A past frame, without strains and contacts; NULL if it is no longer stored. It stays valid until the next
-// call.
+// A past frame, without strains and contacts; NULL if it is no longer stored. It stays valid until
+// the next call.
 const struct frame *player_history_frame(struct player *player, size_t index);
 
 // Writes the scene with all changes as YAML that `taut run` reads: the scene that a reset would

@@ -38,8 +38,8 @@ static bool is_mesh(const struct player *player, size_t collider)
     return player->simulation.setting->scene->colliders[collider].type == COLLIDER_MESH;
 }
 
-// Stops it where it is if a step that was longer than expected leaves it beside a target that it must not
-// be put to.
+// Stops it where it is if a step that was longer than expected leaves it beside a target that it
+// must not be put to.
 static void put_mesh(taut_solver *solver, size_t collider, const double target[3], bool arrives,
                      taut_error *error)
 {
@@ -538,8 +538,8 @@ static double drag_duration(const struct player *player, bool dragged)
     return dt * fmax(1, round(duration / dt)); // whole steps
 }
 
-// To `target`, where it is to be now, from where it is. A paused scene, in which time does not pass,
-// shows it there at once.
+// To `target`, where it is to be now, from where it is. A paused scene, in which time does not
+// pass, shows it there at once.
 static void drag_collider(struct player *player, size_t number, const double target[3],
                           const double velocity[3], bool held, taut_error *error)
 {

@@ -127,8 +127,8 @@ taut_status player_open_scene(struct player *player, const char *path,
 // Executes the queued requests, and those that waited for a build that is now complete.
 void player_act(struct player *player);
 
-// The steps until a collider that is dragged arrives, UINT64_MAX where none is on its way, and what is
-// to be done after steps: it arrives.
+// The steps until a collider that is dragged arrives, UINT64_MAX where none is on its way, and what
+// is to be done after steps: it arrives.
 uint64_t player_steps_to_arrival(const struct player *player);
 void player_arrive(struct player *player);
 

@@ -292,8 +292,8 @@ static int rank_of_item(const uint64_t *cuts, uint64_t item)
     return first;
 }
 
-// A rank sends at most one message, of the items before its first whole group, and receives those that
-// complete its last one.
+// A rank sends at most one message, of the items before its first whole group, and receives those
+// that complete its last one.
 void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t items)
 {
     const uint64_t first = cuts[group.number], end = cuts[group.number + 1];

@@ -84,15 +84,17 @@ void ranks_pass(void *data, size_t bytes, int from, int to);
 // Copies a text of rank `from` to rank 0, at most `size` - 1 characters and a NUL.
 void ranks_forward(int from, char *text, size_t size);
 
-// Every rank gives a code, 0 for success. The lowest rank with another one, whose code this becomes on all;
-// the number of ranks if there is none.
+// Every rank gives a code, 0 for success. The lowest rank with another one, whose code this becomes
+// on all; the number of ranks if there is none.
 int ranks_first_failed(uint64_t *code);
 
-// The first failure of any rank, on all of them; rank 0 gets its message. `error`: of this rank, not NULL.
+// The first failure of any rank, on all of them; rank 0 gets its message. `error`: of this rank,
+// not NULL.
 taut_status ranks_agree(taut_status status, taut_error *error);
 
-// On rank 0, what `rank`, another one, has kept instead of printing it (ranks_silence): without this prefix
-// and without the ends of lines after it. It may lie in `text`, of `size` bytes on all ranks.
+// On rank 0, what `rank`, another one, has kept instead of printing it (ranks_silence): without
+// this prefix and without the ends of lines after it. It may lie in `text`, of `size` bytes on all
+// ranks.
 const char *ranks_message_of(int rank, const char *prefix, char *text, size_t size);
 
 // ---- Messages between neighbours
@@ -110,15 +112,15 @@ struct ranks_messages;
 enum ranks_placed { RANKS_BUFFERED = 0, RANKS_PLACED_INCOMING = 1, RANKS_PLACED_OUTGOING = 2 };
 
 // `sent` and `received`: bytes to and from each rank, 0 for none; the other side gives the same
-// numbers. `tag`: distinguishes sets of messages that may be under way together. `placed`: a mask of
-// enum ranks_placed. NULL without memory. Not collective.
+// numbers. `tag`: distinguishes sets of messages that may be under way together. `placed`: a mask
+// of enum ranks_placed. NULL without memory. Not collective.
 struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag,
                                            unsigned placed);
 void ranks_messages_free(struct ranks_messages *messages);
 
-// The pieces of a message without a buffer, one after another: in the following rounds it is read from
-// there, or written there. What is read may not change, and what is written not be read, until a round
-// has ended. `placed`: one of both kinds.
+// The pieces of a message without a buffer, one after another: in the following rounds it is read
+// from there, or written there. What is read may not change, and what is written not be read, until
+// a round has ended. `placed`: one of both kinds.
 struct ranks_piece {
     void *at;
     size_t bytes;

@@ -43,9 +43,9 @@ static inline double motion_drive_speed(const struct motion *motion)
     return fastest;
 }
 
-// A kind of elements of a body, with the energy k/2 |c|^2 of a sum c of positions with fixed weights
-// (bending, twist), or k/2 (M - M0)^2 of an area or a volume M. Its damping is proportional to its
-// stiffness: the force of a velocity is `time` |k| times that of the same displacement.
+// A kind of elements of a body, with the energy k/2 |c|^2 of a sum c of positions with fixed
+// weights (bending, twist), or k/2 (M - M0)^2 of an area or a volume M. Its damping is proportional
+// to its stiffness: the force of a velocity is `time` |k| times that of the same displacement.
 struct element_constants {
     double stiffness; // k: N/m of bending and twist, N/m3 of areas, N/m5 of volumes; 0: none
     double time;      // s, >= 0
@@ -62,7 +62,8 @@ struct element_membrane {
     double damping_time;  // s, damping over stiffness; 0: see damping_ratio
 };
 
-// The elements of a body on a grid, or of triangles (elements/elements.h has their nodes and signs).
+// The elements of a body on a grid, or of triangles (elements/elements.h has their nodes and
+// signs).
 struct body_elements {
     bool present;
     struct element_constants bend[2]; // of three nodes along x, along y
@@ -75,8 +76,9 @@ struct body_elements {
 // Those of a body of the scene, as the reader has checked it.
 struct body_elements body_elements_of(const struct scene_body *given);
 
-// The material of springs of a kind on one side of a body whose springs on the boundary have smaller
-// constants than those inside; that of springs on an edge, where two sides meet, follows it.
+// The material of springs of a kind on one side of a body whose springs on the boundary have
+// smaller constants than those inside; that of springs on an edge, where two sides meet, follows
+// it.
 size_t body_boundary_material(const struct scene_body *given, size_t kind);
 
 static inline bool elements_are_membrane(const struct body_elements *elements)
@@ -138,9 +140,9 @@ struct body {
     uint32_t *node_order;     // builder numbers of the nodes if topology/ renumbered them
     uint32_t *spring_order;   // the same for its springs
     uint64_t unused_vertices; // of a mesh file, dropped
-    bool
-        has_no_nodes; // what it had of nodes has been freed (body_release_nodes); as built they were in the box
-    vec3 least, most; // m
+    bool has_no_nodes; // what it had of nodes has been freed (body_release_nodes); as built they
+                       // were in the box
+    vec3 least, most;  // m
 };
 
 // The mesh of a collider. Points are relative to its own origin (collider_pose.h).
@@ -256,18 +258,18 @@ bool body_select_node(const struct body *body, const struct selector *selector, 
 // decide how a state continues: all but names, output and duration.
 uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies);
 
-// A fingerprint of what the digest leaves out and a run begins with: velocities, the initial state, which
-// must not have been applied yet, and what contact does with surfaces that cross.
+// A fingerprint of what the digest leaves out and a run begins with: velocities, the initial state,
+// which must not have been applied yet, and what contact does with surfaces that cross.
 uint64_t bodies_start_digest(const taut_scene *scene, const struct bodies *bodies);
 
 void bodies_free(struct bodies *bodies);
 
-// Frees the lists of springs and faces of a body, and the orders of its nodes and springs: all that only the
-// topology is made of. Returns how many bytes these were.
+// Frees the lists of springs and faces of a body, and the orders of its nodes and springs: all that
+// only the topology is made of. Returns how many bytes these were.
 uint64_t body_release_lists(struct body *body);
 
-// Frees positions, velocities and masses of the nodes of a body, of which only the state is made, where another
-// process has these nodes. Returns how many bytes these were.
+// Frees positions, velocities and masses of the nodes of a body, of which only the state is made,
+// where another process has these nodes. Returns how many bytes these were.
 uint64_t body_release_nodes(struct body *body);
 
 #endif

@@ -89,8 +89,8 @@ static double steady_speed(const struct scene_collider_motion *motion, const dou
     return vec3_length(motion->velocity) + RADIANS * fastest;
 }
 
-// Up to a keyframe from the one before it. Each angle turns points about an axis that the angles after it
-// turn, at a distance that only the angles before it change.
+// Up to a keyframe from the one before it. Each angle turns points about an axis that the angles
+// after it turn, at a distance that only the angles before it change.
 static double speed_up_to(const struct scene_keyframe *frame, const double *points, uint64_t count)
 {
     const struct scene_keyframe *before = frame - 1;

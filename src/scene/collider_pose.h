@@ -40,8 +40,8 @@ struct collider_speeds {
     double *keyframes; // up to each from the one before it; 0 for the first
 };
 
-// Sets them for `count` points of 3 coordinates (m, relative to its own origin). They are exact where the
-// mesh only moves along, or turns about one axis. Room for all keyframes is given.
+// Sets them for `count` points of 3 coordinates (m, relative to its own origin). They are exact
+// where the mesh only moves along, or turns about one axis. Room for all keyframes is given.
 void collider_find_speeds(const struct scene_collider *collider, const double *points,
                           uint64_t count, struct collider_speeds *speeds);
 
@@ -49,8 +49,8 @@ void collider_find_speeds(const struct scene_collider *collider, const double *p
 double collider_fastest_by(const struct scene_collider *collider,
                            const struct collider_speeds *speeds, double time);
 
-// The longest step, s, that from `time` on moves no point by more than `way` (m); INFINITY if they stand
-// still. It may be so short that it ends where a faster motion begins.
+// The longest step, s, that from `time` on moves no point by more than `way` (m); INFINITY if they
+// stand still. It may be so short that it ends where a faster motion begins.
 double collider_longest_step(const struct scene_collider *collider,
                              const struct collider_speeds *speeds, double time, double way);
 

@@ -295,8 +295,8 @@ uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)
     return hash_end(&hash);
 }
 
-// Velocities that drives give are part of the digest: of a list that only they need nothing is read here,
-// where it may take no memory (set_velocities of build.c).
+// Velocities that drives give are part of the digest: of a list that only they need nothing is read
+// here, where it may take no memory (set_velocities of build.c).
 static void add_start(struct hash *hash, const struct body *body)
 {
     const bool own =

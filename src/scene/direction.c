@@ -54,7 +54,8 @@ uint32_t direction_material(const struct direction *direction, uint64_t index, u
     if (direction->dz == 0)
         sides += is_on_side(row / count[1], count[2]);
 
-    // Along the row, the first and the last spring are on sides, unless the direction leads along x.
+    // Along the row, the first and the last spring are on sides, unless the direction leads along
+    // x.
     if (direction->dx == 0) {
         sides += is_on_side(i, count[0]);
         if (i == 0)

@@ -31,7 +31,8 @@ struct direction {
 // constants.
 enum { BOUNDARY_MATERIALS = 2 };
 
-// The share of a spring or node on so many sides of the box in the constants and mass of one inside.
+// The share of a spring or node on so many sides of the box in the constants and mass of one
+// inside.
 static inline double boundary_share(int sides)
 {
     return 1.0 / (double)(1 << sides);

@@ -4,11 +4,11 @@
 // ---- Fabrics
 //
 // H. Wang, J. F. O'Brien and R. Ramamoorthi measured ten fabrics and published their constants as
-// files. A file has the density; C11, C12, C22 and C66 at six strains, of which the first row, at no
-// strain, is used here; and the bending stiffness in three directions at five curvatures, of which
-// the first number is used here, for both directions. Their first direction is along u. Not here:
-// navy-sparkle-sweat, whose C11 C22 < C12^2 stores negative energy, and tango-red-jet-set, whose
-// C12 > C11 needs springs of negative stiffness.
+// files. A file has the density; C11, C12, C22 and C66 at six strains, of which the first row, at
+// no strain, is used here; and the bending stiffness in three directions at five curvatures, of
+// which the first number is used here, for both directions. Their first direction is along u. Not
+// here: navy-sparkle-sweat, whose C11 C22 < C12^2 stores negative energy, and tango-red-jet-set,
+// whose C12 > C11 needs springs of negative stiffness.
 static const char wang_2011[] =
     "H. Wang, J. F. O'Brien, R. Ramamoorthi: Data-Driven Elastic Models for Cloth: Modeling and "
     "Measurement, ACM Transactions on Graphics 30(4), 71 (2011)";

@@ -4,9 +4,9 @@
 // cloth along u (structural), along v (weft) and along both diagonals (shear), a rope between
 // neighbours (chain). A cell of a lattice contributes k/4 to each of its 12 edges, k/2 to each of
 // its 12 face diagonals, and an eighth of its mass to each of its corners; a cell of a cloth k/2 to
-// each of its 4 edges, k to its diagonals and a fourth of its mass to each of its corners. So springs
-// and nodes on the boundary, which belong to fewer cells, have smaller constants and masses; with
-// equal ones a bar of 2, 4, 8 cells would be 75, 35, 17 % too stiff.
+// each of its 4 edges, k to its diagonals and a fourth of its mass to each of its corners. So
+// springs and nodes on the boundary, which belong to fewer cells, have smaller constants and
+// masses; with equal ones a bar of 2, 4, 8 cells would be 75, 35, 17 % too stiff.
 #include "scene/moduli.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@
 
 static const double POISSON_TOLERANCE = 1e-6;
 
-// A sheet whose C12 is C66 but for this fraction of it needs no element for the area, which costs as
-// much as a spring more: '1/3' written with six digits is meant as it is.
+// A sheet whose C12 is C66 but for this fraction of it needs no element for the area, which costs
+// as much as a spring more: '1/3' written with six digits is meant as it is.
 static const double AREA_TOLERANCE = 1e-5;
 
 static const double PI = 3.14159265358979323846;
@@ -26,7 +26,8 @@ static const double PI = 3.14159265358979323846;
 // ---- Lattices
 //
 // Springs k along edges and face diagonals have C11 = 3 k/a and C12 = C44 = k/a; a volume element
-// adds its constant to C11 and C12. With mu = k/a and lambda = k/a + volume the lattice is isotropic.
+// adds its constant to C11 and C12. With mu = k/a and lambda = k/a + volume the lattice is
+// isotropic.
 
 double lattice_stiffness(double young, double poisson, double spacing)
 {
@@ -271,8 +272,8 @@ static bool check_definite(const struct setting *it, const struct sheet_moduli *
                        moduli->c12, moduli->c11, moduli->c22);
 }
 
-// Numbers of cells along u and v, at least as many as there are, of which the springs can have these
-// moduli.
+// Numbers of cells along u and v, at least as many as there are, of which the springs can have
+// these moduli.
 static void find_cells(const struct scene_cloth *cloth, const struct sheet_moduli *moduli,
                        double *cells_u, double *cells_v)
 {
@@ -369,8 +370,8 @@ static bool set_membrane(const struct setting *it)
            fits_precision(it, "an areal density", sheet.areal_density, "kg/m2");
 }
 
-// An element of negative stiffness goes on pushing where springs have yielded: the body stretches by
-// itself.
+// An element of negative stiffness goes on pushing where springs have yielded: the body stretches
+// by itself.
 static bool check_yielding(const struct setting *it)
 {
     const struct scene_elements *elements = &it->body->elements;

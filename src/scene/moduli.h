@@ -9,8 +9,8 @@
 // cell of a lattice or cloth, or a rope between two nodes. Of a membrane the mass per area, kg/m2.
 double body_cell_mass(const struct scene_body *body);
 
-// What the network of a body cannot represent, as a sentence without a full stop, and the key of the
-// body or of its material that it is about; "": the material as a whole.
+// What the network of a body cannot represent, as a sentence without a full stop, and the key of
+// the body or of its material that it is about; "": the material as a whole.
 struct moduli_problem {
     const char *key;
     char reason[320];
@@ -20,8 +20,8 @@ struct moduli_problem {
 typedef const enum precision *moduli_precision;
 
 // Sets the mass of a body and the constants of its springs inside and of its elements, from
-// `fabric` or else `elastic`, its shape and its damping. False, with the problem, if these cannot be
-// represented; the body is then partly set.
+// `fabric` or else `elastic`, its shape and its damping. False, with the problem, if these cannot
+// be represented; the body is then partly set.
 bool body_set_constants(struct scene_body *body, bool of_fabric, moduli_precision precision,
                         struct moduli_problem *problem);
 
@@ -47,8 +47,8 @@ struct solid_moduli lattice_moduli(double stiffness, double volume, double spaci
 
 // ---- Sheets: springs along u, along v and along the diagonals of rectangular cells
 
-// Resultants per width of a sheet over strains, N/m (struct scene_fabric), bending stiffnesses, N m,
-// and mass per area, kg/m2.
+// Resultants per width of a sheet over strains, N/m (struct scene_fabric), bending stiffnesses, N
+// m, and mass per area, kg/m2.
 struct sheet_moduli {
     double c11, c22, c12, c66;
     double bending_u, bending_v, twist;

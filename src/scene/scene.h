@@ -94,8 +94,9 @@ struct material {
     double yield_at;    // elastic strain beyond which it yields; INFINITY: never
 };
 
-// The key of a limit of this material, `break_at` or `yield_at`, that would be exceeded at once where the
-// rest length is 0, since limits are relative to it; NULL: none. The message has the key twice.
+// The key of a limit of this material, `break_at` or `yield_at`, that would be exceeded at once
+// where the rest length is 0, since limits are relative to it; NULL: none. The message has the key
+// twice.
 const char *material_limit_of_nothing(const struct material *material, double rest_length);
 #define MATERIAL_LIMIT_MESSAGE                                                                     \
     "'%s' is relative to the rest length: with 'rest_length: 0' it is exceeded at once; leave "    \
@@ -370,7 +371,8 @@ enum collider_type { COLLIDER_PLANE, COLLIDER_SPHERE, COLLIDER_ROOM, COLLIDER_ME
 // Meshes have the last: with it colliders act as surfaces of bodies do (contact/surface_contact.h).
 enum collider_response { RESPONSE_PENALTY, RESPONSE_PROJECT, RESPONSE_CONTACT };
 
-// Where a mesh collider has moved at a time, relative to where it was placed (scene/collider_pose.h).
+// Where a mesh collider has moved at a time, relative to where it was placed
+// (scene/collider_pose.h).
 struct scene_keyframe {
     double time;   // s
     vec3 position; // m
@@ -440,15 +442,15 @@ struct scene_contact {
 };
 
 // The friction between the surfaces of two bodies, or of one with itself: that of the pair; else a
-// body's own, of two bodies with their own the geometric mean; else the scene's. Mesh colliders have
-// the numbers after the bodies, in their order.
+// body's own, of two bodies with their own the geometric mean; else the scene's. Mesh colliders
+// have the numbers after the bodies, in their order.
 struct scene_friction scene_friction_between(const taut_scene *scene, size_t a, size_t b);
 
 // Whether any two surfaces have friction.
 bool scene_has_surface_friction(const taut_scene *scene);
 
-// The slots of the memory of friction that each node has for a collider, of which it touches at most
-// that many surfaces at once: of the walls of a room, one of each pair.
+// The slots of the memory of friction that each node has for a collider, of which it touches at
+// most that many surfaces at once: of the walls of a room, one of each pair.
 static inline size_t collider_friction_slots(const struct scene_collider *collider)
 {
     return !collider->coulomb.present ? 0 : collider->type == COLLIDER_ROOM ? 3 : 1;
@@ -544,7 +546,8 @@ const char *integrator_name(enum integrator integrator);
 // Whether its steps solve a system of equations. Implicit integrators are stable at every dt.
 bool integrator_is_implicit(enum integrator integrator);
 
-// Whether velocities at the end of a step belong to the middle of it (Verlet's: before they are completed).
+// Whether velocities at the end of a step belong to the middle of it (Verlet's: before they are
+// completed).
 bool integrator_velocities_lag(enum integrator integrator);
 
 // "single", ...
@@ -559,8 +562,8 @@ const char *precision_lacks(enum precision precision, double number, bool size);
 // The wind at a time (s), gusts included, m/s; 0 if there is none.
 vec3 scene_wind_at(const struct scene_wind *wind, double time);
 
-// The thickness of contact, m: a body's own, or that of the scene, which colliders have too; these come
-// after the bodies.
+// The thickness of contact, m: a body's own, or that of the scene, which colliders have too; these
+// come after the bodies.
 double scene_thickness(const taut_scene *scene, size_t body);
 
 // Adds an error at a position of the scene file, with its source line; for builders.

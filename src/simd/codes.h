@@ -1,6 +1,6 @@
 // Numbers below 64 in the lanes of a register, which select from short tables, and lists of 16-bit
-// codes made of such numbers; for kernels that compare all parts of two blocks. In the vocabulary of
-// wide.h.
+// codes made of such numbers; for kernels that compare all parts of two blocks. In the vocabulary
+// of wide.h.
 //
 //   wide_index                     a number in every lane
 //   wide_index_bytes(p)            WIDE_LANES bytes; up to 16 are read
@@ -11,7 +11,8 @@
 //   point_table_make(&points, x)   a table of 32 points, of rows of their coordinates by axis
 //   wide_point_lookup(&points, i, &x, &y, &z)   point number i of the table
 //   bytes_equal(p, count, byte)    bits of the bytes that are equal to it; count is 32 or 64
-//   wide_pack(to, a, bits)         the lanes l of `a` for every bit l that is set, in order; returns
+//   wide_pack(to, a, bits)         the lanes l of `a` for every bit l that is set, in order;
+//   returns
 //                                  the end. WIDE_LANES more may be written.
 //   reals_pack(to, from, bits, count)   the reals from[l] for every bit l < count that is set, in
 //                                  order, of whole registers; WIDE_LANES more may be written
@@ -238,8 +239,8 @@ WIDE_INLINE byte_table byte_table_make(const uint8_t *p, int count)
     return table;
 }
 
-// Looks up the lowest four bits in each sixteenth of the table, and selects by the others, which become the
-// highest bit of their byte.
+// Looks up the lowest four bits in each sixteenth of the table, and selects by the others, which
+// become the highest bit of their byte.
 WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
 {
     const __m128i bit_4 = _mm_slli_epi16(i, 3);

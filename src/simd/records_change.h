@@ -1,5 +1,6 @@
-// Adding to records, subtracting from them and writing them: registers of components are transposed back
-// into records of 4 reals, each of which is then loaded, changed and stored as a whole. Part of wide.h.
+// Adding to records, subtracting from them and writing them: registers of components are transposed
+// back into records of 4 reals, each of which is then loaded, changed and stored as a whole. Part
+// of wide.h.
 #ifndef TAUT_SIMD_RECORDS_CHANGE_H
 #define TAUT_SIMD_RECORDS_CHANGE_H
 

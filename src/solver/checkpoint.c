@@ -210,7 +210,8 @@ static void visit_springs(struct system *system, struct checkpoint *checkpoint,
                                           view.built});
 }
 
-// What a checkpoint has of a rest length: 0 of a spring that has not yielded, -1 of one that has yielded to 0.
+// What a checkpoint has of a rest length: 0 of a spring that has not yielded, -1 of one that has
+// yielded to 0.
 static real stored_rest(real rest, real built)
 {
     return rest == built ? 0 : rest == 0 ? -1 : rest;
@@ -475,7 +476,8 @@ static void save_touching(const struct system *system, struct checkpoint *checkp
     }
 }
 
-// Of several ranks that hold only their parts each computes the contacts of some nodes, here by internal number.
+// Of several ranks that hold only their parts each computes the contacts of some nodes, here by
+// internal number.
 static bool is_touched(const struct system *system, uint64_t node)
 {
     if (!REAL_NAME(exchange_has_part)(system))
@@ -673,8 +675,8 @@ static void gather_contacts(const struct system *system, unsigned field, uint64_
     }
 }
 
-// Iterates over those of a body's springs on no grid that have the builder's numbers [first, first + count): its
-// lists may have another order.
+// Iterates over those of a body's springs on no grid that have the builder's numbers [first, first
+// + count): its lists may have another order.
 struct listed_walk {
     const struct system *system;
     const struct topology_body *body;
@@ -746,7 +748,8 @@ static void scatter_listed(const struct system *system, unsigned field, uint64_t
             s->rest_length[it.index] = rest_of_stored(lengths[it.at], it.built);
 }
 
-// Springs of one body: which are broken, or the rest lengths of those that have yielded, and else 0.
+// Springs of one body: which are broken, or the rest lengths of those that have yielded, and else
+// 0.
 static void gather_springs(const struct system *system, unsigned field, uint64_t first,
                            uint64_t count, void *to)
 {
@@ -835,8 +838,9 @@ static void scatter_sums(struct system *system, unsigned field, const double *fr
     }
 }
 
-// How many of springs [first, end), from the first on, are alike: this rank evaluates them, and has their
-// states from `index` on, or does not; or they are on no grid, and every rank has their states.
+// How many of springs [first, end), from the first on, are alike: this rank evaluates them, and has
+// their states from `index` on, or does not; or they are on no grid, and every rank has their
+// states.
 struct known_springs {
     uint64_t count, index;
     bool known, listed;

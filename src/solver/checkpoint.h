@@ -24,31 +24,32 @@ struct exchange;
 #define SAVED_vec3    vec3
 
 // X(type, name, length, condition): what no array of the state has.
-#define CHECKPOINT_ARRAYS(X)                                                                        \
-    /* the forces at the present positions and velocities, where those of the last step are kept: \
-     * the next solver compares them with its own */ \
-    X(double, forces_compared, triples, keeps.forces && checkpoint->compares)                       \
-    /* where the next linear system starts from (implicit integrators) */                           \
-    X(double, correction, triples, keeps.correction)                                                \
-    /* of the bound that dt: auto follows (stability/spectral_bound.h) */                           \
-    X(double, bound_weights, nodes, checkpoint->weights && !checkpoint->gathers)                    \
-    /* m, of springs that can yield */                                                              \
-    X(double, rest_built, springs, topology->any_yields && checkpoint->compares)                    \
-    /* nodes of each body, for readers that have no scene */                                        \
-    X(uint64_t, body_nodes, bodies, true)                                                           \
-    /* kinematic targets: nodes, positions (m) and velocities (m/s) */                              \
-    X(uint64_t, target_nodes, targets, true)                                                        \
-    X(vec3, target_positions, targets, true)                                                        \
-    X(vec3, target_velocities, targets, true)                                                       \
-    /* J, what springs that broke or yielded lost, chunk by chunk of the plan's */                  \
+#define CHECKPOINT_ARRAYS(X)                                                                       \
+    /* the forces at the present positions and velocities, where those of the last step are kept:  \
+     * the next solver compares them with its own */                                               \
+    X(double, forces_compared, triples, keeps.forces && checkpoint->compares)                      \
+    /* where the next linear system starts from (implicit integrators) */                          \
+    X(double, correction, triples, keeps.correction)                                               \
+    /* of the bound that dt: auto follows (stability/spectral_bound.h) */                          \
+    X(double, bound_weights, nodes, checkpoint->weights && !checkpoint->gathers)                   \
+    /* m, of springs that can yield */                                                             \
+    X(double, rest_built, springs, topology->any_yields && checkpoint->compares)                   \
+    /* nodes of each body, for readers that have no scene */                                       \
+    X(uint64_t, body_nodes, bodies, true)                                                          \
+    /* kinematic targets: nodes, positions (m) and velocities (m/s) */                             \
+    X(uint64_t, target_nodes, targets, true)                                                       \
+    X(vec3, target_positions, targets, true)                                                       \
+    X(vec3, target_velocities, targets, true)                                                      \
+    /* J, what springs that broke or yielded lost, chunk by chunk of the plan's */                 \
     X(double, fragile_losses, loss_chunks, true)
 
-// The arrays of a checkpoint that may have numbers of every node: those of STATE_ARRAYS whose length
-// is `nodes`, and these. They are by far the largest. A checkpoint that is only written (`gathers`)
-// does not have them: they are read from the state, piece by piece; and one that is read where all of it
-// is restored as it is (`exact`) puts them there in the same way. What nodes remember of contacts, collider
-// by collider, is such a field when it is written; when it is read it waits in an array until contacts have
-// been found, and of several ranks that hold only their parts each reads what it needs. Where they do
+// The arrays of a checkpoint that may have numbers of every node: those of STATE_ARRAYS whose
+// length is `nodes`, and these. They are by far the largest. A checkpoint that is only written
+// (`gathers`) does not have them: they are read from the state, piece by piece; and one that is
+// read where all of it is restored as it is (`exact`) puts them there in the same way. What nodes
+// remember of contacts, collider by collider, is such a field when it is written; when it is read
+// it waits in an array until contacts have been found, and of several ranks that hold only their
+// parts each reads what it needs. Where they do
 // (`in_parts`), arrays with numbers of every spring are fields, too.
 enum checkpoint_field {
     CHECKPOINT_positions, // 3 numbers a node
@@ -160,8 +161,8 @@ struct checkpoint {
 #undef DECLARE
 };
 
-// For a solver of that topology, plan and integrator, with ->compares, ->exact, ->gathers and ->weights
-// set; false without memory. checkpoint_free takes what there is.
+// For a solver of that topology, plan and integrator, with ->compares, ->exact, ->gathers and
+// ->weights set; false without memory. checkpoint_free takes what there is.
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
                      const struct plan *plan, enum precision precision, enum integrator integrator,
                      uint64_t springs);
@@ -174,19 +175,21 @@ void checkpoint_free(struct checkpoint *checkpoint);
 void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                                 const struct worker *worker);
 
-// Numbers of `count` nodes, from `first` on in the builders' order, as wide as a checkpoint's stream
-// has them. Any worker. Of contacts: of the nodes of all colliders (slots), one after another. Of springs
-// where ranks hold only their parts: of one grid, which this rank counts.
+// Numbers of `count` nodes, from `first` on in the builders' order, as wide as a checkpoint's
+// stream has them. Any worker. Of contacts: of the nodes of all colliders (slots), one after
+// another. Of springs where ranks hold only their parts: of one grid, which this rank counts.
 void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                                   uint64_t count, void *to);
 
-// Of springs of a body on no grid that is divided: those that this rank counts, and nothing for others.
+// Of springs of a body on no grid that is divided: those that this rank counts, and nothing for
+// others.
 void REAL_NAME(checkpoint_gather_counted)(const struct system *system,
                                           const struct exchange *exchange, unsigned field,
                                           uint64_t first, uint64_t count, void *to);
 
-// The inverse, of finite numbers, with those of the nodes in `own` alone. By one worker. Of springs those that
-// this rank evaluates, while ranks exchange; checkpoint_wants_springs: whether there are any.
+// The inverse, of finite numbers, with those of the nodes in `own` alone. By one worker. Of springs
+// those that this rank evaluates, while ranks exchange; checkpoint_wants_springs: whether there are
+// any.
 void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                    uint64_t first, uint64_t count, const void *from);
 bool REAL_NAME(checkpoint_wants_springs)(const struct system *system, uint64_t first,

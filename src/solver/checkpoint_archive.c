@@ -1,7 +1,8 @@
 // A checkpoint (checkpoint.h) as a stream of named arrays (base/archive.h), and a solver that
 // continues from one. One function, visit_items, lists what is written, and so what is wanted of a
-// stream: the arrays by STATE_ARRAYS and CHECKPOINT_ARRAYS, and the records member by member. Before
-// them come the constants that setters change (SET_CONSTANTS), since a solver is made with them.
+// stream: the arrays by STATE_ARRAYS and CHECKPOINT_ARRAYS, and the records member by member.
+// Before them come the constants that setters change (SET_CONSTANTS), since a solver is made with
+// them.
 #include "solver/private.h"
 
 #include <inttypes.h>
@@ -427,7 +428,8 @@ void solver_copy_free(struct solver_copy *copy)
 // ---- Writing
 //
 // On one thread: gathering, checksums and the system's copy of the bytes are together as fast as a
-// fast disk, and several threads, which wait for each other, were slower wherever anything else ran.
+// fast disk, and several threads, which wait for each other, were slower wherever anything else
+// ran.
 
 struct writing {
     struct archive_writer writer;
@@ -646,8 +648,8 @@ static struct item *find_item(struct reading *it, const char *name)
     return NULL;
 }
 
-// Where nodes [first, last] are in the file; of bodies that are renumbered all nodes, as the file has them in
-// another order.
+// Where nodes [first, last] are in the file; of bodies that are renumbered all nodes, as the file
+// has them in another order.
 static struct range nodes_in_file(const struct topology *topology, uint64_t first, uint64_t last)
 {
     const struct topology_body *from = &topology->bodies[topology_body_of_node(topology, first)];
@@ -665,7 +667,8 @@ static struct range nodes_of_contacts(const struct reading *it)
                          min_u64(it->own.end + SUM_CHUNK, topology->node_count) - 1);
 }
 
-// Whether any of `count` numbers from `first` on, of the nodes of one collider after another, is of these.
+// Whether any of `count` numbers from `first` on, of the nodes of one collider after another, is of
+// these.
 static bool has_own_contacts(const struct reading *it, uint64_t first, uint64_t count)
 {
     const uint64_t nodes = it->solver->topology->node_count;
@@ -681,8 +684,9 @@ static bool has_own_contacts(const struct reading *it, uint64_t first, uint64_t 
     return false;
 }
 
-// Of several ranks that hold only their parts: numbers of nodes or springs of others alone. Rank 0 has
-// checked the whole stream before any rank reads it. Where a chunk cannot be, read_chunk says so.
+// Of several ranks that hold only their parts: numbers of nodes or springs of others alone. Rank 0
+// has checked the whole stream before any rank reads it. Where a chunk cannot be, read_chunk says
+// so.
 static bool is_of_others(void *context, const struct archive_chunk *chunk)
 {
     struct reading *it = context;
@@ -889,8 +893,8 @@ static taut_status check_budget(const taut_solver *solver, const struct checkpoi
                 path);
 }
 
-// The weights of the bound that dt: auto follows: those of the run, or found here where the checkpoint
-// has none, as one written with a kernel that puts all springs in rows.
+// The weights of the bound that dt: auto follows: those of the run, or found here where the
+// checkpoint has none, as one written with a kernel that puts all springs in rows.
 static taut_status continue_bound(taut_solver *solver, const struct checkpoint *checkpoint,
                                   taut_error *error)
 {

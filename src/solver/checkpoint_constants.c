@@ -1,4 +1,5 @@
-// The list of constants that setters change, with what each of them may be (checkpoint_constants.h).
+// The list of constants that setters change, with what each of them may be
+// (checkpoint_constants.h).
 #include "solver/checkpoint_constants.h"
 
 #include "base/memory.h"

@@ -1,7 +1,7 @@
-// The constants of a checkpoint (checkpoint.h). A setter of taut.h writes its value into the topology, from
-// which everything else is derived (set.c). So a checkpoint has these values, as they are, and a solver that
-// continues from one is made with them: after the plan, which is that of the scene as built, and before
-// anything is derived from them.
+// The constants of a checkpoint (checkpoint.h). A setter of taut.h writes its value into the
+// topology, from which everything else is derived (set.c). So a checkpoint has these values, as
+// they are, and a solver that continues from one is made with them: after the plan, which is that
+// of the scene as built, and before anything is derived from them.
 #ifndef TAUT_SOLVER_CHECKPOINT_CONSTANTS_H
 #define TAUT_SOLVER_CHECKPOINT_CONSTANTS_H
 
@@ -20,8 +20,8 @@ struct saved_constants {
 
 const char *saved_constants_name(unsigned constant);
 
-// Zeros, without rest lengths of listed springs, which add_listed adds; take: those of a topology. False without
-// memory; free takes what there is.
+// Zeros, without rest lengths of listed springs, which add_listed adds; take: those of a topology.
+// False without memory; free takes what there is.
 bool saved_constants_make(const struct topology *topology, struct saved_constants *constants);
 bool saved_constants_add_listed(struct saved_constants *constants);
 bool saved_constants_take(struct topology *topology, struct saved_constants *constants);

@@ -1,11 +1,11 @@
-// The fields of a checkpoint (checkpoint.h) of ranks that hold only their parts. Each makes the chunks that
-// begin at its nodes, with what these remember of contacts, or with springs that it counts, and puts them
-// where one process would have written them; rank 0, which writes everything else (checkpoint_archive.c),
-// says which field is next, and where it begins.
+// The fields of a checkpoint (checkpoint.h) of ranks that hold only their parts. Each makes the
+// chunks that begin at its nodes, with what these remember of contacts, or with springs that it
+// counts, and puts them where one process would have written them; rank 0, which writes everything
+// else (checkpoint_archive.c), says which field is next, and where it begins.
 //
-// A chunk is stored as it is or compressed, so where the next one begins is known only when all before it
-// have been tried: each rank first finds the sizes of its chunks, which takes little where zstd gives up, and
-// then writes them. So no rank keeps more than a chunk.
+// A chunk is stored as it is or compressed, so where the next one begins is known only when all
+// before it have been tried: each rank first finds the sizes of its chunks, which takes little
+// where zstd gives up, and then writes them. So no rank keeps more than a chunk.
 #include "solver/checkpoint_parts.h"
 
 #include <stdlib.h>
@@ -93,9 +93,9 @@ static struct chunks chunks_of(const struct checkpoint_part *it,
                            it->solver->topology->node_count};
 }
 
-// Nodes after its own that the last chunk of this rank has come from the ranks after it; those before its
-// first chunk go to the rank that has the chunk. A rank may have to wait for all after it, each with one small
-// message.
+// Nodes after its own that the last chunk of this rank has come from the ranks after it; those
+// before its first chunk go to the rank that has the chunk. A rank may have to wait for all after
+// it, each with one small message.
 static void complete_chunks(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                             struct range own, const struct chunks *chunks)
 {
@@ -134,11 +134,13 @@ static uint64_t gather_chunk(struct checkpoint_part *it,
 
 // ---- Springs and contacts, and nodes of bodies that are divided
 //
-// One direction of a grid follows the other, and the nodes of one collider those of another, so that the chunks
-// of a rank do not follow each other, and any chunk may have springs or nodes of several ranks. Likewise all
-// nodes where a body on no grid is divided, as the builder's order of its nodes is not that of the plan.
+// One direction of a grid follows the other, and the nodes of one collider those of another, so
+// that the chunks of a rank do not follow each other, and any chunk may have springs or nodes of
+// several ranks. Likewise all nodes where a body on no grid is divided, as the builder's order of
+// its nodes is not that of the plan.
 
-// How many of the nodes of all colliders (slots) from `first` on one rank has, or none need be asked for.
+// How many of the nodes of all colliders (slots) from `first` on one rank has, or none need be
+// asked for.
 static struct plan_spring_piece contacts_piece(const struct checkpoint_part *it, unsigned field,
                                                uint64_t first, uint64_t end)
 {
@@ -240,8 +242,9 @@ static void gather_divided(struct checkpoint_part *it, const struct checkpoint_f
         solver_pass_scattered(it->solver, &some, writer, to, it->rest);
 }
 
-// The numbers of springs, contacts or nodes [first, end) in it->numbers of one rank, each of the rank that counts
-// or has it, and 0 where no spring breaks or yields, or no node can touch. Returns the rank.
+// The numbers of springs, contacts or nodes [first, end) in it->numbers of one rank, each of the
+// rank that counts or has it, and 0 where no spring breaks or yields, or no node can touch. Returns
+// the rank.
 static int gather_pieces(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                          uint64_t first, uint64_t end)
 {

@@ -21,8 +21,8 @@ taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpo
                                  struct checkpoint_part **result, taut_error *error);
 void checkpoint_part_free(struct checkpoint_part *part);
 
-// On rank 0, while the others are in solver_join_checkpoint: a field that begins at byte `at` of the file.
-// Returns its bytes.
+// On rank 0, while the others are in solver_join_checkpoint: a field that begins at byte `at` of
+// the file. Returns its bytes.
 uint64_t checkpoint_part_write(struct checkpoint_part *part,
                                const struct checkpoint_field_chunks *field, uint64_t at);
 

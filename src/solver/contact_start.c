@@ -1,5 +1,6 @@
-// Contact of surfaces before the first step: its stiffness where the scene leaves it to the solver, and
-// surfaces that cross or are too near at the start, which are refused, or separated (existing: relax).
+// Contact of surfaces before the first step: its stiffness where the scene leaves it to the solver,
+// and surfaces that cross or are too near at the start, which are refused, or separated (existing:
+// relax).
 #include "solver/private.h"
 
 #include <float.h>
@@ -25,9 +26,10 @@ static double lightest_touching(const taut_solver *solver)
     return least;
 }
 
-// Warns if contact of a stiffness that the scene gives makes steps unstable while a node is pressed onto a
-// surface: a computed step is that of the present state, in which hardly anything touches. One contact
-// of the lightest node, without the springs, has the largest curvature 4 k (contact/barrier.h).
+// Warns if contact of a stiffness that the scene gives makes steps unstable while a node is pressed
+// onto a surface: a computed step is that of the present state, in which hardly anything touches.
+// One contact of the lightest node, without the springs, has the largest curvature 4 k
+// (contact/barrier.h).
 void contact_check_stiffness(const taut_solver *solver, const taut_scene *scene,
                              struct diagnostics *diagnostics)
 {
@@ -50,8 +52,9 @@ void contact_check_stiffness(const taut_solver *solver, const taut_scene *scene,
 }
 
 // contact.stiffness: auto. Of the largest eigenvalue without contact, contact adds three times as
-// much, which halves the critical step; 2.3 times where the dampers of friction, at most a twelfth of
-// the critical damping, take their part. With a given dt no more than it allows, if it allows any.
+// much, which halves the critical step; 2.3 times where the dampers of friction, at most a twelfth
+// of the critical damping, take their part. With a given dt no more than it allows, if it allows
+// any.
 static double explicit_contact(const taut_solver *solver, const taut_scene *scene, double own)
 {
     const double limit = integrator_limit(solver->integrator), least = 0.2 * own;
@@ -65,18 +68,19 @@ static double explicit_contact(const taut_solver *solver, const taut_scene *scen
     return fmin(most, fmax(least, 0.8 * limit * limit / (solver->dt * solver->dt) - own));
 }
 
-// Implicit integrators have no critical step to keep. A contact of weight 1 at the lightest node gets
-// the stiffness `stiff` m / h^2, with which a step stops what falls onto a surface; and at least that
-// of explicit integrators, since stiff springs push as hard. h is at least a quarter of the critical step,
-// 2 / sqrt(own), of explicit ones, so that shorter steps resolve impacts better and better.
+// Implicit integrators have no critical step to keep. A contact of weight 1 at the lightest node
+// gets the stiffness `stiff` m / h^2, with which a step stops what falls onto a surface; and at
+// least that of explicit integrators, since stiff springs push as hard. h is at least a quarter of
+// the critical step, 2 / sqrt(own), of explicit ones, so that shorter steps resolve impacts better
+// and better.
 static double implicit_contact(const taut_solver *solver, double own)
 {
     const double stiff = 10, rate = 1 / (solver->dt * solver->dt);
     return fmax(2 * SURFACE_WEIGHTS * stiff * (own > 0 ? fmin(rate, 4 * own) : rate), 3 * own);
 }
 
-// With xpbd contact is a force that changes once a substep, as are elements, which have used up a part
-// of what is stable.
+// With xpbd contact is a force that changes once a substep, as are elements, which have used up a
+// part of what is stable.
 static double xpbd_contact(const taut_solver *solver, const taut_scene *scene,
                            const struct critical_step *critical)
 {
@@ -165,8 +169,8 @@ static double second_unit(double value)
     return value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
 }
 
-// By how much two surfaces cross: "; they are clear of each other once body 'b' has moved 0.02 m along
-// (1, 0, 0)"; nothing where they do not, or are of one body.
+// By how much two surfaces cross: "; they are clear of each other once body 'b' has moved 0.02 m
+// along (1, 0, 0)"; nothing where they do not, or are of one body.
 static void describe_overlap(const taut_solver *solver, const struct surface_parts *parts,
                              bool crosses, char *text, size_t size)
 {
@@ -259,8 +263,8 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
     return refuse(scene, diagnostics, scene->contact.at, text, error);
 }
 
-// How near surfaces may be at the start, of their thickness: as near as cuts leave them in a state that a
-// run has written.
+// How near surfaces may be at the start, of their thickness: as near as cuts leave them in a state
+// that a run has written.
 static double least_apart(const taut_scene *scene)
 {
     return scene->initial ? SURFACES_LEFT_APART : SURFACES_LEAST_APART;
@@ -271,8 +275,8 @@ static const char *least_apart_name(const taut_scene *scene)
     return scene->initial ? "a two-hundredth" : "a twentieth";
 }
 
-// What cannot be kept apart from a plane, sphere or room with `response: contact`, as a message; NULL if
-// what is nearest to one can, otherwise the collider.
+// What cannot be kept apart from a plane, sphere or room with `response: contact`, as a message;
+// NULL if what is nearest to one can, otherwise the collider.
 static const struct scene_collider *describe_in_shapes(const taut_solver *solver,
                                                        const taut_scene *scene,
                                                        const struct shape_nearest *found,
@@ -385,8 +389,8 @@ static double rounded_down(double value)
     return floor(value / second_unit(value)) * second_unit(value);
 }
 
-// A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole bodies;
-// one that coordinates do not resolve keeps nothing apart.
+// A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole
+// bodies; one that coordinates do not resolve keeps nothing apart.
 static taut_status refuse_thickness(const taut_solver *solver, const taut_scene *scene,
                                     struct diagnostics *diagnostics, taut_error *error)
 {
@@ -431,8 +435,8 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
     return TAUT_OK;
 }
 
-// Whether more than a twentieth of the triangles of a body are so low that pairs of triangles across them
-// are nearer as built than contact acts, and so left out.
+// Whether more than a twentieth of the triangles of a body are so low that pairs of triangles
+// across them are nearer as built than contact acts, and so left out.
 static bool leaves_out_many(const taut_solver *solver, size_t body, double thickness,
                             struct surface_triangles *triangles)
 {
@@ -441,8 +445,8 @@ static bool leaves_out_many(const taut_solver *solver, size_t body, double thick
     return (double)triangles->lower > 0.05 * (double)triangles->all;
 }
 
-// Pairs of a body that are nearer as built than contact acts are left out. Where that is more than what lies
-// beside each other, a body may pass through itself in narrow folds.
+// Pairs of a body that are nearer as built than contact acts are left out. Where that is more than
+// what lies beside each other, a body may pass through itself in narrow folds.
 static void warn_of_own_pairs(const taut_solver *solver, const taut_scene *scene,
                               struct diagnostics *diagnostics)
 {
@@ -498,7 +502,8 @@ taut_status contact_refuse_crossings(taut_solver *solver, const taut_scene *scen
     const bool crosses = solver->functions->surface_crossing(solver->system, &found, &no_memory);
     if (no_memory)
         return fail_memory(error, "contact");
-    // What leaves a shape and finds no place is folded through itself: the shape is what is in its way.
+    // What leaves a shape and finds no place is folded through itself: the shape is what is in its
+    // way.
     if (crosses && collider && !crossed)
         return refuse(scene, diagnostics, collider->at, shape, error);
     return crosses ? refuse_parts(solver, scene, diagnostics, &found, "surfaces cross at the start",
@@ -506,8 +511,8 @@ taut_status contact_refuse_crossings(taut_solver *solver, const taut_scene *scen
                    : refuse_enclosed(solver, scene, diagnostics, error);
 }
 
-// Warns of surfaces that are built as near to each other and to shapes as their thickness, where the
-// barrier, which begins at 1.5 times that, throws them apart as soon as the run begins.
+// Warns of surfaces that are built as near to each other and to shapes as their thickness, where
+// the barrier, which begins at 1.5 times that, throws them apart as soon as the run begins.
 static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
                             const struct surface_nearest *found, const struct shape_nearest *shape,
                             struct diagnostics *diagnostics)

@@ -250,8 +250,8 @@ struct planning {
     struct bodies *bodies;
 };
 
-// The packed springs that this rank keeps. It also forgets the nodes of bodies of which it has none, before the plan
-// and the state take more; not where drives or a file have moved them.
+// The packed springs that this rank keeps. It also forgets the nodes of bodies of which it has
+// none, before the plan and the state take more; not where drives or a file have moved them.
 static taut_status find_kept(const void *context, const struct topology *topology,
                              const struct plan *plan, struct plan_nodes *kept, taut_error *error)
 {

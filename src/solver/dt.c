@@ -32,9 +32,10 @@ bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
     return rule->automatic && (steps_done % interval == 0 || mesh_step_is_due(solver, steps_done));
 }
 
-// Wind limits the step by the areas of faces and by their speeds, which may grow a hundredfold between two
-// checks where springs tear or are soft. So dt is checked every WIND_STEPS, and at powers of two before, where
-// h lambda may be a quarter of 2, above which symplectic Euler is unstable.
+// Wind limits the step by the areas of faces and by their speeds, which may grow a hundredfold
+// between two checks where springs tear or are soft. So dt is checked every WIND_STEPS, and at
+// powers of two before, where h lambda may be a quarter of 2, above which symplectic Euler is
+// unstable.
 bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct worker *worker)
 {
     const bool power = steps_done < WIND_STEPS && (steps_done & (steps_done - 1)) == 0;
@@ -85,8 +86,8 @@ double solver_steps_until(const taut_solver *solver, double time)
     return (double)rule->since_step + round((time - rule->since_time) / solver->dt);
 }
 
-// The number of steps that reaches the duration, counted from the last change of dt. At most STEPS_MAX from
-// there: more are refused in a scene, but a setter or a checkpoint may have any dt.
+// The number of steps that reaches the duration, counted from the last change of dt. At most
+// STEPS_MAX from there: more are refused in a scene, but a setter or a checkpoint may have any dt.
 static uint64_t count_steps(const taut_solver *solver)
 {
     const struct dt_rule *rule = &solver->dt_rule;
@@ -261,7 +262,8 @@ double solver_tested_step(const struct critical_step *bounds, uint64_t substeps)
                : (double)substeps * bounds->dt[INTEGRATOR_SYMPLECTIC_EULER];
 }
 
-// Before a tangent is made: the packed springs of all nodes, of which a rank that holds only its part keeps its own.
+// Before a tangent is made: the packed springs of all nodes, of which a rank that holds only its
+// part keeps its own.
 static taut_status pack_rest(taut_solver *solver, taut_error *error)
 {
     if (plan_packs_all(solver->plan))
@@ -285,8 +287,8 @@ static taut_status check_exceeded(taut_solver *solver, const taut_scene *scene,
     struct up_to quick = {.solver = solver, .dt = solver->dt};
     const double bound = dt_find_up_to(solver, solver->dt);
     *checked = bound >= solver->dt;
-    // No eigenvalues of elements alone are computed, which are all that limits xpbd. Where they have no
-    // bound, find_exceeded compares dt with the tested step.
+    // No eigenvalues of elements alone are computed, which are all that limits xpbd. Where they
+    // have no bound, find_exceeded compares dt with the tested step.
     if (solver->integrator == INTEGRATOR_XPBD) {
         *exceeded = !*checked && topology_has_elements(solver->topology);
         *checked |= *exceeded && bound > 0;
@@ -476,8 +478,8 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
     return status;
 }
 
-// The bound of the present state, or somewhat more than shows that dt is too far below it. Where a mesh
-// collider has kept dt short, the bound may be far above.
+// The bound of the present state, or somewhat more than shows that dt is too far below it. Where a
+// mesh collider has kept dt short, the bound may be far above.
 static double bound_beyond(taut_solver *solver, double time, const struct worker *worker)
 {
     const double safety = solver->dt_rule.safety, meshes = mesh_step_at(solver, time);

@@ -1,5 +1,5 @@
-// Interaction with a solver between two steps: moving spheres and mesh colliders, kinematic targets of
-// pinned and driven nodes, the mouse spring.
+// Interaction with a solver between two steps: moving spheres and mesh colliders, kinematic targets
+// of pinned and driven nodes, the mouse spring.
 #include "solver/private.h"
 
 #include <math.h>
@@ -107,8 +107,8 @@ struct sphere_state solver_sphere(const taut_solver *solver, size_t collider)
 
 // ---- Mesh colliders
 
-// Why a mesh must not be where it is: it crosses a body, or one is in it or too near; with the energy
-// there, whose evaluation finds the candidates of which the nearest is asked for.
+// Why a mesh must not be where it is: it crosses a body, or one is in it or too near; with the
+// energy there, whose evaluation finds the candidates of which the nearest is asked for.
 static taut_status check_place(taut_solver *solver, size_t collider, taut_energy *energy,
                                taut_error *error)
 {

@@ -525,11 +525,11 @@ static double constraints_bytes_of(const struct totals *totals)
                : 0;
 }
 
-// contact/surface_lists.h: of nodes positions as built and three earlier ones, of which one (surface_way.h) is
-// only there once a step has been cut, as is what carries them (surface_carriers.h); of a triangle the surfaces,
-// boxes and buffers of blocks, and lists of 20 candidates, as measured for a cloth in layers. The edge of a rope
-// has fewer candidates, but in blocks of more nodes: as much. Lists depend on the state, so this is a typical
-// amount.
+// contact/surface_lists.h: of nodes positions as built and three earlier ones, of which one
+// (surface_way.h) is only there once a step has been cut, as is what carries them
+// (surface_carriers.h); of a triangle the surfaces, boxes and buffers of blocks, and lists of 20
+// candidates, as measured for a cloth in layers. The edge of a rope has fewer candidates, but in
+// blocks of more nodes: as much. Lists depend on the state, so this is a typical amount.
 static double contact_bytes_of(const struct totals *totals)
 {
     const double candidates = 20, blocks = 7 * totals->real + 10;
@@ -545,16 +545,17 @@ static double contact_bytes_of(const struct totals *totals)
     const enum integrator integrator = totals->scene->simulation.integrator;
     if (!integrator_is_implicit(integrator)) // contact/surface_cut_work.c
         return bytes + (integrator == INTEGRATOR_XPBD ? 0 : totals->nodes * (8 + 6 * totals->real));
-    // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction two more
-    // for each record, and what is assumed of it, twice.
+    // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction
+    // two more for each record, and what is assumed of it, twice.
     const double row = 68 + 35 * totals->real, assumption = 24 + 16 * totals->real;
     return bytes + 8 * nodes +
            faces * (3 * totals->real + row / 4 + records * (2 * row / 4 + 2 * assumption));
 }
 
-// contact/shape_contact.h: of nodes the start of the step, of blocks of 24 triangles marks by sphere,
-// and slots of one of eight. With implicit integrators a row for one of eight nodes and of eight triangles
-// (shape_tangent.c), and with friction what is assumed of one of eight nodes and two rows of it.
+// contact/shape_contact.h: of nodes the start of the step, of blocks of 24 triangles marks by
+// sphere, and slots of one of eight. With implicit integrators a row for one of eight nodes and of
+// eight triangles (shape_tangent.c), and with friction what is assumed of one of eight nodes and
+// two rows of it.
 static double shapes_bytes_of(const struct totals *totals)
 {
     const taut_scene *scene = totals->scene;
@@ -604,8 +605,8 @@ static double implicit_bytes_of(const struct totals *totals)
 // Smaller blocks take memory as a whole (base/memory.c, LARGE).
 static const double SPARSE_BYTES = 4 << 20;
 
-// What ranks that share lines have of each other (springs/grid/lines.c): the solutions for columns, and
-// messages of a part of the columns at the nodes of the others, twice to and fro.
+// What ranks that share lines have of each other (springs/grid/lines.c): the solutions for columns,
+// and messages of a part of the columns at the nodes of the others, twice to and fro.
 static double shared_lines_bytes_of(const struct totals *totals, int count)
 {
     const double others = (double)(count - 1) / ((double)count * count);
@@ -614,8 +615,8 @@ static double shared_lines_bytes_of(const struct totals *totals, int count)
     return shares ? 3 * totals->real * totals->nodes * (1 + 4 * others) : 0;
 }
 
-// stability/spectral_bound.c, while dt is checked: the blocks of bodies on no grid, and what faces add to nodes,
-// those of the rank.
+// stability/spectral_bound.c, while dt is checked: the blocks of bodies on no grid, and what faces
+// add to nodes, those of the rank.
 static double bound_bytes_of(const struct totals *totals)
 {
     const double all = 128 * totals->acting;

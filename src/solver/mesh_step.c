@@ -1,17 +1,19 @@
-// How long steps may be for mesh colliders that move: surfaces follow a mesh only where it moves by a part
-// of their thickness in a step. A dt that the scene gives is a warning if it is longer; dt: auto follows.
+// How long steps may be for mesh colliders that move: surfaces follow a mesh only where it moves by
+// a part of their thickness in a step. A dt that the scene gives is a warning if it is longer; dt:
+// auto follows.
 //
-// Only motions that the scene prescribes count, and only what they are in the next step: the bound is
-// evaluated again where they become faster than dt allows, and where they no longer keep it short.
+// Only motions that the scene prescribes count, and only what they are in the next step: the bound
+// is evaluated again where they become faster than dt allows, and where they no longer keep it
+// short.
 #include "solver/private.h"
 
 #include <math.h>
 
 #include "scene/collider_pose.h"
 
-// The parts of the thickness. Implicit steps of several thicknesses are shortened and cut until they
-// gain energy that nothing supplies, and take seconds; where an explicit step, or a substep, moves a mesh
-// by half a thickness, cuts may leave surfaces crossed.
+// The parts of the thickness. Implicit steps of several thicknesses are shortened and cut until
+// they gain energy that nothing supplies, and take seconds; where an explicit step, or a substep,
+// moves a mesh by half a thickness, cuts may leave surfaces crossed.
 static const double IMPLICIT_PART = 2, EXPLICIT_PART = 0.5;
 
 static double substeps(const taut_solver *solver, const taut_scene *scene)

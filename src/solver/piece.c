@@ -1,8 +1,8 @@
-// Pieces of frames (state/frame.h, struct frame_piece): of ranks that hold only their parts each lists
-// the nodes, springs and faces of its piece once, and reads their state for each frame. Bodies are on
-// grids then, with the builder's numbers of nodes and springs, or whole in one piece, or divided: then the
-// piece lists their own nodes in the order of the plan, and springs in that of the builder, in which their
-// strains are added.
+// Pieces of frames (state/frame.h, struct frame_piece): of ranks that hold only their parts each
+// lists the nodes, springs and faces of its piece once, and reads their state for each frame.
+// Bodies are on grids then, with the builder's numbers of nodes and springs, or whole in one piece,
+// or divided: then the piece lists their own nodes in the order of the plan, and springs in that of
+// the builder, in which their strains are added.
 #include "solver/private.h"
 
 #include <stdlib.h>
@@ -55,7 +55,8 @@ static bool reach(struct listing *it, uint64_t node)
     return true;
 }
 
-// The springs [*from, *to) of a run that have a node of [first, end) as the end `at` of their first one.
+// The springs [*from, *to) of a run that have a node of [first, end) as the end `at` of their first
+// one.
 static void springs_at(const struct spring_run *run, uint64_t at, uint64_t first, uint64_t end,
                        uint64_t *from, uint64_t *to)
 {
@@ -227,8 +228,8 @@ static bool count_body(struct listing *it, struct frame_body *counts, uint64_t *
     return true;
 }
 
-// Fills the lists of the body, for which there is memory now. *run: the first of its runs, up to `end_run`, and
-// then of those of the next body.
+// Fills the lists of the body, for which there is memory now. *run: the first of its runs, up to
+// `end_run`, and then of those of the next body.
 static void fill_body(const struct listing *it, struct frame *frame, size_t number, size_t *run,
                       size_t end_run)
 {
@@ -275,7 +276,8 @@ static void fill_body(const struct listing *it, struct frame *frame, size_t numb
     }
 }
 
-// Counts what the piece has of all bodies: their nodes, springs and faces in `bodies`, and its shape.
+// Counts what the piece has of all bodies: their nodes, springs and faces in `bodies`, and its
+// shape.
 static bool count_all(struct listing *listings, struct frame_body *bodies,
                       struct frame_piece *piece, struct frame_shape *shape)
 {
@@ -401,8 +403,8 @@ taut_status solver_make_piece(const taut_solver *solver, const struct frame_body
     return status;
 }
 
-// Strains by the builder's numbers, and which are broken, unless that is NULL. A run of springs that are sorted
-// otherwise has all of their body, or one where the body is divided.
+// Strains by the builder's numbers, and which are broken, unless that is NULL. A run of springs
+// that are sorted otherwise has all of their body, or one where the body is divided.
 static void read_run(const taut_solver *solver, struct frame_run run, double *strains,
                      uint8_t *broken)
 {

@@ -56,8 +56,8 @@ void solver_end_steps(taut_solver *solver);
 // Precedes everything that reads the state. Changes no result.
 void solver_collect(const taut_solver *solver);
 
-// On rank 0 of several, before an evaluation of the present state (solver_evaluate): has the others make
-// it too, where that may change what contact knows of surfaces (lists of candidates).
+// On rank 0 of several, before an evaluation of the present state (solver_evaluate): has the others
+// make it too, where that may change what contact knows of surfaces (lists of candidates).
 void solver_begin_evaluation(const taut_solver *solver, bool want_forces);
 
 // The same before surfaces are counted (solver_surface_counts).
@@ -69,16 +69,18 @@ void solver_ranks_free(taut_solver *solver);
 // The nodes of this rank, one of several; before there is a system. TAUT_ERROR_MEMORY.
 taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error);
 
-// Whether all ranks begin with the same state, or have read the same of the same checkpoint. Collective; the
-// same result on all.
+// Whether all ranks begin with the same state, or have read the same of the same checkpoint.
+// Collective; the same result on all.
 taut_status solver_check_start(const taut_solver *solver, taut_error *error);
 
-// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes. `off_grid`: that
-// of some bodies on no grid does. Also for a scene that is compiled and planned, on these ranks.
+// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes.
+// `off_grid`: that of some bodies on no grid does. Also for a scene that is compiled and planned,
+// on these ranks.
 bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid);
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 
-// Of several ranks, for plan_options: the nodes of this one, if ranks will hold only their parts of the scene.
+// Of several ranks, for plan_options: the nodes of this one, if ranks will hold only their parts of
+// the scene.
 taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topology,
                             const struct plan *plan, struct plan_nodes *kept, taut_error *error);
 
@@ -98,32 +100,32 @@ enum part_task {
     PART_LOSSES
 };
 
-// On rank 0: has the others begin it too, with this argument. On others: waits for that, unless it is
-// done already. On any rank: whether it is done together; then what follows exchanges nodes, until
-// solver_end_part.
+// On rank 0: has the others begin it too, with this argument. On others: waits for that, unless it
+// is done already. On any rank: whether it is done together; then what follows exchanges nodes,
+// until solver_end_part.
 bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t argument);
 void solver_end_part(const taut_solver *solver);
 
 // The same where all ranks come here without being told.
 void solver_begin_together(const taut_solver *solver);
 
-// Within what is done together: the own status, or if only others have failed, that there was not enough
-// memory for `what`.
+// Within what is done together: the own status, or if only others have failed, that there was not
+// enough memory for `what`.
 taut_status solver_agree(taut_status status, const char *what, taut_error *error);
 
 // What is known of nodes: three doubles each.
 enum node_numbers { NODES_POSITIONS, NODES_VELOCITIES, NODES_FORCES };
 
-// Whether numbers of nodes have to be read of the ranks that step them; otherwise this process has them,
-// if it is rank 0 or the only one, after solver_collect.
+// Whether numbers of nodes have to be read of the ranks that step them; otherwise this process has
+// them, if it is rank 0 or the only one, after solver_collect.
 bool solver_reads_parts(const taut_solver *solver);
 
 // On rank 0: numbers of nodes of the ranks that step them, through a buffer of limited size.
 void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        double *to);
 
-// Where ranks hold only their parts: the nodes of this rank; and, on all ranks together, everything that
-// a frame has of the nodes to which springs at these nodes reach, := that of their owners.
+// Where ranks hold only their parts: the nodes of this rank; and, on all ranks together, everything
+// that a frame has of the nodes to which springs at these nodes reach, := that of their owners.
 struct range solver_part_nodes(const taut_solver *solver);
 struct range solver_nodes_of_rank(const taut_solver *solver, int rank);
 int solver_rank_of_node(const taut_solver *solver, uint64_t node);
@@ -137,12 +139,13 @@ const struct plan_parts *solver_parts(const taut_solver *solver);
 
 // ---- scattered.c
 
-// How many of nodes [first, end), by the builders' numbers, from the first on, one rank has in that order, or are
-// of a body that is divided (PLAN_SEVERAL_PARTS), then at most SCATTERED_AT_ONCE.
+// How many of nodes [first, end), by the builders' numbers, from the first on, one rank has in that
+// order, or are of a body that is divided (PLAN_SEVERAL_PARTS), then at most SCATTERED_AT_ONCE.
 enum { SCATTERED_AT_ONCE = 16384 };
 struct plan_spring_piece solver_node_piece(const taut_solver *solver, uint64_t first, uint64_t end);
 
-// `bytes` bytes of each of `count` such nodes of a divided body, which `read` finds for nodes of this rank.
+// `bytes` bytes of each of `count` such nodes of a divided body, which `read` finds for nodes of
+// this rank.
 struct scattered {
     uint64_t first, count;
     size_t bytes;
@@ -163,8 +166,8 @@ uint64_t solver_hash_parts(const taut_solver *solver);
 
 // ---- create.c
 
-// The state at t = 0: built volumes, energies, what integrators remember. Of ranks that hold only their
-// parts together.
+// The state at t = 0: built volumes, energies, what integrators remember. Of ranks that hold only
+// their parts together.
 void solver_start(taut_solver *solver);
 
 // The last part of making a solver: chooses dt, starts, and looks for what is wrong at the start.
@@ -178,8 +181,8 @@ struct scale solver_scale(const taut_solver *solver);
 
 // ---- step.c
 
-// Steps on this rank, without looking at faults. `partway`: what solver_advance_towards makes of them.
-// Returns whether the next check will certainly end the run.
+// Steps on this rank, without looking at faults. `partway`: what solver_advance_towards makes of
+// them. Returns whether the next check will certainly end the run.
 bool solver_step_together(taut_solver *solver, uint64_t steps, bool partway);
 
 // ---- set.c
@@ -187,7 +190,8 @@ bool solver_step_together(taut_solver *solver, uint64_t steps, bool partway);
 // Applies changed constants. Must precede anything that is computed with them.
 void apply_changes(taut_solver *solver);
 
-// TAUT_ERROR_ARGUMENT for a value that the solver's precision cannot hold (precision_lacks, scene.h).
+// TAUT_ERROR_ARGUMENT for a value that the solver's precision cannot hold (precision_lacks,
+// scene.h).
 taut_status check_precision(const taut_solver *solver, const double *values, size_t count,
                             bool sizes, taut_error *error);
 
@@ -225,10 +229,10 @@ double checkpoint_fixed_bytes(const taut_solver *solver);
 
 // ---- checkpoint_archive.c
 
-// Of a solver of which ranks hold only their parts and that continues from a checkpoint: the options with
-// which it starts, and then the state. `ready`: this rank has started it. Each reads what it needs; if one
-// fails, it alone returns that, and none takes the state over, nor if they have read different files.
-// Collective.
+// Of a solver of which ranks hold only their parts and that continues from a checkpoint: the
+// options with which it starts, and then the state. `ready`: this rank has started it. Each reads
+// what it needs; if one fails, it alone returns that, and none takes the state over, nor if they
+// have read different files. Collective.
 const struct solver_options *reading_options(const struct reading *reading);
 taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error);
 void reading_free(struct reading *reading); // may be NULL
@@ -238,18 +242,20 @@ double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_
 
 // ---- contact_start.c
 
-// An error, also at its place in `diagnostics` (may be NULL), if surfaces cross at the start, or if contact
-// cannot be as thick as it is; with `existing: relax` surfaces are separated first, and it is an error
-// if that fails. Nothing where the scene has no contact.
+// An error, also at its place in `diagnostics` (may be NULL), if surfaces cross at the start, or if
+// contact cannot be as thick as it is; with `existing: relax` surfaces are separated first, and it
+// is an error if that fails. Nothing where the scene has no contact.
 taut_status contact_refuse_crossings(taut_solver *solver, const taut_scene *scene,
                                      const struct solver_options *wanted,
                                      struct diagnostics *diagnostics, taut_error *error);
 
-// Sets the stiffness of contact where the scene has `auto`: see numerics.md. dt has been set if it is given.
+// Sets the stiffness of contact where the scene has `auto`: see numerics.md. dt has been set if it
+// is given.
 taut_status contact_choose_stiffness(taut_solver *solver, const taut_scene *scene,
                                      struct diagnostics *diagnostics, taut_error *error);
 
-// Warns if a given stiffness makes steps of the given dt unstable where a node is pressed onto a surface.
+// Warns if a given stiffness makes steps of the given dt unstable where a node is pressed onto a
+// surface.
 void contact_check_stiffness(const taut_solver *solver, const taut_scene *scene,
                              struct diagnostics *diagnostics);
 
@@ -264,7 +270,8 @@ taut_status contact_refuse_touching(const taut_solver *solver, const taut_scene 
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
                       const struct solver_options *wanted, taut_error *error);
 
-// The longest step up to dt that is known to be stable. Of ranks that hold only their parts together.
+// The longest step up to dt that is known to be stable. Of ranks that hold only their parts
+// together.
 double dt_find_up_to(taut_solver *solver, double dt);
 
 // Before a solver continues the run of another one: keeps its own dt, or with dt: auto takes the
@@ -276,8 +283,8 @@ bool dt_restore(taut_solver *solver, const taut_solver *from);
 // gives.
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done);
 
-// The same because the wind may have come to limit the step. All workers call it together, and of several
-// ranks all.
+// The same because the wind may have come to limit the step. All workers call it together, and of
+// several ranks all.
 bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct worker *worker);
 
 // Sets how often dt: auto evaluates the bound, which depends on how gas is pumped in.
@@ -295,8 +302,8 @@ void dt_adapt(taut_solver *solver, const struct worker *worker);
 // m, between neighbouring numbers of the size of the farthest coordinate.
 double coordinate_spacing(double reach, double epsilon);
 
-// Warns in `diagnostics` if materials are so stiff, or dt is so small, that coordinates do not resolve
-// the strains by their weight, or what nodes move in a step. The solver has been started.
+// Warns in `diagnostics` if materials are so stiff, or dt is so small, that coordinates do not
+// resolve the strains by their weight, or what nodes move in a step. The solver has been started.
 void solver_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
                              struct diagnostics *diagnostics);
 
@@ -311,12 +318,12 @@ double mesh_step_at(const taut_solver *solver, double time);
 // Whether a step to `time` was as short as a mesh required, and the next one need not be.
 bool mesh_step_grows(const taut_solver *solver, double time);
 
-// Whether the bound has to be evaluated after this number of steps: because of that, or as the next step is
-// longer than a mesh allows.
+// Whether the bound has to be evaluated after this number of steps: because of that, or as the next
+// step is longer than a mesh allows.
 bool mesh_step_is_due(const taut_solver *solver, uint64_t steps_done);
 
-// Warn of a dt that is too long for meshes, and of one that is very short for them beside what else is
-// `stable`.
+// Warn of a dt that is too long for meshes, and of one that is very short for them beside what else
+// is `stable`.
 void mesh_warn_of_long_steps(const taut_solver *solver, const taut_scene *scene,
                              struct diagnostics *diagnostics);
 void mesh_warn_of_short_steps(const taut_solver *solver, const taut_scene *scene, double stable,

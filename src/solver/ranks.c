@@ -1,14 +1,14 @@
 // A solver of several ranks: what they agree on, who leads, and what is refused.
 //
-// Every rank has created the solver of the whole scene. Rank 0 leads: when it advances, it tells the
-// others to do the same (solver_serve). Everything else that reads the state, energies, frames,
+// Every rank has created the solver of the whole scene. Rank 0 leads: when it advances, it tells
+// the others to do the same (solver_serve). Everything else that reads the state, energies, frames,
 // hashes and checkpoints, is done by rank 0 alone, as by one process: the nodes of the others are
 // collected first, at most once per step. So decisions that depend on the clock or on signals are
 // made by one rank, and output has the same bytes.
 //
-// Of scenes in which nothing needs all nodes (solver_may_hold_part) a rank has memory only for its own
-// nodes and its halo. The start, energies, hashes, and bounds of the step are then found by all ranks
-// together (enum part_task); what is rare still collects all nodes.
+// Of scenes in which nothing needs all nodes (solver_may_hold_part) a rank has memory only for its
+// own nodes and its halo. The start, energies, hashes, and bounds of the step are then found by all
+// ranks together (enum part_task); what is rare still collects all nodes.
 #include "solver/private.h"
 
 #include <stdio.h>
@@ -62,8 +62,8 @@ static taut_status refuse(taut_error *error, const char *key, const char *what)
                 what);
 }
 
-// Whether every rank computes the steps of the whole scene, as one process does, and shares only what
-// takes most of the time (springs/shares.h): with integrators that solve systems of equations.
+// Whether every rank computes the steps of the whole scene, as one process does, and shares only
+// what takes most of the time (springs/shares.h): with integrators that solve systems of equations.
 static bool computes_whole(enum integrator integrator)
 {
     return integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD;
@@ -74,10 +74,10 @@ static bool is_whole(const taut_solver *solver)
     return computes_whole(solver->integrator);
 }
 
-// Whether ranks share the linear systems of implicit integrators. All must then come to the same sums,
-// one after another. With contact of surfaces that is not certain: when lists are made, and so what is
-// measured, depends on what rank 0 has evaluated for output. With few nodes messages take longer than
-// what they save.
+// Whether ranks share the linear systems of implicit integrators. All must then come to the same
+// sums, one after another. With contact of surfaces that is not certain: when lists are made, and
+// so what is measured, depends on what rank 0 has evaluated for output. With few nodes messages
+// take longer than what they save.
 static bool may_share(const taut_solver *solver)
 {
     const size_t chunks = chunk_count((size_t)solver->topology->node_count);
@@ -190,7 +190,8 @@ static taut_status check_same(const taut_solver *solver, const taut_scene *scene
 
 // ---- Parts
 
-// Whether some bodies whose springs are no directions of a grid have what needs all nodes in each step.
+// Whether some bodies whose springs are no directions of a grid have what needs all nodes in each
+// step.
 static bool needs_off_grid(const struct topology *topology, const struct plan *plan)
 {
     bool any = false, needs = false;
@@ -299,9 +300,9 @@ static void await_order(uint64_t kind)
 
 static void serve_until(taut_solver *solver, uint64_t last);
 
-// The start of a solver whose ranks hold only their parts. All choose the same dt, with dt: auto from
-// bounds that they measure together; whether a given one is stable is looked for by rank 0, which alone
-// has findings.
+// The start of a solver whose ranks hold only their parts. All choose the same dt, with dt: auto
+// from bounds that they measure together; whether a given one is stable is looked for by rank 0,
+// which alone has findings.
 static taut_status start_parts(taut_solver *solver, const taut_scene *scene,
                                const struct solver_options *options, taut_error *error)
 {
@@ -423,7 +424,8 @@ void solver_collect(const taut_solver *solver)
     ranks->collected = true;
 }
 
-// Every rank keeps lists of surfaces, which are made at the same times, and what they have is counted.
+// Every rank keeps lists of surfaces, which are made at the same times, and what they have is
+// counted.
 static void order_with_surfaces(const taut_solver *solver, uint64_t kind, bool want_forces)
 {
     const struct solver_ranks *ranks = solver->ranks;
@@ -465,8 +467,8 @@ void solver_begin_together(const taut_solver *solver)
     solver->functions->exchange_use(solver->system, solver->ranks->exchange);
 }
 
-// Forces may be those of the present state now, of each part on its own rank: what rank 0 has collected
-// before is without them.
+// Forces may be those of the present state now, of each part on its own rank: what rank 0 has
+// collected before is without them.
 void solver_end_part(const taut_solver *solver)
 {
     solver->functions->exchange_use(solver->system, NULL);

@@ -1,5 +1,5 @@
-// What coordinates of single precision do not resolve, as warnings at the start: the strain of stiff
-// materials by their own weight, and the motion of a step.
+// What coordinates of single precision do not resolve, as warnings at the start: the strain of
+// stiff materials by their own weight, and the motion of a step.
 #include "solver/private.h"
 
 #include <float.h>
@@ -12,8 +12,8 @@ double coordinate_spacing(double reach, double epsilon)
     return reach > 0 ? exp2(floor(log2(reach))) * epsilon : 0;
 }
 
-// The extent of a membrane as built, m, along the axis on which it is the longest, and the mean length of
-// its edges: of the middles of its triangles, and an edge.
+// The extent of a membrane as built, m, along the axis on which it is the longest, and the mean
+// length of its edges: of the middles of its triangles, and an edge.
 static double membrane_extent(const struct topology *topology, const struct topology_body *body,
                               double *edge)
 {
@@ -34,8 +34,8 @@ static double membrane_extent(const struct topology *topology, const struct topo
     return extent + *edge;
 }
 
-// The strain of a body with a material under its own weight, and the distance of its nodes, m; false
-// if it has no material.
+// The strain of a body with a material under its own weight, and the distance of its nodes, m;
+// false if it has no material.
 static bool strain_of_weight(const struct topology *topology, const struct topology_body *cooked,
                              const struct scene_body *body, double gravity, double *strain,
                              double *distance)

@@ -1,6 +1,6 @@
-// Numbers of nodes by the builders' numbers where ranks hold only their parts. The nodes of a rank are a run
-// in the order of the plan, and so in that of the builders, but for bodies on no grid: of those that are
-// divided among ranks any may have each of the builder's nodes.
+// Numbers of nodes by the builders' numbers where ranks hold only their parts. The nodes of a rank
+// are a run in the order of the plan, and so in that of the builders, but for bodies on no grid: of
+// those that are divided among ranks any may have each of the builder's nodes.
 #include "solver/private.h"
 
 #include <string.h>
@@ -39,7 +39,8 @@ static uint64_t next_run(const int *owners, uint64_t count, int rank, uint64_t *
     return end - *at;
 }
 
-// Reads the nodes of this rank into `to`, one after another, or each at its place. Returns how many.
+// Reads the nodes of this rank into `to`, one after another, or each at its place. Returns how
+// many.
 static uint64_t read_own(const taut_solver *solver, const struct scattered *it, const int *owners,
                          bool in_place, unsigned char *to)
 {

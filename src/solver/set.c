@@ -744,8 +744,8 @@ taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
     return TAUT_OK;
 }
 
-// Of planes, spheres and rooms with `response: contact` only coefficients of their own can change: the
-// rest are those of the scene and of bodies.
+// Of planes, spheres and rooms with `response: contact` only coefficients of their own can change:
+// the rest are those of the scene and of bodies.
 static taut_status check_surface_response(const struct scene_collider *it, size_t collider,
                                           const taut_contact *contact, taut_error *error)
 {

@@ -34,22 +34,22 @@ struct solver_options {
     // no change.
     taut_status (*change)(const void *context, struct bodies *bodies, taut_error *error);
     const void *change_context;
-    // For a solver that continues from a checkpoint: called when the scene is compiled and planned, to
-    // give the compiled scene the constants that the run had; NULL: those of the scene. And the dt
-    // with which it continues, s, so that none is looked for (dt: auto); 0: that of the scene.
+    // For a solver that continues from a checkpoint: called when the scene is compiled and planned,
+    // to give the compiled scene the constants that the run had; NULL: those of the scene. And the
+    // dt with which it continues, s, so that none is looked for (dt: auto); 0: that of the scene.
     taut_status (*planned)(void *context, taut_solver *solver, taut_error *error);
     void *planned_context;
     double continued_dt;
     // Bytes that the caller is going to allocate besides the solver. They are included when the
-    // estimate is compared with the available memory, before anything is built. Of several ranks that all
-    // have the whole scene only rank 0 allocates them.
+    // estimate is compared with the available memory, before anything is built. Of several ranks
+    // that all have the whole scene only rank 0 allocates them.
     double extra_bytes;
     enum budget_choice budget;
     bool tolerant; // only non-finite values end a run: the caller checks the energies itself
     // Receives the findings of the builders; NULL: the first finding becomes the error.
     struct diagnostics *diagnostics;
-    // The caller is going to call solver_share before anything else: of several ranks each may then make
-    // only its part of the nodes.
+    // The caller is going to call solver_share before anything else: of several ranks each may then
+    // make only its part of the nodes.
     bool shares;
 };
 
@@ -78,31 +78,34 @@ taut_status solver_create_cut(const taut_scene *scene, const struct solver_optio
 // the solver continues to the next check, which reports that.
 taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *error);
 
-// The same for the next of the steps that are left to a state that is shown. Short of it the solver stays where
-// these end, and *certain says whether solver_advance would have continued; else it is left as it is. So where
-// steps are divided, by the clock, does not change what is shown.
+// The same for the next of the steps that are left to a state that is shown. Short of it the solver
+// stays where these end, and *certain says whether solver_advance would have continued; else it is
+// left as it is. So where steps are divided, by the clock, does not change what is shown.
 taut_status solver_advance_towards(taut_solver *solver, uint64_t steps, uint64_t left,
                                    bool *certain, taut_error *error);
 
-// False once memory has run out for lists of contact: what a step has left without its forces is no state
-// of the run, and not to be continued.
+// False once memory has run out for lists of contact: what a step has left without its forces is no
+// state of the run, and not to be continued.
 bool solver_is_whole(const taut_solver *solver);
 
-// Whether the solver has not been started yet, since this rank has only its part: solver_share does that.
+// Whether the solver has not been started yet, since this rank has only its part: solver_share does
+// that.
 bool solver_waits(const taut_solver *solver);
 
-// Divides the solver among all ranks of the group (ranks/ranks.h), which have created the same of this
-// scene with these options; nothing if there is one. From then on ranks other than 0 only serve.
-// TAUT_ERROR_UNSUPPORTED, with the key, if the scene has what only one process can compute. Collective;
-// where ranks hold only their parts, rank 0 alone has what is found at the start, or an error there.
+// Divides the solver among all ranks of the group (ranks/ranks.h), which have created the same of
+// this scene with these options; nothing if there is one. From then on ranks other than 0 only
+// serve. TAUT_ERROR_UNSUPPORTED, with the key, if the scene has what only one process can compute.
+// Collective; where ranks hold only their parts, rank 0 alone has what is found at the start, or an
+// error there.
 taut_status solver_share(taut_solver *solver, const taut_scene *scene,
                          const struct solver_options *options, taut_error *error);
 
-// Whether this rank, one of several, has memory for the state of its own nodes only. What reads all nodes
-// should read them piece by piece.
+// Whether this rank, one of several, has memory for the state of its own nodes only. What reads all
+// nodes should read them piece by piece.
 bool solver_has_part(const taut_solver *solver);
 
-// Whether solver_share has divided it, also where the start has failed then: the others have to serve.
+// Whether solver_share has divided it, also where the start has failed then: the others have to
+// serve.
 bool solver_is_shared(const taut_solver *solver);
 
 // On ranks other than 0, where solver_is_shared: takes part in what rank 0 does with its
@@ -111,8 +114,8 @@ bool solver_is_shared(const taut_solver *solver);
 typedef void solver_answer(void *context, const void *message);
 void solver_serve(taut_solver *solver, solver_answer *answer, void *context);
 
-// On rank 0 of several: has the others call their answer with a copy of the message. Until the end of the
-// call all do something together with the nodes that they have, and nothing is collected.
+// On rank 0 of several: has the others call their answer with a copy of the message. Until the end
+// of the call all do something together with the nodes that they have, and nothing is collected.
 void solver_begin_call(const taut_solver *solver, const void *message, size_t bytes);
 void solver_end_call(const taut_solver *solver);
 
@@ -146,8 +149,8 @@ struct dt_rule {
 
 const struct dt_rule *solver_dt_rule(const taut_solver *solver);
 
-// The longest step in which no mesh collider ever moves farther than surfaces can follow, s, and the
-// collider that sets it; INFINITY if none moves.
+// The longest step in which no mesh collider ever moves farther than surfaces can follow, s, and
+// the collider that sets it; INFINITY if none moves.
 double solver_mesh_step(const taut_solver *solver, size_t *collider);
 
 // The time at the start of a step, and at the end of the last planned step, s, at the present dt.
@@ -176,8 +179,8 @@ double solver_position_ratio(const taut_solver *solver); // position_step / dt
 // origin of the state.
 double solver_greatest_coordinate(const taut_solver *solver);
 
-// N/m, the trace of the stiffness matrix of all springs and elements at present: how much energy rounding of
-// positions stores in them (stability/divergence.h).
+// N/m, the trace of the stiffness matrix of all springs and elements at present: how much energy
+// rounding of positions stores in them (stability/divergence.h).
 double solver_stiffness_trace(taut_solver *solver);
 const char *solver_kernel_name(const taut_solver *solver); // for springs on no grid
 
@@ -210,8 +213,8 @@ double solver_spring_updates(const taut_solver *solver);
 void solver_read_nodes(const taut_solver *solver, uint64_t first, uint64_t count, double *positions,
                        double *velocities, double *forces);
 
-// The nodes, numbered within the body, of springs of a body (2 each), or of its triangles (3 each). Where
-// nodes are not renumbered.
+// The nodes, numbered within the body, of springs of a body (2 each), or of its triangles (3 each).
+// Where nodes are not renumbered.
 void solver_read_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
                       uint64_t count, uint32_t *nodes);
 
@@ -240,8 +243,9 @@ struct surface_counts solver_surface_counts(const taut_solver *solver);
 // The stiffness of contact of a body, given or chosen; 0 without surfaces.
 struct surface_stiffness solver_surface_stiffness(const taut_solver *solver, size_t body);
 
-// What `existing: relax` of contact has done when the solver was created, or at the start of the run that it
-// continues: the pairs that crossed, the nodes that have been moved and their bodies, and how far one at most.
+// What `existing: relax` of contact has done when the solver was created, or at the start of the
+// run that it continues: the pairs that crossed, the nodes that have been moved and their bodies,
+// and how far one at most.
 struct solver_relaxed {
     uint64_t crossings, rounds;
     uint64_t bodies, nodes;
@@ -254,10 +258,10 @@ struct solver_relaxed solver_surface_relaxed(const taut_solver *solver);
 taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,
                               taut_error *error);
 
-// Where ranks hold only their parts (solver_has_part): the piece of this rank (state/frame.h), of a frame
-// with the bodies `whole`, which must live as long. `with_lines`: of each body, whether its springs are
-// lines. TAUT_ERROR_MEMORY. solver_read_piece fills it, on all ranks together; forces must have been
-// evaluated.
+// Where ranks hold only their parts (solver_has_part): the piece of this rank (state/frame.h), of a
+// frame with the bodies `whole`, which must live as long. `with_lines`: of each body, whether its
+// springs are lines. TAUT_ERROR_MEMORY. solver_read_piece fills it, on all ranks together; forces
+// must have been evaluated.
 taut_status solver_make_piece(const taut_solver *solver, const struct frame_body *whole,
                               const bool *with_lines, unsigned fields, struct frame *frame,
                               taut_error *error);
@@ -277,8 +281,8 @@ void solver_read_frame_node(const taut_solver *solver, uint64_t node, struct fra
 
 // The largest stable steps at the present state. solver_critical_step: bounds, which cost as much
 // as a few steps. solver_own_computed_step: also the value of the integrator in use, computed from
-// eigenvalues, which cost as much as some hundred steps. solver_computed_steps: also the values of all
-// integrators, which cost up to some thousand steps with damping.
+// eigenvalues, which cost as much as some hundred steps. solver_computed_steps: also the values of
+// all integrators, which cost up to some thousand steps with damping.
 taut_status solver_critical_step(taut_solver *solver, struct critical_step *result,
                                  taut_error *error);
 taut_status solver_own_computed_step(taut_solver *solver, struct critical_step *result,
@@ -303,9 +307,9 @@ struct dt_exceeded {
     uint64_t node;    // of the body
 };
 
-// Beside elements that soften springs no step of xpbd is certain, as too few iterations make springs softer
-// than they are: s, up to which it has been stable in tests (docs/numerics.md, xpbd); 0: none of these, or not
-// known. `bounds` has the guaranteed steps.
+// Beside elements that soften springs no step of xpbd is certain, as too few iterations make
+// springs softer than they are: s, up to which it has been stable in tests (docs/numerics.md,
+// xpbd); 0: none of these, or not known. `bounds` has the guaranteed steps.
 double solver_tested_step(const struct critical_step *bounds, uint64_t substeps);
 taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
                             struct dt_exceeded *exceeded, taut_error *error);
@@ -347,13 +351,14 @@ double memory_of_frame(const struct memory_estimate *estimate, unsigned fields);
 // "`what` needs about ...".
 taut_status memory_check(double bytes, const char *what, taut_error *error);
 
-// Notes how much memory this machine has now, with which memory_check_scene compares what all ranks on it
-// need: they read it before any of them builds anything. Collective.
+// Notes how much memory this machine has now, with which memory_check_scene compares what all ranks
+// on it need: they read it before any of them builds anything. Collective.
 void memory_note_shared(void);
 
-// The same check before a solver is made of a scene (options->extra_bytes included); the message names
-// the body that needs most memory. Of several ranks that share the solver it is made for this one, and for
-// all on the same machine together. TAUT_ERROR_UNSUPPORTED if there are more nodes than can be numbered.
+// The same check before a solver is made of a scene (options->extra_bytes included); the message
+// names the body that needs most memory. Of several ranks that share the solver it is made for this
+// one, and for all on the same machine together. TAUT_ERROR_UNSUPPORTED if there are more nodes
+// than can be numbered.
 taut_status memory_check_scene(const taut_scene *scene, const struct solver_options *options,
                                taut_error *error);
 
@@ -422,19 +427,20 @@ taut_status solver_copy_write(struct solver_copy *copy, const struct archive_arr
                               size_t array_count, archive_sink *sink, void *context,
                               taut_error *error);
 
-// Where ranks hold only their parts, all may write the numbers of nodes of a checkpoint together, each its
-// own, into one file.
+// Where ranks hold only their parts, all may write the numbers of nodes of a checkpoint together,
+// each its own, into one file.
 struct checkpoint_places {
     // Puts bytes at an offset of the file; false: it cannot, which the caller notices.
     bool (*put)(void *context, uint64_t offset, const void *bytes, size_t count);
-    // On rank 0: the ranks have put so many bytes after those of the sink, which goes on behind them.
+    // On rank 0: the ranks have put so many bytes after those of the sink, which goes on behind
+    // them.
     void (*pass)(void *context, uint64_t count);
     void *context;
 };
 
-// On rank 0: whether the numbers of nodes of a copy are with other ranks. Then solver_copy_write can write them
-// together with those, which call solver_join_checkpoint in a call (solver_begin_call); `places` must live as
-// long. The bytes are those of one process.
+// On rank 0: whether the numbers of nodes of a copy are with other ranks. Then solver_copy_write
+// can write them together with those, which call solver_join_checkpoint in a call
+// (solver_begin_call); `places` must live as long. The bytes are those of one process.
 bool solver_copy_has_parts(const struct solver_copy *copy);
 void solver_copy_share(struct solver_copy *copy, const struct checkpoint_places *places);
 taut_status solver_join_checkpoint(const taut_solver *solver,
@@ -445,8 +451,8 @@ void solver_copy_free(struct solver_copy *copy); // may be NULL
 // A solver of a scene that continues where the stream was written. `path` is for messages.
 // TAUT_ERROR_IO where the stream is cut off, altered or none; TAUT_ERROR_UNSUPPORTED where its
 // format is newer; TAUT_ERROR_ARGUMENT where it is of another scene; and what solver_create fails
-// with. Where solver_waits then, solver_share reads the state, of the nodes of this rank: until then source,
-// context and path have to stay as they are.
+// with. Where solver_waits then, solver_share reads the state, of the nodes of this rank: until
+// then source, context and path have to stay as they are.
 taut_status solver_create_from_checkpoint(const taut_scene *scene,
                                           const struct solver_options *options,
                                           archive_source *source, void *context, const char *path,
@@ -479,8 +485,8 @@ struct sphere_state {
 // The present position of a sphere.
 struct sphere_state solver_sphere(const taut_solver *solver, size_t collider);
 
-// How far a mesh collider has been moved from where the scene has it (m), and its velocity beside that
-// of the scene (m/s).
+// How far a mesh collider has been moved from where the scene has it (m), and its velocity beside
+// that of the scene (m/s).
 struct mesh_displacement {
     vec3 displacement, velocity;
 };

@@ -51,9 +51,9 @@ static uint64_t steps_left(const struct advance *it)
     return it->end - call->steps(it->solver->system);
 }
 
-// Whether the next check for divergence will certainly end the run, and the end has been moved to that
-// check. Nobody then sees values that are not finite in a sound run, and the step at which a run stops
-// does not depend on how steps are divided among calls.
+// Whether the next check for divergence will certainly end the run, and the end has been moved to
+// that check. Nobody then sees values that are not finite in a sound run, and the step at which a
+// run stops does not depend on how steps are divided among calls.
 static bool follow_to_check(struct advance *it, const struct worker *worker)
 {
     const struct system_functions *call = it->solver->functions;
@@ -103,7 +103,8 @@ static taut_status explain_collapse(const taut_solver *solver, const struct faul
 // its length then adds spurious energy in each step.
 static const double COARSE = 1e-4;
 
-// A stable step below this part of dt is that of springs that divergence has stretched, not of the scene.
+// A stable step below this part of dt is that of springs that divergence has stretched, not of the
+// scene.
 static const double FAR_FROM_START = 0.01;
 
 static bool any_damping(const struct topology *topology)

@@ -278,7 +278,8 @@ static void evaluate(struct system *system, bool want_forces, taut_energy *energ
     struct stage_clock clock = system->clock; // an evaluation does not count as time of the steps
     struct fault found = system->fault;       // and does not end a run
     bool wanted = want_forces || system->settings.keep_energy_budget;
-    // The end of a step of Verlet integrators has recorded the budget and left forces that are kept.
+    // The end of a step of Verlet integrators has recorded the budget and left forces that are
+    // kept.
     const bool measured = REAL_NAME(work_is_measured)(system);
     const bool recorded = measured && REAL_NAME(work_is_recorded)(system, now);
     now.powers = measured && !system->state->forces_current;

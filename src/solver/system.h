@@ -105,7 +105,8 @@ struct system_functions {
                          double *strains, uint8_t *broken);
     double (*volume)(const struct system *system, size_t body);
     uint64_t (*broken_count)(const struct system *system);
-    // Of ranks that hold only their parts, together: what breaking and yielding has lost, on all of them.
+    // Of ranks that hold only their parts, together: what breaking and yielding has lost, on all of
+    // them.
     void (*share_losses)(const struct system *system);
     uint64_t (*hash)(const struct system *system);
     // The same piece by piece (state_hash_begin and so on).
@@ -114,7 +115,8 @@ struct system_functions {
                      uint64_t count);
     size_t (*hash_bytes)(const struct system *system);
     void (*hash_read)(const struct system *system, uint64_t first, uint64_t count, void *to);
-    // Those that have memory: of several ranks that hold only their parts for this one; NULL: for all nodes.
+    // Those that have memory: of several ranks that hold only their parts for this one; NULL: for
+    // all nodes.
     uint64_t (*bytes)(const struct system *system, const struct held_part *part);
     uint64_t (*steps)(const struct system *system);
     int (*evaluations)(const struct system *system); // force evaluations per step
@@ -163,8 +165,8 @@ struct system_functions {
                            const struct worker *worker);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
-    // Of a mesh collider: from now on, how far it is from where the scene has it, and its velocity beside
-    // that of the scene; and that at present.
+    // Of a mesh collider: from now on, how far it is from where the scene has it, and its velocity
+    // beside that of the scene; and that at present.
     void (*set_mesh)(struct system *system, size_t collider, vec3 displacement, vec3 velocity);
     struct mesh_displacement (*mesh)(const struct system *system, size_t collider);
     // Energy (J) that the state has gained from outside, and that is no sign of divergence.

@@ -1,4 +1,5 @@
-// What a rank has to know around some nodes (around.h): the lists of others' nodes and springs that it wants.
+// What a rank has to know around some nodes (around.h): the lists of others' nodes and springs that
+// it wants.
 #include "springs/around.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ struct rank_part {
     const struct plan_part *part;
 };
 
-// How far the numbers of the corners of a face are apart at most; it is half a side of a grid's cell.
+// How far the numbers of the corners of a face are apart at most; it is half a side of a grid's
+// cell.
 static uint64_t widest_face(const struct topology_body *body)
 {
     if (body->face_count == 0)
@@ -63,7 +65,8 @@ static bool joins_most_pairs(const struct topology_body *body)
     return (double)body->spring_count > nodes * (nodes - 1) / 4;
 }
 
-// The other ends of springs at nodes that are inside. `springs`: their states, too, if they break or yield.
+// The other ends of springs at nodes that are inside. `springs`: their states, too, if they break
+// or yield.
 static bool need_ends(const struct system *system, const struct rank_part *it,
                       const struct concern *concern, struct node_lists *springs)
 {
@@ -89,7 +92,8 @@ static bool need_ends(const struct system *system, const struct rank_part *it,
     return true;
 }
 
-// How many triangles away what acts at a node may depend on others: a fold on the nodes of those beside it.
+// How many triangles away what acts at a node may depend on others: a fold on the nodes of those
+// beside it.
 static int rings_of(const struct topology_body *body)
 {
     return elements_are_membrane(&body->elements) ? 3 : 1;
@@ -139,7 +143,8 @@ static bool around_begin(struct around *around)
            REAL_NAME(node_lists_begin)(&around->weighted);
 }
 
-// The nodes around those of a divided body whose bounds this rank finds, and the states of the springs there.
+// The nodes around those of a divided body whose bounds this rank finds, and the states of the
+// springs there.
 static bool want_bounded(const struct system *system, const struct rank_part *it, size_t body,
                          struct around *around)
 {
@@ -163,7 +168,8 @@ static bool want_bounded(const struct system *system, const struct rank_part *it
     return wanted;
 }
 
-// The nodes to which the springs, faces and elements at nodes [first, end) reach, of a body on a grid.
+// The nodes to which the springs, faces and elements at nodes [first, end) reach, of a body on a
+// grid.
 static bool want_around(const struct system *system, const struct rank_part *it, size_t index,
                         struct range nodes, struct node_lists *reach)
 {

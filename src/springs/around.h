@@ -1,5 +1,5 @@
-// Nodes and springs of other ranks around some of a rank that holds only its part: for bounds of the step, and
-// for frames. Numeric.
+// Nodes and springs of other ranks around some of a rank that holds only its part: for bounds of
+// the step, and for frames. Numeric.
 #ifndef TAUT_SPRINGS_AROUND_H
 #define TAUT_SPRINGS_AROUND_H
 
@@ -33,13 +33,14 @@ static inline bool around_has_springs(const struct system *system)
     return system->topology->any_breaks || system->topology->any_yields;
 }
 
-// Lists what bounds of the step need at the nodes of which this rank finds them, of bodies on no grid that are not
-// divided all nodes, and has their masses filled. False without memory; not collective.
+// Lists what bounds of the step need at the nodes of which this rank finds them, of bodies on no
+// grid that are not divided all nodes, and has their masses filled. False without memory; not
+// collective.
 bool REAL_NAME(around_find_reach)(const struct system *system, const struct plan_parts *parts,
                                   const struct plan_part *part, struct around *around);
 
-// Likewise what is around these nodes of grids, and the nodes of divided bodies that are in a list, by the
-// builders' numbers.
+// Likewise what is around these nodes of grids, and the nodes of divided bodies that are in a list,
+// by the builders' numbers.
 bool REAL_NAME(around_find)(const struct system *system, const struct plan_parts *parts,
                             const struct plan_part *part, struct range nodes, const uint64_t *list,
                             uint64_t count, struct around *around);

@@ -52,8 +52,8 @@ static real present_rest_length(const struct system *system, const struct spring
     return moved ? moved[spring->state_index] : spring->built;
 }
 
-// By how much the ends of a spring move apart in a step, m, as far as their motion is prescribed and
-// as far as it is not. Independent of the order of the ends.
+// By how much the ends of a spring move apart in a step, m, as far as their motion is prescribed
+// and as far as it is not. Independent of the order of the ends.
 struct parting {
     double prescribed, integrated;
 };
@@ -82,13 +82,14 @@ static struct parting parting_of(const struct system *system, const struct sprin
 //
 // The budget integrates the power of drives by trapezoids. If a spring breaks before the sample at
 // the end of a step, half of the power is missing there. If it breaks within a step, after the part
-// c of it, c is needed and a half is there; constraints of xpbd break after the sample at the start.
+// c of it, c is needed and a half is there; constraints of xpbd break after the sample at the
+// start.
 //
 // Verlet integrators have already lost the force for the half kick at the end of the step. Of a
-// stage that breaks the spring, at h/2 or h, midpoint needs 1/2 and has none; rk4 needs 1/2 and 1 and
-// has the weights of the stages before it, 1/6 and 5/6. bdf2 has the force for half a step too long:
-// a jump of the acceleration enters its velocity by 2/3, 8/9, 26/27 ... of h. Errors of order 1 of
-// the others are those of their steps.
+// stage that breaks the spring, at h/2 or h, midpoint needs 1/2 and has none; rk4 needs 1/2 and 1
+// and has the weights of the stages before it, 1/6 and 5/6. bdf2 has the force for half a step too
+// long: a jump of the acceleration enters its velocity by 2/3, 8/9, 26/27 ... of h. Errors of order
+// 1 of the others are those of their steps.
 struct parting_missed {
     double prescribed, integrated;
 };
@@ -157,12 +158,12 @@ static double part_before_yielding(const struct settings *settings)
 }
 
 // The work that takes a yielding spring from one rest length to another, J, as the integrator does
-// it, which moves the ends apart by the displacement D = L - L0 limit and then moves the rest length
-// by d = D / limit. The elastic energy falls by the work of the mean of the path, which is exact for
-// the middle case above. The forces after yielding are k d less than those before it at the end of
-// each step, so that the mean force of the other methods, at both ends of the step, is k d / 2 less
-// or more than the mean of the path, and their work is k d D / 2 less or more. Over many steps this
-// is an error of order 1 of the energy budget.
+// it, which moves the ends apart by the displacement D = L - L0 limit and then moves the rest
+// length by d = D / limit. The elastic energy falls by the work of the mean of the path, which is
+// exact for the middle case above. The forces after yielding are k d less than those before it at
+// the end of each step, so that the mean force of the other methods, at both ends of the step, is k
+// d / 2 less or more than the mean of the path, and their work is k d D / 2 less or more. Over many
+// steps this is an error of order 1 of the energy budget.
 //
 // A node whose motion is prescribed has the same mean force, but the budget integrates the power of
 // its drive from forces after yielding at both ends of the step: it lacks the part of k d that the

@@ -60,8 +60,8 @@ static void add_fields(struct node_fields *fields, real *x, real *y, real *z)
     fields->arrays[fields->count++] = z;
 }
 
-// Whether lengths are found of nodes of the halo with all digits: of springs that may break or yield, and
-// of triangles.
+// Whether lengths are found of nodes of the halo with all digits: of springs that may break or
+// yield, and of triangles.
 static bool measures_halo(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -296,8 +296,8 @@ static void exchange_three(const struct node_lists *lists, real *x, real *y, rea
         send_and_receive(lists, &fields);
 }
 
-// Messages have a fixed number of arrays: low parts, which the halo does not have in steps, follow in
-// another round.
+// Messages have a fixed number of arrays: low parts, which the halo does not have in steps, follow
+// in another round.
 void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const struct worker *worker)
 {
     const struct exchange *it = system->exchange;
@@ -353,7 +353,8 @@ static bool connect_nodes(struct node_lists *lists, size_t fields)
                                          RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING);
 }
 
-// Makes the messages of what has been found, of so many numbers of a node. Ends all ranks without memory.
+// Makes the messages of what has been found, of so many numbers of a node. Ends all ranks without
+// memory.
 static void connect_around(const struct system *system, bool found, struct around *around,
                            size_t fields, size_t weights)
 {
@@ -570,7 +571,8 @@ struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system)
     struct exchange_borders borders = {part->end_tile, part->first_tile};
     if (part->first_tile == part->end_tile)
         return borders;
-    // The first and the last grid may be divided: of a lattice all tiles of a layer are at the border.
+    // The first and the last grid may be divided: of a lattice all tiles of a layer are at the
+    // border.
     uint64_t tile = part->end_tile - 1;
     const struct plan_tiling *tiling = &REAL_NAME(sweep_of_tile)(system->sweeps, &tile)->tiling;
     if (tile + 1 < tiling_tile_count(tiling))
@@ -618,8 +620,9 @@ void REAL_NAME(exchange_contributions_end)(struct system *system, const struct w
 
 // ---- Sums
 
-// total := the sum of the rows, of which rank r has [cuts[r], cuts[r + 1]), in the order of add_in_groups: a
-// rank adds the groups that begin with its rows, then all ranks add the sums of all groups.
+// total := the sum of the rows, of which rank r has [cuts[r], cuts[r + 1]), in the order of
+// add_in_groups: a rank adds the groups that begin with its rows, then all ranks add the sums of
+// all groups.
 static void add_groups_of_ranks(struct exchange *it, double *rows, size_t width,
                                 const uint64_t *cuts, size_t group, double *total)
 {
@@ -639,7 +642,8 @@ static void add_groups_of_ranks(struct exchange *it, double *rows, size_t width,
     add_in_groups(it->group_sums, width, groups, groups, total);
 }
 
-// Of the power sums only those of tiles are added in groups: what else has many parts is not on grids.
+// Of the power sums only those of tiles are added in groups: what else has many parts is not on
+// grids.
 static size_t group_of_tiles(const struct system *system)
 {
     return sum_group(system, system->power_parts.loose - system->power_parts.tiles);
@@ -650,7 +654,8 @@ static bool adds_tiles_in_groups(const struct system *system)
     return group_of_tiles(system) < system->power_parts.loose - system->power_parts.tiles;
 }
 
-// Adds the powers of one evaluation over the ranks; tiles[] := the sum of tiles, if added in groups.
+// Adds the powers of one evaluation over the ranks; tiles[] := the sum of tiles, if added in
+// groups.
 static void add_powers(struct system *system, double (*powers)[POWER_COLUMNS], double *tiles)
 {
     const struct power_parts *parts = &system->power_parts;

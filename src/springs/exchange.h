@@ -5,10 +5,10 @@
 // number of ranks.
 //
 // system->exchange is set during the steps of a distributed run only, on all ranks. Without it a
-// process has the whole scene: before the first step, and on rank 0 after exchange_collect. Where ranks
-// hold only their parts it is also set while they evaluate energies together (exchange_has_part).
-// Unless a comment says otherwise, functions are called by all workers of all ranks together; worker
-// 0 sends and receives, and all end with a barrier. Numeric.
+// process has the whole scene: before the first step, and on rank 0 after exchange_collect. Where
+// ranks hold only their parts it is also set while they evaluate energies together
+// (exchange_has_part). Unless a comment says otherwise, functions are called by all workers of all
+// ranks together; worker 0 sends and receives, and all end with a barrier. Numeric.
 //
 // Messages are under way while springs are computed that do not depend on them (springs_sweep): a
 // rank waits only for what another has not sent within that time.
@@ -21,18 +21,18 @@
 
 struct node_box;
 
-// Adds what a rank needs for parts of the forces that this module does not know (plan_part_need); false
-// without memory.
+// Adds what a rank needs for parts of the forces that this module does not know (plan_part_need);
+// false without memory.
 typedef bool (*exchange_needs)(const struct system *system, struct plan_part *part);
 
-// The same of the nodes of chunks over which this rank sums (part_sums_want_node), where ranks hold only their
-// parts.
+// The same of the nodes of chunks over which this rank sums (part_sums_want_node), where ranks hold
+// only their parts.
 typedef bool (*part_sums_needs)(const struct system *system, const struct plan_part *part,
                                 void *wanted);
 
-// Agrees with the other ranks on what is sent to whom. `only_part`: this rank knows no nodes but its own,
-// and gets the masses of others here. Collective, also where it fails: then on all ranks, with the
-// message on those that have failed.
+// Agrees with the other ranks on what is sent to whom. `only_part`: this rank knows no nodes but
+// its own, and gets the masses of others here. Collective, also where it fails: then on all ranks,
+// with the message on those that have failed.
 taut_status REAL_NAME(exchange_make)(const struct system *system, const struct plan_parts *parts,
                                      bool only_part, exchange_needs needs, part_sums_needs sums,
                                      struct exchange **result, taut_error *error);
@@ -56,38 +56,41 @@ const struct plan_part *REAL_NAME(exchange_part)(const struct exchange *exchange
 void REAL_NAME(exchange_halo_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_halo_end)(struct system *system, const struct worker *worker);
 
-// Positions of the halo and of all other nodes of chunks of springs and faces of this rank, := those of
-// their owners; `velocities`: these too. Likewise the states of springs that break or yield
-// (part_springs.h), here and in the next two.
+// Positions of the halo and of all other nodes of chunks of springs and faces of this rank, :=
+// those of their owners; `velocities`: these too. Likewise the states of springs that break or
+// yield (part_springs.h), here and in the next two.
 void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const struct worker *worker);
 
-// Where ranks hold only their parts: the nodes of a body on no grid for which this rank finds bounds of the step
-// and weights. All where the body is not divided, and this rank or its chunks have some; of a divided one its
-// own, and those of its chunks.
+// Where ranks hold only their parts: the nodes of a body on no grid for which this rank finds
+// bounds of the step and weights. All where the body is not divided, and this rank or its chunks
+// have some; of a divided one its own, and those of its chunks.
 bool REAL_NAME(exchange_divides)(const struct system *system, size_t body);
 struct range REAL_NAME(exchange_bounds_nodes)(const struct system *system, size_t body);
 
-// Where ranks hold only their parts: positions and masses, and where the damping of wind depends on them
-// velocities, of the nodes to which springs, faces and elements of these nodes, and of those of this rank's
-// chunks on grids, reach, := those of their owners; and the states of springs there. Of divided bodies also
-// weights[i], of node weighted.first + i. Rare; ends all ranks without memory.
+// Where ranks hold only their parts: positions and masses, and where the damping of wind depends on
+// them velocities, of the nodes to which springs, faces and elements of these nodes, and of those
+// of this rank's chunks on grids, reach, := those of their owners; and the states of springs there.
+// Of divided bodies also weights[i], of node weighted.first + i. Rare; ends all ranks without
+// memory.
 void REAL_NAME(exchange_reach)(struct system *system, real *weights, struct range weighted,
                                const struct worker *worker);
 
-// Outside of steps, where ranks hold only their parts: positions, velocities and forces of the nodes to
-// which springs, faces and elements at these nodes reach, := those of their owners; of divided bodies, at the
-// nodes that a list has of them, by the builders' numbers. Rare; ends all ranks without memory.
+// Outside of steps, where ranks hold only their parts: positions, velocities and forces of the
+// nodes to which springs, faces and elements at these nodes reach, := those of their owners; of
+// divided bodies, at the nodes that a list has of them, by the builders' numbers. Rare; ends all
+// ranks without memory.
 void REAL_NAME(exchange_around)(const struct system *system, const struct exchange *exchange,
                                 struct range nodes, const uint64_t *list, uint64_t count);
 
-// Positions and velocities of all nodes, on all ranks, for contact of surfaces: instead of the halo.
-// Nothing without other ranks, or if they are known since nodes moved. exchange_all_known, by worker 0:
-// what moves nodes within a step says that they are not known, unless all ranks have moved all alike.
+// Positions and velocities of all nodes, on all ranks, for contact of surfaces: instead of the
+// halo. Nothing without other ranks, or if they are known since nodes moved. exchange_all_known, by
+// worker 0: what moves nodes within a step says that they are not known, unless all ranks have
+// moved all alike.
 void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_all_known)(struct system *system, bool known);
 
-// Boxes of the velocities of parts (springs/motion.h), and the number of nodes in them, of all ranks. By
-// worker 0 alone. Nothing without other ranks.
+// Boxes of the velocities of parts (springs/motion.h), and the number of nodes in them, of all
+// ranks. By worker 0 alone. Nothing without other ranks.
 void REAL_NAME(exchange_motion)(const struct system *system, struct node_box *boxes, size_t count,
                                 size_t *moved);
 
@@ -102,20 +105,21 @@ static inline bool exchange_halo_is_early(const struct system *system)
            !plan_sweeps_elements(topology, system->plan);
 }
 
-// The halo contributions of tiles of other ranks, after the tiles at the end of this rank's part have
-// been swept; before its first tiles are reduced.
+// The halo contributions of tiles of other ranks, after the tiles at the end of this rank's part
+// have been swept; before its first tiles are reduced.
 void REAL_NAME(exchange_contributions_start)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_contributions_end)(struct system *system, const struct worker *worker);
 
 // Everything that is known of the nodes of others that complete the last chunk of this rank's sums
-// and the blocks of its contacts (plan_parts.h), := that of their owners. Nothing without other ranks.
+// and the blocks of its contacts (plan_parts.h), := that of their owners. Nothing without other
+// ranks.
 void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker);
 
 // Whether any rank says so. The same on all workers.
 bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct worker *worker);
 
-// data[b], of `size` bytes, for each block of contacts (CONTACT_BLOCK): on all ranks those of the rank
-// with its first node. By worker 0 alone. Nothing without other ranks.
+// data[b], of `size` bytes, for each block of contacts (CONTACT_BLOCK): on all ranks those of the
+// rank with its first node. By worker 0 alone. Nothing without other ranks.
 void REAL_NAME(exchange_blocks)(const struct system *system, void *data, size_t size);
 
 // Whether this rank computes a block of faces, as one process does with all.
@@ -149,8 +153,8 @@ struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system)
 
 // ---- Power sums of the energy budget, by worker 0 alone
 //
-// Each part of an evaluation with powers is measured by one rank. Since no step depends on them, they
-// are kept for KEPT_POWERS evaluations, and added over the ranks together.
+// Each part of an evaluation with powers is measured by one rank. Since no step depends on them,
+// they are kept for KEPT_POWERS evaluations, and added over the ranks together.
 
 enum { KEPT_POWERS = 16 };
 
@@ -164,8 +168,8 @@ const double *REAL_NAME(exchange_kept_time)(const struct exchange *exchange);
 // Adds what is kept over all ranks and returns the number of evaluations. Collective.
 int REAL_NAME(exchange_add_powers)(struct system *system);
 
-// Restores what was kept of one of them, after exchange_add_powers. `tiles`: the sum of the parts of
-// tiles, which system->powers does not have then; NULL: it has them.
+// Restores what was kept of one of them, after exchange_add_powers. `tiles`: the sum of the parts
+// of tiles, which system->powers does not have then; NULL: it has them.
 struct evaluation REAL_NAME(exchange_take_powers)(struct system *system, int number,
                                                   const double **tiles, bool *lags);
 
@@ -180,21 +184,22 @@ void REAL_NAME(exchange_collect)(const struct system *system, struct exchange *e
 void REAL_NAME(exchange_complete)(struct system *system, const struct worker *worker);
 
 // From the first call to the second all ranks have all nodes, and compute the same as one process;
-// the chunks of sums they share (sum_over_chunks). For what is rare, or takes loops over everything.
-// The result of the first is the argument of the second: false without other ranks, or where such a
-// time has begun already.
+// the chunks of sums they share (sum_over_chunks). For what is rare, or takes loops over
+// everything. The result of the first is the argument of the second: false without other ranks, or
+// where such a time has begun already.
 bool REAL_NAME(exchange_pause)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_resume)(struct system *system, bool paused, const struct worker *worker);
 
 // The nodes of this rank's chunks, those that begin at its nodes; all without other ranks.
 struct range REAL_NAME(exchange_chunk_nodes)(const struct system *system);
 
-// The sums of all chunks of nodes (sum_chunks) in system->chunk_sums, on all ranks: each sums its own
-// chunks, of nodes that it has or that exchange_reach has fetched.
+// The sums of all chunks of nodes (sum_chunks) in system->chunk_sums, on all ranks: each sums its
+// own chunks, of nodes that it has or that exchange_reach has fetched.
 void REAL_NAME(exchange_chunk_sums)(struct system *system, chunk_sum sum, const void *argument,
                                     const struct worker *worker);
 
-// On ranks: of own nodes, three arrays by node: what sum_over_nodes reads of them. Ends with a barrier.
+// On ranks: of own nodes, three arrays by node: what sum_over_nodes reads of them. Ends with a
+// barrier.
 void REAL_NAME(exchange_rest_of)(struct system *system, real *const arrays[3],
                                  const struct worker *worker);
 

@@ -49,8 +49,8 @@ struct strain_limits {
     real high, low;
 };
 
-// Springs break when they are stretched beyond break_at times the length they were built with. Where
-// the law makes them slack they carry nothing that could break them.
+// Springs break when they are stretched beyond break_at times the length they were built with.
+// Where the law makes them slack they carry nothing that could break them.
 static inline struct strain_limits break_limits(const struct spring_constants *material)
 {
     const bool stretches = material->law != LAW_COMPRESSION_ONLY;

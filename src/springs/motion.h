@@ -1,10 +1,12 @@
-// Boxes of the velocities of parts of the nodes, found while a step moves them, where their velocities
-// are in the cache. With dt they bound how far the nodes of a part have moved since they were measured, so
-// that contact need not read all positions in every step (contact/surface_motion.c).
+// Boxes of the velocities of parts of the nodes, found while a step moves them, where their
+// velocities are in the cache. With dt they bound how far the nodes of a part have moved since they
+// were measured, so that contact need not read all positions in every step
+// (contact/surface_motion.c).
 //
-// Only for steps in which every node moves once, by its velocity afterwards: those of symplectic Euler and
-// velocity Verlet. What moves nodes reports which; whether these were all of them is counted, so that a
-// way of moving nodes that does not report them leaves the boxes unknown instead of wrong. Numeric.
+// Only for steps in which every node moves once, by its velocity afterwards: those of symplectic
+// Euler and velocity Verlet. What moves nodes reports which; whether these were all of them is
+// counted, so that a way of moving nodes that does not report them leaves the boxes unknown instead
+// of wrong. Numeric.
 #ifndef TAUT_SPRINGS_MOTION_H
 #define TAUT_SPRINGS_MOTION_H
 
@@ -43,8 +45,8 @@ static inline bool motion_is_wanted(const struct system *system)
 // `count` nodes from `first` on have been moved by their velocities, by a worker.
 void REAL_NAME(motion_note)(const struct system *system, size_t first, size_t count, int worker);
 
-// The box of each part, by one worker after a barrier; false if not all nodes have been noted. Forgets
-// them.
+// The box of each part, by one worker after a barrier; false if not all nodes have been noted.
+// Forgets them.
 bool REAL_NAME(motion_take)(const struct system *system, struct node_box *boxes);
 
 #endif

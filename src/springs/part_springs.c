@@ -1,5 +1,5 @@
-// Implements part_springs.h. What is sent of a spring is its flag, if some springs break, and its rest
-// length, if some yield: of each piece of a list first all flags.
+// Implements part_springs.h. What is sent of a spring is its flag, if some springs break, and its
+// rest length, if some yield: of each piece of a list first all flags.
 #include "springs/part_springs.h"
 
 #include <stdlib.h>
@@ -113,7 +113,8 @@ bool REAL_NAME(part_springs_want)(const struct system *system, const struct plan
     return true;
 }
 
-// Springs i of a run of `count` that have a node of [first, end) as one of their ends, which is node + i.
+// Springs i of a run of `count` that have a node of [first, end) as one of their ends, which is
+// node + i.
 static struct range springs_at(uint64_t node, uint64_t count, struct range nodes)
 {
     const uint64_t from = nodes.first > node ? min_u64(nodes.first - node, count) : 0;

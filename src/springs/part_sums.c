@@ -115,8 +115,9 @@ static bool want_elements(const struct system *system, struct wanted *wanted)
     return true;
 }
 
-// Of the power of the damping, which is found of springs on no grid, one after another, and then grid by
-// grid: by nodes, each with the springs that begin there, or by springs, where these are not alike.
+// Of the power of the damping, which is found of springs on no grid, one after another, and then
+// grid by grid: by nodes, each with the springs that begin there, or by springs, where these are
+// not alike.
 static bool want_damping(const struct system *system, struct wanted *wanted)
 {
     uint64_t first = system->constants->springs;
@@ -136,8 +137,8 @@ static bool want_damping(const struct system *system, struct wanted *wanted)
     return true;
 }
 
-// A face among those that are summed in chunks, of which this rank sums those whose first face has its first
-// node here: `own`, of the present chunk.
+// A face among those that are summed in chunks, of which this rank sums those whose first face has
+// its first node here: `own`, of the present chunk.
 static bool want_face(struct wanted *wanted, const struct face *face, uint64_t number, bool *own)
 {
     if (number % SUM_CHUNK == 0)
@@ -269,7 +270,8 @@ struct range REAL_NAME(chunk_nodes_of_grid)(const struct system *system,
     return chunks_within(grid, system->own_nodes);
 }
 
-// Some chunks at a time, which all ranks get, so that no rank has memory for those of the whole scene.
+// Some chunks at a time, which all ranks get, so that no rank has memory for those of the whole
+// scene.
 double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t elements, element_node node,
                                       chunk_sum sum, const void *argument,
                                       const struct worker *worker)

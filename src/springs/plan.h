@@ -18,10 +18,10 @@ struct plan_nodes {
     uint64_t first, count;
 };
 
-// Adds a body on no grid to ranges of nodes; returns how many there are then. A range has whole bodies that
-// follow each other, as many as it takes for RANGE_NODES. What is done in chunks of so many nodes, the sums of
-// the energy budget among it, begins with each range anew, so that ranks may have some of the ranges
-// (plan_parts.h); and few nodes in many bodies are few ranges.
+// Adds a body on no grid to ranges of nodes; returns how many there are then. A range has whole
+// bodies that follow each other, as many as it takes for RANGE_NODES. What is done in chunks of so
+// many nodes, the sums of the energy budget among it, begins with each range anew, so that ranks
+// may have some of the ranges (plan_parts.h); and few nodes in many bodies are few ranges.
 enum { RANGE_NODES = 1024 };
 
 size_t plan_ranges_add(struct plan_nodes *ranges, size_t count, struct plan_nodes body);
@@ -63,8 +63,8 @@ struct plan_options {
     bool no_packing;      // springs go into coloured blocks, as faces do
     bool no_spring_grids; // no springs are on grids; grids of faces and rings stay
     bool coloured;        // springs in blocks are computed by coloured_forces
-    // Narrows `kept`, all nodes, to those whose packed springs are kept (packed_make); called when the plan has
-    // everything else. NULL: all.
+    // Narrows `kept`, all nodes, to those whose packed springs are kept (packed_make); called when
+    // the plan has everything else. NULL: all.
     taut_status (*find_kept)(const void *context, const struct topology *topology,
                              const struct plan *plan, struct plan_nodes *kept, taut_error *error);
     const void *find_kept_context;
@@ -73,8 +73,9 @@ struct plan_options {
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
                       const taut_allocator *allocator, struct plan **result, taut_error *error);
 
-// Whether all tiles of packed springs are kept; if not, plan_pack_rest packs the others too. Then slots have other
-// numbers, and plan_release_build_data follows when everything by slot has been made again.
+// Whether all tiles of packed springs are kept; if not, plan_pack_rest packs the others too. Then
+// slots have other numbers, and plan_release_build_data follows when everything by slot has been
+// made again.
 bool plan_packs_all(const struct plan *plan);
 taut_status plan_pack_rest(const struct topology *topology, struct plan *plan, taut_error *error);
 
@@ -86,8 +87,8 @@ void plan_free(struct plan *plan);
 // Updates which tiles and blocks have damped springs, after the damping of materials has changed.
 void plan_find_damped(const struct topology *topology, struct plan *plan);
 
-// Updates the plan's copies of the rest lengths of a body's springs, after those of the topology have
-// changed.
+// Updates the plan's copies of the rest lengths of a body's springs, after those of the topology
+// have changed.
 void plan_find_rest_lengths(const struct topology *topology, struct plan *plan, size_t body);
 
 // The grid of a body's springs, or NULL.

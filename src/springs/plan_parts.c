@@ -281,9 +281,10 @@ static bool add_boxes_of_tile(const struct plan *plan, const struct plan_parts *
     return true;
 }
 
-// A kernel computes whole registers, and leaves out springs that would reach over the end of a row. The
-// power of such a spring is 0, but its length is in the common denominator of the powers of a node, which
-// it rounds. So these nodes, of the next row or of the next body, have to be the same on every rank.
+// A kernel computes whole registers, and leaves out springs that would reach over the end of a row.
+// The power of such a spring is 0, but its length is in the common denominator of the powers of a
+// node, which it rounds. So these nodes, of the next row or of the next body, have to be the same
+// on every rank.
 enum { OVER_THE_END = 2 };
 
 // The nodes after its tiles that a part reads: rows, of a lattice layers.
@@ -397,8 +398,8 @@ static bool add_ring_tiles(const struct plan_rings *rings, struct plan_part *par
     return true;
 }
 
-// Gas: the first nodes of a body, as built and in the plan, from which its volume is measured, and the rings of
-// nodes. Other faces on which gas acts are in blocks.
+// Gas: the first nodes of a body, as built and in the plan, from which its volume is measured, and
+// the rings of nodes. Other faces on which gas acts are in blocks.
 static bool add_gas_needs(const struct topology *topology, const struct plan *plan,
                           struct plan_part *part)
 {
@@ -443,8 +444,8 @@ static bool add_face_nodes(const struct topology *topology, const struct plan *p
     return true;
 }
 
-// Faces in blocks: the blocks with nodes of the part, whose contributions to a node are added in one
-// order. Those of a chunk of sums are measured by the part with its first node.
+// Faces in blocks: the blocks with nodes of the part, whose contributions to a node are added in
+// one order. Those of a chunk of sums are measured by the part with its first node.
 static bool add_block_needs(const struct topology *topology, const struct plan *plan,
                             struct plan_part *part)
 {

@@ -1,6 +1,6 @@
-// Parts of a plan: which rank owns which nodes, and what it needs of the others. Every rank owns one
-// run of consecutive nodes, and no tile of a grid is divided: a rope and a cloth are cut between
-// tiles of rows, a lattice between layers of tiles, and nodes on no grid between small
+// Parts of a plan: which rank owns which nodes, and what it needs of the others. Every rank owns
+// one run of consecutive nodes, and no tile of a grid is divided: a rope and a cloth are cut
+// between tiles of rows, a lattice between layers of tiles, and nodes on no grid between small
 // bodies (plan_parts_whole), or at multiples of PART_NODES.
 // Numbers stay those of the whole scene, so that no other module translates any.
 //
@@ -22,7 +22,8 @@ static inline uint64_t plan_face_rows_at_once(const struct plan_face_grid *grid)
     return NODES_AT_ONCE / grid->nx + 1;
 }
 
-// Tiles that lie beside each other in the same layers are one part: their nodes are not consecutive.
+// Tiles that lie beside each other in the same layers are one part: their nodes are not
+// consecutive.
 static inline uint64_t plan_tiles_together(const struct plan_tiling *tiling)
 {
     return tiling->nz > 1 ? tiling->tiles_y : 1;
@@ -35,10 +36,9 @@ static inline uint64_t halo_box_nodes(const struct plan_tiling *tiling, const st
 
 struct plan_parts {
     int count;
-    uint64_t *cuts; // part p has nodes [cuts[p], cuts[p + 1])
-    uint64_t
-        *chunk_cuts; // and sums the chunks (SUM_CHUNK) of nodes [chunk_cuts[p], [p + 1]), which
-                     // begin at its nodes
+    uint64_t *cuts;       // part p has nodes [cuts[p], cuts[p + 1])
+    uint64_t *chunk_cuts; // and sums the chunks (SUM_CHUNK) of nodes [chunk_cuts[p], [p + 1]),
+                          // which begin at its nodes
     uint64_t *block_cuts; // and has the blocks of contacts (PART_NODES) that begin at them
 };
 
@@ -49,8 +49,9 @@ struct plan_box {
     uint64_t which;
 };
 
-// A chunk (SUM_CHUNK) of springs that may break or yield (plan_fragile_total). Every part that has nodes
-// of any of them evaluates all of them, with the same results; one part counts their energies.
+// A chunk (SUM_CHUNK) of springs that may break or yield (plan_fragile_total). Every part that has
+// nodes of any of them evaluates all of them, with the same results; one part counts their
+// energies.
 struct plan_chunk {
     size_t number;
     bool counts;
@@ -68,8 +69,9 @@ struct plan_part {
     size_t halo_count, halo_capacity;
     struct plan_box *boxes;
     size_t box_count, box_capacity;
-    // The nodes whose contacts with colliders are computed: whole blocks with nodes of the part, and
-    // all of its chunks. Parts that have nodes of the same block both compute it, with the same result.
+    // The nodes whose contacts with colliders are computed: whole blocks with nodes of the part,
+    // and all of its chunks. Parts that have nodes of the same block both compute it, with the same
+    // result.
     uint64_t first_touched, end_touched;
     // Nodes of others, which complete its last chunk; with colliders its blocks of contacts too.
     struct plan_nodes rest_before, rest;
@@ -100,16 +102,18 @@ taut_status plan_parts_make(const struct topology *topology, const struct plan *
                             struct plan_parts **result, taut_error *error);
 void plan_parts_free(struct plan_parts *parts);
 
-// Consecutive springs of a grid, or one other spring, with the ends of those that may break or yield
-// from number `at` on (plan_fragile_total), at most up to `end`.
+// Consecutive springs of a grid, or one other spring, with the ends of those that may break or
+// yield from number `at` on (plan_fragile_total), at most up to `end`.
 struct spring_run plan_fragile_run(const struct topology *topology, const struct plan *plan,
                                    uint64_t at, uint64_t end);
 
-// The part that counts a chunk of springs that may break or yield: that with the first node of its first spring.
+// The part that counts a chunk of springs that may break or yield: that with the first node of its
+// first spring.
 int plan_part_of_fragile(const struct topology *topology, const struct plan *plan,
                          const struct plan_parts *parts, size_t chunk);
 
-// The parts that count springs of a body on no grid, some of which may break or yield, from the first to the last.
+// The parts that count springs of a body on no grid, some of which may break or yield, from the
+// first to the last.
 struct plan_part_range {
     int first, last;
 };
@@ -118,9 +122,10 @@ struct plan_part_range plan_parts_of_fragile(const struct topology *topology,
                                              const struct plan *plan,
                                              const struct plan_parts *parts, size_t body);
 
-// How many of springs [first, end) of the topology, from the first on, are alike: one part counts them all
-// (`owner`; on no grid: has them), none of them breaks or yields (PLAN_NO_PART), or they are those of a body
-// that is divided, in the builders' order (PLAN_SEVERAL_PARTS).
+// How many of springs [first, end) of the topology, from the first on, are alike: one part counts
+// them all
+// (`owner`; on no grid: has them), none of them breaks or yields (PLAN_NO_PART), or they are those
+// of a body that is divided, in the builders' order (PLAN_SEVERAL_PARTS).
 enum { PLAN_NO_PART = -1, PLAN_SEVERAL_PARTS = -2 };
 
 struct plan_spring_piece {
@@ -132,9 +137,9 @@ struct plan_spring_piece plan_spring_piece(const struct topology *topology, cons
                                            const struct plan_parts *parts, uint64_t first,
                                            uint64_t end);
 
-// Whether every range of bodies on no grid (plan_ranges_add) is whole in one of `count` parts: each is small, with a
-// sixteenth of all nodes at most, or a quarter of what a part has on average, so that parts are of about the
-// same size.
+// Whether every range of bodies on no grid (plan_ranges_add) is whole in one of `count` parts: each
+// is small, with a sixteenth of all nodes at most, or a quarter of what a part has on average, so
+// that parts are of about the same size.
 bool plan_parts_whole(const struct topology *topology, const struct plan *plan, int count);
 
 // Whether several parts have nodes of a body on no grid.
@@ -173,9 +178,9 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
                                          const struct plan_parts *parts,
                                          const struct plan_part *part);
 
-// The same of part `number` of `count`, without springs, before there is a plan: of bodies only the numbers of
-// their first nodes, nodes and springs are read, and of grids only body, first node and tiling. What springs on no
-// grid reach is left out of the halo. TAUT_ERROR_MEMORY.
+// The same of part `number` of `count`, without springs, before there is a plan: of bodies only the
+// numbers of their first nodes, nodes and springs are read, and of grids only body, first node and
+// tiling. What springs on no grid reach is left out of the halo. TAUT_ERROR_MEMORY.
 struct expected_grids {
     struct plan_grid *grids;
     size_t grid_count;

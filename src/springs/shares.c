@@ -24,8 +24,8 @@ struct shared_nodes {
 
 // ---- What rows read
 
-// How far from a node of a grid its row reaches, by springs and, two nodes in a row, two rows and one
-// layer, by elements.
+// How far from a node of a grid its row reaches, by springs and, two nodes in a row, two rows and
+// one layer, by elements.
 static uint64_t reach_of(const struct topology_body *body, const struct plan_grid *grid)
 {
     const uint64_t rows = grid->ny > 1 ? 2 * grid->nx : 0;
@@ -114,8 +114,8 @@ static bool make(const struct system *system, struct shares *shares)
         return false;
     for (size_t r = 0; r <= count; r++) // as sum_over_chunks divides them
         shares->parts.cuts[r] = min_u64(chunk_count(nodes) * r / count * SUM_CHUNK, nodes);
-    // The compression of gas is a sum over the nodes of a body, which no rank has alone, and elements
-    // on no grid are not looked through here.
+    // The compression of gas is a sum over the nodes of a body, which no rank has alone, and
+    // elements on no grid are not looked through here.
     shares->everything = topology_has_gas(system->topology);
     for (size_t b = 0; b < system->topology->body_count; b++)
         shares->everything |=

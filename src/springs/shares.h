@@ -1,9 +1,11 @@
 // Ranks that all have the whole scene and compute the same steps, those of integrators that solve
 // systems of equations. They share what takes most of the time: the chunks of sums, and the rows of
-// products with a matrix and the vectors of its solution. Every rank has the rows of the nodes of its
-// chunks (SUM_CHUNK), so that what it adds is what it has computed, and no bit depends on their number.
+// products with a matrix and the vectors of its solution. Every rank has the rows of the nodes of
+// its chunks (SUM_CHUNK), so that what it adds is what it has computed, and no bit depends on their
+// number.
 //
-// system->shares is set during the steps of several ranks. Without it a process does everything. Numeric.
+// system->shares is set during the steps of several ranks. Without it a process does everything.
+// Numeric.
 #ifndef TAUT_SPRINGS_SHARES_H
 #define TAUT_SPRINGS_SHARES_H
 
@@ -22,8 +24,8 @@ struct range REAL_NAME(shares_rows)(const struct system *system);
 struct range REAL_NAME(shares_rows_of)(const struct system *system, const struct worker *worker,
                                        size_t grain);
 
-// On all ranks: the vectors of all nodes, each of the rank that has its row. All workers together; begins and
-// ends with a barrier. Nothing without other ranks.
+// On all ranks: the vectors of all nodes, each of the rank that has its row. All workers together;
+// begins and ends with a barrier. Nothing without other ranks.
 void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vectors,
                                const struct worker *worker);
 
@@ -31,9 +33,10 @@ void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vector
 void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
                                     const struct worker *worker);
 
-// Nodes of others that a rank reads beside those of products, or computes for their owners: of lines across
-// the rows of several ranks (grid/lines.c). Lists of them are made by worker 0 of all ranks together:
-// begun, added to, and connected; without memory all ranks end. A node may be added more than once.
+// Nodes of others that a rank reads beside those of products, or computes for their owners: of
+// lines across the rows of several ranks (grid/lines.c). Lists of them are made by worker 0 of all
+// ranks together: begun, added to, and connected; without memory all ranks end. A node may be added
+// more than once.
 struct shared_nodes;
 struct shared_nodes *REAL_NAME(shared_nodes_begin)(const struct system *system);
 void REAL_NAME(shared_nodes_add)(struct shared_nodes *lists, struct plan_nodes nodes,
@@ -41,8 +44,9 @@ void REAL_NAME(shared_nodes_add)(struct shared_nodes *lists, struct plan_nodes n
 void REAL_NAME(shared_nodes_connect)(struct shared_nodes *lists);
 void REAL_NAME(shared_nodes_free)(struct shared_nodes *lists);
 
-// The vectors of these nodes := those of the rank that has their rows; and of the nodes of this rank's
-// rows that others compute := theirs. All workers together; both begin and end with a barrier.
+// The vectors of these nodes := those of the rank that has their rows; and of the nodes of this
+// rank's rows that others compute := theirs. All workers together; both begin and end with a
+// barrier.
 void REAL_NAME(shared_nodes_read)(struct system *system, const struct shared_nodes *lists,
                                   struct node_vectors vectors, const struct worker *worker);
 void REAL_NAME(shared_nodes_return)(struct system *system, const struct shared_nodes *lists,
@@ -51,8 +55,8 @@ void REAL_NAME(shared_nodes_return)(struct system *system, const struct shared_n
 // Whether any rank says so, where ranks decide for themselves; the same on all workers.
 bool REAL_NAME(shares_any)(struct system *system, bool mine, const struct worker *worker);
 
-// The same of any ranks in one step, with *any for the result; `mine` is that of worker 0. Ends with a
-// barrier.
+// The same of any ranks in one step, with *any for the result; `mine` is that of worker 0. Ends
+// with a barrier.
 bool REAL_NAME(agree_on_any)(struct system *system, bool *any, bool mine,
                              const struct worker *worker);
 

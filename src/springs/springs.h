@@ -32,8 +32,8 @@ const struct sweep *REAL_NAME(sweep_of_tile)(const struct sweeps *sweeps, uint64
 void REAL_NAME(springs_reduce)(struct system *system, enum sweep_finish finish, bool powers,
                                const struct worker *worker);
 
-// Whether springs_sweep also computes the elements of a body (elements/), and which these are; false
-// if there is not enough memory.
+// Whether springs_sweep also computes the elements of a body (elements/), and which these are;
+// false if there is not enough memory.
 static inline bool springs_sweep_elements(const struct system *system, size_t body)
 {
     const struct plan_grid *grid = plan_grid_of_body(system->plan, body);

@@ -256,7 +256,8 @@ void REAL_NAME(spring_tangent_refresh)(struct spring_tangent *tangent);
 void REAL_NAME(spring_tangent_free)(struct spring_tangent *tangent);
 uint64_t REAL_NAME(spring_tangent_bytes)(const struct spring_tangent *tangent);
 
-// Linearises at the present positions, for the rows of these nodes: each worker does its share. No barrier.
+// Linearises at the present positions, for the rows of these nodes: each worker does its share. No
+// barrier.
 void REAL_NAME(spring_tangent_update)(struct spring_tangent *tangent, struct range rows,
                                       const struct worker *worker);
 

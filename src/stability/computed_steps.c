@@ -1,7 +1,7 @@
 // Computed values of the largest stable step: from the ends of the spectra of M^-1 K and M^-1 C by
 // Lanczos (lanczos.h) for the integrators whose limit is one of a form, and for the Runge-Kutta
-// methods from all eigenvalues of few nodes, from the fastest of the quadratic problem (quadratic.h),
-// or from an enclosure of what quotients there may be.
+// methods from all eigenvalues of few nodes, from the fastest of the quadratic problem
+// (quadratic.h), or from an enclosure of what quotients there may be.
 #include "stability/computed_steps.h"
 
 #include <string.h>
@@ -37,10 +37,11 @@ static double computed_step(struct system *system, const struct step_form *form,
     return least;
 }
 
-// The same of many nodes, where vectors take as long again, from values alone: at the step that the largest
-// stiffness and the largest damping allow together, where the eigenvalue is the limit if one mode has both,
-// and otherwise at longer ones that are no longer than the limit. The eigenvalue v(h) grows at least as h
-// and at most as h^2, and log v is convex in log h, as that of each mode: both enclose the limit.
+// The same of many nodes, where vectors take as long again, from values alone: at the step that the
+// largest stiffness and the largest damping allow together, where the eigenvalue is the limit if
+// one mode has both, and otherwise at longer ones that are no longer than the limit. The eigenvalue
+// v(h) grows at least as h and at most as h^2, and log v is convex in log h, as that of each mode:
+// both enclose the limit.
 static double computed_step_of_many(struct system *system, const struct step_form *form,
                                     const struct spectra *ends, const struct worker *worker)
 {
@@ -467,9 +468,9 @@ static double computed_pressed_step(struct system *system, const struct step_for
     return low;
 }
 
-// The ends of the spectra. How far K is below 0 is not looked for where its bound shows that this is
-// round-off. Of many nodes vectors are not found, which take as many products again, and the least of K
-// takes none of its own.
+// The ends of the spectra. How far K is below 0 is not looked for where its bound shows that this
+// is round-off. Of many nodes vectors are not found, which take as many products again, and the
+// least of K takes none of its own.
 static struct spectra find_ends(struct system *system, bool damped, double negative_bound,
                                 const struct worker *worker)
 {

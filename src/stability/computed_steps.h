@@ -24,8 +24,8 @@ static inline struct stepping stepping_of(const struct system *system)
     return (struct stepping){system->settings.position_ratio, system->settings.keep_velocity};
 }
 
-// Adds the computed values to the bounds in `result`. `negative_bound`: how far K may be below 0, 1/s2. All
-// workers together, each with its own copy of the result; each gets the same.
+// Adds the computed values to the bounds in `result`. `negative_bound`: how far K may be below 0,
+// 1/s2. All workers together, each with its own copy of the result; each gets the same.
 void REAL_NAME(computed_steps_find)(struct system *system, enum critical_wanted wanted,
                                     double negative_bound, struct critical_step *result,
                                     const struct worker *worker);

@@ -1,5 +1,5 @@
-// The largest stable step: guaranteed values from upper bounds (step_bounds.h), and with eigenvalues
-// computed ones (computed_steps.h).
+// The largest stable step: guaranteed values from upper bounds (step_bounds.h), and with
+// eigenvalues computed ones (computed_steps.h).
 #include "stability/critical_step.h"
 
 #include "base/memory.h"
@@ -127,8 +127,8 @@ static double greatest_friction(const struct system *system)
     return friction;
 }
 
-// Friction over the smallest mass of a free node, 1/s. By the masses of the topology: a rank may not have
-// the constants of all nodes.
+// Friction over the smallest mass of a free node, 1/s. By the masses of the topology: a rank may
+// not have the constants of all nodes.
 static double fastest_friction(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -167,9 +167,9 @@ static struct step_form symplectic_euler_form(const struct system *system)
     return forms[0];
 }
 
-// The same factor with the q of each node, of the guaranteed step h of symplectic Euler. At a root z
-// of a mode x on the unit circle, (z - Q)(z - 1) M x + h^2 z K x = 0 with Q diagonal; multiplied by
-// x* this is the equation of one oscillator whose q is x*QMx / x*Mx, so that h^2 K < 2 M (1 + Q)
+// The same factor with the q of each node, of the guaranteed step h of symplectic Euler. At a root
+// z of a mode x on the unit circle, (z - Q)(z - 1) M x + h^2 z K x = 0 with Q diagonal; multiplied
+// by x* this is the equation of one oscillator whose q is x*QMx / x*Mx, so that h^2 K < 2 M (1 + Q)
 // suffices, and so does the same of the blocks that dominate K. With damping its whole size is
 // counted, not multiplied by Q; this is not proved, but of 1,500 random networks of 2 to 6 nodes,
 // about half of them damped, with friction at all or some nodes, none had a root outside of the
@@ -210,8 +210,8 @@ static void add_friction(struct system *system, struct critical_step *result,
         result->followed *= share_by_node(system, rate, result->followed, worker);
 }
 
-// ---- Elements and contact of surfaces in xpbd, which are forces there, evaluated once per substep as
-// by symplectic Euler
+// ---- Elements and contact of surfaces in xpbd, which are forces there, evaluated once per substep
+// as by symplectic Euler
 
 struct element_blocks {
     size_t first;
@@ -233,8 +233,8 @@ static double largest_of(const double block[BLOCK_WIDTH])
     return block_largest(&m);
 }
 
-// Elements of negative stiffness are stable only beside springs, which few iterations of constraints
-// make softer than they are: no step is known to be stable.
+// Elements of negative stiffness are stable only beside springs, which few iterations of
+// constraints make softer than they are: no step is known to be stable.
 static bool any_softens(const struct system *system)
 {
     for (size_t b = 0; b < system->topology->body_count; b++) {
@@ -262,9 +262,9 @@ static void add_surface_contact(const struct system *system, size_t end,
     }
 }
 
-// The substep that a node allows: k, c, those of its elements and contacts, and d, its drag, over its mass.
-// Drag is a force of the start of the substep, too, up to h d = 1; the rest divides the velocity (xpbd.c),
-// which only damps.
+// The substep that a node allows: k, c, those of its elements and contacts, and d, its drag, over
+// its mass. Drag is a force of the start of the substep, too, up to h d = 1; the rest divides the
+// velocity (xpbd.c), which only damps.
 static double explicit_substep(double k, double c, double d)
 {
     const struct step_form all = {1, 2, 4, false}, strong = {1, 2, 2, false};
@@ -424,7 +424,8 @@ static void add_ranges(struct system *system, double negative_part, struct criti
                                           integrator_range_step(integrators[i], &stepping, &range));
 }
 
-// The steps of any number of forms, as many at once as possible: the blocks of nodes take longer than they do.
+// The steps of any number of forms, as many at once as possible: the blocks of nodes take longer
+// than they do.
 static void find_all(struct system *system, const struct step_form *forms, int count, double *steps,
                      const struct worker *worker)
 {
@@ -440,8 +441,8 @@ static void find_all(struct system *system, const struct step_form *forms, int c
     }
 }
 
-// Computes the bounds of omega, of c, and of the forms, and then those of ranges. Returns a bound on how far
-// K is below 0, 1/s2, which the contact of surfaces does not count in.
+// Computes the bounds of omega, of c, and of the forms, and then those of ranges. Returns a bound
+// on how far K is below 0, 1/s2, which the contact of surfaces does not count in.
 static double find_bounds(struct system *system, struct critical_step *result,
                           const struct worker *worker)
 {
@@ -557,9 +558,9 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int pro
 
 // Of dt: what is certainly not stable, where the fastest mode grows by 1.9 in a step of dt.
 static const double BEYOND_LIMIT = 0.95;
-// Of the greatest eigenvalue that is stable: the quotient of velocities from which on they are mostly in
-// modes that are not. Unstable runs that contact holds had 0.33 to 1.2, with all integrators; stable ones
-// at most 0.1, at least with steps below 0.95 of the critical one.
+// Of the greatest eigenvalue that is stable: the quotient of velocities from which on they are
+// mostly in modes that are not. Unstable runs that contact holds had 0.33 to 1.2, with all
+// integrators; stable ones at most 0.1, at least with steps below 0.95 of the critical one.
 static const double FAST_PART = 0.25;
 
 static bool motion_is_fast(struct system *system, const struct worker *worker)

@@ -41,9 +41,9 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
 double REAL_NAME(critical_step_up_to)(struct system *system, double most,
                                       const struct worker *worker);
 
-// Whether wind may have come to limit steps of `dt` at present, so that critical_step_up_to has to be asked:
-// an estimate that takes far less (wind_may_damp of face_bound.h). All workers together, and of several ranks
-// all; each gets the same result.
+// Whether wind may have come to limit steps of `dt` at present, so that critical_step_up_to has to
+// be asked: an estimate that takes far less (wind_may_damp of face_bound.h). All workers together,
+// and of several ranks all; each gets the same result.
 bool REAL_NAME(critical_step_may_fall)(struct system *system, double dt,
                                        const struct worker *worker);
 
@@ -53,11 +53,11 @@ bool REAL_NAME(critical_step_may_fall)(struct system *system, double dt,
 bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int products,
                                        const struct worker *worker);
 
-// Whether the present motion is that of a step which is not stable: dt exceeds what eigenvalues allow,
-// and the motion within bodies is in the fastest modes. Neither depends on how fast bodies move as a
-// whole, nor on energies. Without effect on anything else; false where a bound is prepared already, as with
-// dt: auto, without memory, and for integrators without such a limit. All workers together; each gets the same
-// result.
+// Whether the present motion is that of a step which is not stable: dt exceeds what eigenvalues
+// allow, and the motion within bodies is in the fastest modes. Neither depends on how fast bodies
+// move as a whole, nor on energies. Without effect on anything else; false where a bound is
+// prepared already, as with dt: auto, without memory, and for integrators without such a limit. All
+// workers together; each gets the same result.
 bool REAL_NAME(critical_step_grows)(struct system *system, const struct worker *worker);
 
 // The stiffest spring at a node that is not broken; false if it has none.

@@ -134,8 +134,8 @@ static void find_range_of_nodes(const struct system *system, const void *unused,
     found[RANGE_TOUCHES] = system->settings.penalises && any_touches(system, nodes);
 }
 
-// Of all springs, and the range of drag; *touches: whether any node touches a penalty collider. From the
-// chunks of all nodes, and one by one of springs in no rows.
+// Of all springs, and the range of drag; *touches: whether any node touches a penalty collider.
+// From the chunks of all nodes, and one by one of springs in no rows.
 static struct ratios gather_ratios(const struct system *system, struct mode_range *drag,
                                    bool *touches)
 {

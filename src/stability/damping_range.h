@@ -1,6 +1,6 @@
-// How damping is related to stiffness in a system: lower K + ... <= C <= upper K + ..., which sets the
-// steps of the Runge-Kutta methods (limits.h). From materials and lengths, without any product or
-// eigenvalue. Numeric: compiled for float and for double.
+// How damping is related to stiffness in a system: lower K + ... <= C <= upper K + ..., which sets
+// the steps of the Runge-Kutta methods (limits.h). From materials and lengths, without any product
+// or eigenvalue. Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_DAMPING_RANGE_H
 #define TAUT_STABILITY_DAMPING_RANGE_H
 

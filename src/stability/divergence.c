@@ -13,14 +13,15 @@
 // M (g t)^2 / 2, would grow with the time of the run, and would not cover springs that pull at
 // nodes that do not move.
 //
-// Where nodes do move, the rounding error e of each new position, |e| <= u / 2, strains the springs:
-// it stores e.K e / 2, on average K_ii u^2 / 24 for each coordinate, since errors of different steps
-// are independent. A step h is stable only if no eigenvalue of K / m exceeds 4 / h^2, so K_ii is at
-// most 4 m / h^2, and a step adds at most m u^2 / 6 h^2, whatever the stiffness. (A cloth of 316 x
-// 316 nodes, 3 m wide, near its largest stable step gains 0.4 of this bound, in a hundred steps a
-// hundred times the energy of its fall.) Such a run is useless, and counts as diverged; but the
-// cause is then precision, and the fault has it (`rounding`). A run at rest, without any energy that
-// could be compared with it, is not useless: there it is allowed (`rounding_at_rest`).
+// Where nodes do move, the rounding error e of each new position, |e| <= u / 2, strains the
+// springs: it stores e.K e / 2, on average K_ii u^2 / 24 for each coordinate, since errors of
+// different steps are independent. A step h is stable only if no eigenvalue of K / m exceeds 4 /
+// h^2, so K_ii is at most 4 m / h^2, and a step adds at most m u^2 / 6 h^2, whatever the stiffness.
+// (A cloth of 316 x 316 nodes, 3 m wide, near its largest stable step gains 0.4 of this bound, in a
+// hundred steps a hundred times the energy of its fall.) Such a run is useless, and counts as
+// diverged; but the cause is then precision, and the fault has it (`rounding`). A run at rest,
+// without any energy that could be compared with it, is not useless: there it is allowed
+// (`rounding_at_rest`).
 #include "stability/divergence.h"
 
 #include <string.h>
@@ -418,8 +419,8 @@ static double greatest_spacing(const struct system *system)
     return (double)REAL_EPSILON * greatest;
 }
 
-// The magnitude of the part of the potential energy that the origin of the state has, J: the sums of
-// nodes are counted from there, the energy at the start is not.
+// The magnitude of the part of the potential energy that the origin of the state has, J: the sums
+// of nodes are counted from there, the energy at the start is not.
 static double gravity_at_origin(const struct system *system)
 {
     const vec3 g = system->topology->environment.gravity, origin = system->state->origin;
@@ -442,11 +443,11 @@ double REAL_NAME(stiffness_trace)(struct system *system, const struct worker *wo
     return 2 * stiffness[0] + REAL_NAME(elements_trace)(system, worker);
 }
 
-// The kinetic energy that rounding of positions gives to bodies at rest in precision mixed, J. Forces are
-// computed from the high parts of positions, each of which has an error of up to half the spacing u of
-// single precision at the greatest coordinate, so that they are those of a body displaced by that; it swings
-// with up to tr K u^2 / 8. Positions themselves are not rounded, so that it does not grow as in single
-// precision. A spring has tr K = 2 k.
+// The kinetic energy that rounding of positions gives to bodies at rest in precision mixed, J.
+// Forces are computed from the high parts of positions, each of which has an error of up to half
+// the spacing u of single precision at the greatest coordinate, so that they are those of a body
+// displaced by that; it swings with up to tr K u^2 / 8. Positions themselves are not rounded, so
+// that it does not grow as in single precision. A spring has tr K = 2 k.
 static double rounding_energy(const struct system *system, double trace)
 {
     enum { TIMES = 256 };
@@ -466,8 +467,8 @@ static bool has_gravity(const struct system *system)
 }
 
 // The energy that rounding may have given by now to bodies at rest, J: `explained` is what else
-// could have become kinetic energy. If that is more than rounding of lengths at the start, 3 k u^2 / 2
-// for each spring, something moves, and the result is 0. With u the spacing at the greatest
+// could have become kinetic energy. If that is more than rounding of lengths at the start, 3 k u^2
+// / 2 for each spring, something moves, and the result is 0. With u the spacing at the greatest
 // coordinate, rounded positions add u^2 / 24 times the trace of K on average, each time (above):
 // k u^2 / 12 for a spring, whose trace is 2 k.
 static double rounding_at_rest(const struct system *system, double explained, double trace)
@@ -482,7 +483,8 @@ static double rounding_at_rest(const struct system *system, double explained, do
            (double)system->state->step;
 }
 
-// Both, J; with gravity something moves. Positions of all nodes are needed. All workers get the same result.
+// Both, J; with gravity something moves. Positions of all nodes are needed. All workers get the
+// same result.
 static double rounding_allowed(struct system *system, double explained, const struct worker *worker)
 {
     const bool mixed = state_is_mixed(system->state), may_rest = !has_gravity(system);
@@ -565,14 +567,15 @@ static bool has_been_cut(const struct system *system)
     return cut > 0 && cut + (uint64_t)OVERSTRETCH_CHECKS * DIVERGENCE_STEPS > system->state->step;
 }
 
-// Projecting colliders stop the nodes that an unstable step throws into them, and cuts of contact those
-// that it throws into a surface, so that the kinetic energy does not show the divergence; the energy of
-// the stretched springs does. It takes a pass over all springs, and is computed at steps that are
-// DIVERGENCE_STEPS times a power of two, and at every OVERSTRETCH_CHECKS-th check while nodes are
-// stopped; for contact only then, and also at the end of a run, with PRESSED times as much. What the
-// projection has removed would tell more precisely when to ask, but only the energy budget measures that,
-// and the verdict must be the same without it. Wind may strain a light cloth by more than the energy of
-// its speed, so this check is omitted with wind. All workers get the same result.
+// Projecting colliders stop the nodes that an unstable step throws into them, and cuts of contact
+// those that it throws into a surface, so that the kinetic energy does not show the divergence; the
+// energy of the stretched springs does. It takes a pass over all springs, and is computed at steps
+// that are DIVERGENCE_STEPS times a power of two, and at every OVERSTRETCH_CHECKS-th check while
+// nodes are stopped; for contact only then, and also at the end of a run, with PRESSED times as
+// much. What the projection has removed would tell more precisely when to ask, but only the energy
+// budget measures that, and the verdict must be the same without it. Wind may strain a light cloth
+// by more than the energy of its speed, so this check is omitted with wind. All workers get the
+// same result.
 static bool is_overstretched(struct system *system, double explained, const struct worker *worker)
 {
     const bool projects = system->settings.projects, cuts = system->settings.cuts;
@@ -602,10 +605,11 @@ static bool is_overstretched(struct system *system, double explained, const stru
     return !(elastic <= MARGIN * explained + small_energy(system) + rounding);
 }
 
-// Whether nodes had more kinetic energy before contact cut the step than anything but instability gives
-// them: what an unstable step throws into surfaces is stopped there, so that neither velocities nor springs
-// show it. Left out is what rounding of positions hides of the speeds, for all nodes as for the farthest
-// one. Implicit steps may be far from solved where they are cut. All workers get the same result.
+// Whether nodes had more kinetic energy before contact cut the step than anything but instability
+// gives them: what an unstable step throws into surfaces is stopped there, so that neither
+// velocities nor springs show it. Left out is what rounding of positions hides of the speeds, for
+// all nodes as for the farthest one. Implicit steps may be far from solved where they are cut. All
+// workers get the same result.
 static bool was_too_fast(struct system *system, double explained, const struct worker *worker)
 {
     const double kinetic = REAL_NAME(surface_contact_uncut_kinetic)(system);
@@ -622,10 +626,11 @@ static bool was_too_fast(struct system *system, double explained, const struct w
                          rounding_allowed(system, explained, worker);
 }
 
-// Of the energy that is explained, or, where that is less, that there was some steps ago: what a cut takes at least
-// in a step that is looked at more closely; and the energy before that cut, or what cuts have taken since then of
-// the kinetic energy. The first limits how often a run is that is not unstable; the others leave out impacts, in
-// which springs may be so taut for some steps that dt is not stable.
+// Of the energy that is explained, or, where that is less, that there was some steps ago: what a
+// cut takes at least in a step that is looked at more closely; and the energy before that cut, or
+// what cuts have taken since then of the kinetic energy. The first limits how often a run is that
+// is not unstable; the others leave out impacts, in which springs may be so taut for some steps
+// that dt is not stable.
 static const double TAKEN = 0.02, HELD = 1.5, TAKEN_SINCE = 2;
 
 // After so many steps cuts are counted anew.
@@ -660,10 +665,10 @@ static struct taken_count count_taken(struct system *system, double before, doub
     return count;
 }
 
-// Whether contact of surfaces holds an unstable motion: what each step adds it cuts again, at an energy that is
-// little more than that of a body which moves as a whole, or which a mesh that moves explains; or, however fast
-// a body was, cuts take more than there was. Gravity gives nodes at rest some of that in every step. All workers
-// get the same result.
+// Whether contact of surfaces holds an unstable motion: what each step adds it cuts again, at an
+// energy that is little more than that of a body which moves as a whole, or which a mesh that moves
+// explains; or, however fast a body was, cuts take more than there was. Gravity gives nodes at rest
+// some of that in every step. All workers get the same result.
 static bool is_held(struct system *system, double explained, const struct worker *worker)
 {
     const double before = REAL_NAME(surface_contact_uncut_kinetic)(system);

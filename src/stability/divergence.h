@@ -23,15 +23,15 @@ bool REAL_NAME(divergence_is_certain)(struct system *system, const struct worker
 // shows. All workers together.
 void REAL_NAME(divergence_check)(struct system *system, const struct worker *worker);
 
-// The same after a step in which motion has been cut (surface_contact.h), also by what nodes had before: in a
-// run that has diverged everything passes through everything, and a step would take minutes. All workers
-// together, after the step has been counted.
+// The same after a step in which motion has been cut (surface_contact.h), also by what nodes had
+// before: in a run that has diverged everything passes through everything, and a step would take
+// minutes. All workers together, after the step has been counted.
 void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker *worker);
 
-// The trace of K of all springs and elements, N/m, at the present positions, of which those of all nodes are
-// needed, or of ranks with parts their own: rounding of positions adds u^2 / 24 times that to the energy on
-// average, with u the spacing of coordinates (docs/numerics.md, Divergence). A spring has 2 k. Every worker
-// receives the same value. Ends with a barrier.
+// The trace of K of all springs and elements, N/m, at the present positions, of which those of all
+// nodes are needed, or of ranks with parts their own: rounding of positions adds u^2 / 24 times
+// that to the energy on average, with u the spacing of coordinates (docs/numerics.md, Divergence).
+// A spring has 2 k. Every worker receives the same value. Ends with a barrier.
 double REAL_NAME(stiffness_trace)(struct system *system, const struct worker *worker);
 
 #endif

@@ -1,6 +1,7 @@
-// What gas and wind add to the blocks of nodes (face_bound.h). Gas needs the volume that all faces of a body enclose,
-// and a sum over all of its nodes, wind the faces at a node. Where ranks hold only their parts, each has what is
-// added to the nodes of its chunks, and of bodies on no grid to those whose weights it finds (exchange_bounds_nodes).
+// What gas and wind add to the blocks of nodes (face_bound.h). Gas needs the volume that all faces
+// of a body enclose, and a sum over all of its nodes, wind the faces at a node. Where ranks hold
+// only their parts, each has what is added to the nodes of its chunks, and of bodies on no grid to
+// those whose weights it finds (exchange_bounds_nodes).
 #include "stability/face_bound.h"
 
 #include <math.h>
@@ -197,8 +198,8 @@ static void add_part(double block[BLOCK_WIDTH], vec3 w, double along, double acr
     block[5] += more * w.y * w.z;
 }
 
-// Adds both ends of a block of P times the derivative of the gradient, w as in spectral_bound.h, as far as they
-// are of these nodes.
+// Adds both ends of a block of P times the derivative of the gradient, w as in spectral_bound.h, as
+// far as they are of these nodes.
 static void add_pair(struct face_bound *bound, struct range nodes, uint32_t a, uint32_t b, vec3 w,
                      double strength)
 {
@@ -230,8 +231,8 @@ static void add_curvature(struct face_bound *bound, struct range nodes, const st
     }
 }
 
-// The nodes of a body that this rank updates (face_bound_update), and of these the ones that no other rank sums
-// over: where ranks have only their parts, others may have the rest (`shared`).
+// The nodes of a body that this rank updates (face_bound_update), and of these the ones that no
+// other rank sums over: where ranks have only their parts, others may have the rest (`shared`).
 struct body_part {
     const struct topology_body *body;
     size_t index;
@@ -379,8 +380,8 @@ static double wind_damping(const struct system *system, const struct surface *it
     return wind->density * wind->drag * speed;
 }
 
-// The faces of a body among which are those with a node of `nodes`, some of which are the body's. The faces
-// of a sheet come row of cells by row of cells.
+// The faces of a body among which are those with a node of `nodes`, some of which are the body's.
+// The faces of a sheet come row of cells by row of cells.
 static struct range faces_around(const struct topology_body *body, struct range nodes)
 {
     const uint64_t begin = body->first_node, end = begin + body->node_count;
@@ -418,10 +419,10 @@ static void add_wind(struct face_bound *bound, const struct body_part *part)
     }
 }
 
-// What wind_may_damp compares: (|S|^2 / m^2) (speed^2 + |v|^2) with `limit`, where S is the area vector of a face
-// times its number of corners, m the mass of its nodes, v the velocity of one of them, and `speed`^2 that of
-// the wind, m2/s2, or 1 where only this counts. Without roots, in the precision of the state: a sheet of few
-// thousand nodes is looked at within a step.
+// What wind_may_damp compares: (|S|^2 / m^2) (speed^2 + |v|^2) with `limit`, where S is the area
+// vector of a face times its number of corners, m the mass of its nodes, v the velocity of one of
+// them, and `speed`^2 that of the wind, m2/s2, or 1 where only this counts. Without roots, in the
+// precision of the state: a sheet of few thousand nodes is looked at within a step.
 struct wind_trial {
     const struct state *state;
     real speed, velocities; // m2/s2; 1 or 0: whether those of nodes count
@@ -511,8 +512,8 @@ static bool sheet_damps_more(const struct system *system, const struct wind_tria
 
 // ---- All faces
 
-// What this rank updates of a body: the nodes of its chunks, of a body on no grid those of which it finds bounds,
-// and without other ranks all.
+// What this rank updates of a body: the nodes of its chunks, of a body on no grid those of which it
+// finds bounds, and without other ranks all.
 static struct body_part part_of_body(const struct system *system, size_t index)
 {
     const struct topology_body *body = &system->topology->bodies[index];

@@ -16,10 +16,10 @@ enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, CHECK_EVERY = 8 };
 // CHECK_EVERY steps.
 static const double GROWTH_MIN = 2e-6;
 
-// Of many nodes also when less than LANCZOS_REMAINS is left, and not in fewer steps than show an eigenvalue
-// that few of the nodes have: its part of the start vector, (n / N)^1/2 where n of N nodes move, grows as
-// exp(2 j g^1/2) in j steps if it exceeds the others by the fraction g, which 64 steps show for n / N = 1e-5
-// from g = 0.002 on.
+// Of many nodes also when less than LANCZOS_REMAINS is left, and not in fewer steps than show an
+// eigenvalue that few of the nodes have: its part of the start vector, (n / N)^1/2 where n of N
+// nodes move, grows as exp(2 j g^1/2) in j steps if it exceeds the others by the fraction g, which
+// 64 steps show for n / N = 1e-5 from g = 0.002 on.
 enum { STEPS_OF_MANY = 64 };
 
 struct lanczos {
@@ -241,9 +241,9 @@ static bool advance(struct lanczos *here, const struct task *task, int done, dou
     return true;
 }
 
-// What the largest Ritz value will still grow by, estimated from its growth in the last CHECK_EVERY steps.
-// Where eigenvalues are dense below the largest, as those of large bodies are, it is A / j^2 after j steps
-// (Kaniel and Paige: Golub and Van Loan, 10.1.5); elsewhere it is less.
+// What the largest Ritz value will still grow by, estimated from its growth in the last CHECK_EVERY
+// steps. Where eigenvalues are dense below the largest, as those of large bodies are, it is A / j^2
+// after j steps (Kaniel and Paige: Golub and Van Loan, 10.1.5); elsewhere it is less.
 static double growth_left(int steps, double growth)
 {
     const double now = steps, before = steps - CHECK_EVERY;
@@ -428,7 +428,8 @@ bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, doubl
     return largest(lanczos, stiffness, damping, limit, most, worker) > limit;
 }
 
-// The velocities of the nodes of a body that are integrated, less their mean; those of others are 0.
+// The velocities of the nodes of a body that are integrated, less their mean; those of others are
+// 0.
 static void put_velocities(struct lanczos *lanczos, const struct topology_body *body)
 {
     const struct system *system = lanczos->system;

@@ -8,8 +8,8 @@
 
 struct lanczos;
 
-// Beyond so many nodes the top of the spectrum is found only to LANCZOS_REMAINS, which takes some hundred
-// products at most, whatever their number.
+// Beyond so many nodes the top of the spectrum is found only to LANCZOS_REMAINS, which takes some
+// hundred products at most, whatever their number.
 enum { LANCZOS_MANY_NODES = 20000 };
 #define LANCZOS_REMAINS 2e-4
 
@@ -30,14 +30,15 @@ void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation evalua
                                const struct worker *worker);
 
 // The eigenvalue in 1/s2 (for s in s0 and d in 1/s). Every worker gets the same
-// result, whatever their number. It never exceeds the exact one, and is smaller by a relative error of some
-// 1e-5 (some 1e-4 if the top of the spectrum is dense), for many nodes by up to LANCZOS_REMAINS as it is
-// estimated from the last products. 0 if no node is free; not finite if the state is not.
+// result, whatever their number. It never exceeds the exact one, and is smaller by a relative error
+// of some 1e-5 (some 1e-4 if the top of the spectrum is dense), for many nodes by up to
+// LANCZOS_REMAINS as it is estimated from the last products. 0 if no node is free; not finite if
+// the state is not.
 double REAL_NAME(lanczos_largest)(struct lanczos *lanczos, double stiffness, double damping,
                                   const struct worker *worker);
 
-// That of K alone, and by the same products its least one, as accurately in units of the largest where this
-// is below `matters`.
+// That of K alone, and by the same products its least one, as accurately in units of the largest
+// where this is below `matters`.
 double REAL_NAME(lanczos_ends)(struct lanczos *lanczos, double matters, double *least,
                                const struct worker *worker);
 
@@ -61,8 +62,9 @@ struct lanczos_mode REAL_NAME(lanczos_mode)(struct lanczos *lanczos, double stif
 bool REAL_NAME(lanczos_exceeds)(struct lanczos *lanczos, double stiffness, double damping,
                                 double limit, int products, const struct worker *worker);
 
-// The Rayleigh quotient of the velocities of the present state less those of the bodies they belong to:
-// the mean of the eigenvalues, each by the part of the kinetic energy in its mode. 0 if nothing moves so.
+// The Rayleigh quotient of the velocities of the present state less those of the bodies they belong
+// to: the mean of the eigenvalues, each by the part of the kinetic energy in its mode. 0 if nothing
+// moves so.
 double REAL_NAME(lanczos_of_velocities)(struct lanczos *lanczos, double stiffness, double damping,
                                         const struct worker *worker);
 

@@ -57,11 +57,12 @@ struct stepping {
 // ones and xpbd, which never do.
 double integrator_limit(enum integrator integrator);
 
-// How often a step rounds positions, by what that stores in springs and elements: u^2 tr K / 24 each time, on
-// average (divergence.h). xpbd does so in every substep. Implicit methods evaluate forces also at a rounded
-// guess; an error e of it displaces a mode of angular frequency w at the end of the step by a e / (1 + a), with
-// a = (h w)^2 (implicit Euler; bdf2: 4/9 of that), and implicit midpoint by twice that, with a = (h w)^2 / 4: up
-// to e and to 2 e, which stores four times as much.
+// How often a step rounds positions, by what that stores in springs and elements: u^2 tr K / 24
+// each time, on average (divergence.h). xpbd does so in every substep. Implicit methods evaluate
+// forces also at a rounded guess; an error e of it displaces a mode of angular frequency w at the
+// end of the step by a e / (1 + a), with a = (h w)^2 (implicit Euler; bdf2: 4/9 of that), and
+// implicit midpoint by twice that, with a = (h w)^2 / 4: up to e and to 2 e, which stores four
+// times as much.
 double integrator_roundings(enum integrator integrator, int substeps);
 
 // The largest stable step, s, of one mode x'' + damping x' + square x = 0: where a root of the
@@ -93,8 +94,8 @@ double integrator_segment_step(enum integrator integrator, const struct stepping
 
 // Modes with known bounds: each has -square_negative <= square <= square_max, damping <=
 // damping_max, lower_ratio square + lower <= damping <= upper_ratio square + upper (INFINITY: no
-// such bound), and satisfies the form below at its step. A complex eigenvector x has the mode of the
-// quotients x'Kx / x'Mx and x'Cx / x'Mx, so that bounds of these are bounds of all modes.
+// such bound), and satisfies the form below at its step. A complex eigenvector x has the mode of
+// the quotients x'Kx / x'Mx and x'Cx / x'Mx, so that bounds of these are bounds of all modes.
 struct mode_range {
     double square_max, damping_max; // 1/s2, 1/s
     double square_negative;         // 1/s2, not negative: how far K may be below 0
@@ -147,7 +148,8 @@ struct form_list {
 // Lists the forms that are not listed yet.
 void form_list_add(struct form_list *list, const struct stepping *stepping, bool damped);
 
-// The step of each integrator from the steps of the forms. Without a form all steps are stable, or none.
+// The step of each integrator from the steps of the forms. Without a form all steps are stable, or
+// none.
 void form_list_steps(const struct form_list *list, bool damped, const double *steps,
                      double *by_integrator);
 

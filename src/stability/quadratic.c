@@ -630,7 +630,8 @@ static real *component_of(struct node_vectors vectors, size_t axis)
     return axis == 0 ? vectors.x : axis == 1 ? vectors.y : vectors.z;
 }
 
-// Adds a column of gas, wind and elements: half of it to the column, and half to the row of the transpose.
+// Adds a column of gas, wind and elements: half of it to the column, and half to the row of the
+// transpose.
 static void add_dense_column(struct quadratic *it, struct node_vectors product, size_t column,
                              double *matrix, double *largest)
 {

@@ -206,8 +206,8 @@ static void free_cliques(const struct system *system, struct cliques *cliques)
 
 enum { LISTED_WIDTH = 3 * BLOCK_WIDTH };
 
-// The nodes of bodies on no grid that follow each other, and their springs, by their indices in the constants:
-// of a body that is divided among ranks some nodes, and all springs.
+// The nodes of bodies on no grid that follow each other, and their springs, by their indices in the
+// constants: of a body that is divided among ranks some nodes, and all springs.
 struct listed_run {
     struct range nodes, springs;
 };
@@ -228,8 +228,8 @@ static size_t node_count(const struct listed_bound *listed)
     return listed->nodes.end - listed->nodes.first;
 }
 
-// By one worker, at an update: of several ranks that hold only their parts each has some of the bodies, or of
-// their nodes.
+// By one worker, at an update: of several ranks that hold only their parts each has some of the
+// bodies, or of their nodes.
 static void find_runs(struct listed_bound *listed)
 {
     const struct system *system = listed->system;
@@ -459,7 +459,8 @@ static void update_listed(struct listed_bound *listed)
         memset(block_of(listed, nodes.first), 0,
                LISTED_WIDTH * (nodes.end - nodes.first) * sizeof *listed->blocks);
     }
-    // All springs may be in any order; where there are only some of the nodes they have that of their bodies.
+    // All springs may be in any order; where there are only some of the nodes they have that of
+    // their bodies.
     const bool parts = REAL_NAME(exchange_has_part)(system);
     for (size_t r = 0; r < listed->run_count; r++) {
         const struct range nodes = parts ? listed->runs[r].nodes : listed->nodes;
@@ -513,11 +514,11 @@ struct parts {
 };
 
 // On the boundary of a weighted grid (scene/direction.h) the masses fall faster than the constants
-// of the springs inwards, and the nodes at corners would set the bound. A spring contributes at most
-// (1 + t) k n n' at one end and (1 + 1/t) k n n' at the other, for every t > 0; t < 1 at the end
-// that lies on more sides. With 0.72 for each side the largest eigenvalue of a block, of which t =
-// 1 makes 20 k/m, is 15.6 k/m for lattices of 2 and 5 cells of thickness and 18.4 k/m for one cell;
-// with 0.8 and 0.65 it is 16.7 and 15.3 to 17.7 k/m for the former.
+// of the springs inwards, and the nodes at corners would set the bound. A spring contributes at
+// most (1 + t) k n n' at one end and (1 + 1/t) k n n' at the other, for every t > 0; t < 1 at the
+// end that lies on more sides. With 0.72 for each side the largest eigenvalue of a block, of which
+// t = 1 makes 20 k/m, is 15.6 k/m for lattices of 2 and 5 cells of thickness and 18.4 k/m for one
+// cell; with 0.8 and 0.65 it is 16.7 and 15.3 to 17.7 k/m for the former.
 static real end_weight(const struct spring_row *springs)
 {
     static const real per_side = (real)0.72;

@@ -93,12 +93,12 @@ void REAL_NAME(spectral_bound_refresh)(struct spectral_bound *bound);
 void REAL_NAME(spectral_bound_free)(struct spectral_bound *bound);
 uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound);
 
-// Where ranks hold only their parts: gets the nodes of others that the bounds of this rank need. All workers
-// together, and of several ranks all.
+// Where ranks hold only their parts: gets the nodes of others that the bounds of this rank need.
+// All workers together, and of several ranks all.
 void REAL_NAME(spectral_bound_reach)(struct spectral_bound *bound, const struct worker *worker);
 
-// Updates the data to the present state; of ranks that hold only their parts, together, for the nodes of
-// their chunks. All workers together.
+// Updates the data to the present state; of ranks that hold only their parts, together, for the
+// nodes of their chunks. All workers together.
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker);
 
 // Improves the weights of nodes whose springs are in no rows, by one pass over their blocks: nodes
@@ -134,8 +134,8 @@ void REAL_NAME(spectral_bound_set_cliques)(struct spectral_bound *bound, bool us
 bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double *stiffness,
                                      double *damping);
 
-// The blocks of nodes first .. first + count - 1, at most BOUND_NODES; by any worker, for any nodes of
-// the last update. `negative`: also those of -K.
+// The blocks of nodes first .. first + count - 1, at most BOUND_NODES; by any worker, for any nodes
+// of the last update. `negative`: also those of -K.
 void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
                                       size_t count, bool negative, struct bound_blocks *blocks);
 

@@ -55,8 +55,8 @@ static struct probe probe_of(const struct step_form *form, double h)
                           (real)form->limit};
 }
 
-// The inverse mass of a node, 1/kg, divided by the part that friction leaves of its limits, which is
-// the same.
+// The inverse mass of a node, 1/kg, divided by the part that friction leaves of its limits, which
+// is the same.
 static double inverse_with_friction(const struct step_bounds *bounds, double inverse)
 {
     const double rate = bounds->friction * inverse * bounds->friction_step;
@@ -159,7 +159,8 @@ struct search {
     const struct step_bounds *bounds;
 };
 
-// Of the nodes of one chunk. Each starts anew, so that the result depends neither on workers nor on ranks.
+// Of the nodes of one chunk. Each starts anew, so that the result depends neither on workers nor on
+// ranks.
 static void find_least(const struct system *system, const void *argument, struct range nodes,
                        double row[SUM_WIDTH])
 {

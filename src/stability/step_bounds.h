@@ -16,9 +16,9 @@ struct step_bounds {
     // Finds only the node, and leaves dt unchanged: the first in builder's order of those that
     // allow no more than dt[0].
     bool names;
-    // Friction of projecting colliders, kg/s, which multiplies the velocities of a node of mass m by
-    // q = exp(-friction friction_step / m) after a step: the limits of all forms are multiplied by
-    // (1 + q) / 2, node by node. 0: none.
+    // Friction of projecting colliders, kg/s, which multiplies the velocities of a node of mass m
+    // by q = exp(-friction friction_step / m) after a step: the limits of all forms are multiplied
+    // by (1 + q) / 2, node by node. 0: none.
     double friction, friction_step;
     uint64_t node; // internal number of the node that sets dt[0]; of equal ones the first in
                    // builder's order

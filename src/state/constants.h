@@ -51,8 +51,8 @@ static inline uint32_t spring_material_number(const struct constants *constants,
     return constants->spring_material ? constants->spring_material[i] : constants->one_material;
 }
 
-// All workers of the team fill their own shares; `team` may be NULL. Only the known nodes have masses,
-// the others as soon as constants_fill_nodes gives them some.
+// All workers of the team fill their own shares; `team` may be NULL. Only the known nodes have
+// masses, the others as soon as constants_fill_nodes gives them some.
 taut_status REAL_NAME(constants_make)(const struct topology *topology, const struct plan *plan,
                                       struct range known, struct team *team,
                                       const taut_allocator *allocator, struct constants **result,

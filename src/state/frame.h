@@ -56,10 +56,11 @@ typedef uint32_t frame_spring[2]; // the nodes of a spring, numbered within its 
 // An end of a spring of a piece that is no node of the piece.
 #define FRAME_OUTSIDE UINT32_MAX
 
-// Of a frame that is a piece of another one, the whole, which one of several ranks has: its bodies have
-// only some of their nodes, in the order of the whole. Of each body these are first its own nodes, which
-// no other piece has as its own, then copies of others, to which its cells reach. A spring or face
-// belongs to the piece with its lowest node. The frame also has the other springs at all its nodes.
+// Of a frame that is a piece of another one, the whole, which one of several ranks has: its bodies
+// have only some of their nodes, in the order of the whole. Of each body these are first its own
+// nodes, which no other piece has as its own, then copies of others, to which its cells reach. A
+// spring or face belongs to the piece with its lowest node. The frame also has the other springs at
+// all its nodes.
 struct frame_piece {
     const struct frame_body *whole; // the bodies of the whole
     size_t body_count;
@@ -74,8 +75,8 @@ struct frame_piece {
     struct frame_piece_body {
         uint64_t first_line, first_face, own_nodes;
     } * bodies;
-    // Its springs among the springs of the frame, of bodies of which it lists them (solver_make_piece),
-    // each with its number among the springs of its body in the whole.
+    // Its springs among the springs of the frame, of bodies of which it lists them
+    // (solver_make_piece), each with its number among the springs of its body in the whole.
     struct frame_line_number {
         uint64_t spring, number;
     } * lines;
@@ -142,8 +143,8 @@ struct frame_shape {
 typedef void frame_reader(void *context, uint64_t first, uint64_t count, double *positions,
                           double *velocities);
 
-// Reads the nodes, numbered within the body, of `count` springs of a body, 2 each, or of its triangles, 3
-// each.
+// Reads the nodes, numbered within the body, of `count` springs of a body, 2 each, or of its
+// triangles, 3 each.
 typedef void frame_list_reader(void *context, size_t body, bool triangles, uint64_t first,
                                uint64_t count, uint32_t *nodes);
 
@@ -153,20 +154,21 @@ struct frame {
     unsigned fields;    // the fields that are valid at the time below; others have older values
     double time;        // s
     uint64_t step;
-    bool single;        // the run's precision: how many digits to write
-    taut_energy energy; // J
-    bool has_contact;   // of surfaces
-    bool has_work;      // the energy budget is kept:
-    double work
-        [WORK_CAUSES];    // J so far, by cause; wind, drives and inflation add it, others remove it
-    size_t contact_count; // in `contacts`
-    uint64_t all_contacts; // and at all
-    float wind[3];         // m/s, at this time; 0 without wind
+    bool single;              // the run's precision: how many digits to write
+    taut_energy energy;       // J
+    bool has_contact;         // of surfaces
+    bool has_work;            // the energy budget is kept:
+    double work[WORK_CAUSES]; // J so far, by cause; wind, drives and inflation add it, others
+                              // remove it
+    size_t contact_count;     // in `contacts`
+    uint64_t all_contacts;    // and at all
+    float wind[3];            // m/s, at this time; 0 without wind
     bool has_mouse_spring;
     struct frame_line mouse_spring; // from the grabbed node to the pointer
     uint64_t generation;            // of the subject with which it is drawn (play/setting.h)
     struct frame_piece *piece;      // NULL: it is a whole frame
-    // For nodes and lists of which a frame has no arrays, at the time at which they are asked for; or NULL.
+    // For nodes and lists of which a frame has no arrays, at the time at which they are asked for;
+    // or NULL.
     frame_reader *reader;
     frame_list_reader *list_reader;
     void *reader_context;
@@ -184,8 +186,8 @@ void frame_free(struct frame *frame);
 // Bytes of the arrays of a frame.
 uint64_t frame_bytes(const struct frame_shape *shape, unsigned fields);
 
-// Positions and velocities of `count` nodes: copies of the frame's arrays, or those of its reader; each
-// may be NULL.
+// Positions and velocities of `count` nodes: copies of the frame's arrays, or those of its reader;
+// each may be NULL.
 void frame_read_nodes(const struct frame *frame, uint64_t first, uint64_t count, double *positions,
                       double *velocities);
 

@@ -48,8 +48,8 @@ static inline real spring_rest_length(const struct system *system, size_t spring
 // ---- Sums
 //
 // Their bits do not depend on the number of threads: they are formed over fixed chunks of SUM_CHUNK
-// elements, in double, and the chunks are added in order, many of them in two levels. Every sum of the
-// program over elements is computed here.
+// elements, in double, and the chunks are added in order, many of them in two levels. Every sum of
+// the program over elements is computed here.
 
 // Of so many sums, how many are added first, before those sums are: all, if they are few.
 static inline size_t sum_group(const struct system *system, size_t count)
@@ -76,8 +76,8 @@ static inline void add_in_groups(const double *rows, size_t width, size_t count,
 typedef void (*chunk_sum)(const struct system *system, const void *argument, struct range range,
                           double sums[SUM_WIDTH]);
 
-// The sums of these chunks of `count` elements, in system->chunk_sums. All workers together; ends with
-// a barrier.
+// The sums of these chunks of `count` elements, in system->chunk_sums. All workers together; ends
+// with a barrier.
 void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t count, chunk_sum sum,
                            const void *argument, const struct worker *worker);
 
@@ -85,8 +85,8 @@ void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t co
 void REAL_NAME(sum_all_chunks)(struct system *system, size_t count, chunk_sum sum,
                                const void *argument, const struct worker *worker);
 
-// Adds the sums of chunks 0 .. chunks - 1 in this order (add_in_groups). Every worker receives all totals; ends with a
-// barrier.
+// Adds the sums of chunks 0 .. chunks - 1 in this order (add_in_groups). Every worker receives all
+// totals; ends with a barrier.
 void REAL_NAME(add_chunk_sums)(const struct system *system, size_t chunks, double total[SUM_WIDTH],
                                const struct worker *worker);
 

@@ -1,6 +1,6 @@
 // The records of a run besides its arrays (state.h), independent of the precision: the nodes of a
-// process, the time of an evaluation, the fault that ended the run, the energy budget, interactions during the run, and the
-// times of the stages.
+// process, the time of an evaluation, the fault that ended the run, the energy budget, interactions
+// during the run, and the times of the stages.
 #ifndef TAUT_STATE_RECORDS_H
 #define TAUT_STATE_RECORDS_H
 
@@ -12,8 +12,8 @@
 #include "parallel/team.h"
 #include "taut.h"
 
-// The nodes of a process, one of several ranks or the only one: those that it steps, and those of which
-// it knows positions, velocities and masses from the start, which include them.
+// The nodes of a process, one of several ranks or the only one: those that it steps, and those of
+// which it knows positions, velocities and masses from the start, which include them.
 struct state_share {
     struct range own, known;
 };

@@ -1,7 +1,7 @@
 // Allocates, initialises, measures and hashes the arrays of a run, all from the list in arrays.h,
 // first touches each on the worker that steps it, and forms sums over elements (reading.h).
-// Velocities before the first step, forces and limits are left to integrate/ and solver/; saving and
-// restoring uses the same list in solver/checkpoint.c. Numeric.
+// Velocities before the first step, forces and limits are left to integrate/ and solver/; saving
+// and restoring uses the same list in solver/checkpoint.c. Numeric.
 #include "state/state.h"
 
 #include <string.h>
@@ -144,8 +144,8 @@ static bool has_part(const struct state *state, const struct state_share *share)
     return share->known.end - share->known.first < state->nodes;
 }
 
-// Whether an array of that length is of springs: of several ranks that know only some nodes each has
-// states of springs from all over a grid, one direction after another.
+// Whether an array of that length is of springs: of several ranks that know only some nodes each
+// has states of springs from all over a grid, one direction after another.
 #define HAS_SPRINGS_nodes          false
 #define HAS_SPRINGS_springs        true
 #define HAS_SPRINGS_multipliers    false
@@ -157,8 +157,8 @@ static bool has_part(const struct state *state, const struct state_share *share)
 #define HAS_SPRINGS_frictions      false
 #define HAS_SPRINGS_contact_blocks false
 
-// The elements of an array of `count` that belong to nodes that this process steps, if those of nodes
-// begin with element `start`; all of any other array.
+// The elements of an array of `count` that belong to nodes that this process steps, if those of
+// nodes begin with element `start`; all of any other array.
 static struct range own_elements(const struct state *state, struct range own, size_t start,
                                  size_t count)
 {
@@ -194,8 +194,8 @@ static void spare_arrays(struct state *state, struct range own)
 }
 
 // Writes 0 to a share of a large array that is already 0: the system then assigns memory near the
-// worker now, and not in the first steps. What belongs to nodes of other ranks takes none as long as
-// nothing reads or writes it.
+// worker now, and not in the first steps. What belongs to nodes of other ranks takes none as long
+// as nothing reads or writes it.
 static void touch(const struct starting *it, const struct worker *worker, void *block, size_t start,
                   size_t count, size_t size)
 {

@@ -43,8 +43,9 @@ enum { CONTACT_BLOCK = 1024 };
 
 struct state {
     const taut_allocator *allocator;
-    // The nodes of mesh colliders follow those of bodies: arrays of `nodes` have space for them, but
-    // only contact of surfaces knows them, and uses their positions and velocities, which it sets.
+    // The nodes of mesh colliders follow those of bodies: arrays of `nodes` have space for them,
+    // but only contact of surfaces knows them, and uses their positions and velocities, which it
+    // sets.
     uint64_t collider_nodes;
     uint64_t nodes, springs, multipliers, slots, bodies, motions, colliders;
     uint64_t touches, frictions, contact_blocks;
@@ -57,8 +58,8 @@ struct state {
     bool energy_current;   // the energy that an implicit step found at its end is that of x and v
     bool forces_zero;      // fx, fy, fz are 0 at nodes on no grid, and
     bool grid_forces_zero; // at nodes of grids
-    // Precision mixed: m, subtracted from all coordinates in the arrays; otherwise 0. A multiple of a
-    // power of 2 of the size of the scene (docs/numerics.md).
+    // Precision mixed: m, subtracted from all coordinates in the arrays; otherwise 0. A multiple of
+    // a power of 2 of the size of the scene (docs/numerics.md).
     vec3 origin;
 #define DECLARE(type, name, length, condition, kept) type *name;
     STATE_ARRAYS(DECLARE)
@@ -103,22 +104,23 @@ static inline void state_put_velocity(struct state *s, size_t node, vec3 velocit
 }
 
 // Every worker of the team initialises its own share of the nodes, so that their memory is near to
-// it; `team` may be NULL. Arrays have the length of the scene, but positions and velocities have memory
-// for the known nodes only, and other arrays for those that are stepped, until others are written. Where not
-// all nodes are known, springs of grids that break or yield have no rest lengths and no memory yet
-// (springs/part_springs.h).
+// it; `team` may be NULL. Arrays have the length of the scene, but positions and velocities have
+// memory for the known nodes only, and other arrays for those that are stepped, until others are
+// written. Where not all nodes are known, springs of grids that break or yield have no rest lengths
+// and no memory yet (springs/part_springs.h).
 taut_status REAL_NAME(state_make)(const struct topology *topology, const struct plan *plan,
                                   const struct bodies *bodies, struct state_needs needs,
                                   struct state_share share, struct team *team,
                                   const taut_allocator *allocator, struct state **result,
                                   taut_error *error);
 
-// The rest lengths as built of springs [springs.first, springs.end) of the state's arrays, where these exist.
+// The rest lengths as built of springs [springs.first, springs.end) of the state's arrays, where
+// these exist.
 void REAL_NAME(state_start_rest_lengths)(struct state *state, const struct topology *topology,
                                          const struct plan *plan, struct range springs);
 
-// Makes everything by slot again, of a plan whose slots have changed, with the rest lengths as built; false without
-// memory.
+// Makes everything by slot again, of a plan whose slots have changed, with the rest lengths as
+// built; false without memory.
 bool REAL_NAME(state_repack)(struct state *state, const struct topology *topology,
                              const struct plan *plan);
 
@@ -134,9 +136,10 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
 // Allocated bytes.
 uint64_t REAL_NAME(state_bytes)(const struct state *state);
 
-// The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order. It may be
-// formed piece by piece, of nodes by their builder numbers, from node 0 on: state_hash_begin, and then either
-// of them, or the bytes of each node (state_hash_bytes) that state_hash_read has read.
+// The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order. It may
+// be formed piece by piece, of nodes by their builder numbers, from node 0 on: state_hash_begin,
+// and then either of them, or the bytes of each node (state_hash_bytes) that state_hash_read has
+// read.
 void REAL_NAME(state_hash_begin)(const struct state *state, struct hash *hash);
 void REAL_NAME(state_hash_add)(const struct state *state, const struct topology *topology,
                                uint64_t first, uint64_t count, struct hash *hash);

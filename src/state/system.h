@@ -173,8 +173,8 @@ static inline double step_time(const struct system *system, uint64_t step)
     return settings->dt_time + (double)(step - settings->dt_step) * settings->dt;
 }
 
-// A worker's share of an element-wise loop over nodes, of several ranks over this rank's. A cache line
-// of floats is never split.
+// A worker's share of an element-wise loop over nodes, of several ranks over this rank's. A cache
+// line of floats is never split.
 static inline struct range node_share(const struct system *system, const struct worker *worker)
 {
     if (!system->exchange)

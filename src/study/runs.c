@@ -62,7 +62,8 @@ static taut_status change_bodies(const void *context, struct bodies *bodies, tau
             material->damping =
                 material->damping * variant->damping + variant->relaxation * material->stiffness;
         }
-        // All gas at once has no rate: it would be pumped during the first of the scene's own steps.
+        // All gas at once has no rate: it would be pumped during the first of the scene's own
+        // steps.
         if (body->pressure.inflate < 1)
             body->pressure.inflate = fmin(1, body->pressure.inflate * change->rate);
         if (variant->kick != 0)

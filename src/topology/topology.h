@@ -88,8 +88,8 @@ struct topology {
     uint64_t double_count, single_count;
     double *rest_double;
     float *rest_single;
-    bool
-        rest_lengths_set; // some listed ones are no longer as built (taut_solver_scale_rest_lengths)
+    bool rest_lengths_set; // some listed ones are no longer as built
+                           // (taut_solver_scale_rest_lengths)
 
     uint64_t sorted_count;     // listed_count, or 0 if springs are in the builders' order
     uint32_t *builder_springs; // builder numbers of listed springs, within their bodies
@@ -134,8 +134,8 @@ struct topology {
     struct scene_gust *gusts;
 };
 
-// Compiles the bodies. Everything needed is copied: `scene` and `bodies` may be freed afterwards. The lists of each
-// body (body_release_lists) are freed as soon as the topology has them.
+// Compiles the bodies. Everything needed is copied: `scene` and `bodies` may be freed afterwards.
+// The lists of each body (body_release_lists) are freed as soon as the topology has them.
 taut_status topology_cook(const taut_scene *scene, struct bodies *bodies,
                           const taut_allocator *allocator, struct topology **result,
                           taut_error *error);
@@ -179,8 +179,8 @@ struct node_masses {
     double mass_drag; // 1/s, of the body
 };
 
-// The masses of nodes from `node` up to `end` or the end of the node's body, or of its row if they are
-// smaller on the boundary of a grid.
+// The masses of nodes from `node` up to `end` or the end of the node's body, or of its row if they
+// are smaller on the boundary of a grid.
 struct node_masses topology_masses(const struct topology *topology, uint64_t node, uint64_t end);
 
 static inline double mass_in(const struct node_masses *masses, uint64_t node)
@@ -199,9 +199,9 @@ static inline double drag_in(const struct node_masses *masses, double air_drag, 
 // Gives every node of the body this mass, kg, whether masses differ or not.
 void topology_set_node_mass(struct topology *topology, size_t body, double mass);
 
-// Gives a body with elastic or fabric the constants of springs and elements of another material, for
-// which body_set_constants has succeeded. A body that has elements keeps them, if with a stiffness
-// of 0; one that has none gets none.
+// Gives a body with elastic or fabric the constants of springs and elements of another material,
+// for which body_set_constants has succeeded. A body that has elements keeps them, if with a
+// stiffness of 0; one that has none gets none.
 void topology_set_moduli(struct topology *topology, size_t body, const struct scene_body *moduli);
 
 // kg, of all nodes, kinematic ones included.

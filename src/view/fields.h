@@ -38,9 +38,9 @@ bool field_numbers(struct view *view, const struct field &field, double *values,
 bool field_name(struct view *view, const struct field &field, const char *const *names, int *index);
 bool field_boolean(struct view *view, const struct field &field, bool *on);
 
-// Draws every key of a table that is a number, a pair, a count, a name, a boolean or a vector. `record` is
-// the struct that the table describes, `prefix` the path before its keys. Keys in `left_out` (ended
-// by NULL; may be NULL itself) are skipped.
+// Draws every key of a table that is a number, a pair, a count, a name, a boolean or a vector.
+// `record` is the struct that the table describes, `prefix` the path before its keys. Keys in
+// `left_out` (ended by NULL; may be NULL itself) are skipped.
 void fields_of_table(struct view *view, const struct schema_table *table, const void *record,
                      const char *prefix, const char *const *left_out, int flags);
 

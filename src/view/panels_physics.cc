@@ -363,8 +363,8 @@ static void draw_mass(struct view *view, const taut_scene *scene, size_t number)
     field_numbers(view, field, &mass, 1);
 }
 
-// Of a body with only the name of a material, single numbers cannot be set: the first change gives it
-// a mapping of the name and the number.
+// Of a body with only the name of a material, single numbers cannot be set: the first change gives
+// it a mapping of the name and the number.
 static void draw_named(struct view *view, const struct schema_table *table, const void *record,
                        const char *prefix, const char *const *keys, const char *name)
 {
@@ -405,8 +405,8 @@ static struct moduli_keys keys_of(const struct scene_body *body)
     return {{"young", body->type == BODY_ROPE ? "" : "poisson", nullptr}};
 }
 
-// The moduli from which the constants of springs and elements follow, and below them those from which
-// masses follow, which need another solver.
+// The moduli from which the constants of springs and elements follow, and below them those from
+// which masses follow, which need another solver.
 static void draw_moduli(struct view *view, const taut_scene *scene, size_t number)
 {
     const struct scene_body *body = &scene->bodies[number];

@@ -75,8 +75,8 @@ static bool has_places(enum body_type type)
     return type == BODY_ROPE || type == BODY_CLOTH || type == BODY_LATTICE;
 }
 
-// Whether positions need a list, which those of a rope, cloth or lattice do only where its springs do:
-// such a body may be renumbered.
+// Whether positions need a list, which those of a rope, cloth or lattice do only where its springs
+// do: such a body may be renumbered.
 static bool has_own_positions(enum body_type type, size_t directions)
 {
     return directions == 0 || !has_places(type);

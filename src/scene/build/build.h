@@ -62,8 +62,9 @@ bool sphere_count(const struct scene_body *given, struct build_counts *counts);
 // Bytes of the arrays that build_allocate allocates for a body.
 double build_bytes(const struct scene_body *given, const struct build_counts *counts);
 
-// Whether springs on the boundary have smaller constants than those inside: of a body with `elastic`
-// or `fabric`, unless it is a rope, whose springs have one cell each, or has triangles and no springs.
+// Whether springs on the boundary have smaller constants than those inside: of a body with
+// `elastic` or `fabric`, unless it is a rope, whose springs have one cell each, or has triangles
+// and no springs.
 bool build_is_weighted(const struct scene_body *given);
 
 // The constants of the body's elements (build_elements.c); refuses springs that break beside them.

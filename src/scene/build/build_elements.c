@@ -6,9 +6,9 @@
 #include "scene/build/build.h"
 #include "scene/moduli.h"
 
-// Damping as a fraction of the critical damping of an element whose nodes have `mass` and whose force
-// on them is k times the gradient of c (or M): the squares of the gradients add up to `squares`. Or
-// Rayleigh's, in proportion to the stiffness.
+// Damping as a fraction of the critical damping of an element whose nodes have `mass` and whose
+// force on them is k times the gradient of c (or M): the squares of the gradients add up to
+// `squares`. Or Rayleigh's, in proportion to the stiffness.
 static void set_damping(const struct scene_body *given, struct element_constants *element,
                         double mass, double squares)
 {

@@ -103,8 +103,8 @@ static bool subdivide(struct icosphere *sphere)
     return true;
 }
 
-// The height of a triangle over its longest edge, as a fraction of it, from which on it is a part of
-// a membrane.
+// The height of a triangle over its longest edge, as a fraction of it, from which on it is a part
+// of a membrane.
 static const double HEIGHT_MIN = 1e-5;
 
 // The nodes of a membrane have a third of the mass of each of their triangles.
@@ -293,8 +293,8 @@ static taut_status refuse_pressure(struct build *build, const struct mesh_report
     return build_refuse(build, at, "pressure needs a volume: '%s' encloses none", path);
 }
 
-// An elastic surface bends at an edge of two triangles by the corners that they have opposite it, and
-// those of a triangle that occurs twice are the same node.
+// An elastic surface bends at an edge of two triangles by the corners that they have opposite it,
+// and those of a triangle that occurs twice are the same node.
 static taut_status refuse_repeated(struct build *build, const struct mesh *mesh,
                                    const struct mesh_report *report)
 {

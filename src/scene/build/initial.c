@@ -1,6 +1,6 @@
 // Reads the initial state of a run, positions and velocities of all nodes, from a table written by
-// `taut run --state` or from a checkpoint (base/archive.h). Everything that follows from how bodies are built (rest lengths, grids,
-// numbering, pins) is unchanged.
+// `taut run --state` or from a checkpoint (base/archive.h). Everything that follows from how bodies
+// are built (rest lengths, grids, numbering, pins) is unchanged.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -246,7 +246,8 @@ static bool is_checkpoint(const char *path)
     if (!file)
         return false; // the reader of tables reports why
     unsigned char magic[ARCHIVE_MAGIC_BYTES];
-    // A table does not begin with the first byte; the reader of checkpoints reports one that is cut off.
+    // A table does not begin with the first byte; the reader of checkpoints reports one that is cut
+    // off.
     const size_t got = fseek(file, 0, SEEK_SET) == 0 ? fread(magic, 1, sizeof magic, file) : 0;
     const bool found = got > 0 && memcmp(magic, archive_magic, got) == 0;
     fclose(file);

@@ -116,8 +116,8 @@ static bool find_node(struct build *build, const struct selector *selector, uint
     return false;
 }
 
-// Visits nodes first .. first + count - 1 if the selector selects the first; the caller ensures that
-// it selects all of them or none.
+// Visits nodes first .. first + count - 1 if the selector selects the first; the caller ensures
+// that it selects all of them or none.
 static taut_status visit_run(struct selection *it, uint64_t first, uint64_t count)
 {
     if (count == 0 || !selector_selects(it->build->body, it->selector, first))

@@ -39,8 +39,8 @@ struct mesh_report {
 };
 
 // Inspects the surface and fixes its orientation in place: neighbours agree and, in a closed
-// component, normals point outward; those of one that lies within an odd number of others point into
-// the cavity that it encloses. False if memory runs out.
+// component, normals point outward; those of one that lies within an odd number of others point
+// into the cavity that it encloses. False if memory runs out.
 bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report);
 
 void mesh_free(struct mesh *mesh);

@@ -11,9 +11,9 @@ struct mesh_shell {
     uint64_t depth;      // how many other shells it lies within
 };
 
-// Sets `depth` of all shells, whose triangles are `triangles[first]` to `triangles[end - 1]`. A shell
-// lies within another one if none of its vertices is outside of that, and at least one is inside:
-// shells that cross do not lie within each other. False if memory runs out.
+// Sets `depth` of all shells, whose triangles are `triangles[first]` to `triangles[end - 1]`. A
+// shell lies within another one if none of its vertices is outside of that, and at least one is
+// inside: shells that cross do not lie within each other. False if memory runs out.
 bool mesh_shells_nest(const struct mesh *mesh, const uint64_t *triangles, struct mesh_shell *shells,
                       uint64_t count);
 

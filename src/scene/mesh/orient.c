@@ -1,11 +1,11 @@
 // Finds which triangles meet at which edge, and from this: holes, non-manifold edges and vertices,
-// and a consistent orientation for each component, outwards, or into a cavity where a closed one lies
-// within an odd number of others (nesting.h).
+// and a consistent orientation for each component, outwards, or into a cavity where a closed one
+// lies within an odd number of others (nesting.h).
 //
 // Half-edge h = 3 t + i goes from corner i of triangle t to the next one. All half-edges are sorted
 // into buckets by their lower vertex and within a bucket by their higher one, so that those of the
-// same edge are adjacent; if there are two, they are each other's twins. Those of an edge are sorted
-// by the third vertex of their triangles, which shows triangles that occur twice.
+// same edge are adjacent; if there are two, they are each other's twins. Those of an edge are
+// sorted by the third vertex of their triangles, which shows triangles that occur twice.
 #include "scene/mesh/mesh.h"
 
 #include "base/memory.h"
@@ -106,8 +106,8 @@ static void note_repeated(struct mesh_report *report, const struct bucket_entry 
     }
 }
 
-// Records the half-edges of one edge. A triangle is counted as repeated at the edge of its two lowest
-// vertices.
+// Records the half-edges of one edge. A triangle is counted as repeated at the edge of its two
+// lowest vertices.
 static void note_edge(struct surface_check *check, const struct bucket_entry *entries,
                       uint64_t count)
 {

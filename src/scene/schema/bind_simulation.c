@@ -597,8 +597,8 @@ void bind_colliders(struct binder *binder, const struct dom_value *value)
     }
 }
 
-// Shapes with `response: contact` have the friction of the scene and of bodies, if they have none of
-// their own; so which colliders have a memory of friction is known when all of these are.
+// Shapes with `response: contact` have the friction of the scene and of bodies, if they have none
+// of their own; so which colliders have a memory of friction is known when all of these are.
 void bind_friction_slots(taut_scene *scene)
 {
     bool of_bodies = false;

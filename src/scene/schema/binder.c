@@ -179,8 +179,8 @@ static bool value_counts(struct binder *binder, const struct dom_value *value, c
 typedef bool bind_component(struct binder *binder, const struct dom_value *value, const char *name,
                             const struct value_range *range, double *number);
 
-// Whether items of a list are what follows a decimal comma: [0, -9,81, 0] has 4 items, of which "81"
-// is all digits and follows a whole number.
+// Whether items of a list are what follows a decimal comma: [0, -9,81, 0] has 4 items, of which
+// "81" is all digits and follows a whole number.
 static bool has_decimal_commas(const struct dom_node *list, size_t wanted)
 {
     size_t decimals = 0;
@@ -725,9 +725,9 @@ static void clear_field(const struct schema_key *key, void *field)
         write_default(key, field);
 }
 
-// Removes a key from the mapping, as if it had not been given. If another one takes its place (`by`,
-// may be NULL), that has its position too, so that the resolved scene does not depend on which of
-// them the scene had before.
+// Removes a key from the mapping, as if it had not been given. If another one takes its place
+// (`by`, may be NULL), that has its position too, so that the resolved scene does not depend on
+// which of them the scene had before.
 static void remove_key(struct binder *binder, const struct bound *bound, const char *name,
                        const char *by)
 {

@@ -154,8 +154,8 @@ static inline bool body_type_has_surface(enum body_type type)
     return type != BODY_NETWORK && type != BODY_OSCILLATOR && type != BODY_PENDULUM;
 }
 
-// 'friction_coefficient': a number, or a mapping of both coefficients; false if it is not valid. That
-// of surfaces, if it is given.
+// 'friction_coefficient': a number, or a mapping of both coefficients; false if it is not valid.
+// That of surfaces, if it is given.
 bool bind_coefficients(struct binder *binder, const struct dom_value *value,
                        struct scene_friction *friction);
 void bind_contact_friction(struct binder *binder, const struct bound *bound,

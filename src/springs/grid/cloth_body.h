@@ -52,8 +52,8 @@ struct cloth_separations {
 };
 
 // The sum of the forces of springs and elements and of their reactions on a register of nodes, in
-// the manner of cloth_force. Each element is computed just before its forces are added: those of all
-// three at once would not stay in registers.
+// the manner of cloth_force. Each element is computed just before its forces are added: those of
+// all three at once would not stay in registers.
 WIDE_INLINE struct wide3 cloth_force_elements(const struct cloth *it, const struct own_nodes *own,
                                               const struct cloth_separations *apart, long i,
                                               long left, struct variant variant,
@@ -68,8 +68,8 @@ WIDE_INLINE struct wide3 cloth_force_elements(const struct cloth *it, const stru
     const long next = i + it->nx, after = next + it->nx, line = previous->line;
     powers->elements = wide_set(0);
 
-    // Along the row: nodes i + 1 receive the reactions of springs, of centres of lines and of cells,
-    // nodes i + 2 those of the ends of lines.
+    // Along the row: nodes i + 1 receive the reactions of springs, of centres of lines and of
+    // cells, nodes i + 2 those of the ends of lines.
     const struct separation two = separation_to(&it->sources, own, i + 2, variant.damping);
     const struct wide3 along = line_force(of, 0, &apart->one, &two, it->lines.along + line, has_two,
                                           variant, &powers->elements);
@@ -341,9 +341,9 @@ WIDE_INLINE void store_force(const struct node_motion *motion, struct wide3 forc
 
 // `masses` of the nodes, or NULL if each has `each`. For symplectic Euler with one mass for all
 // nodes, `finish` and `masses` are constants where this is inlined; for the others they are
-// variables, at no cost that could be measured there. `stores`, a constant: the sums go to the force
-// arrays, and nodes stay. `shares_mass`: the mass of each node is `each` times its share of springs
-// across rows. With elements registers are scarce, and these two as variables cost 4% each.
+// variables, at no cost that could be measured there. `stores`, a constant: the sums go to the
+// force arrays, and nodes stay. `shares_mass`: the mass of each node is `each` times its share of
+// springs across rows. With elements registers are scarce, and these two as variables cost 4% each.
 WIDE_INLINE void run_cloth(const struct system *system, const struct pass_range *range,
                            const real *masses, real each, const struct wind_now *wind,
                            struct wind_variant wind_variant, struct variant variant, bool loaded,

@@ -1,9 +1,9 @@
 // The elements of cloths, computed in the sweep over their springs: bending along lines of three
-// nodes, twist and area of cells (elements/elements.h has their energies). Like a spring each element
-// is computed once, at its first node, from positions of nodes that are still to come, and the forces
-// on these are reactions; so nodes can be moved as soon as their row has been computed. All
-// sums are made of the separations between nodes, which springs need too, and which are not rounded
-// as coordinates are.
+// nodes, twist and area of cells (elements/elements.h has their energies). Like a spring each
+// element is computed once, at its first node, from positions of nodes that are still to come, and
+// the forces on these are reactions; so nodes can be moved as soon as their row has been computed.
+// All sums are made of the separations between nodes, which springs need too, and which are not
+// rounded as coordinates are.
 //
 // grid_elements computes rows at the edges of tiles and of the cloth, and cloths whose springs go
 // through passes; for most rows of a cloth grid_cloth calls the same functions. Included after
@@ -52,8 +52,8 @@ WIDE_INLINE struct wide3 mean_edge(struct wide3 a, struct wide3 b, struct wide3 
     return wide3_scale(wide_set((real)0.5), wide3_add(a, wide3_subtract(c, b)));
 }
 
-// The forces on corners (0,0) and (1,1) of cells, and the reactions on corners (1,0) and (0,1), which
-// are subtracted from their forces.
+// The forces on corners (0,0) and (1,1) of cells, and the reactions on corners (1,0) and (0,1),
+// which are subtracted from their forces.
 struct corner_forces {
     struct wide3 own, far, one, next;
 };

@@ -15,9 +15,9 @@
 // in parallel lanes. If rounding makes an S_p that is not positive definite, the line is split
 // there.
 //
-// Ranks that share the rows of the matrix (springs/shares.h) share the lines. A rank solves the rows of
-// the grid that have nodes of its own, of which there are few others; and a part of the columns, which
-// it returns to the ranks that have their nodes.
+// Ranks that share the rows of the matrix (springs/shares.h) share the lines. A rank solves the
+// rows of the grid that have nodes of its own, of which there are few others; and a part of the
+// columns, which it returns to the ranks that have their nodes.
 #include <math.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ struct spring_lines {
     size_t grid_count; // grids that have lines
     struct line_family (*families)[FAMILIES_MAX];
     size_t covered; // nodes on lines
-    // Of ranks that share lines, since the first update: what they read and return, and the solutions for
-    // columns. NULL otherwise.
+    // Of ranks that share lines, since the first update: what they read and return, and the
+    // solutions for columns. NULL otherwise.
     struct shared_nodes *shared;
     struct node_vectors columns;
 };

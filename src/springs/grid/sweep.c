@@ -167,9 +167,9 @@ static bool may_be_cloth(const struct sweep *sweep)
            sweep->grid->direction_count == directions;
 }
 
-// Whether grid_cloth applies: structural and shear springs, with either elements or bending springs,
-// and with one kind of damping. Rows must be as long as two of the widest registers, so that a
-// reaction is stored before the next row needs it.
+// Whether grid_cloth applies: structural and shear springs, with either elements or bending
+// springs, and with one kind of damping. Rows must be as long as two of the widest registers, so
+// that a reaction is stored before the next row needs it.
 static bool is_cloth(const struct sweep *sweep)
 {
     const struct sweep_pass *passes = sweep->passes;
@@ -831,8 +831,8 @@ static void sweep_chunks(const struct tile_sweep *it, struct rows rows)
     }
 }
 
-// The first row of a cloth that grid_cloth may compute: springs along the first row of a weighted grid
-// have constants of their own.
+// The first row of a cloth that grid_cloth may compute: springs along the first row of a weighted
+// grid have constants of their own.
 static uint64_t first_cloth_row(const struct sweep *sweep)
 {
     return sweep->grid->weighted ? 1 : 0;
@@ -904,8 +904,9 @@ static void sweep_cloth(const struct tile_sweep *it, struct rows rows, struct li
         note_motion(it, range.first, range.count);
 }
 
-// As many rows at once as stay in the cache until their motion has been noted. The same whether this step
-// wants it or not, which differs between a run and one that was restored: powers are summed by these rows.
+// As many rows at once as stay in the cache until their motion has been noted. The same whether
+// this step wants it or not, which differs between a run and one that was restored: powers are
+// summed by these rows.
 static uint64_t rows_at_once(const struct tile_sweep *it)
 {
     enum { NODES_AT_ONCE = 12288 };

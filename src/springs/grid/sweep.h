@@ -168,8 +168,8 @@ struct pass_range {
     struct reals other;        // reactions on the nodes `offset` further on
     bool starts;               // the sums are set, not added to
     struct line_weights lines; // of elements
-    // For grid_cloth with elements: the sums go to the force arrays, and nodes stay; the mass of each
-    // node is multiplied by its share of springs across rows.
+    // For grid_cloth with elements: the sums go to the force arrays, and nodes stay; the mass of
+    // each node is multiplied by its share of springs across rows.
     bool stores, shares_mass;
     struct row_state row_states[3]; // for the springs of a pass that is special or halves ends
     struct power_sums *powers; // receives the power of the damping, and in grid_cloth everything

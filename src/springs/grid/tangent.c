@@ -22,8 +22,8 @@ static void set_constants(struct tangent_constants *to, const struct direction *
     to->across = full ? material->damping : 0;
 }
 
-// The axes that a direction does not move along and that have sides, as in struct tangent_grid; 0 if
-// all springs of the direction have the same constants.
+// The axes that a direction does not move along and that have sides, as in struct tangent_grid; 0
+// if all springs of the direction have the same constants.
 static unsigned share_axes(const struct plan_grid *plan, const struct direction *direction)
 {
     if (!plan->weighted)
@@ -205,7 +205,8 @@ static void update_row(const struct spring_tangent *tangent, const struct tangen
         plan->stateful, plan->first_state_index + direction->first_spring + index);
 }
 
-// The rows of a grid with springs that start or end at these nodes, and those that their items have.
+// The rows of a grid with springs that start or end at these nodes, and those that their items
+// have.
 static struct range rows_of_nodes(const struct tangent_grid *grid, struct range nodes)
 {
     const int64_t nx = (int64_t)grid->grid->nx, begin = grid->first_node;

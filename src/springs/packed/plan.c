@@ -23,8 +23,8 @@ struct chunk_start {
 
 struct tile_builder;
 
-// The arrays that grow while chunks are packed: of tiles that are kept, and of chunks that are in no tile yet. `ends`
-// are node numbers until their tile is made.
+// The arrays that grow while chunks are packed: of tiles that are kept, and of chunks that are in
+// no tile yet. `ends` are node numbers until their tile is made.
 struct packing {
     const struct topology *topology;
     const struct plan *plan;
@@ -565,7 +565,8 @@ static void remove_items(void *items, size_t size, size_t first, size_t end, siz
         memmove(begin + first * size, begin + end * size, (count - end) * size);
 }
 
-// Removes what has been packed of the open chunks up to `to`; what has been packed after them moves.
+// Removes what has been packed of the open chunks up to `to`; what has been packed after them
+// moves.
 static void drop_chunks(struct packing *p, size_t to)
 {
     const struct chunk_start from = p->chunks[p->open], end = p->chunks[to];
@@ -609,8 +610,8 @@ static void drop_chunks(struct packing *p, size_t to)
     p->sell_chunk_count -= to - p->open;
 }
 
-// Makes a tile of as many open chunks as possible; one whose records would be too many is halved. The chunk after
-// its last one has been started.
+// Makes a tile of as many open chunks as possible; one whose records would be too many is halved.
+// The chunk after its last one has been started.
 static bool make_tile(struct tile_builder *builder)
 {
     struct packing *p = builder->packing;
@@ -645,7 +646,8 @@ static bool make_tile(struct tile_builder *builder)
     return true;
 }
 
-// Makes the tiles that are certain before all chunks have been packed: those after which there are more chunks.
+// Makes the tiles that are certain before all chunks have been packed: those after which there are
+// more chunks.
 static bool make_certain_tiles(struct tile_builder *builder)
 {
     const struct packing *p = builder->packing;

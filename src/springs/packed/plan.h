@@ -73,8 +73,8 @@ struct packed_tile {
     bool damped;        // some spring is damped, so records hold velocities
 };
 
-// Of several ranks that hold only their parts each keeps the columns of the tiles with nodes of its own; of other
-// tiles it knows the nodes alone, and these have no chunks.
+// Of several ranks that hold only their parts each keeps the columns of the tiles with nodes of its
+// own; of other tiles it knows the nodes alone, and these have no chunks.
 //
 // Slots number the rest lengths of packed springs: one for each lane of each column, then one for
 // each overflow spring.
@@ -104,8 +104,8 @@ struct plan_packed {
 struct plan;
 struct plan_nodes;
 
-// Packs plan->springs, which are in the topology's order, and keeps the tiles with any of these nodes (NULL: all).
-// After a failure plan->packed owns whatever was allocated.
+// Packs plan->springs, which are in the topology's order, and keeps the tiles with any of these
+// nodes (NULL: all). After a failure plan->packed owns whatever was allocated.
 taut_status packed_make(const struct topology *topology, const struct plan_nodes *kept,
                         struct plan *plan, taut_error *error);
 

@@ -1,4 +1,5 @@
-// Checks packed springs (plan.h): the springs of each node, found again in its columns, are those of the topology.
+// Checks packed springs (plan.h): the springs of each node, found again in its columns, are those
+// of the topology.
 #include "springs/packed/plan.h"
 
 #include <stdlib.h>

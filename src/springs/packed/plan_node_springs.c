@@ -1,4 +1,5 @@
-// The springs of each node (plan_node_springs.h), sorted as the columns of packed springs take them.
+// The springs of each node (plan_node_springs.h), sorted as the columns of packed springs take
+// them.
 #include "springs/packed/plan_node_springs.h"
 
 #include "base/memory.h"

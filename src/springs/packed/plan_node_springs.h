@@ -11,8 +11,8 @@ struct node_spring {
     uint32_t index; // into the plan's springs
 };
 
-// The springs of the nodes of some bodies that follow each other, node by node, those of a node sorted by
-// material and then by the other end.
+// The springs of the nodes of some bodies that follow each other, node by node, those of a node
+// sorted by material and then by the other end.
 struct node_springs {
     uint64_t first_node, node_count;
     uint64_t first_spring, spring_count; // of the plan's
@@ -27,8 +27,8 @@ void node_springs_free(struct node_springs *springs);
 bool node_springs_list(const struct topology *topology, const struct plan *plan,
                        struct node_springs *springs);
 
-// The springs of nodes [first, end) at least, and of bodies that follow: not of all at once, which would be the
-// most memory that a scene of many bodies ever takes. False without memory.
+// The springs of nodes [first, end) at least, and of bodies that follow: not of all at once, which
+// would be the most memory that a scene of many bodies ever takes. False without memory.
 bool node_springs_find(const struct topology *topology, const struct plan *plan, uint64_t first,
                        uint64_t end, struct node_springs *springs);
 
