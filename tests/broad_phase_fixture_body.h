@@ -95,6 +95,16 @@ struct pair_candidates {
     double least, box; // m: distances that none is below, of candidates and of blocks
 };
 
+// The number of the first triangle or edge of a block over all blocks.
+static uint32_t first_part(const struct surfaces *surfaces, const struct surface_block *block,
+                           bool triangles)
+{
+    uint32_t first = 0;
+    for (const struct surface_block *b = surfaces->blocks; b < block; b++)
+        first += triangles ? b->triangles : b->edges;
+    return first;
+}
+
 static struct candidate candidate_of(const struct surfaces *surfaces,
                                      const struct pair_candidates *pair, int group, uint16_t code)
 {
@@ -102,13 +112,13 @@ static struct candidate candidate_of(const struct surfaces *surfaces,
     const struct surface_block *b = &surfaces->blocks[group == 1 ? pair->a : pair->b];
     if (group == 2) {
         assert_true(code >> 6 < a->edges && (code & 63) < b->edges);
-        return (struct candidate){EDGE_EDGE, a->first_edge + (uint32_t)(code >> 6),
-                                  b->first_edge + (uint32_t)(code & 63)};
+        return (struct candidate){EDGE_EDGE, first_part(surfaces, a, false) + (uint32_t)(code >> 6),
+                                  first_part(surfaces, b, false) + (uint32_t)(code & 63)};
     }
     assert_true(code >> 5 < a->own_nodes && (code & 31) < b->triangles);
     return (struct candidate){POINT_TRIANGLE,
                               surfaces->nodes[a->first_node + (uint32_t)(code >> 5)],
-                              b->first_triangle + (uint32_t)(code & 31)};
+                              first_part(surfaces, b, true) + (uint32_t)(code & 31)};
 }
 
 static struct point node_at(const struct team_work *team, uint32_t block, int node)
@@ -129,17 +139,14 @@ static struct contact_nodes nodes_of_code(const struct team_work *team,
                                *other = &surfaces->blocks[blocks[1]];
     const int split = group == 2 ? 2 : 1;
     struct contact_nodes nodes;
-    const uint8_t *first = &(uint8_t){(uint8_t)(code >> 5)};
-    const uint8_t *second;
-    if (group == 2) {
-        first = surfaces->edges[one->first_edge + (code >> 6)];
-        second = surfaces->edges[other->first_edge + (code & 63)];
-    } else {
-        second = surfaces->triangles[other->first_triangle + (code & 31)];
-    }
+    const struct block_corners *first = corners_of(surfaces, one),
+                               *second = corners_of(surfaces, other);
     for (int i = 0; i < 4; i++) {
         const int which = i >= split;
-        nodes.local[i] = which ? second[i - split] : first[i];
+        nodes.local[i] = group != 2 && !which ? code >> 5
+                         : group != 2         ? second->triangles[i - split][code & 31]
+                         : which              ? second->edges[i - split][code & 63]
+                                              : first->edges[i][code >> 6];
         nodes.at[i] = node_at(team, blocks[which], nodes.local[i]);
         nodes.forces[i] = on[sides[which]];
     }
@@ -442,8 +449,8 @@ static void check_nearer(const struct team_work *team, const struct pair_candida
     const struct listed_pair listed = {
         .x_a = (const real(*)[SURFACE_NODES])team->positions[pair->a],
         .x_b = (const real(*)[SURFACE_NODES])team->positions[pair->b],
-        .a = &team->broad->corners[pair->a],
-        .b = &team->broad->corners[pair->b],
+        .a = corners_of(team->broad->surfaces, &team->broad->surfaces->blocks[pair->a]),
+        .b = corners_of(team->broad->surfaces, &team->broad->surfaces->blocks[pair->b]),
         .codes = codes,
         .counts = pair->counts,
         .bare = team->broad->surfaces->blocks[pair->a].triangles == 0 &&

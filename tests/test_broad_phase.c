@@ -151,17 +151,15 @@ static struct part *parts_of(const struct surfaces *surfaces, bool triangles)
     const size_t count = triangles ? surfaces->triangle_count : surfaces->edge_count;
     struct part *parts = calloc(count + 1, sizeof *parts);
     assert_non_null(parts);
+    struct part *part = parts;
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
-        const uint32_t *nodes = surfaces->nodes + block->first_node;
-        for (uint32_t i = 0; i < (triangles ? block->triangles : block->edges); i++) {
-            struct part *part = &parts[(triangles ? block->first_triangle : block->first_edge) + i];
-            const uint8_t *local = triangles ? surfaces->triangles[block->first_triangle + i]
-                                             : surfaces->edges[block->first_edge + i];
+        for (uint32_t i = 0; i < (triangles ? block->triangles : block->edges); i++, part++) {
             part->body = block->body;
             part->count = triangles ? 3 : 2;
             for (uint32_t c = 0; c < part->count; c++)
-                part->nodes[c] = nodes[local[c]];
+                part->nodes[c] = triangles ? triangle_node(surfaces, block, i, (int)c)
+                                           : edge_node(surfaces, block, i, (int)c);
         }
     }
     return parts;

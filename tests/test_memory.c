@@ -188,7 +188,8 @@ static void compare_solver(int body, const char *integrator, const char *precisi
         fail_msg("%s, %s: %s", bodies[body].name, integrator, error.text);
     // Leaves out memory that does not depend on the size: some 100 kB.
     double held = (double)counting.now;
-    if (estimate.solver < 0.8 * held - 150e3 || estimate.solver > 1.3 * held + 100e3)
+    const double most = scene->contact.present ? 1.6 : 1.3; // beside what steps that are cut need
+    if (estimate.solver < 0.8 * held - 150e3 || estimate.solver > most * held + 100e3)
         fail_msg("%s, %s, %s: %.3g MB are not %.3g MB", bodies[body].name, integrator, precision,
                  estimate.solver / 1e6, held / 1e6);
     assert_true(estimate.making >= estimate.solver);
@@ -238,9 +239,12 @@ static void test_contact_holds_what_was_estimated(void **state)
         memory_estimate_make(scene, &options, &estimate);
         taut_solver *solver;
         assert_int_equal(solver_create(scene, &options, &solver, NULL), TAUT_OK);
+        const double before = (double)solver_bytes(solver);
         assert_int_equal(taut_solver_step(solver, 60, NULL), TAUT_OK);
         assert_true(!contact || solver_surface_cuts(solver).stopped > 0);
         held[contact] = (double)solver_bytes(solver);
+        // Positions and velocities before a cut are only kept from the first one on.
+        assert_true(!contact || held[contact] - before > 9 * sizeof(float) * 40000);
         estimated[contact] = estimate.solver;
         taut_solver_destroy(solver);
         scene_free(scene);

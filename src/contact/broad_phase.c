@@ -37,28 +37,11 @@ static bool allocate_all(struct broad_phase *broad)
     broad->lists = memory_allocate(broad->allocator, broad->list_count, sizeof *broad->lists);
     broad->boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->boxes);
     broad->built_boxes = memory_allocate(broad->allocator, blocks, sizeof *broad->built_boxes);
-    broad->corners = memory_allocate(broad->allocator, blocks, sizeof *broad->corners);
-    bool done = broad->lists && broad->boxes && broad->built_boxes && broad->corners;
+    bool done = broad->lists && broad->boxes && broad->built_boxes;
     for (size_t count = blocks; done && count > 0;
          count = count > BROAD_PHASE_FAN ? level_boxes(count) : 0)
         done = make_level(broad, count);
     return done;
-}
-
-static void set_corners(struct broad_phase *broad)
-{
-    const struct surfaces *surfaces = broad->surfaces;
-    for (size_t b = 0; b < surfaces->block_count; b++) {
-        const struct surface_block *block = &surfaces->blocks[b];
-        struct block_corners *corners = &broad->corners[b]; // zeros
-        for (int t = 0; t < block->triangles; t++)
-            for (int c = 0; c < 3; c++)
-                corners->triangles[c][t] =
-                    surfaces->triangles[block->first_triangle + (uint32_t)t][c];
-        for (int e = 0; e < block->edges; e++)
-            for (int c = 0; c < 2; c++)
-                corners->edges[c][e] = surfaces->edges[block->first_edge + (uint32_t)e][c];
-    }
 }
 
 taut_status REAL_NAME(broad_phase_make)(const struct surfaces *surfaces,
@@ -78,7 +61,6 @@ taut_status REAL_NAME(broad_phase_make)(const struct surfaces *surfaces,
         REAL_NAME(broad_phase_free)(broad);
         return fail_memory(error, "the broad phase of contact");
     }
-    set_corners(broad);
     *result = broad;
     return TAUT_OK;
 }
@@ -99,7 +81,6 @@ void REAL_NAME(broad_phase_free)(struct broad_phase *broad)
                            sizeof(real));
     memory_release(allocator, broad->lists, broad->list_count, sizeof *broad->lists);
     memory_release(allocator, broad->boxes, blocks, sizeof *broad->boxes);
-    memory_release(allocator, broad->corners, blocks, sizeof *broad->corners);
     memory_release(allocator, broad->built_boxes, blocks, sizeof *broad->built_boxes);
     memory_release(allocator, broad, 1, sizeof *broad);
 }
@@ -113,8 +94,8 @@ uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad)
     }
     for (int l = 0; l < broad->level_count; l++)
         bytes += 6 * broad->levels[l].capacity * sizeof(real);
-    return bytes + broad->surfaces->block_count *
-                       (sizeof *broad->boxes + sizeof *broad->built_boxes + sizeof *broad->corners);
+    return bytes +
+           broad->surfaces->block_count * (sizeof *broad->boxes + sizeof *broad->built_boxes);
 }
 
 // ---- Boxes
@@ -389,7 +370,7 @@ static void set_block(struct pair_finder *finder, int which, size_t number, cons
     kernels->surface_box(x, finder->block_boxes[which]);
     finder->blocks[which] = (struct candidate_block){
         .x = x,
-        .corners = &finder->broad->corners[number],
+        .corners = corners_of(finder->broad->surfaces, block),
         .own_nodes = block->own_nodes,
         .edges = block->edges,
         .triangles = block->triangles,

@@ -46,7 +46,6 @@ struct broad_phase {
     const struct surfaces *surfaces;
     const struct kernels *kernels;
     const taut_allocator *allocator;
-    struct block_corners *corners; // of each block (candidates.h)
     struct pair_list *lists;
     size_t list_count;
     real (*boxes)[6]; // of blocks: least and most coordinates, as of the last broad_phase_refit

@@ -17,11 +17,6 @@
 // A code has the number of a node or edge above that of a triangle or edge.
 enum { TRIANGLE_BITS = 5, EDGE_BITS = 6 };
 
-// The nodes of a block's triangles and edges by corner; 0 beyond the last ones.
-struct block_corners {
-    uint8_t triangles[3][SURFACE_TRIANGLES], edges[2][SURFACE_EDGES];
-};
-
 struct candidate_block {
     const real (*x)[SURFACE_NODES]; // coordinates of nodes; the first is repeated beyond the last
     const struct block_corners *corners;

@@ -177,9 +177,8 @@ static bool find_mean_edges(const struct system *system, double *mean)
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
         for (uint32_t e = 0; e < block->edges; e++) {
-            const uint8_t *ends = surfaces->edges[block->first_edge + e];
-            const double *p = system->topology->built[surfaces->nodes[block->first_node + ends[0]]],
-                         *q = system->topology->built[surfaces->nodes[block->first_node + ends[1]]];
+            const double *p = system->topology->built[edge_node(surfaces, block, e, 0)],
+                         *q = system->topology->built[edge_node(surfaces, block, e, 1)];
             mean[block->body] += vec3_length(vec3_make(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
             counts[block->body]++;
         }
@@ -246,8 +245,8 @@ double REAL_NAME(mesh_collider_block_power)(const struct system *system, size_t 
     double power = 0;
     for (uint32_t i = 0; i < block->nodes; i++) {
         const vec3 v = node_velocity(system->state, it->surfaces.nodes[block->first_node + i]);
-        power -= (double)it->own[b][0][i] * v.x + (double)it->own[b][1][i] * v.y +
-                 (double)it->own[b][2][i] * v.z;
+        const real *force = it->own[block->first_node + i];
+        power -= (double)force[0] * v.x + (double)force[1] * v.y + (double)force[2] * v.z;
     }
     return power;
 }

@@ -106,42 +106,41 @@ static const struct shape_slot *slot_of(const struct shape_contact *shapes, size
     return slot > 0 ? &shapes->slots[slot - 1] : NULL;
 }
 
-// The force of a sphere on a node, whose entry of its own block is given.
-static vec3 force_on_entry(const struct surface_contact *it, size_t sphere, size_t block,
-                           uint32_t entry)
+// The force of a sphere on a node, whose place in its own block is given.
+static vec3 force_on_node(const struct surface_contact *it, size_t sphere, size_t node,
+                          uint32_t place)
 {
     const struct shape_contact *shapes = it->shapes;
     const size_t blocks = it->surfaces.block_count;
     vec3 sum = {0, 0, 0};
-    const struct shape_slot *slot = slot_of(shapes, blocks, sphere, block);
+    const struct shape_slot *slot = slot_of(shapes, blocks, sphere, block_of_place(place));
     if (slot) {
-        const double *f = slot->forces[entry - it->surfaces.blocks[block].first_node];
+        const double *f = slot->forces[local_of_place(place)];
         sum = vec3_make(f[0], f[1], f[2]);
     }
-    for (uint32_t h = it->halo_start[entry]; h < it->halo_start[entry + 1]; h++) {
-        const size_t other = it->entry_blocks[it->halo[h]];
-        slot = slot_of(shapes, blocks, sphere, other);
+    for (uint32_t h = it->halo_start[node]; h < it->halo_start[node + 1]; h++) {
+        slot = slot_of(shapes, blocks, sphere, block_of_place(it->halo[h]));
         if (!slot)
             continue;
-        const double *f = slot->forces[it->halo[h] - it->surfaces.blocks[other].first_node];
+        const double *f = slot->forces[local_of_place(it->halo[h])];
         sum = vec3_add(sum, vec3_make(f[0], f[1], f[2]));
     }
     return sum;
 }
 
 // The contact of a node with a sphere; false if there is none.
-static bool touch_of_entry(const struct system *system, const struct surface *sphere, size_t k,
-                           uint32_t entry, struct shape_touch *touch)
+static bool touch_of_node(const struct system *system, const struct surface *sphere, size_t k,
+                          size_t node, struct shape_touch *touch)
 {
     const struct surface_contact *it = system->surface_contact;
-    const size_t block = it->entry_blocks[entry], node = it->surfaces.nodes[entry];
-    const vec3 force = force_on_entry(it, k, block, entry);
+    const uint32_t place = it->own_place[node];
+    const vec3 force = force_on_node(it, k, node, place);
     const double size = vec3_length(force);
     if (!(size > 0))
         return false;
     *touch = (struct shape_touch){
         .collider = it->shapes->spheres[k],
-        .body = it->surfaces.blocks[block].body,
+        .body = it->surfaces.blocks[block_of_place(place)].body,
         .node = node,
         .normal = vec3_scale(1 / size, force),
         .surface_velocity = sphere->velocity,
@@ -163,7 +162,8 @@ static void visit_block(struct system *system, size_t b, touch_visitor *visit, v
         const struct surface surface = surface_at(system, shapes->spheres[k], shapes->time);
         for (uint32_t i = 0; i < block->own_nodes; i++) {
             struct shape_touch touch;
-            if (touch_of_entry(system, &surface, k, block->first_node + i, &touch))
+            const size_t node = it->surfaces.nodes[block->first_node + i];
+            if (touch_of_node(system, &surface, k, node, &touch))
                 visit(system, &touch, context);
         }
     }
@@ -303,7 +303,7 @@ vec3 REAL_NAME(shape_corner_friction)(const struct system *system, size_t sphere
     const struct surface surface =
         surface_at(system, it->shapes->spheres[sphere], it->shapes->time);
     struct shape_touch touch;
-    if (!touch_of_entry(system, &surface, sphere, it->own_entry[node], &touch))
+    if (!touch_of_node(system, &surface, sphere, node, &touch))
         return vec3_make(0, 0, 0);
     return vec3_scale(force / touch.normal_force, REAL_NAME(shape_friction_force)(system, &touch));
 }
@@ -468,7 +468,7 @@ static bool number_slots(struct surface_contact *it)
         shapes->slot_of[i] = (uint32_t)shapes->slot_count;
         shapes->receives[b] = 1;
         for (uint32_t n = block->own_nodes; n < block->nodes; n++)
-            shapes->receives[it->entry_blocks[it->owner[block->first_node + n]]] = 1;
+            shapes->receives[own_block(it, it->surfaces.nodes[block->first_node + n])] = 1;
     }
     return true;
 }

@@ -162,8 +162,8 @@ static inline int part_nodes(const struct surfaces *surfaces, const struct surfa
 {
     const int count = block->triangles > 0 ? 3 : 2;
     for (int i = 0; i < count; i++)
-        nodes[i] = count == 3 ? surfaces->triangles[block->first_triangle + part][i]
-                              : surfaces->edges[block->first_edge + part][i];
+        nodes[i] = count == 3 ? corners_of(surfaces, block)->triangles[i][part]
+                              : corners_of(surfaces, block)->edges[i][part];
     return count;
 }
 

@@ -66,37 +66,36 @@ static void set_rules(struct surface_contact *it, const taut_scene *scene)
     }
 }
 
-// For every entry of a block's nodes that of the block to which the node belongs, and the reverse.
-static bool find_owners(struct surface_contact *it, size_t nodes, const taut_allocator *allocator)
+// The places of every node.
+static bool find_places(struct surface_contact *it, size_t nodes, const taut_allocator *allocator)
 {
     const struct surfaces *surfaces = &it->surfaces;
-    it->own_entry = memory_allocate(allocator, nodes, sizeof *it->own_entry);
-    if (!it->own_entry)
+    it->own_place = memory_allocate(allocator, nodes, sizeof *it->own_place);
+    it->halo_start = memory_allocate(allocator, nodes + 1, sizeof *it->halo_start);
+    if (!it->own_place || !it->halo_start)
         return false;
     for (size_t i = 0; i < nodes; i++)
-        it->own_entry[i] = UINT32_MAX;
+        it->own_place[i] = NO_PLACE;
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
-        for (uint32_t i = 0; i < block->nodes; i++)
-            it->entry_blocks[block->first_node + i] = (uint32_t)b;
+        const uint32_t *of_block = surfaces->nodes + block->first_node;
         for (uint32_t i = 0; i < block->own_nodes; i++)
-            it->own_entry[surfaces->nodes[block->first_node + i]] = block->first_node + i;
+            it->own_place[of_block[i]] = place_of(b, i);
+        for (uint32_t i = block->own_nodes; i < block->nodes; i++)
+            it->halo_start[of_block[i] + 1]++;
     }
-    for (size_t i = 0; i < surfaces->node_entries; i++) {
-        it->owner[i] = it->own_entry[surfaces->nodes[i]];
-        if (it->owner[i] != i)
-            it->halo_start[it->owner[i] + 1]++;
-    }
-    for (size_t i = 0; i < surfaces->node_entries; i++)
+    for (size_t i = 0; i < nodes; i++)
         it->halo_start[i + 1] += it->halo_start[i];
-    it->halo_count = it->halo_start[surfaces->node_entries];
+    it->halo_count = it->halo_start[nodes];
     it->halo = memory_allocate(allocator, it->halo_count, sizeof *it->halo);
     if (!it->halo)
         return false;
-    for (size_t i = 0; i < surfaces->node_entries; i++)
-        if (it->owner[i] != i)
-            it->halo[it->halo_start[it->owner[i]]++] = (uint32_t)i;
-    for (size_t i = surfaces->node_entries; i > 0; i--)
+    for (size_t b = 0; b < surfaces->block_count; b++) {
+        const struct surface_block *block = &surfaces->blocks[b];
+        for (uint32_t i = block->own_nodes; i < block->nodes; i++)
+            it->halo[it->halo_start[surfaces->nodes[block->first_node + i]]++] = place_of(b, i);
+    }
+    for (size_t i = nodes; i > 0; i--)
         it->halo_start[i] = it->halo_start[i - 1];
     it->halo_start[0] = 0;
     return true;
@@ -111,18 +110,7 @@ static bool allocate_rules(struct surface_contact *it, size_t nodes,
     return ALLOCATE(it->wanted, bodies) && ALLOCATE(it->enabled, bodies * bodies) &&
            ALLOCATE(it->half_thickness, bodies) && ALLOCATE(it->radius, bodies) &&
            ALLOCATE(it->apart, bodies) && ALLOCATE(it->list_x, nodes) &&
-           ALLOCATE(it->list_y, nodes) && ALLOCATE(it->list_z, nodes) &&
-           ALLOCATE(it->old_x, nodes) && ALLOCATE(it->old_y, nodes) && ALLOCATE(it->old_z, nodes);
-}
-
-// What the energy budget needs of steps that are cut.
-static bool allocate_cut_work(struct surface_contact *it, size_t nodes,
-                              const taut_allocator *allocator)
-{
-    bool done = ALLOCATE(it->beyond, nodes);
-    for (int axis = 0; axis < 3; axis++)
-        done = done && ALLOCATE(it->start_v[axis], nodes) && ALLOCATE(it->uncut_v[axis], nodes);
-    return done;
+           ALLOCATE(it->list_y, nodes) && ALLOCATE(it->list_z, nodes);
 }
 
 static bool allocate_blocks(struct surface_contact *it, bool stages,
@@ -132,12 +120,11 @@ static bool allocate_blocks(struct surface_contact *it, bool stages,
     const size_t entries = it->surfaces.node_entries;
     if (!ALLOCATE(it->listed, blocks) || !ALLOCATE(it->block_tiles, blocks) ||
         !ALLOCATE(it->spans, blocks) || !ALLOCATE(it->start, blocks) ||
-        !ALLOCATE(it->steps, blocks) || !ALLOCATE(it->own, blocks) ||
+        !ALLOCATE(it->steps, blocks) || !ALLOCATE(it->own, entries) ||
         !ALLOCATE(it->touched, blocks) || !ALLOCATE(it->receives, blocks) ||
         !ALLOCATE(it->changed, blocks) || !ALLOCATE(it->incoming_start, blocks + 1) ||
         !ALLOCATE(it->lists, lists) || !ALLOCATE(it->passed, lists) ||
-        !ALLOCATE(it->energies, 3 * lists) || !ALLOCATE(it->owner, entries) ||
-        !ALLOCATE(it->entry_blocks, entries) || !ALLOCATE(it->halo_start, entries + 1))
+        !ALLOCATE(it->energies, 3 * lists))
         return false;
     if (stages)
         return ALLOCATE(it->now, blocks);
@@ -182,11 +169,10 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
     it->has_stages = stages && !implicit;
     it->keeps_start = it->has_stages || integrator == INTEGRATOR_EXPLICIT_EULER ||
                       (integrator == INTEGRATOR_XPBD && system->settings.projects);
-    if (system->settings.keep_energy_budget && !implicit && integrator != INTEGRATOR_XPBD &&
-        !allocate_cut_work(it, (size_t)topology->node_count, allocator))
-        return fail_memory(error, "contact");
-    if (!allocate_blocks(it, stages, allocator) || !REAL_NAME(surface_tiles_make)(system) ||
-        !find_owners(it, nodes, allocator))
+    const bool keeps_old = it->keeps_start || implicit; // others need it in few steps
+    if ((keeps_old && !REAL_NAME(surface_positions_allocate)(system)) ||
+        !REAL_NAME(cut_work_make)(system) || !allocate_blocks(it, stages, allocator) ||
+        !REAL_NAME(surface_tiles_make)(system) || !find_places(it, nodes, allocator))
         return fail_memory(error, "contact");
     REAL_NAME(surface_lists_begin)(it);
     if (!REAL_NAME(surface_friction_make)(system, scene))
@@ -243,11 +229,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->old_x, nodes);
     RELEASE(it->old_y, nodes);
     RELEASE(it->old_z, nodes);
-    RELEASE(it->beyond, (size_t)system->topology->node_count);
-    for (int axis = 0; axis < 3; axis++) {
-        RELEASE(it->start_v[axis], (size_t)system->topology->node_count);
-        RELEASE(it->uncut_v[axis], (size_t)system->topology->node_count);
-    }
+    REAL_NAME(cut_work_free)(system);
     REAL_NAME(surface_tiles_free)(system);
     REAL_NAME(surface_way_free)(it);
     RELEASE(it->listed, blocks);
@@ -259,15 +241,13 @@ void REAL_NAME(surface_contact_free)(struct system *system)
         RELEASE(it->now, blocks);
     RELEASE(it->start, blocks);
     RELEASE(it->steps, blocks);
-    RELEASE(it->own, blocks);
+    RELEASE(it->own, entries);
     RELEASE(it->touched, blocks);
     RELEASE(it->receives, blocks);
     RELEASE(it->changed, blocks);
     RELEASE(it->incoming_start, blocks + 1);
-    RELEASE(it->own_entry, nodes);
-    RELEASE(it->owner, entries);
-    RELEASE(it->entry_blocks, entries);
-    RELEASE(it->halo_start, entries + 1);
+    RELEASE(it->own_place, nodes);
+    RELEASE(it->halo_start, nodes + 1);
     RELEASE(it->halo, it->halo_count);
     REAL_NAME(broad_phase_free)(it->broad);
     surfaces_free(&it->surfaces);
@@ -285,14 +265,12 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
     uint64_t bytes = surfaces_bytes(&it->surfaces) + REAL_NAME(broad_phase_bytes)(it->broad);
     bytes += REAL_NAME(surface_tiles_bytes)(it) + bodies * (3 * sizeof(double) + sizeof(bool)) +
              bodies * bodies * sizeof(bool);
-    bytes += nodes * (6 * sizeof(real) + sizeof *it->own_entry) +
+    bytes += nodes * ((it->old_x ? 6 : 3) * sizeof(real) + 2 * sizeof(uint32_t)) +
              REAL_NAME(surface_rows_bytes)(it, nodes) + REAL_NAME(mesh_colliders_bytes)(it) +
-             REAL_NAME(shape_contact_bytes)(system);
-    bytes +=
-        it->beyond ? system->topology->node_count * (6 * sizeof(real) + sizeof *it->beyond) : 0;
-    bytes += blocks * ((it->now == it->start ? 2 : 3) * sizeof *it->own + sizeof *it->steps +
+             REAL_NAME(shape_contact_bytes)(system) + REAL_NAME(cut_work_bytes)(system);
+    bytes += blocks * ((it->now == it->start ? 1 : 2) * sizeof *it->start + sizeof *it->steps +
                        sizeof *it->block_tiles + sizeof *it->spans + sizeof(size_t) + 4);
-    bytes += entries * 3 * sizeof(uint32_t) + it->halo_count * sizeof(uint32_t);
+    bytes += entries * sizeof *it->own + it->halo_count * sizeof *it->halo;
     for (size_t i = 0; i < it->broad->list_count; i++)
         bytes += sizeof *it->lists + it->lists[i].pair_capacity * sizeof *it->lists[i].pairs +
                  it->lists[i].code_capacity * sizeof *it->lists[i].codes +
@@ -405,6 +383,19 @@ static bool pass_forces(struct passed_forces *passed, uint32_t block, uint32_t n
     return true;
 }
 
+// The forces on a block, if it has any, once all pairs of which it is the first block have added
+// theirs.
+static void put_own(struct surface_contact *it, uint32_t b, const block_reals forces)
+{
+    if (b == UINT32_MAX || !it->touched[b])
+        return;
+    const struct surface_block *block = &it->surfaces.blocks[b];
+    real(*to)[3] = it->own + block->first_node;
+    for (int i = 0; i < block->nodes; i++)
+        for (int axis = 0; axis < 3; axis++)
+            to[i][axis] = forces[axis][i];
+}
+
 // `at_start`: the present positions are those of the start, and pairs farther apart than `far`, m,
 // are certainly out of reach.
 static bool add_list(struct system *system, struct pair_finder *finder, size_t index, bool at_start,
@@ -418,7 +409,7 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
     if (it->friction)
         friction.cursor = (struct friction_cursor){&it->friction->lists[index], 0, 0};
     uint32_t block = UINT32_MAX;
-    block_reals others = {{0}}; // of the second block of a pair
+    block_reals own, others = {{0}}; // on the first and on the second block of a pair
     passed->count = passed->force_count = 0;
     if (it->friction)
         it->friction->powers[index] = 0;
@@ -446,15 +437,16 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
             continue;
         }
         if (pair->a != block) {
+            put_own(it, block, own);
             block = pair->a;
-            memset(it->own[block], 0, sizeof it->own[block]);
+            memset(own, 0, sizeof own);
         }
-        real(*const on_b)[SURFACE_NODES] = self ? it->own[block] : others;
+        real(*const on_b)[SURFACE_NODES] = self ? own : others;
         struct listed_pair listed =
             listed_pair_of(it, pair, of, (const real(*)[SURFACE_NODES])it->now[pair->a],
                            (const real(*)[SURFACE_NODES])it->now[pair->b]);
         if (it->friction &&
-            REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, it->own[block], on_b))
+            REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, own, on_b))
             listed.touching = &friction.touching;
         const bool marks = at_start && !choice.marks;
         const double up_to = marks ? mark_near(list, known, &barrier, &listed) : 0;
@@ -463,7 +455,7 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         listed.pushed = &pushed;
         real least;
         const bool touches =
-            it->broad->kernels->barrier_forces(&listed, &barrier, it->own[block], on_b, &least);
+            it->broad->kernels->barrier_forces(&listed, &barrier, own, on_b, &least);
         if (at_start)
             know_least(known, least, choice.rest);
         if (marks)
@@ -474,6 +466,7 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         if (!self && !pass_forces(passed, pair->b, pushed, others))
             return false;
     }
+    put_own(it, block, own);
     if (it->friction)
         it->friction->powers[index] = friction.dissipated;
     return true;
@@ -512,10 +505,11 @@ static bool sort_passed(struct surface_contact *it)
 static void add_passed(struct surface_contact *it, size_t block)
 {
     const size_t first = it->incoming_start[block], end = it->incoming_start[block + 1];
+    real(*own)[3] = it->own + it->surfaces.blocks[block].first_node;
     if (first == end)
         return;
     if (!it->touched[block])
-        memset(it->own[block], 0, sizeof it->own[block]);
+        memset(own, 0, it->surfaces.blocks[block].nodes * sizeof *own);
     it->touched[block] = 1;
     for (size_t i = first; i < end; i++) {
         const struct passed_forces *passed = &it->passed[it->incoming[i] >> 32];
@@ -524,7 +518,7 @@ static void add_passed(struct surface_contact *it, size_t block)
         for (uint32_t left = from->nodes; left; left &= left - 1, forces += 3) {
             const int node = lowest_bit(left);
             for (int axis = 0; axis < 3; axis++)
-                it->own[block][axis][node] += forces[axis];
+                own[node][axis] += forces[axis];
         }
     }
 }
@@ -684,12 +678,15 @@ static void add_to_nodes(struct system *system, size_t b)
             continue;
         real sum[3] = {0, 0, 0};
         for (int axis = 0; it->touched[b] && axis < 3; axis++)
-            sum[axis] = it->own[b][axis][i];
-        for (uint32_t h = it->halo_start[entry]; h < it->halo_start[entry + 1]; h++) {
-            const size_t other = it->entry_blocks[it->halo[h]];
-            const uint32_t local = it->halo[h] - it->surfaces.blocks[other].first_node;
-            for (int axis = 0; it->touched[other] && axis < 3; axis++)
-                sum[axis] += it->own[other][axis][local];
+            sum[axis] = it->own[entry][axis];
+        for (uint32_t h = it->halo_start[node]; h < it->halo_start[node + 1]; h++) {
+            const uint32_t other = block_of_place(it->halo[h]);
+            if (!it->touched[other])
+                continue;
+            const real *more =
+                it->own[it->surfaces.blocks[other].first_node + local_of_place(it->halo[h])];
+            for (int axis = 0; axis < 3; axis++)
+                sum[axis] += more[axis];
         }
         s->fx[node] += sum[0];
         s->fy[node] += sum[1];
@@ -731,7 +728,7 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
             const struct surface_block *block = &it->surfaces.blocks[b];
             it->receives[b] |= it->touched[b];
             for (uint32_t i = block->own_nodes; it->touched[b] && i < block->nodes; i++)
-                it->receives[it->entry_blocks[it->owner[block->first_node + i]]] = 1;
+                it->receives[own_block(it, it->surfaces.nodes[block->first_node + i])] = 1;
         }
     worker_barrier(worker);
     for (size_t b = blocks.first; b < blocks.end; b++)

@@ -129,9 +129,8 @@ static void triangle_of(const struct system *system, const struct surface_block 
                         uint32_t nodes[3], vec3 corners[3])
 {
     const struct surfaces *surfaces = &system->surface_contact->surfaces;
-    const uint8_t *local = surfaces->triangles[block->first_triangle + (uint32_t)index];
     for (int i = 0; i < 3; i++) {
-        nodes[i] = surfaces->nodes[block->first_node + local[i]];
+        nodes[i] = triangle_node(surfaces, block, (size_t)index, i);
         corners[i] = node_of(system, nodes[i]);
     }
 }
@@ -218,11 +217,10 @@ static bool visit_edge(const struct system *system, const struct surface_block *
                        const struct surface_block *b, const struct report *report)
 {
     const struct surfaces *surfaces = &system->surface_contact->surfaces;
-    const uint8_t *local = surfaces->edges[a->first_edge + (uint32_t)edge];
     uint32_t nodes[2][3];
     vec3 corners[2][3];
     for (int i = 0; i < 3; i++) {
-        nodes[0][i] = surfaces->nodes[a->first_node + local[i > 0]];
+        nodes[0][i] = edge_node(surfaces, a, (size_t)edge, i > 0);
         corners[0][i] = node_of(system, nodes[0][i]);
     }
     for (int j = 0; j < b->triangles; j++) {
@@ -401,9 +399,8 @@ double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body)
         if (block->body != body)
             continue;
         for (uint32_t e = 0; e < block->edges; e++) {
-            const uint8_t *ends = surfaces->edges[block->first_edge + e];
-            const double *p = system->topology->built[surfaces->nodes[block->first_node + ends[0]]],
-                         *q = system->topology->built[surfaces->nodes[block->first_node + ends[1]]];
+            const double *p = system->topology->built[edge_node(surfaces, block, e, 0)],
+                         *q = system->topology->built[edge_node(surfaces, block, e, 1)];
             sum += sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) +
                         (p[2] - q[2]) * (p[2] - q[2]));
             count++;
@@ -423,12 +420,10 @@ struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct syste
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
         for (uint32_t t = 0; block->body == body && t < block->triangles; t++) {
-            const uint8_t *corners = surfaces->triangles[block->first_triangle + t];
             vec3 at[3];
             double longest;
             for (int i = 0; i < 3; i++) {
-                const double *p =
-                    system->topology->built[surfaces->nodes[block->first_node + corners[i]]];
+                const double *p = system->topology->built[triangle_node(surfaces, block, t, i)];
                 at[i] = vec3_make(p[0], p[1], p[2]);
             }
             found.all++;

@@ -14,15 +14,77 @@
 // rest of the change of the kinetic energy is that of the cut.
 //
 // A node that the cut leaves where it was, at rest, has a work of 0 in both.
-#include "contact/surface_lists.h"
+#include "base/memory.h"
 #include "contact/surface_way.h"
 #include "springs/exchange.h"
 #include "state/reading.h"
 
+// ---- Arrays
+
+bool REAL_NAME(cut_work_make)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const enum integrator integrator = system->settings.integrator;
+    bool done = true;
+    if (!system->settings.keep_energy_budget || integrator_is_implicit(integrator) ||
+        integrator == INTEGRATOR_XPBD)
+        return true;
+    for (int axis = 0; axis < 3; axis++) {
+        it->start_v[axis] =
+            memory_allocate(system->allocator, (size_t)system->topology->node_count, sizeof(real));
+        done &= it->start_v[axis] != NULL;
+    }
+    return done;
+}
+
+void REAL_NAME(cut_work_free)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t nodes = (size_t)system->topology->node_count;
+    for (int axis = 0; axis < 3; axis++) {
+        memory_release(system->allocator, it->start_v[axis], nodes, sizeof(real));
+        memory_release(system->allocator, it->uncut_v[axis], nodes, sizeof(real));
+    }
+    memory_release(system->allocator, it->beyond, nodes, sizeof *it->beyond);
+}
+
+uint64_t REAL_NAME(cut_work_bytes)(const struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    const size_t axes = 3 * ((it->start_v[0] != NULL) + (size_t)(it->uncut_v[0] != NULL));
+    return system->topology->node_count *
+           (axes * sizeof(real) + (it->beyond ? sizeof *it->beyond : 0));
+}
+
+// What only steps that are cut need, on every worker. False without memory: the run ends. Begins
+// and ends with a barrier.
+static bool have_uncut(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t nodes = (size_t)system->topology->node_count;
+    const bool lags = integrator_velocities_lag(system->settings.integrator);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        for (int axis = 0; axis < 3; axis++)
+            if (!it->uncut_v[axis])
+                it->uncut_v[axis] = memory_allocate(system->allocator, nodes, sizeof(real));
+        if (!lags && !it->beyond)
+            it->beyond = memory_allocate(system->allocator, nodes, sizeof *it->beyond);
+    }
+    worker_barrier(worker);
+    const bool has = it->uncut_v[0] && it->uncut_v[1] && it->uncut_v[2] && (lags || it->beyond);
+    if (worker->index == 0 && !has)
+        REAL_NAME(surface_memory_has_run_out)(system);
+    worker_barrier(worker);
+    return has;
+}
+
+// ---- Steps
+
 // Whether the budget counts cuts by impulses.
 static bool counts_impulses(const struct system *system)
 {
-    return system->settings.cuts && system->surface_contact && system->surface_contact->beyond;
+    return system->settings.cuts && system->surface_contact && system->surface_contact->start_v[0];
 }
 
 static vec3 vec3_of(real *const arrays[3], size_t i)
@@ -67,7 +129,8 @@ bool REAL_NAME(cut_work_uncomplete)(struct system *system, const struct worker *
 {
     struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
-    if (!counts_impulses(system) || it->cuts.cuts == 0 || it->cuts.last != s->step)
+    if (!counts_impulses(system) || it->cuts.cuts == 0 || it->cuts.last != s->step ||
+        !have_uncut(system, worker))
         return false;
     const bool verlet = system->settings.integrator == INTEGRATOR_VERLET;
     const real half = (real)system->settings.dt / 2;
@@ -112,7 +175,6 @@ static void find_kicks(struct system *system, struct range nodes)
     for (size_t i = nodes.first; i < nodes.end; i++) {
         const vec3 start = vec3_of(it->start_v, i), end = node_velocity(system->state, i);
         const vec3 kick = vec3_scale(half ? 2 : 1, vec3_subtract(end, start));
-        it->beyond[i] = 0;
         if (!lags) {
             const struct point way = point_difference(state_point(system->state, i),
                                                       REAL_NAME(surface_way_start)(system, i));
@@ -128,7 +190,7 @@ static void find_kicks(struct system *system, struct range nodes)
 bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    if (!counts_impulses(system))
+    if (!counts_impulses(system) || !have_uncut(system, worker))
         return false;
     const struct range nodes = worker_share(worker, (size_t)system->state->nodes, 1);
     const bool known = it->kicks_known;
@@ -137,7 +199,7 @@ bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worke
     if (!known)
         find_kicks(system, nodes);
     for (size_t i = nodes.first; i < nodes.end; i++) {
-        if (known)
+        if (known && it->beyond)
             it->beyond[i] = 0;
         put(it->uncut_v, i, node_velocity(system->state, i));
     }

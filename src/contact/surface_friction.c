@@ -837,11 +837,10 @@ static bool has_part(const struct surface_contact *it, uint32_t b, const uint32_
     const struct surface_block *block = block_of(it, b);
     const uint32_t parts = count == 3 ? block->triangles : block->edges;
     for (*part = 0; *part < parts; ++*part) {
-        const uint8_t *local = count == 3 ? it->surfaces.triangles[block->first_triangle + *part]
-                                          : it->surfaces.edges[block->first_edge + *part];
         bool same = true;
         for (int i = 0; i < count; i++)
-            same &= it->surfaces.nodes[block->first_node + local[i]] == nodes[i];
+            same &= nodes[i] == (count == 3 ? triangle_node(&it->surfaces, block, *part, i)
+                                            : edge_node(&it->surfaces, block, *part, i));
         if (same)
             return true;
     }
@@ -852,8 +851,8 @@ static bool has_part(const struct surface_contact *it, uint32_t b, const uint32_
 static bool find_part(const struct surface_contact *it, const uint32_t *nodes, int count,
                       uint32_t *block, uint32_t *part)
 {
-    for (uint32_t k = 0, entry; (entry = node_entry(it, nodes[0], k)) != UINT32_MAX; k++) {
-        *block = it->entry_blocks[entry];
+    for (uint32_t k = 0, place; (place = node_place(it, nodes[0], k)) != NO_PLACE; k++) {
+        *block = block_of_place(place);
         if (has_part(it, *block, nodes, count, part))
             return true;
     }
@@ -879,15 +878,15 @@ static bool place_contact(const struct system *system, const uint32_t saved[4], 
         to->key = touching_key(2, (uint16_t)(parts[0] << 6 | parts[1]));
         return to->blocks[0] <= to->blocks[1];
     }
-    const uint32_t own = it->own_entry[nodes[0]];
+    const uint32_t own = it->own_place[nodes[0]];
     uint32_t of_triangle;
-    if (own == UINT32_MAX || !find_part(it, nodes + 1, 3, &of_triangle, &parts[1]))
+    if (own == NO_PLACE || !find_part(it, nodes + 1, 3, &of_triangle, &parts[1]))
         return false;
-    const uint32_t of_node = it->entry_blocks[own];
+    const uint32_t of_node = block_of_place(own);
     const int group = of_node > of_triangle;
     to->blocks[group] = of_node;
     to->blocks[1 - group] = of_triangle;
-    parts[0] = own - block_of(it, of_node)->first_node;
+    parts[0] = local_of_place(own);
     to->key = touching_key(group, (uint16_t)(parts[0] << 5 | parts[1]));
     return true;
 }

@@ -52,8 +52,8 @@ static void put_lifted(struct system *system, size_t node, vec3 position)
 // So that surface_contact_cut_energy looks at what the node is part of.
 static void note_lifted(struct surface_contact *it, size_t node)
 {
-    for (uint32_t k = 0, entry; (entry = node_entry(it, node, k)) != UINT32_MAX; k++)
-        it->changed[it->entry_blocks[entry]] |= CHANGED;
+    for (uint32_t k = 0, place; (place = node_place(it, node, k)) != NO_PLACE; k++)
+        it->changed[block_of_place(place)] |= CHANGED;
 }
 
 static void list_lifted(struct surface_contact *it, size_t node, size_t collider)

@@ -491,6 +491,7 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
         it->lists_due = it->lists_due_next;
         if (it->overshot)
             leave_wide_lists(it);
+        REAL_NAME(surface_positions_release)(system);
     }
     return passes;
 }

@@ -145,12 +145,13 @@ struct surface_contact {
     double skin_wide, cost_wide;    // one that was too wide, and what it cost per step
     real *list_x, *list_y, *list_z;
     // At the start of the step, where integrators have it kept, or lists are made again for it; in
-    // a step that is cut, positions before that.
+    // a step that is cut, positions before that. NULL: not yet.
     real *old_x, *old_y, *old_z;
+    uint64_t old_wanted; // the last step that has wanted them
     // For the energy budget of explicit steps (contact/surface_cut_work.c), or NULL: velocities, by
     // axis and node, at the start of the step, in a step that is cut what its forces have added to
-    // them; those before the cut; and, of methods whose velocities do not lag, what forces do on
-    // the way of the step beyond the trapezoid of velocities, J.
+    // them; once a step has been cut, those before the cut; and, of methods whose velocities do not
+    // lag, what forces do on the way of the step beyond the trapezoid of velocities, J.
     real *start_v[3], *uncut_v[3];
     double *beyond;
     bool kicks_known; // of this step
@@ -233,15 +234,13 @@ struct surface_contact {
     bool keeps_power;
 
     // Forces of an evaluation.
-    block_reals *own;
+    real (*own)[3];                    // by entry of surfaces.nodes, of blocks that have any
     uint8_t *touched, *receives;       // by block: has forces; owns nodes of blocks that have
     struct passed_forces *passed;      // by list
     size_t *incoming_start, *incoming; // by block: its passed forces, list after list
     size_t incoming_capacity;
-    uint32_t *owner;        // by entry of surfaces.nodes: that of the node's own block
-    uint32_t *own_entry;    // by node: that; UINT32_MAX: it is of no surface
-    uint32_t *entry_blocks; // by entry: the block that it is of
-    uint32_t *halo_start;   // by entry: those of other blocks with this node, ascending
+    uint32_t *own_place;  // by node: in the block that it belongs to; NO_PLACE: it is of no surface
+    uint32_t *halo_start; // by node: its places in other blocks, ascending
     uint32_t *halo;
     size_t halo_count;
     double *energies;              // by list, J, and after them twice as many powers, W
@@ -597,19 +596,23 @@ static inline struct candidate candidate_of_code(const struct surfaces *surfaces
                                                  int group, int code)
 {
     if (group == 2) {
-        const uint8_t *first = surfaces->edges[blocks[0]->first_edge + (code >> 6)];
-        const uint8_t *second = surfaces->edges[blocks[1]->first_edge + (code & 63)];
-        return (struct candidate){true,
-                                  blocks[0]->triangles == 0 && blocks[1]->triangles == 0,
-                                  {0, 0, 1, 1},
-                                  {first[0], first[1], second[0], second[1]}};
+        const int first = code >> 6, second = code & 63;
+        const struct block_corners *a = corners_of(surfaces, blocks[0]),
+                                   *b = corners_of(surfaces, blocks[1]);
+        return (struct candidate){
+            true,
+            blocks[0]->triangles == 0 && blocks[1]->triangles == 0,
+            {0, 0, 1, 1},
+            {a->edges[0][first], a->edges[1][first], b->edges[0][second], b->edges[1][second]}};
     }
     const int of_node = group, of_triangle = 1 - of_node;
-    const uint8_t *corners = surfaces->triangles[blocks[of_triangle]->first_triangle + (code & 31)];
+    const struct block_corners *corners = corners_of(surfaces, blocks[of_triangle]);
+    const int triangle = code & 31;
     return (struct candidate){false,
                               false,
                               {of_node, of_triangle, of_triangle, of_triangle},
-                              {code >> 5, corners[0], corners[1], corners[2]}};
+                              {code >> 5, corners->triangles[0][triangle],
+                               corners->triangles[1][triangle], corners->triangles[2][triangle]}};
 }
 
 static inline bool candidate_next(struct candidate_walk *walk, struct candidate *found)
@@ -623,15 +626,39 @@ static inline bool candidate_next(struct candidate_walk *walk, struct candidate 
     return true;
 }
 
-// The entries of a node in the blocks that it is part of: first that of the block to which it
-// belongs; UINT32_MAX after the last one, and for a node of no surface.
-static inline uint32_t node_entry(const struct surface_contact *it, size_t node, uint32_t k)
+// A place is a block and the number of a node in it.
+#define NO_PLACE UINT32_MAX
+
+static inline uint32_t place_of(size_t block, uint32_t local)
 {
-    const uint32_t own = it->own_entry[node];
-    if (own == UINT32_MAX || k == 0)
+    return (uint32_t)block << NODE_BITS | local;
+}
+
+static inline uint32_t block_of_place(uint32_t place)
+{
+    return place >> NODE_BITS;
+}
+
+static inline uint32_t local_of_place(uint32_t place)
+{
+    return place & ((1 << NODE_BITS) - 1);
+}
+
+// The block to which a node with a surface belongs.
+static inline uint32_t own_block(const struct surface_contact *it, size_t node)
+{
+    return block_of_place(it->own_place[node]);
+}
+
+// The places of a node in the blocks that it is part of: first that in the block to which it
+// belongs; NO_PLACE after the last one, and for a node of no surface.
+static inline uint32_t node_place(const struct surface_contact *it, size_t node, uint32_t k)
+{
+    const uint32_t own = it->own_place[node];
+    if (own == NO_PLACE || k == 0)
         return own;
-    const uint32_t at = it->halo_start[own] + k - 1;
-    return at < it->halo_start[own + 1] ? it->halo[at] : UINT32_MAX;
+    const uint32_t at = it->halo_start[node] + k - 1;
+    return at < it->halo_start[node + 1] ? it->halo[at] : NO_PLACE;
 }
 
 // The node of a block with this number in it.
@@ -817,8 +844,8 @@ static inline struct listed_pair listed_pair_of(const struct surface_contact *it
     return (struct listed_pair){
         .x_a = x_a,
         .x_b = x_b,
-        .a = &it->broad->corners[pair->a],
-        .b = &it->broad->corners[pair->b],
+        .a = corners_of(&it->surfaces, &blocks[pair->a]),
+        .b = corners_of(&it->surfaces, &blocks[pair->b]),
         .codes = of.codes,
         .counts = of.counts,
         .bare = blocks[pair->a].triangles == 0 && blocks[pair->b].triangles == 0,

@@ -665,10 +665,56 @@ static void bound_ways(const struct system *system)
     gather_way(it);
 }
 
+bool REAL_NAME(surface_positions_allocate)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t nodes = all_surface_nodes(system->topology);
+    real **const old[3] = {&it->old_x, &it->old_y, &it->old_z};
+    bool done = true;
+    it->old_wanted = system->state->step;
+    for (int axis = 0; axis < 3; axis++) {
+        if (!*old[axis])
+            *old[axis] = memory_allocate(system->allocator, nodes, sizeof **old[axis]);
+        done &= *old[axis] != NULL;
+    }
+    return done;
+}
+
+// By all workers together; false on each of them without memory, and the run ends. Begins and ends
+// with a barrier.
+static bool have_old_positions(struct system *system, const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    worker_barrier(worker);
+    if (worker->index == 0 && !REAL_NAME(surface_positions_allocate)(system))
+        REAL_NAME(surface_memory_has_run_out)(system);
+    worker_barrier(worker);
+    return it->old_x && it->old_y && it->old_z;
+}
+
+// The first steps of a run often need wider lists.
+enum { STEPS_KEPT = 64 };
+
+void REAL_NAME(surface_positions_release)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const size_t nodes = all_surface_nodes(system->topology);
+    real **const old[3] = {&it->old_x, &it->old_y, &it->old_z};
+    if (it->keeps_start || it->rows || it->starts[0] ||
+        system->state->step < it->old_wanted + STEPS_KEPT)
+        return;
+    for (int axis = 0; axis < 3; axis++) {
+        memory_release(system->allocator, *old[axis], nodes, sizeof **old[axis]);
+        *old[axis] = NULL;
+    }
+}
+
 // Exactly, from the starts of all nodes.
 static void measure_ways(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    if (!have_old_positions(system, worker))
+        return;
     real *const old[3] = {it->old_x, it->old_y, it->old_z};
     if (it->lifts || !it->keeps_start)
         REAL_NAME(surface_way_starts)(system, old, worker);
@@ -921,6 +967,8 @@ static void prepare_for_kept(struct system *system, const struct worker *worker)
 void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    if (!have_old_positions(system, worker))
+        return;
     real *const old[3] = {it->old_x, it->old_y, it->old_z};
     if (it->way_kept || it->lifts || !it->keeps_start)
         REAL_NAME(surface_way_starts)(system, old, worker);

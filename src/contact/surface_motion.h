@@ -66,7 +66,15 @@ bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct work
 // Before a cut, whose start is kept: it->ways, which it extends. Ends with a barrier.
 void REAL_NAME(surface_ways_find)(struct system *system, const struct worker *worker);
 
-// Keeps the present positions in old_x, old_y and old_z, of the nodes of this worker.
+// The arrays old_x, old_y and old_z, unless they are there: explicit steps that do not keep their
+// start have them once a step is cut, or needs wider lists. By one worker; false without memory.
+bool REAL_NAME(surface_positions_allocate)(struct system *system);
+
+// Releases them after a step without a cut, if nothing has been cut so far, and no step has wanted
+// them for a while. By one worker.
+void REAL_NAME(surface_positions_release)(struct system *system);
+
+// Keeps the present positions in these, of the nodes of this worker.
 void REAL_NAME(surface_positions_keep)(struct system *system, const struct worker *worker);
 
 // Exchanges them with those of the state, which have no low parts then: these are put in `low`, of

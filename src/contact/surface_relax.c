@@ -364,11 +364,9 @@ static void keep_lengths(struct relaxation *it, bool measure)
             keep_length(it, view.a + i, view.b + i, &it->lengths[at++], measure);
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
-        for (uint32_t e = 0; e < block->edges; e++) {
-            const uint8_t *ends = surfaces->edges[block->first_edge + e];
-            keep_length(it, surfaces->nodes[block->first_node + ends[0]],
-                        surfaces->nodes[block->first_node + ends[1]], &it->lengths[at++], measure);
-        }
+        for (uint32_t e = 0; e < block->edges; e++)
+            keep_length(it, edge_node(surfaces, block, e, 0), edge_node(surfaces, block, e, 1),
+                        &it->lengths[at++], measure);
     }
 }
 

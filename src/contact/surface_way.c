@@ -2,6 +2,7 @@
 #include "contact/surface_way.h"
 
 #include "base/memory.h"
+#include "contact/surface_motion.h"
 #include "state/reading.h"
 
 // ---- Where nodes come from
@@ -74,11 +75,10 @@ struct point REAL_NAME(surface_way_start)(const struct system *system, size_t no
     if (it->way_kept || it->lifts)
         return (struct point){it->starts[0][node], it->starts[1][node], it->starts[2][node]};
     if (it->rows) { // of all blocks
-        const uint32_t own = it->own_entry[node];
-        if (own == UINT32_MAX)
+        const uint32_t own = it->own_place[node];
+        if (own == NO_PLACE)
             return state_point(s, node);
-        const uint32_t b = it->entry_blocks[own];
-        return block_point(it->start[b], (int)(own - it->surfaces.blocks[b].first_node));
+        return block_point(it->start[block_of_place(own)], (int)local_of_place(own));
     }
     if (it->keeps_start)
         return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
@@ -134,11 +134,13 @@ bool REAL_NAME(surface_way_begin)(struct system *system, const struct worker *wo
         for (int axis = 0; axis < 3; axis++)
             if (!it->starts[axis])
                 it->starts[axis] = malloc(nodes * sizeof *it->starts[axis]);
+        (void)REAL_NAME(surface_positions_allocate)(system); // looked at below
         it->starts_nodes = nodes;
         it->change_count = 0;
     }
     worker_barrier(worker);
-    if (!it->starts[0] || !it->starts[1] || !it->starts[2])
+    if (!it->starts[0] || !it->starts[1] || !it->starts[2] || !it->old_x || !it->old_y ||
+        !it->old_z)
         return false;
     REAL_NAME(surface_way_starts)(system, it->starts, worker);
     worker_barrier(worker);
@@ -178,12 +180,11 @@ void REAL_NAME(surface_way_undo)(struct system *system)
 }
 
 // Adds a node to the box of the displacements of a block, and to those of its tiles in this step.
-static void extend_block(struct system *system, uint32_t entry)
+static void extend_block(struct system *system, size_t node, uint32_t place)
 {
     struct surface_contact *it = system->surface_contact;
-    const uint32_t b = it->entry_blocks[entry];
+    const uint32_t b = block_of_place(place);
     const struct surface_block *block = &it->surfaces.blocks[b];
-    const size_t node = it->surfaces.nodes[entry];
     const struct block_tiles *tiles = &it->block_tiles[b];
     const struct point now = state_point(system->state, node);
     struct point d = point_difference(now, REAL_NAME(surface_way_start)(system, node));
@@ -195,16 +196,16 @@ static void extend_block(struct system *system, uint32_t entry)
             displacements_include(&it->ways[t], way);
     if (!it->listed[b])
         return;
-    d = point_difference(now, block_point(it->start[b], (int)(entry - block->first_node)));
+    d = point_difference(now, block_point(it->start[b], (int)local_of_place(place)));
     displacements_include(&it->steps[b], (const real[3]){d.x, d.y, d.z});
 }
 
 void REAL_NAME(surface_way_note)(struct system *system, size_t node)
 {
     struct surface_contact *it = system->surface_contact;
-    for (uint32_t k = 0, entry; (entry = node_entry(it, node, k)) != UINT32_MAX; k++) {
-        it->changed[it->entry_blocks[entry]] |= CHANGED_NOW | CHANGED;
-        extend_block(system, entry);
+    for (uint32_t k = 0, place; (place = node_place(it, node, k)) != NO_PLACE; k++) {
+        it->changed[block_of_place(place)] |= CHANGED_NOW | CHANGED;
+        extend_block(system, node, place);
     }
 }
 

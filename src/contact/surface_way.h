@@ -32,6 +32,12 @@ void REAL_NAME(surface_way_undo)(struct system *system);
 // After the cut.
 void REAL_NAME(surface_way_end)(struct surface_contact *it);
 
+// What the energy budget needs of steps that are cut (surface_cut_work.c): made with the rest of
+// contact, false without memory.
+bool REAL_NAME(cut_work_make)(struct system *system);
+void REAL_NAME(cut_work_free)(struct system *system);
+uint64_t REAL_NAME(cut_work_bytes)(const struct system *system);
+
 void REAL_NAME(surface_way_free)(struct surface_contact *it);
 uint64_t REAL_NAME(surface_way_bytes)(const struct surface_contact *it);
 

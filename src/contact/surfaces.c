@@ -23,7 +23,7 @@ struct builder {
     const struct topology *topology;
     const taut_allocator *allocator;
     struct surfaces made; // with space for more:
-    size_t block_capacity, node_capacity, edge_capacity, triangle_capacity;
+    size_t block_capacity, node_capacity, corner_capacity;
     uint32_t body;
     taut_error *error;
 };
@@ -64,20 +64,18 @@ static bool trim(const taut_allocator *allocator, void **array, size_t *capacity
 #define BUILDER_ARRAYS(X)                                                                          \
     X(blocks, block_count, block_capacity, 1)                                                      \
     X(nodes, node_entries, node_capacity, SURFACE_NODES)                                           \
-    X(edges, edge_count, edge_capacity, SURFACE_EDGES)                                             \
-    X(triangles, triangle_count, triangle_capacity, SURFACE_TRIANGLES)
+    X(corners, corner_count, corner_capacity, 1)
 
 // Begins a block, with space for as much as a block may have; NULL, with the reason in
 // builder->error, if that is not possible.
 static struct surface_block *open_block(struct builder *builder, taut_status *status)
 {
     struct surfaces *made = &builder->made;
-    if (made->edge_count > UINT32_MAX - SURFACE_EDGES ||
-        made->node_entries > UINT32_MAX - SURFACE_NODES ||
-        made->triangle_count > UINT32_MAX - SURFACE_TRIANGLES) {
+    if (made->node_entries > UINT32_MAX - SURFACE_NODES || made->block_count == SURFACE_BLOCKS) {
         *status = fail(builder->error, TAUT_ERROR_UNSUPPORTED,
-                       "the surfaces of contact have more than %lu edges or triangles",
-                       (unsigned long)UINT32_MAX);
+                       "the surfaces of contact have too many edges or triangles: they are cut "
+                       "into at most %lu parts, and have %lu nodes in these",
+                       (unsigned long)SURFACE_BLOCKS, (unsigned long)UINT32_MAX);
         return NULL;
     }
 #define RESERVE(name, count, capacity, more)                                                       \
@@ -91,8 +89,8 @@ static struct surface_block *open_block(struct builder *builder, taut_status *st
     struct surface_block *block = &made->blocks[made->block_count];
     *block = (struct surface_block){.body = builder->body,
                                     .first_node = (uint32_t)made->node_entries,
-                                    .first_edge = (uint32_t)made->edge_count,
-                                    .first_triangle = (uint32_t)made->triangle_count};
+                                    .corners = (uint32_t)made->corner_count};
+    memset(&made->corners[made->corner_count], 0, sizeof *made->corners);
     return block;
 }
 
@@ -106,22 +104,43 @@ static int add_node(struct builder *builder, struct surface_block *block, uint64
 
 static void add_edge(struct builder *builder, struct surface_block *block, int a, int b)
 {
-    uint8_t *edge = builder->made.edges[block->first_edge + block->edges++];
-    edge[0] = (uint8_t)a;
-    edge[1] = (uint8_t)b;
+    struct block_corners *corners = &builder->made.corners[block->corners];
+    corners->edges[0][block->edges] = (uint8_t)a;
+    corners->edges[1][block->edges] = (uint8_t)b;
+    block->edges++;
 }
 
 static void add_triangle(struct builder *builder, struct surface_block *block, int a, int b, int c)
 {
-    uint8_t *triangle = builder->made.triangles[block->first_triangle + block->triangles++];
-    triangle[0] = (uint8_t)a;
-    triangle[1] = (uint8_t)b;
-    triangle[2] = (uint8_t)c;
+    struct block_corners *corners = &builder->made.corners[block->corners];
+    corners->triangles[0][block->triangles] = (uint8_t)a;
+    corners->triangles[1][block->triangles] = (uint8_t)b;
+    corners->triangles[2][block->triangles] = (uint8_t)c;
+    block->triangles++;
 }
 
-static void close_block(struct builder *builder, const struct surface_block *block)
+// Squares inside of a sheet and at each of its sides and ends differ.
+enum { CORNERS_COMPARED = 16 };
+
+// Takes the corners of one of the last blocks that have the same ones; none is written over.
+static void share_corners(struct builder *builder, struct surface_block *block)
 {
     struct surfaces *made = &builder->made;
+    const struct block_corners *own = &made->corners[made->corner_count];
+    const size_t most =
+        made->corner_count < CORNERS_COMPARED ? made->corner_count : CORNERS_COMPARED;
+    for (size_t i = 1; i <= most; i++)
+        if (memcmp(own - i, own, sizeof *own) == 0) {
+            block->corners -= (uint32_t)i;
+            return;
+        }
+    made->corner_count++;
+}
+
+static void close_block(struct builder *builder, struct surface_block *block)
+{
+    struct surfaces *made = &builder->made;
+    share_corners(builder, block);
     made->block_count++;
     made->node_entries += block->nodes;
     made->edge_count += block->edges;

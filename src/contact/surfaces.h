@@ -20,11 +20,19 @@
 // At most, per block.
 enum { SURFACE_TRIANGLES = 32, SURFACE_NODES = 32, SURFACE_EDGES = 64 };
 
+// At most, so that 32 bits have the number of a block and of one of its nodes.
+enum { NODE_BITS = 5, SURFACE_BLOCKS = (1 << (32 - NODE_BITS)) - 1 };
+
+// The triangles and edges of a block, by corner: numbers among its nodes, and 0 beyond the last
+// ones. Triangles are counter-clockwise seen from outside. Blocks of one sheet share few of these.
+struct block_corners {
+    uint8_t triangles[3][SURFACE_TRIANGLES], edges[2][SURFACE_EDGES];
+};
+
 struct surface_block {
-    uint32_t body; // index in topology->bodies; from body_count on, that of a mesh collider
-    uint32_t
-        first_node; // into surfaces->nodes: own nodes, then nodes of other blocks that it needs
-    uint32_t first_edge, first_triangle; // into surfaces->edges, ->triangles
+    uint32_t body;       // index in topology->bodies; from body_count on, that of a mesh collider
+    uint32_t first_node; // into surfaces->nodes: own nodes, then others that it needs
+    uint32_t corners;    // into surfaces->corners
     uint8_t own_nodes, nodes, edges, triangles;
 };
 
@@ -33,10 +41,9 @@ struct surfaces {
     size_t block_count;
     uint32_t *nodes; // internal numbers, over all bodies
     size_t node_entries;
-    uint8_t (*edges)[2]; // numbers among the block's nodes
-    size_t edge_count;
-    uint8_t (*triangles)[3]; // the same; counter-clockwise seen from outside
-    size_t triangle_count;
+    struct block_corners *corners;
+    size_t corner_count;
+    size_t edge_count, triangle_count;
     uint64_t own_node_count; // nodes with a surface
     const taut_allocator *allocator;
 };
@@ -49,6 +56,26 @@ taut_status surfaces_make(const struct topology *topology, const bool *wanted,
                           taut_error *error);
 
 void surfaces_free(struct surfaces *surfaces);
+
+static inline const struct block_corners *corners_of(const struct surfaces *surfaces,
+                                                     const struct surface_block *block)
+{
+    return &surfaces->corners[block->corners];
+}
+
+// The internal number of an end of an edge of a block, or of a corner of a triangle.
+static inline uint32_t edge_node(const struct surfaces *surfaces, const struct surface_block *block,
+                                 size_t edge, int end)
+{
+    return surfaces->nodes[block->first_node + corners_of(surfaces, block)->edges[end][edge]];
+}
+
+static inline uint32_t triangle_node(const struct surfaces *surfaces,
+                                     const struct surface_block *block, size_t triangle, int corner)
+{
+    return surfaces
+        ->nodes[block->first_node + corners_of(surfaces, block)->triangles[corner][triangle]];
+}
 
 // Bytes allocated.
 uint64_t surfaces_bytes(const struct surfaces *surfaces);

@@ -525,26 +525,31 @@ static double constraints_bytes_of(const struct totals *totals)
                : 0;
 }
 
-// contact/surface_lists.h: of nodes positions as built and three earlier ones, of which one
-// (surface_way.h) is only there once a step has been cut, as is what carries them
-// (surface_carriers.h); of a triangle the surfaces, boxes and buffers of blocks, and lists of 20
-// candidates, as measured for a cloth in layers. The edge of a rope has fewer candidates, but in
-// blocks of more nodes: as much. Lists depend on the state, so this is a typical amount.
+// contact/surface_lists.h: of nodes positions as built and three earlier ones, of which two
+// (surface_motion.h, surface_way.h) are only there once a step has been cut, as is what carries
+// them (surface_carriers.h), and their places in blocks; of a triangle the surfaces, boxes and
+// buffers of blocks, and lists of pairs and of 20 candidates, as measured for a cloth in layers.
+// The edge of a rope has few candidates, but blocks of more nodes. Lists depend on the state, so
+// this is a typical amount.
 static double contact_bytes_of(const struct totals *totals)
 {
-    const double candidates = 20, blocks = 7 * totals->real + 10;
+    const double candidates = 20, pairs = 10;
+    const double triangle = 7.5 * totals->real + 9 + 2 * candidates + pairs,
+                 edge = 11.5 * totals->real + 16;
     // Of a triangle in layers, with room to grow (contact/surface_friction.h).
     const double records = scene_has_surface_friction(totals->scene) ? 5 : 0;
     if (!totals->scene->contact.present)
         return 0;
     const double nodes = totals->nodes + totals->collider_nodes,
                  faces = totals->faces + totals->edges + totals->collider_faces;
-    const double bytes =
-        4 * totals->nodes + nodes * (24 + 9 * totals->real) +
-        faces * (blocks + 2 * candidates + 1.5 * totals->real + records * (24 + 2 * totals->real));
+    const double bytes = 4 * totals->nodes + nodes * (32 + 9 * totals->real) +
+                         (totals->faces + totals->collider_faces) * triangle +
+                         totals->edges * edge + faces * records * (24 + 2 * totals->real);
     const enum integrator integrator = totals->scene->simulation.integrator;
+    const double beyond = integrator_velocities_lag(integrator) ? 0 : 8;
     if (!integrator_is_implicit(integrator)) // contact/surface_cut_work.c
-        return bytes + (integrator == INTEGRATOR_XPBD ? 0 : totals->nodes * (8 + 6 * totals->real));
+        return bytes +
+               (integrator == INTEGRATOR_XPBD ? 0 : totals->nodes * (beyond + 6 * totals->real));
     // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction
     // two more for each record, and what is assumed of it, twice.
     const double row = 68 + 35 * totals->real, assumption = 24 + 16 * totals->real;
