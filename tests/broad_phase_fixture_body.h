@@ -589,6 +589,67 @@ static void forget_lists(const struct team_work *team)
     assert_int_equal(REAL_NAME(broad_phase_bytes)(broad), bytes);
 }
 
+// A list has exactly those pairs of another that rules name, or exactly the others, in its order.
+static void check_part(const struct pair_list *list, const struct pair_list *all,
+                       const struct broad_phase_rules *rules, size_t number, bool named)
+{
+    size_t found = 0;
+    for (size_t p = 0; p < all->pair_count; p++) {
+        const struct block_pair *pair = &all->pairs[p];
+        if ((rules->lists[number] || rules->blocks[pair->a] || rules->blocks[pair->b]) != named)
+            continue;
+        assert_true(found < list->pair_count);
+        const struct block_pair *other = &list->pairs[found++];
+        assert_true(other->a == pair->a && other->b == pair->b && other->least == pair->least);
+    }
+    assert_int_equal(found, list->pair_count);
+}
+
+// Searches again with rules that name some lists and blocks, and for the rest; compares both with
+// the lists that there are, of all pairs, and makes these again. False without memory.
+static bool check_named(struct team_work *team, const struct search *search)
+{
+    struct broad_phase *broad = team->broad;
+    const size_t lists = broad->list_count, blocks = search->surfaces->block_count;
+    const struct broad_phase_rules *const rules = team->rules;
+    struct broad_phase_rules some = *rules;
+    struct pair_list *all = calloc(lists + 1, sizeof *all);
+    bool *named = calloc(lists + blocks + 1, sizeof *named);
+    assert_non_null(all);
+    assert_non_null(named);
+    for (size_t l = 0; l < lists; l++) {
+        const size_t count = broad->lists[l].pair_count;
+        all[l] = broad->lists[l];
+        all[l].pairs = malloc((count + 1) * sizeof *all[l].pairs);
+        assert_non_null(all[l].pairs);
+        if (count > 0)
+            memcpy(all[l].pairs, broad->lists[l].pairs, count * sizeof *all[l].pairs);
+        named[l] = l % 3 == 1;
+    }
+    for (size_t b = 0; b < blocks; b++) // runs of blocks, as ranks have
+        named[lists + b] = b / 5 % 4 == 2;
+    some.lists = named;
+    some.blocks = named + lists;
+    bool done = REAL_NAME(broad_phase_share)(broad);
+    team->rules = &some;
+    done = done && run(team, search, 1);
+    for (size_t l = 0; l < lists && done; l++) {
+        check_part(&broad->lists[l], &all[l], &some, l, true);
+        if (some.lists[l])
+            continue;
+        done = REAL_NAME(broad_phase_find_rest)(broad, &some, l);
+        if (done)
+            check_part(&broad->lists[l], &all[l], &some, l, false);
+    }
+    team->rules = rules;
+    done = done && run(team, search, 1);
+    for (size_t l = 0; l < lists; l++)
+        free(all[l].pairs);
+    free(all);
+    free(named);
+    return done;
+}
+
 struct search_result REAL_NAME(search)(const struct search *search)
 {
     const struct broad_phase_rules rules = {.bodies = search->bodies,
@@ -608,7 +669,7 @@ struct search_result REAL_NAME(search)(const struct search *search)
     assert_non_null(team.positions);
     (void)run(&team, search, 0.7);
     forget_lists(&team);
-    result.found = run(&team, search, 1);
+    result.found = run(&team, search, 1) && check_named(&team, search);
     result.bytes = REAL_NAME(broad_phase_bytes)(team.broad);
     if (result.found)
         read_lists(&team, &result);

@@ -14,9 +14,8 @@ static size_t level_boxes(size_t below)
     return (below + BROAD_PHASE_FAN - 1) / BROAD_PHASE_FAN;
 }
 
-static bool make_level(struct broad_phase *broad, size_t count)
+static bool make_level(const struct broad_phase *broad, struct tree_level *level, size_t count)
 {
-    struct tree_level *level = &broad->levels[broad->level_count++];
     level->count = count;
     level->capacity = BROAD_PHASE_FAN * level_boxes(count);
     for (int row = 0; row < 6; row++) {
@@ -40,7 +39,15 @@ static bool allocate_all(struct broad_phase *broad)
     bool done = broad->lists && broad->boxes && broad->built_boxes;
     for (size_t count = blocks; done && count > 0;
          count = count > BROAD_PHASE_FAN ? level_boxes(count) : 0)
-        done = make_level(broad, count);
+        done = make_level(broad, &broad->levels[broad->level_count++], count);
+    return done;
+}
+
+bool REAL_NAME(broad_phase_share)(struct broad_phase *broad)
+{
+    bool done = true;
+    for (int l = 0; l < broad->level_count && done; l++)
+        done = make_level(broad, &broad->some[l], broad->levels[l].count);
     return done;
 }
 
@@ -76,9 +83,12 @@ void REAL_NAME(broad_phase_free)(struct broad_phase *broad)
         memory_release(allocator, list->pairs, list->pair_capacity, sizeof *list->pairs);
     }
     for (int l = 0; l < broad->level_count; l++)
-        for (int row = 0; row < 6; row++)
+        for (int row = 0; row < 6; row++) {
             memory_release(allocator, broad->levels[l].rows[row], broad->levels[l].capacity,
                            sizeof(real));
+            memory_release(allocator, broad->some[l].rows[row], broad->some[l].capacity,
+                           sizeof(real));
+        }
     memory_release(allocator, broad->lists, broad->list_count, sizeof *broad->lists);
     memory_release(allocator, broad->boxes, blocks, sizeof *broad->boxes);
     memory_release(allocator, broad->built_boxes, blocks, sizeof *broad->built_boxes);
@@ -93,7 +103,7 @@ uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad)
         bytes += sizeof *list + list->pair_capacity * sizeof *list->pairs;
     }
     for (int l = 0; l < broad->level_count; l++)
-        bytes += 6 * broad->levels[l].capacity * sizeof(real);
+        bytes += 6 * (broad->levels[l].capacity + broad->some[l].capacity) * sizeof(real);
     return bytes +
            broad->surfaces->block_count * (sizeof *broad->boxes + sizeof *broad->built_boxes);
 }
@@ -169,17 +179,21 @@ static void set_leaves(struct broad_phase *broad, const struct broad_phase_rules
         for (int row = 0; row < 6; row++) {
             const double at = row < 3 ? (double)box[row] - grow : (double)box[row] + grow;
             broad->levels[0].rows[row][b] = (real)at;
+            if (rules->blocks) // a box that contains nothing, and adds nothing to those above
+                broad->some[0].rows[row][b] = rules->blocks[b] ? (real)at
+                                              : row < 3        ? (real)INFINITY
+                                                               : (real)-INFINITY;
         }
     }
 }
 
-static void set_levels_above(struct broad_phase *broad)
+static void set_levels_above(struct tree_level *levels, int level_count)
 {
-    for (int l = 1; l < broad->level_count; l++)
+    for (int l = 1; l < level_count; l++)
         for (int row = 0; row < 6; row++) {
-            const real *below = broad->levels[l - 1].rows[row];
-            real *to = broad->levels[l].rows[row];
-            for (size_t i = 0; i < broad->levels[l].count; i++, below += BROAD_PHASE_FAN) {
+            const real *below = levels[l - 1].rows[row];
+            real *to = levels[l].rows[row];
+            for (size_t i = 0; i < levels[l].count; i++, below += BROAD_PHASE_FAN) {
                 real end = below[0];
                 for (int child = 1; child < BROAD_PHASE_FAN; child++)
                     end = row < 3 ? least_of(below[child], end) : most_of(below[child], end);
@@ -252,9 +266,17 @@ static bool add_pair(struct broad_phase *broad, struct pair_list *list, size_t a
     return true;
 }
 
-// Finds the pairs of block a with itself and all later ones, in their order.
+// Which blocks those of a list are tested with: those in a tree, of which `blocks` has the value
+// `wanted`; NULL: all.
+struct partners {
+    const struct tree_level *levels;
+    const bool *blocks;
+    bool wanted;
+};
+
+// Finds the pairs of block a with itself and later ones, in their order.
 static bool find_pairs(struct broad_phase *broad, const struct broad_phase_rules *rules,
-                       struct pair_list *list, size_t a)
+                       const struct partners *with, struct pair_list *list, size_t a)
 {
     struct {
         size_t first; // of the boxes to test
@@ -273,12 +295,14 @@ static bool find_pairs(struct broad_phase *broad, const struct broad_phase_rules
         const size_t first = stack[depth].first;
         const real *rows[6];
         for (int row = 0; row < 6; row++)
-            rows[row] = broad->levels[level].rows[row] + first;
+            rows[row] = with->levels[level].rows[row] + first;
         uint64_t bits = broad->kernels->boxes_meeting(rows, BROAD_PHASE_FAN, box);
         if (level == 0) {
             for (; bits; bits &= bits - 1) {
                 const size_t b = first + (size_t)lowest_bit(bits);
-                if (b >= a && enabled[blocks[b].body] && !add_pair(broad, list, a, b))
+                if (b >= a && enabled[blocks[b].body] &&
+                    (!with->blocks || with->blocks[b] == with->wanted) &&
+                    !add_pair(broad, list, a, b))
                     return false;
             }
             continue;
@@ -295,6 +319,38 @@ static bool find_pairs(struct broad_phase *broad, const struct broad_phase_rules
     return true;
 }
 
+// Of a list: all of its pairs, or those that the rules want, or those that they leave out.
+enum list_part { LIST_ALL, LIST_WANTED, LIST_REST };
+
+static bool find_list(struct broad_phase *broad, const struct broad_phase_rules *rules,
+                      enum list_part part, size_t index)
+{
+    const struct partners all = {broad->levels, NULL, false};
+    const struct partners some = {.levels = part == LIST_WANTED ? broad->some : broad->levels,
+                                  .blocks = rules->blocks,
+                                  .wanted = part == LIST_WANTED};
+    struct pair_list *list = &broad->lists[index];
+    const size_t blocks = broad->surfaces->block_count;
+    const size_t next = (index + 1) * PAIR_CHUNK, end = next < blocks ? next : blocks;
+    bool done = true;
+    list->pair_count = 0;
+    for (size_t a = index * PAIR_CHUNK; a < end && done; a++) {
+        const bool is_wanted = part != LIST_ALL && rules->blocks[a];
+        if (part == LIST_ALL || (part == LIST_WANTED && is_wanted))
+            done = find_pairs(broad, rules, &all, list, a);
+        else if (!is_wanted)
+            done = find_pairs(broad, rules, &some, list, a);
+    }
+    list->failed = !done;
+    return done;
+}
+
+bool REAL_NAME(broad_phase_find_rest)(struct broad_phase *broad,
+                                      const struct broad_phase_rules *rules, size_t list)
+{
+    return find_list(broad, rules, LIST_REST, list);
+}
+
 bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_phase_rules *rules,
                                  const struct worker *worker)
 {
@@ -307,7 +363,9 @@ bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_p
         set_built_boxes(broad, rules->built, share);
     worker_barrier(worker);
     if (worker->index == 0) {
-        set_levels_above(broad);
+        set_levels_above(broad->levels, broad->level_count);
+        if (rules->blocks)
+            set_levels_above(broad->some, broad->level_count);
         if (rules->built)
             broad->built_boxes_of = rules->built;
     }
@@ -315,14 +373,9 @@ bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_p
 
     struct range range;
     while (worker_claim(worker, broad->list_count, 1, &range))
-        for (size_t l = range.first; l < range.end; l++) {
-            struct pair_list *list = &broad->lists[l];
-            const size_t end = (l + 1) * PAIR_CHUNK;
-            list->pair_count = 0;
-            list->failed = false;
-            for (size_t a = l * PAIR_CHUNK; a < end && a < blocks && !list->failed; a++)
-                list->failed = !find_pairs(broad, rules, list, a);
-        }
+        for (size_t l = range.first; l < range.end; l++)
+            (void)find_list(broad, rules, !rules->lists || rules->lists[l] ? LIST_ALL : LIST_WANTED,
+                            l);
     worker_barrier(worker);
     bool found = true;
     for (size_t l = 0; l < broad->list_count; l++)

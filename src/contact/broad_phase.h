@@ -51,6 +51,8 @@ struct broad_phase {
     real (*boxes)[6]; // of blocks: least and most coordinates, as of the last broad_phase_refit
     struct tree_level levels[BROAD_PHASE_LEVELS]; // level 0: boxes of blocks and half the reach
     int level_count;
+    // The same boxes, of the blocks alone that rules name; no rows until broad_phase_share.
+    struct tree_level some[BROAD_PHASE_LEVELS];
     // Boxes of blocks as built, for these positions; allocated when they are first needed.
     double (*built_boxes)[6];
     const double (*built_boxes_of)[3];
@@ -67,6 +69,9 @@ struct broad_phase_rules {
     // Built positions of nodes, m, by internal number; NULL: only pairs with a common node are left
     // out.
     const double (*built)[3];
+    // By list and by block: only the pairs of these lists are found, and those with one of these
+    // blocks. NULL, both: all pairs.
+    const bool *lists, *blocks;
 };
 
 // For these surfaces, which must outlive it, with the kernels of any instruction set.
@@ -77,6 +82,9 @@ taut_status REAL_NAME(broad_phase_make)(const struct surfaces *surfaces,
                                         struct broad_phase **result, taut_error *error);
 
 void REAL_NAME(broad_phase_free)(struct broad_phase *broad);
+
+// Before rules name lists and blocks for the first time; false without memory.
+bool REAL_NAME(broad_phase_share)(struct broad_phase *broad);
 
 // Bytes allocated, lists included.
 uint64_t REAL_NAME(broad_phase_bytes)(const struct broad_phase *broad);
@@ -91,6 +99,11 @@ void REAL_NAME(broad_phase_refit)(struct broad_phase *broad, const struct state 
 // the lists are useless until it succeeds.
 bool REAL_NAME(broad_phase_find)(struct broad_phase *broad, const struct broad_phase_rules *rules,
                                  const struct worker *worker);
+
+// The pairs of a list that the rules of the last broad_phase_find have left out, for the same
+// boxes; false without memory. By one worker for each list.
+bool REAL_NAME(broad_phase_find_rest)(struct broad_phase *broad,
+                                      const struct broad_phase_rules *rules, size_t list);
 
 // Releases the pairs of a list, which broad_phase_find makes again. By one worker for each list.
 void REAL_NAME(broad_phase_forget)(struct broad_phase *broad, size_t list);

@@ -15,7 +15,9 @@
 
 #include "contact/culling.h"
 #include "contact/friction.h"
+#include "contact/surface_shares.h"
 #include "contact/surface_way.h"
+#include "ranks/ranks.h"
 #include "state/reading.h"
 
 // A node may use all but this fraction of its distance, and stays this fraction of the thickness
@@ -280,8 +282,18 @@ static void cut_parts(struct limit *limit, const struct shape_motion *sphere, si
     limit->stuck |= stuck;
 }
 
-// `all`: also those in which no node has been moved since they were looked at.
-static void limit_blocks(struct limit *limit, struct range blocks, bool all)
+// Which blocks are looked at: also those in which no node has been moved since that was done; those
+// of the lists that are this rank's, or the rest (surface_shares.h).
+enum block_choice { BLOCKS_MOVED, BLOCKS_ALL, BLOCKS_OWN, BLOCKS_REST };
+
+static bool is_chosen(const struct surface_contact *it, size_t block, enum block_choice choice)
+{
+    if (choice == BLOCKS_MOVED)
+        return it->changed[block] & CHANGED_BEFORE;
+    return choice == BLOCKS_ALL || it->shares->lists[block / PAIR_CHUNK] == (choice == BLOCKS_OWN);
+}
+
+static void limit_blocks(struct limit *limit, struct range blocks, enum block_choice choice)
 {
     const struct system *system = limit->system;
     const struct surface_contact *it = system->surface_contact;
@@ -296,8 +308,10 @@ static void limit_blocks(struct limit *limit, struct range blocks, bool all)
                 cut_parts(limit, &sphere, b, *passing);
                 continue;
             }
+            if (choice == BLOCKS_REST && !is_chosen(it, b, choice))
+                continue;
             *passing = 0;
-            if ((all || it->changed[b] & CHANGED_BEFORE) && block->body < bodies &&
+            if (is_chosen(it, b, choice) && block->body < bodies &&
                 shapes->body_near[k * bodies + block->body] &&
                 block_may_pass(system, &sphere, block))
                 *passing = limit_parts(limit, &sphere, block, 0);
@@ -317,9 +331,21 @@ void REAL_NAME(shape_contact_look)(struct system *system, bool all, const struct
     if (worker->index == 0)
         (void)REAL_NAME(shape_bodies_find)(system, shapes->end_time);
     worker_barrier(worker);
-    limit_blocks(&limit, worker_share(worker, it->surfaces.block_count, 1), all);
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    const bool shared = all && surface_shares(system);
+    limit_blocks(&limit, blocks, shared ? BLOCKS_OWN : all ? BLOCKS_ALL : BLOCKS_MOVED);
     if (limit.found || limit.stuck)
         atomic_store(&shapes->passes, true);
+    worker_barrier(worker);
+    if (!shared)
+        return;
+    // Where nothing passes on any rank, none looks at the blocks of others.
+    if (worker->index == 0)
+        atomic_store(&shapes->passes, ranks_any(atomic_load(&shapes->passes)));
+    worker_barrier(worker);
+    if (!atomic_load(&shapes->passes))
+        return;
+    limit_blocks(&limit, blocks, BLOCKS_REST);
     worker_barrier(worker);
 }
 
@@ -346,7 +372,7 @@ bool REAL_NAME(shape_contact_cut)(struct system *system, bool along_normals, boo
         .along_normals = along_normals,
     };
     limit_chunks(&limit, (struct range){0, it->shapes->chunk_count});
-    limit_blocks(&limit, (struct range){0, it->surfaces.block_count}, true);
+    limit_blocks(&limit, (struct range){0, it->surfaces.block_count}, BLOCKS_ALL);
     *stuck |= limit.stuck;
     system->surface_contact->cut_work += limit.work;
     return limit.found;
@@ -357,7 +383,7 @@ double REAL_NAME(shape_contact_fraction)(struct system *system)
     const struct surface_contact *it = system->surface_contact;
     struct limit limit = {.system = system, .end = it->shapes->end_time, .fraction = 1};
     limit_chunks(&limit, (struct range){0, it->shapes->chunk_count});
-    limit_blocks(&limit, (struct range){0, it->surfaces.block_count}, true);
+    limit_blocks(&limit, (struct range){0, it->surfaces.block_count}, BLOCKS_ALL);
     return limit.fraction;
 }
 

@@ -150,8 +150,11 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
     set_rules(it, scene);
     for (size_t b = 0; b < topology->body_count && !scene->contact.stiffness_auto; b++)
         system->state->surface_stiffness[b] = scene->contact.stiffness;
-    it->rules = (struct broad_phase_rules){it->body_count, it->radius, it->enabled, it->apart,
-                                           (const double(*)[3])topology->built};
+    it->rules = (struct broad_phase_rules){.bodies = it->body_count,
+                                           .radius = it->radius,
+                                           .enabled = it->enabled,
+                                           .apart = it->apart,
+                                           .built = (const double(*)[3])topology->built};
 
     // The table of the serial reference has no kernels.
     const struct kernels *kernels =
@@ -607,6 +610,8 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         worker_barrier(worker);
         return;
     }
+    if (at_start && surface_shares(system))
+        REAL_NAME(surface_pairs_leave)(system, worker);
     if (at_start)
         REAL_NAME(surface_start_move)(system, worker);
     else
@@ -698,8 +703,10 @@ static void add_blocks_of_shapes(struct system *system, const struct worker *wor
 {
     const struct surface_contact *it = system->surface_contact;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    const struct surface_shares *shares = surface_shares(system);
     for (size_t b = blocks.first; b < blocks.end; b++)
-        REAL_NAME(shape_contact_add_block)(system, b);
+        if (!shares || shares->blocks[b])
+            REAL_NAME(shape_contact_add_block)(system, b);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
@@ -720,6 +727,7 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
         REAL_NAME(surface_rows_add)(system, worker);
         return;
     }
+    const struct surface_shares *shares = surface_shares(system);
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     memset(it->receives + blocks.first, 0, blocks.end - blocks.first);
     worker_barrier(worker);
@@ -732,7 +740,8 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
         }
     worker_barrier(worker);
     for (size_t b = blocks.first; b < blocks.end; b++)
-        if (it->receives[b] && !is_of_collider(system->topology, &it->surfaces.blocks[b]))
+        if (it->receives[b] && (!shares || shares->blocks[b]) &&
+            !is_of_collider(system->topology, &it->surfaces.blocks[b]))
             add_to_nodes(system, b);
     if (shapes_push) // by the same worker
         add_blocks_of_shapes(system, worker);

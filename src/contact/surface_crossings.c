@@ -2,6 +2,7 @@
 // at the start of a run, in double; `taut check-intersections` is exact.
 #include "contact/surface_lists.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -344,6 +345,7 @@ struct surface_nearest REAL_NAME(surface_contact_nearest)(const struct system *s
     struct surface_nearest nearest = {.part = INFINITY};
     if (!it || !it->start_known)
         return nearest;
+    assert(!it->partial); // it is asked for before steps, and between those of one process
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     REAL_NAME(surface_steps_find)(system, (struct range){0, it->surfaces.block_count});
     for (size_t i = 0; i < it->broad->list_count; i++)

@@ -446,6 +446,21 @@ static void leave_wide_lists(struct surface_contact *it)
     it->start_known = it->steps_known = it->overshot = it->bounds_known = false;
 }
 
+// Ends with a barrier.
+static void share_passing(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (worker->index == 0)
+        atomic_store(&it->passes, REAL_NAME(surface_shares_pass)(system));
+    worker_barrier(worker);
+    if (!atomic_load(&it->passes))
+        return;
+    REAL_NAME(surface_pairs_complete)(system, START_OF_WAY, worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_shares_passing)(system);
+    worker_barrier(worker);
+}
+
 bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
                                        const struct worker *worker)
 {
@@ -477,10 +492,8 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
         worker_barrier(worker);
         if (worker->index == 0 && atomic_exchange(&it->failed, false))
             REAL_NAME(surface_memory_has_run_out)(system);
-        if (worker->index == 0)
-            REAL_NAME(surface_shares_passing)(system);
         if (surface_shares(system))
-            worker_barrier(worker);
+            share_passing(system, worker);
     }
     const bool of_shapes = it->shapes && REAL_NAME(shape_contact_passes)(system, end, worker);
     const bool passes = of_shapes || atomic_load(&it->passes);
@@ -687,6 +700,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
         worker_barrier(worker);
         return;
     }
+    REAL_NAME(surface_pairs_complete)(system, START_OF_WAY, worker); // that shapes alone cut
     REAL_NAME(surface_ways_find)(system, worker);
     if (system->settings.keep_energy_budget) // for the energy that the cut takes
         REAL_NAME(surface_positions_keep)(system, worker);

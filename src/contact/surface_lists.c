@@ -171,8 +171,9 @@ static bool any_displacement(const struct displacements *box)
 // Whether a node of a listed block has moved since the start, whose displacements are known: not at
 // the start of a step at whose end friction has changed its memory, in the same positions. The same
 // on every worker. Ends with a barrier.
-static bool start_moves(struct surface_contact *it, const struct worker *worker)
+static bool start_moves(struct system *system, const struct worker *worker)
 {
+    struct surface_contact *it = system->surface_contact;
     const struct range share = worker_share(worker, it->surfaces.block_count, 1);
     bool moves = false;
     for (size_t b = share.first; b < share.end && !moves; b++)
@@ -180,6 +181,11 @@ static bool start_moves(struct surface_contact *it, const struct worker *worker)
     if (moves)
         atomic_store(&it->start_moves, true);
     worker_barrier(worker);
+    if (surface_shares(system)) { // other ranks have other lists
+        if (worker->index == 0)
+            atomic_store(&it->start_moves, ranks_any(atomic_load(&it->start_moves)));
+        worker_barrier(worker);
+    }
     moves = atomic_load(&it->start_moves);
     worker_barrier(worker);
     if (worker->index == 0)
@@ -192,7 +198,7 @@ void REAL_NAME(surface_start_move)(struct system *system, const struct worker *w
     struct surface_contact *it = system->surface_contact;
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     REAL_NAME(surface_steps_know)(system, worker);
-    if (!it->rows && !start_moves(it, worker)) { // implicit steps need all blocks
+    if (!it->rows && !start_moves(system, worker)) { // implicit steps need all blocks
         worker_barrier(worker);
         return;
     }
@@ -348,6 +354,31 @@ static void place_block(struct surface_contact *it, size_t b)
     if (it->frames_wanted)
         it->frames[b] =
             REAL_NAME(block_frame_of)(&(struct placed_block){x, it->broad->boxes[b], it->spans[b]});
+}
+
+// Those of all blocks, or of several ranks those of the pairs that this one has. Ends with a
+// barrier where it uses it->listed, in which there is nothing yet.
+static void place_blocks(struct surface_contact *it, const struct worker *worker)
+{
+    const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
+    const struct range lists = worker_share(worker, it->broad->list_count, 1);
+    const bool some = it->partial && it->spans_known;
+    if (some && !it->frames_wanted)
+        return;
+    for (size_t i = lists.first; i < lists.end && some; i++) {
+        const struct pair_list *found = &it->broad->lists[i];
+        for (size_t p = 0; p < found->pair_count; p++) {
+            atomic_store_explicit(&it->listed[found->pairs[p].a], 1, memory_order_relaxed);
+            atomic_store_explicit(&it->listed[found->pairs[p].b], 1, memory_order_relaxed);
+        }
+    }
+    worker_barrier(worker);
+    for (size_t b = blocks.first; b < blocks.end; b++) {
+        if (!some || it->listed[b])
+            place_block(it, b);
+        if (some)
+            atomic_store_explicit(&it->listed[b], 0, memory_order_relaxed);
+    }
 }
 
 // The pairs of a list of the broad phase, with what is known of those that were in the list before.
@@ -600,6 +631,23 @@ static bool wakes_too_many(struct surface_contact *it)
     return true;
 }
 
+// Whether this is the first of several ranks, which needs all pairs for what it does alone.
+static bool leads_alone(const struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    return it->shares && !surface_shares(system) && ranks_number() == 0;
+}
+
+// Has the broad phase find all pairs, or those alone that this rank evaluates: not in a cut, which
+// all ranks make alike.
+static void want_pairs(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    it->partial = it->shares && !it->way_kept && !leads_alone(system);
+    it->rules.lists = it->partial ? it->shares->lists : NULL;
+    it->rules.blocks = it->partial ? it->shares->blocks : NULL;
+}
+
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -608,8 +656,11 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     if (it->displaced && !it->lists_due && !it->rows)
         REAL_NAME(surface_lists_check_start)(system, worker);
     const bool ends_flat = holds_flat(it) && !REAL_NAME(surface_motion_is_bounded)(system);
-    if (!it->lists_due && !ends_flat)
+    if (!it->lists_due && !ends_flat) {
+        if (leads_alone(system))
+            REAL_NAME(surface_pairs_complete)(system, START_NOW, worker);
         return;
+    }
     if (it->flat)
         REAL_NAME(flat_sheets_measure)(system, 0, worker);
     REAL_NAME(surface_tiles_place)(system, worker);
@@ -624,6 +675,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
             REAL_NAME(surface_motion_is_bounded)(system))
             REAL_NAME(flat_sheets_choose)(it);
         want_frames(system);
+        want_pairs(system);
         for (size_t b = 0; b < it->body_count; b++)
             it->radius[b] = (1.5 + it->skin_listed) * it->half_thickness[b];
     }
@@ -647,14 +699,17 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     size_t spare_capacity = 0;
     for (size_t b = blocks.first; b < blocks.end; b++)
         atomic_store_explicit(&it->listed[b], it->rows != NULL, memory_order_relaxed);
-    for (size_t b = blocks.first; b < blocks.end && moves; b++)
-        place_block(it, b);
+    worker_barrier(worker);
+    if (moves)
+        place_blocks(it, worker);
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end && complete; i++)
         if (!take_pairs(it, i, moves, &spare, &spare_capacity))
             atomic_store(&it->failed, true);
     free(spare);
     worker_barrier(worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_shares_found)(system);
     if (moves) // has been copied beside the boxes
         memset(it->steps + blocks.first, 0, (blocks.end - blocks.first) * sizeof *it->steps);
     if (moves && it->rows)

@@ -216,7 +216,9 @@ struct surface_contact {
     // Pairs of blocks that the broad phase has found, in all lists, and in those that do not sleep:
     // the same on all ranks.
     size_t all_pairs, pairs;
-    size_t measured;            // candidates, of all lists
+    size_t measured; // candidates, of all lists
+    // Lists have only the pairs that this rank evaluates in steps (surface_pairs.c).
+    bool partial;
     atomic_uchar *listed;       // by block: whether it is in a list that does not sleep
     struct surface_list *lists; // as those of the broad phase
     // Positions that the distances of pairs belong to: of the start of the step. Of listed blocks;

@@ -56,7 +56,8 @@ bool REAL_NAME(surface_contact_share)(const struct system *system, struct range 
     if (!ALLOCATE(shares->lists, shares->list_count) ||
         !ALLOCATE(shares->blocks, shares->block_count) ||
         !ALLOCATE(shares->sums, 2 * shares->list_count) ||
-        !ALLOCATE(shares->powers, shares->block_count))
+        !ALLOCATE(shares->powers, shares->block_count) ||
+        !ALLOCATE(shares->moved, shares->block_count) || !REAL_NAME(broad_phase_share)(it->broad))
         return false;
     for (size_t i = 0; i < shares->list_count; i++)
         shares->lists[i] = has_list(system, i, own);
@@ -75,6 +76,7 @@ void REAL_NAME(surface_shares_free)(struct system *system)
     RELEASE(shares->blocks, shares->block_count);
     RELEASE(shares->sums, 2 * shares->list_count);
     RELEASE(shares->powers, shares->block_count);
+    RELEASE(shares->moved, shares->block_count);
     RELEASE(shares, 1);
     system->surface_contact->shares = NULL;
 }
@@ -83,7 +85,7 @@ uint64_t REAL_NAME(surface_shares_bytes)(const struct surface_contact *it)
 {
     const struct surface_shares *shares = it->shares;
     return shares ? sizeof *shares + shares->list_count * (2 * sizeof *shares->sums + 1) +
-                        shares->block_count * (sizeof *shares->powers + 1)
+                        shares->block_count * (sizeof *shares->powers + sizeof *shares->moved + 1)
                   : 0;
 }
 
@@ -111,6 +113,19 @@ void REAL_NAME(surface_shares_count)(const struct system *system, struct surface
     ranks_add(sums, 2); // whole numbers, exact in any order
     counts->candidates = (uint64_t)sums[0];
     counts->touching = (uint64_t)sums[1];
+}
+
+void REAL_NAME(surface_shares_found)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct surface_shares *shares = it->shares;
+    if (!shares)
+        return;
+    for (size_t i = 0; i < shares->list_count; i++)
+        shares->sums[i] = shares->lists[i] ? (double)it->lists[i].found : 0;
+    ranks_add(shares->sums, shares->list_count);
+    for (size_t i = 0; i < shares->list_count; i++)
+        it->lists[i].found = (size_t)shares->sums[i];
 }
 
 void REAL_NAME(surface_shares_sleep)(struct system *system)
@@ -219,6 +234,16 @@ static size_t find_pair(const struct surface_list *list, uint32_t a, uint32_t b)
     return SIZE_MAX;
 }
 
+bool REAL_NAME(surface_shares_pass)(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    const struct surface_shares *shares = surface_shares(system);
+    bool any = false;
+    for (size_t i = 0; shares && i < shares->list_count; i++)
+        any |= it->lists[i].passing_count > 0;
+    return shares && ranks_any(any);
+}
+
 // Pairs by their blocks: ranks leave out of their lists what they know to be far apart, and none of
 // them a pair that passes.
 void REAL_NAME(surface_shares_passing)(struct system *system)
@@ -226,8 +251,6 @@ void REAL_NAME(surface_shares_passing)(struct system *system)
     struct surface_contact *it = system->surface_contact;
     const struct surface_shares *shares = surface_shares(system);
     uint64_t count = 0;
-    if (!shares)
-        return;
     for (size_t i = 0; i < shares->list_count; i++)
         count += it->lists[i].passing_count;
     struct parcel all = make_parcel(count * sizeof count);
@@ -239,8 +262,7 @@ void REAL_NAME(surface_shares_passing)(struct system *system)
             const struct block_pair *pair = &it->lists[i].pairs[it->lists[i].passing[p]].pair;
             *at++ = (uint64_t)pair->a << 32 | pair->b;
         }
-    if (total > 0)
-        ranks_collect(all.data, 1, all.cuts, true);
+    ranks_collect(all.data, 1, all.cuts, true);
     for (uint64_t i = 0; i < total; i++) {
         const uint32_t a = (uint32_t)(items[i] >> 32), b = (uint32_t)items[i];
         struct surface_list *list = &it->lists[a / PAIR_CHUNK];
@@ -252,8 +274,6 @@ void REAL_NAME(surface_shares_passing)(struct system *system)
             ranks_abort(1, "out of memory for contact");
         list->passing[list->passing_count++] = (uint32_t)found;
     }
-    if (total > 0)
-        atomic_store(&it->passes, true);
     free_parcel(&all);
 }
 

@@ -1,7 +1,7 @@
-// Contact of surfaces on several ranks: every rank keeps all lists, and evaluates the pairs of
-// blocks that have to do with its nodes (docs/ranks.md). Every list belongs to one rank, which
-// evaluates all of its pairs as one process does; only its sums of a list count, and what it knows
-// of the list decides when lists sleep and are made again. So two ranks may evaluate the same pair,
+// Contact of surfaces on several ranks: every rank keeps and evaluates the pairs of blocks that
+// have to do with its nodes (docs/ranks.md). Every list belongs to one rank, which has all of its
+// pairs and evaluates them as one process does; only its sums of a list count, and what it knows of
+// the list decides when lists sleep and are made again. So two ranks may evaluate the same pair,
 // with the same result, and lists are made at the same times as in one process.
 //
 // Unless a comment says otherwise, functions are called by worker 0 of all ranks together, between
@@ -15,10 +15,12 @@ struct surface_shares {
     bool *lists;  // by list: whether it is this rank's
     bool *blocks; // by block: whether this rank needs the forces on it
     size_t list_count, block_count;
-    double *sums;          // scratch, two for each list
-    double *powers;        // W, by block, of those that belong to mesh colliders
-    double collider_power; // W, of all, in the last evaluation of the forces, if
-    bool power_known;      // ranks have shared that evaluation
+    double *sums;                // scratch, two for each list
+    struct displacements *moved; // scratch, by block: since lists were made
+    uint64_t complete_until;     // lists keep the pairs of other ranks until this step
+    double *powers;              // W, by block, of those that belong to mesh colliders
+    double collider_power;       // W, of all, in the last evaluation of the forces, if
+    bool power_known;            // ranks have shared that evaluation
 };
 
 void REAL_NAME(surface_shares_free)(struct system *system);
@@ -37,11 +39,17 @@ static inline bool list_is_own(const struct system *system, size_t list)
     return !shares || shares->lists[list];
 }
 
+static inline bool pair_is_shared(const struct surface_shares *shares, size_t list,
+                                  const struct block_pair *pair)
+{
+    return shares->lists[list] || shares->blocks[pair->a] || shares->blocks[pair->b];
+}
+
 static inline bool pair_is_own(const struct system *system, size_t list,
                                const struct block_pair *pair)
 {
     const struct surface_shares *shares = surface_shares(system);
-    return !shares || shares->lists[list] || shares->blocks[pair->a] || shares->blocks[pair->b];
+    return !shares || pair_is_shared(shares, list, pair);
 }
 
 // Whether a list belongs to this rank, also outside of steps. Anywhere.
@@ -49,6 +57,20 @@ static inline bool list_is_kept(const struct surface_contact *it, size_t list)
 {
     return !it->shares || it->shares->lists[list];
 }
+
+// surface_pairs.c. Lists have all pairs again where they have only those that this rank evaluates:
+// for what it does outside of steps alone, or for a cut, whose positions are those of its end. By
+// all workers of one rank; ends with a barrier if there is anything to do.
+enum pairs_start { START_NOW, START_OF_WAY };
+void REAL_NAME(surface_pairs_complete)(struct system *system, enum pairs_start start,
+                                       const struct worker *worker);
+
+// At the start of a step, with its lists: leaves out again what has not been needed for some steps.
+// Likewise.
+void REAL_NAME(surface_pairs_leave)(struct system *system, const struct worker *worker);
+
+// How many pairs the broad phase has found for lists of other ranks.
+void REAL_NAME(surface_shares_found)(struct system *system);
 
 // Numbers by list, which are complete: those of the ranks that have them, on all. By all workers;
 // ends with a barrier where there are other ranks.
@@ -61,7 +83,9 @@ void REAL_NAME(surface_shares_sleep)(struct system *system);
 // What tiles may move, of the lists of all ranks.
 void REAL_NAME(surface_shares_tightness)(struct system *system);
 
-// The pairs of all lists that the step has to be cut for.
+// The pairs of all lists that the step has to be cut for: whether there are any, and puts them in
+// the lists, which then have all pairs.
+bool REAL_NAME(surface_shares_pass)(struct system *system);
 void REAL_NAME(surface_shares_passing)(struct system *system);
 
 // Candidates and contacts of all lists, from those of this rank's.
