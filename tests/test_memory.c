@@ -254,6 +254,53 @@ static void test_contact_holds_what_was_estimated(void **state)
         fail_msg("%g", ratio);
 }
 
+// Bytes of a solver with six sheets that are turned against each other, have slid over each other,
+// and have come apart.
+static double bytes_of_layers(const char *contact, uint64_t *faces)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    for (int i = 0; i < 6; i++) {
+        if (i > 0)
+            fprintf(out, "}\n  - {name: c%d, ", i);
+        fprintf(out,
+                "type: cloth, mass: 0.05, nodes: [41, 41], origin: [-0.138, -0.138, 0], "
+                "u: [0.276, 0, 0], v: [0, 0.276, 0], rotate: [0, 0, %d], translate: [0, 0, %g], "
+                "stiffness: 200, velocity: [%d, 0, 0]",
+                9 * i, 0.0028 * i, i % 2 ? 4 : -4);
+    }
+    assert_int_equal(fclose(out), 0);
+    taut_scene *scene = read(text, contact, "symplectic_euler", "single");
+    const struct solver_options options = {.config.threads = 1};
+    taut_solver *solver;
+    scene->simulation.dt = 1e-5;
+    assert_int_equal(solver_create(scene, &options, &solver, NULL), TAUT_OK);
+    assert_int_equal(taut_solver_step(solver, 200, NULL), TAUT_OK);
+    *faces = taut_solver_face_count(solver);
+    const double bytes = (double)solver_bytes(solver);
+    taut_solver_destroy(solver);
+    scene_free(scene);
+    free(text);
+    return bytes;
+}
+
+// What contacts took is given back when there are none any more.
+static void test_contact_of_layers_is_small(void **state)
+{
+    (void)state;
+    uint64_t faces;
+    const double without = bytes_of_layers("", &faces);
+    const double contact = bytes_of_layers("contact: {thickness: 0.002}\n", &faces),
+                 friction = bytes_of_layers(
+                     "contact: {thickness: 0.002, friction_coefficient: 0.3}\n", &faces);
+    print_message("%.0f, with friction %.0f\n", (contact - without) / (double)faces,
+                  (friction - without) / (double)faces);
+    assert_true(contact - without < 200 * (double)faces);
+    assert_true(friction - contact < 100 * (double)faces);
+}
+
 // ---- The maximum, as measured by the system
 
 // A line of /proc/self/status in bytes; 0 if it is missing.
@@ -555,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_sizes_are_those_of_the_builders),
         cmocka_unit_test(test_solvers_hold_what_was_estimated),
         cmocka_unit_test(test_contact_holds_what_was_estimated),
+        cmocka_unit_test(test_contact_of_layers_is_small),
         cmocka_unit_test(test_making_takes_what_was_estimated),
         cmocka_unit_test(test_too_large_a_scene_is_refused),
         cmocka_unit_test(test_absurd_counts_do_not_overflow),

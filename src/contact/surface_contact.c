@@ -972,7 +972,7 @@ struct surface_counts REAL_NAME(surface_contact_counts)(const struct system *sys
             continue;
         (void)list_energy(system, &finder, i, &all, &counts.touching);
         for (size_t p = 0; p < it->lists[i].pair_count; p++)
-            counts.candidates += code_total(it->lists[i].pairs[p].counts);
+            counts.candidates += code_total(counts_of(&it->lists[i], &it->lists[i].pairs[p]));
     }
     REAL_NAME(surface_shares_count)(system, &counts);
     return counts;

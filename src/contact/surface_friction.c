@@ -474,10 +474,10 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
 
 static bool put_list(struct friction_list *list, const struct friction_list *made)
 {
-    if (!reserve_closely((void **)&list->pairs, &list->pair_capacity, made->pair_count,
-                         sizeof *list->pairs) ||
-        !reserve_closely((void **)&list->records, &list->capacity, made->count,
-                         sizeof *list->records))
+    list->pair_count = list->count = 0;
+    if (!reserve_anew((void **)&list->pairs, &list->pair_capacity, made->pair_count,
+                      sizeof *list->pairs) ||
+        !reserve_anew((void **)&list->records, &list->capacity, made->count, sizeof *list->records))
         return false;
     if (made->pair_count > 0)
         memcpy(list->pairs, made->pairs, made->pair_count * sizeof *list->pairs);

@@ -212,24 +212,26 @@ void REAL_NAME(surface_start_move)(struct system *system, const struct worker *w
 
 // ---- The candidates of a pair
 
-// Codes that are not used any more, beside a quarter as many as are used.
-enum { CODES_UNUSED = 1024 };
+// Codes that are not used any more, beside an eighth of those that are.
+enum { CODES_UNUSED = 512 };
 
 // Drops what is not used any more; false without memory.
 static bool compact_codes(struct surface_list *list)
 {
-    if (list->code_count <= list->used + list->used / 4 + CODES_UNUSED)
+    const size_t most = list->used + list->used / 8 + CODES_UNUSED;
+    if (list->code_count <= most)
         return true;
-    const size_t capacity = list->used + list->used / 4 + CODES_SLACK;
+    const size_t capacity = most + CODES_UNUSED + CODES_SLACK;
     uint16_t *codes = malloc(capacity * sizeof *codes);
     if (!codes)
         return false;
     size_t at = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         struct surface_pair *pair = &list->pairs[p];
-        const size_t count = code_room(pair->counts);
-        if (count > 0)
-            memcpy(codes + at, list->codes + pair->first_code, count * sizeof *codes);
+        const size_t count = code_room(counts_of(list, pair));
+        if (count == 0)
+            continue;
+        memcpy(codes + at, list->codes + pair->first_code, count * sizeof *codes);
         pair->first_code = (uint32_t)at;
         at += count;
     }
@@ -243,8 +245,8 @@ static bool compact_codes(struct surface_list *list)
 // A pair has no candidates any more.
 static void drop_codes(struct surface_list *list, struct surface_pair *pair)
 {
-    list->used -= code_room(pair->counts);
-    memset(pair->counts, 0, sizeof pair->counts);
+    list->used -= code_room(counts_of(list, pair));
+    pair->first_code = NO_CODES;
 }
 
 // How far apart the blocks of a pair are at least in the positions of the start, m, or 0; no better
@@ -268,15 +270,14 @@ static double separation_of(const struct surface_contact *it, const struct block
 // As for the lists of pairs: finding candidates costs as much as evaluating 400, and 4 for each
 // that is found; the number of candidates grows as (1 + s)^3 with the skin s, and with it what has
 // been evaluated, and both last for steps in proportion to s.
-static void adapt_pair_skin(struct surface_pair *pair)
+static void adapt_pair_skin(const struct surface_list *list, struct surface_pair *pair)
 {
-    const float least = 1.0F / 16, most = 64, factor = 1.5F;
-    const double e = 3 * (double)pair->skin / (1 + (double)pair->skin);
-    const double listed = 4 * (double)code_total(pair->counts);
+    const double skin = (double)PAIR_SKINS[pair->skin], e = 3 * skin / (1 + skin);
+    const double listed = 4 * (double)code_total(counts_of(list, pair));
     if (e * (listed + EVALUATED_UNIT * (double)pair->evaluated) > 400 + listed)
-        pair->skin = fmaxf(least, pair->skin / factor);
+        pair->skin -= pair->skin > 1;
     else
-        pair->skin = fminf(most, pair->skin * factor);
+        pair->skin += pair->skin < PAIR_SKIN_LAST;
     pair->evaluated = 0;
 }
 
@@ -297,28 +298,30 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
         return true;
     }
     if (pair->skin > 0)
-        adapt_pair_skin(pair);
+        adapt_pair_skin(to, pair);
     else
-        pair->skin = 0.5F;
+        pair->skin = PAIR_SKIN_FIRST;
     drop_codes(to, pair);
     if (!compact_codes(to))
         return false;
     const double reach =
         1.5 * thickness_between(it, blocks[pair->pair.a].body, blocks[pair->pair.b].body);
-    const double up_to = distance + (double)pair->skin * reach;
+    const double up_to = distance + (double)PAIR_SKINS[pair->skin] * reach;
     const double least = REAL_NAME(pair_finder_find)(finder, &pair->pair, it->start[pair->pair.a],
                                                      it->start[pair->pair.b], up_to);
     const struct candidate_codes *found = &finder->found;
     const size_t count = code_total(found->counts), room = code_room(found->counts);
-    if (to->code_count + room > UINT32_MAX ||
+    if (to->code_count + room >= NO_CODES ||
         !reserve_closely((void **)&to->codes, &to->code_capacity,
                          to->code_count + room + CODES_SLACK, sizeof *to->codes))
         return false;
-    memcpy(to->codes + to->code_count, found->codes, count * sizeof *found->codes);
-    pair->first_code = (uint32_t)to->code_count;
-    memcpy(pair->counts, found->counts, sizeof pair->counts);
-    if (count > 0)
+    if (count > 0) {
+        uint16_t *const words = to->codes + to->code_count;
+        memcpy(words, found->counts, sizeof found->counts);
+        memcpy(words + HEAD_WORDS, found->codes, count * sizeof *found->codes);
+        pair->first_code = (uint32_t)to->code_count;
         put_gap(to, pair, FLT_MAX);
+    }
     to->code_count += room;
     to->used += room;
     pair->others = (float)(up_to * (1 - 1e-6));
@@ -403,7 +406,7 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
                (list->pairs[old].pair.a < pair->a ||
                 (list->pairs[old].pair.a == pair->a && list->pairs[old].pair.b < pair->b)))
             old++;
-        *to = (struct surface_pair){.pair = *pair, .others = pair->least};
+        *to = (struct surface_pair){.pair = *pair, .others = pair->least, .first_code = NO_CODES};
         const bool known = old < list->pair_count && list->pairs[old].pair.a == pair->a &&
                            list->pairs[old].pair.b == pair->b;
         if (known)
@@ -413,7 +416,7 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
         if (moves) {
             const double reach = 1.0001 * (1.5 + it->skin_listed) *
                                  thickness_between(it, blocks[pair->a].body, blocks[pair->b].body);
-            if (it->frames_wanted && pair->a != pair->b && code_total(to->counts) == 0) {
+            if (it->frames_wanted && pair->a != pair->b && to->first_code == NO_CODES) {
                 const float apart =
                     (float)REAL_NAME(frame_separation)(&it->frames[pair->a], &it->frames[pair->b]);
                 to->pair.least = fmaxf(to->pair.least, apart);
@@ -423,16 +426,12 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
                 continue;
         }
         count++;
-        list->used += code_room(to->counts);
+        list->used += code_room(counts_of(list, to));
         atomic_store_explicit(&it->listed[pair->a], 1, memory_order_relaxed);
         atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
     }
-    if (list->pair_capacity > count + count / 4 + 16) {
-        free(list->pairs);
-        list->pairs = NULL;
-        list->pair_count = list->pair_capacity = 0;
-    }
-    if (!reserve_closely((void **)&list->pairs, &list->pair_capacity, count, sizeof **pairs))
+    list->pair_count = 0;
+    if (!reserve_anew((void **)&list->pairs, &list->pair_capacity, count, sizeof **pairs))
         return false;
     if (count > 0)
         memcpy(list->pairs, *pairs, count * sizeof **pairs);

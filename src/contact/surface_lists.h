@@ -51,17 +51,28 @@ struct lifted_node {
 
 // A pair of blocks and its list of candidates, which are made when they may come within reach, with
 // a skin of their own. Distances, m, are those at the start of the step: at least so far apart are
-// the nearest of all candidates (pair.least), and those that are not listed. The skin is in units
-// of the reach, 0 before they are listed; `evaluated` counts candidates since they were listed, by
-// EVALUATED_UNIT, up to UINT16_MAX.
+// the nearest of all candidates (pair.least), and those that are not listed. Of the skin this has
+// the number, 0 before they are listed; `evaluated` counts candidates since they were listed, by
+// EVALUATED_UNIT, up to UINT16_MAX. Most pairs have no candidates.
 struct surface_pair {
     struct block_pair pair;
-    float others, skin;
-    uint32_t first_code; // in the codes of the list
-    uint16_t counts[3], evaluated;
+    float others;
+    uint32_t first_code; // in the codes of the list; NO_CODES: it has none
+    uint16_t evaluated;
+    uint8_t skin;
 };
 
+#define NO_CODES UINT32_MAX
+
 enum { EVALUATED_UNIT = 16 };
+
+// Skins of pairs, in units of the reach.
+enum { PAIR_SKIN_FIRST = 6, PAIR_SKIN_LAST = 18 };
+static const float PAIR_SKINS[PAIR_SKIN_LAST + 1] = {
+    0,          0.0625F,   0.09876543F, 0.14814815F, 0.22222222F, 0.33333333F, 0.5F,
+    0.75F,      1.125F,    1.6875F,     2.53125F,    3.796875F,   5.6953125F,  8.5429688F,
+    12.814453F, 19.22168F, 28.83252F,   43.24878F,   64,
+};
 
 // The pairs of a list of the broad phase, in its order, but for those that are farther apart than
 // lists have to reach, as is known; and the codes of their candidates, of which some are not in use
@@ -88,10 +99,11 @@ static inline size_t code_total(const uint16_t counts[3])
     return (size_t)counts[0] + counts[1] + counts[2];
 }
 
-// Behind the codes of a pair is which of its candidates are near, and how far apart the others are,
-// if that is known: how much farther than these what is not listed is at least, m, and the marks of
-// candidates.h. The difference does not change with the motion of the blocks.
-enum { GAP_WORDS = sizeof(float) / sizeof(uint16_t) };
+// Before the codes of a pair are their counts by group, and how far apart those of its candidates
+// are that are not near, if that is known: how much farther than these what is not listed is at
+// least, m. That difference does not change with the motion of the blocks. Behind the codes are the
+// marks of candidates.h: which are near.
+enum { GAP_WORDS = sizeof(float) / sizeof(uint16_t), HEAD_WORDS = 3 + GAP_WORDS };
 
 static inline size_t all_mark_words(const uint16_t counts[3])
 {
@@ -102,7 +114,14 @@ static inline size_t all_mark_words(const uint16_t counts[3])
 static inline size_t code_room(const uint16_t counts[3])
 {
     const size_t total = code_total(counts);
-    return total == 0 ? 0 : total + GAP_WORDS + all_mark_words(counts);
+    return total == 0 ? 0 : HEAD_WORDS + total + all_mark_words(counts);
+}
+
+static inline const uint16_t *counts_of(const struct surface_list *list,
+                                        const struct surface_pair *pair)
+{
+    static const uint16_t none[HEAD_WORDS] = {0};
+    return pair->first_code == NO_CODES ? none : list->codes + pair->first_code;
 }
 
 // The tiles of the nodes of a block.
@@ -287,6 +306,19 @@ static inline bool reserve_closely(void **array, size_t *capacity, size_t needed
     *array = larger;
     *capacity = wanted;
     return true;
+}
+
+// Space for so many elements of an array that is about to be written anew, with a sixteenth as
+// spare room. Its contents are lost.
+static inline bool reserve_anew(void **array, size_t *capacity, size_t needed, size_t size)
+{
+    const size_t wanted = needed + needed / 16 + 16;
+    if (needed <= *capacity && *capacity <= needed + needed / 8 + 32)
+        return true;
+    free(*array);
+    *array = wanted <= SIZE_MAX / size ? malloc(wanted * size) : NULL;
+    *capacity = *array ? wanted : 0;
+    return *array != NULL;
 }
 
 // ---- Displacements
@@ -556,18 +588,20 @@ candidates_of(const struct surface_contact *it, const struct block_pair *pair, s
 static inline struct pair_codes listed_codes(const struct surface_list *list,
                                              const struct surface_pair *pair)
 {
-    return (struct pair_codes){list->codes + pair->first_code, pair->counts};
+    const uint16_t *counts = counts_of(list, pair);
+    return (struct pair_codes){counts + HEAD_WORDS, counts};
 }
 
+// Of a pair that has some.
 static inline uint16_t *words_of_gap(const struct surface_list *list,
                                      const struct surface_pair *pair)
 {
-    return list->codes + pair->first_code + code_total(pair->counts);
+    return list->codes + pair->first_code + HEAD_WORDS - GAP_WORDS;
 }
 
 static inline uint16_t *marks_of(const struct surface_list *list, const struct surface_pair *pair)
 {
-    return words_of_gap(list, pair) + GAP_WORDS;
+    return list->codes + pair->first_code + HEAD_WORDS + code_total(counts_of(list, pair));
 }
 
 static inline void put_gap(struct surface_list *list, const struct surface_pair *pair, float gap)
@@ -801,9 +835,9 @@ static inline struct pair_choice choose_near(const struct surface_list *list,
 {
     const float rest = distance_of_rest(list, pair);
     if (!is_beyond(barrier, (double)rest - moved))
-        return (struct pair_choice){NULL, code_total(pair->counts), pair->others};
+        return (struct pair_choice){NULL, code_total(counts_of(list, pair)), pair->others};
     struct pair_choice choice = {marks_of(list, pair), 0, rest};
-    choice.count = count_marks(choice.marks, all_mark_words(pair->counts));
+    choice.count = count_marks(choice.marks, all_mark_words(counts_of(list, pair)));
     return choice;
 }
 
@@ -815,7 +849,8 @@ static inline struct pair_choice choose_near(const struct surface_list *list,
 static inline double mark_near(const struct surface_list *list, const struct surface_pair *pair,
                                const struct barrier *barrier, struct listed_pair *listed)
 {
-    const double up_to = (1.002 + NEAR_SKIN * (double)pair->skin) * (double)barrier->reach;
+    const double up_to =
+        (1.002 + NEAR_SKIN * (double)PAIR_SKINS[pair->skin]) * (double)barrier->reach;
     listed->near = marks_of(list, pair);
     listed->square = (real)(1.0001 * up_to * up_to);
     return up_to;

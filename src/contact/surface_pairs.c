@@ -73,7 +73,7 @@ static struct surface_pair new_pair(const struct surface_contact *it, const stru
 {
     const double moved =
         relative_displacement(&it->shares->moved[pair->a], &it->shares->moved[pair->b]);
-    struct surface_pair to = {.pair = *pair};
+    struct surface_pair to = {.pair = *pair, .first_code = NO_CODES};
     to.others = to.pair.least = (float)(((double)pair->least - moved) * (1 - 1e-6));
     return to;
 }
@@ -162,7 +162,7 @@ static void leave_pairs(struct surface_contact *it, size_t index)
     list->used = 0;
     for (size_t p = 0; p < list->pair_count; p++)
         if (pair_is_shared(it->shares, index, &list->pairs[p].pair)) {
-            list->used += code_room(list->pairs[p].counts);
+            list->used += code_room(counts_of(list, &list->pairs[p]));
             list->pairs[count++] = list->pairs[p];
         }
     list->pair_count = count;
