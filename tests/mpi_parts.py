@@ -333,6 +333,41 @@ def case_many_bodies_warn_of_steps_like_one_process():
         expect(one.stdout.split()[-1:] == several.stdout.split()[-1:], f"{dt}: {one.stdout} {several.stdout}")
 
 
+def balls(name, dt, stiffest, more="", steps=48):
+    """Balls and hulls of a file, of which each rank has some, and the stiffest is one of the last."""
+    strip = [(i, i + 1, i + 2) if i % 2 == 0 else (i + 1, i, i + 2) for i in range(598)]
+    write("strip.obj", "".join(f"v {0.01 * (i // 2)} {0.01 * (i % 2)} {0.002 * (i % 7)}\n" for i in range(600)) +
+          "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in strip))
+    text = f"simulation: {{dt: {dt}, steps: {steps}}}\nenvironment: {{gravity: [0, -9.81, 0]}}\nbodies:\n"
+    for i in range(12):
+        stiffness = stiffest if i == 10 else 50
+        shape = (f"type: mesh, file: strip.obj, translate: [0, 1, {i}]" if i % 4 == 3 else
+                 f"type: sphere, center: [0, 0.3, {i}], radius: 0.2, subdivisions: 4, velocity: [0, -2, 0]")
+        text += (f"  - {{name: ball{i}, {shape}, mass: 0.3, spring: {{stiffness: {stiffness}, "
+                 f"damping: 0.0005}}{more if i % 2 == 0 else ''}}}\n")
+    return write(name, text + "colliders:\n  - {type: plane, point: [0, 0.1, 0], stiffness: 40}\noutput: "
+                 "{every_steps: 16, pc2: true, vtp: {springs: true}, checkpoint: {every: " + str(16 * dt) + "}}\n")
+
+
+def case_lists_of_bodies_of_other_ranks_come_when_they_are_read():
+    """A rank has no lists of the bodies of others, not even while it plans: those that it needs for packing are built
+    again; rank 0 gets them for eigenvalues, and for the point cache's .obj; messages name nodes of any rank."""
+    for more, precision in (("", "single"), (", pressure: {amount: 3}", "mixed")):
+        path = balls("balls.yaml", 1e-4, 60, more)
+        for ranks in (2, 4):
+            same_files(path, "--precision", precision, ranks=ranks)
+    path = balls("balls-warn.yaml", 7e-4, 3000, steps=2)
+    one, several = (start(count, "run", path, "--no-output", "--hash", "--threads", "1") for count in (0, 3))
+    expect(warnings_of(one) and warnings_of(one) == warnings_of(several) and "ball10" in one.stderr,
+           f"{one.stderr} {several.stderr}")
+    expect(one.stdout.split()[-1:] == several.stdout.split()[-1:], f"{one.stdout} {several.stdout}")
+    path = balls("balls-diverge.yaml", 3e-3, 3000, steps=400)
+    one, several = (start(count, "run", path, "--no-output", "--threads", "1") for count in (0, 3))
+    expect(one.returncode == several.returncode == 1, f"{one.stderr} {several.stderr}")
+    found = [[line for line in complaints(it.stderr) if "diverged" in line] for it in (one, several)]
+    expect(found[0] == found[1] and "the stiffest spring there" in found[0][0], f"{found[0]} {found[1]}")
+
+
 def case_parts_with_wind_on_hulls_have_the_same_bytes():
     """Wind on the faces of lattices and of small bodies on no grid, which are in blocks."""
     for i, (law, integrator) in enumerate((

@@ -36,9 +36,14 @@
 
 #if MAPS_LARGE
 #    include <sys/mman.h>
+#    include <unistd.h>
 
 // PAGE is the largest base page size of any supported machine; with a larger one munmap would fail.
+#    if defined(TAUT_GUARD_LISTS)
+enum { HUGE_PAGE = 1 << 21, PAGE = 1 << 16, LARGE = PAGE }; // so that small scenes test it
+#    else
 enum { HUGE_PAGE = 1 << 21, PAGE = 1 << 16, LARGE = 2 * HUGE_PAGE };
+#    endif
 
 // Offset of the block within its mapping, a multiple of two base pages. If all blocks in huge pages
 // began at the same offset, they would compete for the same eighth of the second-level cache.
@@ -95,6 +100,22 @@ static void forbid_huge_pages(char *begin, char *end)
         madvise(begin + before, (bytes - before) / PAGE * PAGE, MADV_NOHUGEPAGE);
 #    endif
 }
+
+// The pages that lie within [begin, end).
+static void change_pages(char *begin, char *end, bool forget)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    char *const first = begin + (page - (uintptr_t)begin % page) % page;
+    char *const last = end - (uintptr_t)end % page;
+    if (first >= last)
+        return;
+#    if defined(TAUT_GUARD_LISTS)
+    mprotect(first, (size_t)(last - first), forget ? PROT_NONE : PROT_READ | PROT_WRITE);
+#    else
+    if (forget)
+        madvise(first, (size_t)(last - first), MADV_DONTNEED); // failure costs only memory
+#    endif
+}
 #else
 static void *map_large(size_t bytes)
 {
@@ -118,6 +139,13 @@ static void forbid_huge_pages(char *begin, char *end)
 {
     (void)begin;
     (void)end;
+}
+
+static void change_pages(char *begin, char *end, bool forget)
+{
+    (void)begin;
+    (void)end;
+    (void)forget;
 }
 #endif
 
@@ -192,6 +220,25 @@ void memory_sparse(void *block, size_t bytes, size_t first, size_t end)
 {
     if (is_large(bytes) && first < end)
         forbid_huge_pages((char *)block + first, (char *)block + end);
+}
+
+static bool is_own_mapping(const taut_allocator *allocator, size_t bytes)
+{
+    return (!allocator || allocator->allocate == allocate_aligned) && is_large(bytes);
+}
+
+void memory_forget(const taut_allocator *allocator, void *block, size_t bytes, size_t first,
+                   size_t end)
+{
+    if (is_own_mapping(allocator, bytes) && first < end)
+        change_pages((char *)block + first, (char *)block + end, true);
+}
+
+void memory_recall(const taut_allocator *allocator, void *block, size_t bytes, size_t first,
+                   size_t end)
+{
+    if (is_own_mapping(allocator, bytes) && first < end)
+        change_pages((char *)block + first, (char *)block + end, false);
 }
 
 void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size)

@@ -32,6 +32,15 @@ void memory_release(const taut_allocator *allocator, void *block, size_t count, 
 // gives them no huge pages, each of which would take 2 MiB for one number. Before they are touched.
 void memory_sparse(void *block, size_t bytes, size_t first, size_t end);
 
+// Gives the pages within bytes [first, end) of a block of so many back to the system: nothing reads
+// them any more, unless memory_recall precedes what writes them again. No effect on blocks of a few
+// megabytes or less, and on those of the caller's allocator. Reading such a page finds zeros; with
+// TAUT_GUARD_LISTS it ends the process, in blocks of any size above 64 KiB.
+void memory_forget(const taut_allocator *allocator, void *block, size_t bytes, size_t first,
+                   size_t end);
+void memory_recall(const taut_allocator *allocator, void *block, size_t bytes, size_t first,
+                   size_t end);
+
 // Gives back to the system what blocks of the default allocator took that have been released since:
 // small ones, which it would keep for others of their size. For callers that have released many
 // megabytes of them.

@@ -140,6 +140,7 @@ struct body {
     uint32_t *node_order;     // builder numbers of the nodes if topology/ renumbered them
     uint32_t *spring_order;   // the same for its springs
     uint64_t unused_vertices; // of a mesh file, dropped
+    bool is_shed;             // so have its lists (body_shed)
     bool has_no_nodes; // what it had of nodes has been freed (body_release_nodes); as built they
                        // were in the box
     vec3 least, most;  // m
@@ -166,6 +167,16 @@ struct bodies {
 // FILE:LINE of that file), TAUT_ERROR_MEMORY with its message in `error`.
 taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
                          struct diagnostics *diagnostics, taut_error *error);
+
+// The same; `built` is called of each body as soon as it has been built, while no error is known.
+typedef void body_built(void *context, size_t index, struct body *body);
+taut_status bodies_build_each(const taut_scene *scene, body_built *built, void *context,
+                              struct bodies *bodies, struct diagnostics *diagnostics,
+                              taut_error *error);
+
+// Builds one body again, as it was built before, without its warnings.
+taut_status body_build_again(const taut_scene *scene, size_t index, struct body *body,
+                             taut_error *error);
 
 // The size that a body will have when it is built, from the scene alone. Zero nodes if no builder
 // accepts the scene or a file cannot be read: building it reports the reason.
@@ -258,9 +269,17 @@ bool body_select_node(const struct body *body, const struct selector *selector, 
 // decide how a state continues: all but names, output and duration.
 uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies);
 
+// The same body by body, in their order.
+struct hash;
+void bodies_digest_begin(const taut_scene *scene, struct hash *hash);
+void bodies_digest_add(struct hash *hash, const struct body *body);
+uint64_t bodies_digest_end(const taut_scene *scene, const struct bodies *bodies, struct hash *hash);
+
 // A fingerprint of what the digest leaves out and a run begins with: velocities, the initial state,
 // which must not have been applied yet, and what contact does with surfaces that cross.
 uint64_t bodies_start_digest(const taut_scene *scene, const struct bodies *bodies);
+void bodies_start_begin(const taut_scene *scene, struct hash *hash);
+void bodies_start_add(struct hash *hash, const struct body *body);
 
 void bodies_free(struct bodies *bodies);
 
@@ -271,5 +290,13 @@ uint64_t body_release_lists(struct body *body);
 // Frees positions, velocities and masses of the nodes of a body, of which only the state is made,
 // where another process has these nodes. Returns how many bytes these were.
 uint64_t body_release_nodes(struct body *body);
+
+// Frees both of a body that another process has, of which this one builds it again for a moment
+// where it must look at it (body_build_again): with springs in a list, one material for each kind,
+// and no masses, pins, drives and elements. Returns how many bytes these were.
+uint64_t body_shed(struct body *body);
+
+// Frees a body that body_build_again has built.
+void body_free(struct body *body);
 
 #endif

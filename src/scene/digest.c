@@ -278,26 +278,41 @@ static void add_body(struct hash *hash, const struct body *body)
         ADD(hash, body->mass_drag);
 }
 
+void bodies_digest_begin(const taut_scene *scene, struct hash *hash)
+{
+    hash_begin(hash);
+    add_simulation(hash, scene);
+    add_environment(hash, &scene->environment);
+    for (size_t c = 0; c < scene->collider_count; c++)
+        add_collider(hash, &scene->colliders[c]);
+    add_contact(hash, scene);
+}
+
+void bodies_digest_add(struct hash *hash, const struct body *body)
+{
+    add_body(hash, body);
+}
+
+uint64_t bodies_digest_end(const taut_scene *scene, const struct bodies *bodies, struct hash *hash)
+{
+    for (size_t i = 0; i < bodies->collider_count; i++)
+        add_mesh_collider(hash, &scene->colliders[bodies->colliders[i].collider],
+                          &bodies->colliders[i]);
+    return hash_end(hash);
+}
+
 uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)
 {
     struct hash hash;
-    hash_begin(&hash);
-    add_simulation(&hash, scene);
-    add_environment(&hash, &scene->environment);
-    for (size_t c = 0; c < scene->collider_count; c++)
-        add_collider(&hash, &scene->colliders[c]);
-    add_contact(&hash, scene);
+    bodies_digest_begin(scene, &hash);
     for (size_t b = 0; b < bodies->count; b++)
         add_body(&hash, &bodies->items[b]);
-    for (size_t i = 0; i < bodies->collider_count; i++)
-        add_mesh_collider(&hash, &scene->colliders[bodies->colliders[i].collider],
-                          &bodies->colliders[i]);
-    return hash_end(&hash);
+    return bodies_digest_end(scene, bodies, &hash);
 }
 
 // Velocities that drives give are part of the digest: of a list that only they need nothing is read
 // here, where it may take no memory (set_velocities of build.c).
-static void add_start(struct hash *hash, const struct body *body)
+void bodies_start_add(struct hash *hash, const struct body *body)
 {
     const bool own =
         body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
@@ -307,13 +322,18 @@ static void add_start(struct hash *hash, const struct body *body)
     add_array(hash, body->initial, 3 * body->node_count, sizeof *body->initial);
 }
 
+void bodies_start_begin(const taut_scene *scene, struct hash *hash)
+{
+    hash_begin(hash);
+    if (scene->contact.present)
+        add_choice(hash, (int)scene->contact.existing);
+}
+
 uint64_t bodies_start_digest(const taut_scene *scene, const struct bodies *bodies)
 {
     struct hash hash;
-    hash_begin(&hash);
-    if (scene->contact.present)
-        add_choice(&hash, (int)scene->contact.existing);
+    bodies_start_begin(scene, &hash);
     for (size_t b = 0; b < bodies->count; b++)
-        add_start(&hash, &bodies->items[b]);
+        bodies_start_add(&hash, &bodies->items[b]);
     return hash_end(&hash);
 }

@@ -244,46 +244,16 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
     return status;
 }
 
-// What a plan of several ranks is made of.
-struct planning {
-    const taut_scene *scene;
-    struct bodies *bodies;
-};
-
-// The packed springs that this rank keeps. It also forgets the nodes of bodies of which it has
-// none, before the plan and the state take more; not where drives or a file have moved them.
-static taut_status find_kept(const void *context, const struct topology *topology,
-                             const struct plan *plan, struct plan_nodes *kept, taut_error *error)
-{
-    const struct planning *it = context;
-    const taut_status status = ranks_find_kept(it->scene, topology, plan, kept, error);
-    if (status != TAUT_OK || kept->count == topology->node_count || it->scene->initial)
-        return status;
-    uint64_t bytes = 0;
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        const bool is_other = body->first_node + body->node_count <= kept->first ||
-                              body->first_node >= kept->first + kept->count;
-        if (is_other && it->bodies->items[b].motion_count == 0)
-            bytes += body_release_nodes(&it->bodies->items[b]);
-    }
-    if (bytes > 0)
-        memory_trim();
-    return TAUT_OK;
-}
-
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
-                         const struct solver_options *wanted, taut_error *error)
+                         const struct solver_options *wanted, struct part_bodies *parts,
+                         taut_error *error)
 {
     const taut_allocator *allocator = solver->allocator;
     taut_status status = begin_stage("ordering the nodes", error);
     struct plan_options plan_options = wanted->plan;
     add_kernel_options(solver, &plan_options);
-    const struct planning planning = {scene, bodies};
-    if (ranks_count() > 1 && wanted->shares) {
-        plan_options.find_kept = find_kept;
-        plan_options.find_kept_context = &planning;
-    }
+    if (parts)
+        part_bodies_plan(parts, bodies, &plan_options);
 
     if (status == TAUT_OK && !wanted->keep_numbering && !bodies_renumber(bodies))
         status = fail_memory(error, "the order of the nodes");
@@ -295,14 +265,18 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
 
     if (status == TAUT_OK)
         status = begin_stage("planning the work", error);
+    if (parts)
+        part_bodies_know_topology(parts, solver->topology);
     if (status == TAUT_OK)
         status = plan_make(solver->topology, &plan_options, allocator, &solver->plan, error);
     if (status == TAUT_OK)
         status = check_kernel(solver, error);
 #ifndef NDEBUG
-    if (status == TAUT_OK)
+    if (status == TAUT_OK && !part_bodies_lack_lists(parts))
         status = plan_check(solver->topology, solver->plan, error);
 #endif
+    if (status == TAUT_OK && parts)
+        part_bodies_planned(parts);
     if (status == TAUT_OK && wanted->planned)
         status = wanted->planned(wanted->planned_context, solver, error);
     if (status == TAUT_OK)
@@ -394,20 +368,28 @@ taut_status solver_create(const taut_scene *scene, const struct solver_options *
         status = memory_check_scene(scene, options, error);
     if (status == TAUT_OK)
         status = begin_stage("building the bodies", error);
+    struct part_bodies *parts = NULL;
+    if (status == TAUT_OK && ranks_count() > 1 && options->shares)
+        status = part_bodies_make(scene, options, &parts, error);
     if (status == TAUT_OK)
-        status = bodies_build(scene, &bodies, diagnostics, error);
+        status = bodies_build_each(scene, parts ? part_bodies_built : NULL, parts, &bodies,
+                                   diagnostics, error);
     if (status == TAUT_OK && options->change)
         status = options->change(options->change_context, &bodies, error);
-    if (status == TAUT_OK)
+    if (status == TAUT_OK && parts && part_bodies_have_digests(parts)) {
+        part_bodies_digests(parts, &bodies, &solver->digest, &solver->start);
+    } else if (status == TAUT_OK) {
         solver->digest = bodies_digest(scene, &bodies);
-    if (status == TAUT_OK && ranks_count() > 1 && !options->planned)
-        solver->start = bodies_start_digest(scene, &bodies);
+        if (ranks_count() > 1 && !options->planned)
+            solver->start = bodies_start_digest(scene, &bodies);
+    }
     if (status == TAUT_OK)
-        status = build(solver, scene, &bodies, options, error);
+        status = build(solver, scene, &bodies, options, parts, error);
     else if (status == TAUT_ERROR_SCENE && own.count)
         fail(error, status, "%s", own.items[0].text);
 
     diagnostics_free(&own);
+    part_bodies_free(parts);
     bodies_free(&bodies);
     if (status != TAUT_OK) {
         taut_solver_destroy(solver);

@@ -266,6 +266,7 @@ double solver_tested_step(const struct critical_step *bounds, uint64_t substeps)
 // part keeps its own.
 static taut_status pack_rest(taut_solver *solver, taut_error *error)
 {
+    solver_know_lists(solver);
     if (plan_packs_all(solver->plan))
         return TAUT_OK;
     taut_status status = plan_pack_rest(solver->topology, solver->plan, error);

@@ -275,8 +275,8 @@ static uint32_t number_in_body(const struct topology *topology, const struct top
     return (uint32_t)(topology_builder_node(topology, node) - body->first_node);
 }
 
-void solver_read_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
-                      uint64_t count, uint32_t *nodes)
+void solver_read_own_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
+                          uint64_t count, uint32_t *nodes)
 {
     const struct topology *topology = solver->topology;
     const struct topology_body *it = &topology->bodies[body];
@@ -302,6 +302,13 @@ void solver_read_list(const taut_solver *solver, size_t body, bool triangles, ui
         }
         spring += run.count;
     }
+}
+
+void solver_read_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
+                      uint64_t count, uint32_t *nodes)
+{
+    if (!solver_read_absent_list(solver, body, triangles, first, count, nodes))
+        solver_read_own_list(solver, body, triangles, first, count, nodes);
 }
 
 void solver_read_springs(const taut_solver *solver, double *strains, uint8_t *broken)

@@ -79,6 +79,12 @@ struct totals {
     double elements;            // bytes of elements beside springs
     double layer_before;        // nodes before those of a rank that elements of lattices read
     double halo;                // nodes whose contributions are exchanged between tiles
+    uint64_t first_own, end_own; // nodes of a rank
+    bool sheds;                  // it keeps counts alone of bodies of others (part_bodies.c)
+    double shed_nodes;           // bytes that these would have of their nodes,
+    double shed_loading;         // that one of them takes while it is looked at,
+    double absent_lists;         // of their lists in the topology, and
+    double listed_first;         // of lists of others that are there before they are forgotten
     double first_renumbered, end_renumbered; // nodes from the first renumbered body to the last
     bool sorts, breaks, yields, gas, penalty, projects;
     int listing; // bodies that list springs
@@ -255,6 +261,14 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
            sizeof(double) * size->nodes / BLOCK_NODES;
 }
 
+// Bytes of the lists of a body.
+static double lists_of_body(const struct body_size *size)
+{
+    return (size->directions == 0 ? 8 * size->springs : 0) +
+           (size->is_sheet ? 0 : 4 * size->face_arity * size->faces) +
+           (is_renumbered(size) ? 4 * size->nodes + 4 * size->springs : 0);
+}
+
 static void count_body(struct totals *totals, const struct scene_body *body,
                        const struct body_size *size)
 {
@@ -271,9 +285,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     totals->massed += own_masses && !by_grid ? size->nodes : 0;
     totals->masses_differ |= own_masses;
     totals->listed_faces += size->is_sheet ? 0 : size->faces;
-    const double lists = (size->directions == 0 ? 8 * size->springs : 0) +
-                         (size->is_sheet ? 0 : 4 * size->face_arity * size->faces) +
-                         (is_renumbered(size) ? 4 * size->nodes + 4 * size->springs : 0);
+    const double lists = lists_of_body(size);
     totals->body_lists += lists;
     totals->largest_lists = fmax(totals->largest_lists, lists);
 
@@ -336,6 +348,39 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     totals->columns += columns;
     totals->gathered += columns * gathered_share(size);
     totals->mixed += columns * mixed_share(body);
+}
+
+// Whether a rank keeps no lists of a body when it has been planned (plan_part_forgets), and has
+// none before (part_bodies.c), except for a moment.
+enum lists { LISTS_KEPT, LISTS_FORGOTTEN, LISTS_SHED };
+
+static enum lists lists_of(const struct totals *totals, const struct scene_body *body,
+                           const struct body_size *size, double first_node)
+{
+    const double before = (double)totals->first_own - SUM_CHUNK;
+    const double after = (double)totals->end_own + SUM_CHUNK;
+    const bool is_other = totals->first_own == totals->end_own || first_node >= after ||
+                          first_node + size->nodes <= before;
+    const bool own_materials =
+        body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
+    const bool clique = size->springs > size->nodes * (size->nodes - 1) / 4;
+    if (!is_other || own_materials || clique || size->directions > 0 || size->springs == 0 ||
+        scene_elements_exist(&body->elements) || body_is_membrane(body) || totals->fragile > 0 ||
+        !totals->packs)
+        return LISTS_KEPT;
+    return totals->sheds && size->is_surface && body->pin_count == 0 && body->drive_count == 0 &&
+                   !size->has_density
+               ? LISTS_SHED
+               : LISTS_FORGOTTEN;
+}
+
+// Bytes in the topology.
+static double listed_bytes_of(const struct totals *totals, const struct body_size *size)
+{
+    const bool one = totals->listing <= 1 && totals->one_kind;
+    const bool faces = totals->blocked_faces == 0 && !size->is_sheet;
+    return size->springs * (8 + (one ? 0 : 4) + totals->real + (totals->sorts ? 4 : 0)) +
+           (faces ? 12 * size->faces : 0);
 }
 
 // ---- The stages, in the order of solver/create.c
@@ -425,6 +470,12 @@ static void pack(struct memory_use *memory_use, const struct totals *totals)
     if (totals->planned == 0)
         return;
     const double tiles = 8 * totals->nodes; // what nodes are in a tile
+    release(memory_use, totals->listed_first);
+    // Bodies that have been shed are listed as long as their springs are.
+    const double bytes_a_spring = 20 + 12 * totals->listed_faces / fmax(1, totals->listed);
+    const double loaded =
+        totals->absent_lists > 0 ? totals->shed_loading + bytes_a_spring * at_once : 0;
+    allocate_briefly(memory_use, loaded);
     allocate(memory_use, tiles + node_springs + growing + halo);
     release(memory_use, tiles + node_springs);
     allocate_briefly(memory_use, totals->columns * slots); // each array is stored, and then freed
@@ -707,6 +758,8 @@ static bool hold_part(struct totals *totals, int count, int number)
         found && plan_part_expect(&topology, &expected, count, number, &counts, NULL) == TAUT_OK;
     if (found) {
         const double kept = (double)counts.off_grid / fmax(1, totals->off_grid);
+        totals->first_own = counts.first_node;
+        totals->end_own = counts.first_node + counts.nodes;
         totals->bounded_off_grid = totals->packed_nodes = (double)counts.off_grid;
         totals->others_nodes = (1 - kept) * totals->loose_nodes;
         totals->columns *= kept;
@@ -741,20 +794,49 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     struct memory_use memory_use = {0, 0};
     double largest = -1;
     *estimate = (struct memory_estimate){.exact = true};
-    // All bodies are built first and then all are renumbered. One loop suffices: the maximum is
-    // reached with the last of the large ones in either order.
-    double bodies = 0, renumbering = 0;
     for (size_t b = 0; b < scene->body_count; b++) {
         struct body_size size;
         body_size_find(scene, b, &size);
         estimate->exact &= size.exact;
-        allocate(&memory_use, size.building);
-        release(&memory_use, size.building - size.bytes);
         count_body(&totals, &scene->bodies[b], &size);
+    }
+    totals.held = totals.part = totals.nodes;
+    totals.held_springs = totals.stored_grid_springs;
+    totals.bounded_off_grid = totals.packed_nodes = totals.off_grid;
+    const bool cut = totals.off_grid > 0 && (!totals.packs || totals.bends_off_grid);
+    estimate->in_parts =
+        count > 1 && ranks_may_hold_parts(scene, cut) && hold_part(&totals, count, number);
+    estimate->share = totals.nodes > 0 ? totals.part / totals.nodes : 1;
+    estimate->first_node = totals.first_own;
+    estimate->end_node = totals.end_own;
+    totals.sheds =
+        estimate->in_parts && totals.packs && !scene->initial && !scene->environment.wind.present;
+
+    // All bodies are built first and then all are renumbered. One loop suffices: the maximum is
+    // reached with the last of the large ones in either order.
+    double bodies = 0, renumbering = 0, node = 0;
+    for (size_t b = 0; b < scene->body_count; b++) {
+        struct body_size size;
+        body_size_find(scene, b, &size);
         struct memory_use own = {0, 0};
         renumber(&own, &size);
-        bodies += own.now;
-        renumbering = fmax(renumbering, own.most - own.now);
+        const enum lists lists =
+            estimate->in_parts ? lists_of(&totals, &scene->bodies[b], &size, node) : LISTS_KEPT;
+        const bool shed = lists == LISTS_SHED;
+        node += size.nodes;
+        allocate(&memory_use, size.building);
+        release(&memory_use, size.building - (shed ? 0 : size.bytes));
+        bodies += shed ? 0 : own.now;
+        renumbering = fmax(renumbering, shed ? 0 : own.most - own.now);
+        const double listed = listed_bytes_of(&totals, &size);
+        if (shed) {
+            totals.shed_nodes += 24 * size.nodes;
+            totals.body_lists -= lists_of_body(&size);
+            totals.absent_lists += listed;
+            totals.shed_loading = fmax(totals.shed_loading, size.building + own.most);
+        } else if (lists == LISTS_FORGOTTEN) {
+            totals.listed_first += listed;
+        }
         if (size.building > largest) {
             largest = size.building;
             estimate->largest = b;
@@ -774,19 +856,13 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     allocate_briefly(&memory_use, renumbering);
     bodies = memory_use.now;
 
-    totals.held = totals.part = totals.nodes;
-    totals.held_springs = totals.stored_grid_springs;
-    totals.bounded_off_grid = totals.packed_nodes = totals.off_grid;
-    const bool cut = totals.off_grid > 0 && (!totals.packs || totals.bends_off_grid);
-    estimate->in_parts =
-        count > 1 && ranks_may_hold_parts(scene, cut) && hold_part(&totals, count, number);
-    estimate->share = totals.nodes > 0 ? totals.part / totals.nodes : 1;
-
     const struct system_functions *call =
         scene->precision == PRECISION_DOUBLE ? &system_functions_f64 : &system_functions_f32;
     // The lists of each body are freed when the topology has them.
-    allocate(&memory_use, topology_bytes_of(&totals) + collider_bytes_of(&totals) +
-                              totals.largest_lists - totals.body_lists);
+    totals.others_nodes = fmax(0, totals.others_nodes - totals.shed_nodes);
+    allocate(&memory_use, topology_bytes_of(&totals) - totals.absent_lists +
+                              collider_bytes_of(&totals) + totals.largest_lists -
+                              totals.body_lists);
     release(&memory_use, totals.largest_lists + totals.others_nodes);
     bodies -= totals.others_nodes;
     bodies -= totals.body_lists;

@@ -84,6 +84,46 @@ bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topology,
                             const struct plan *plan, struct plan_nodes *kept, taut_error *error);
 
+// Of several ranks, after ranks_find_kept: which bodies are those of which this one needs no lists
+// (plan_part_forgets), each 1 in `forgotten`.
+taut_status ranks_find_forgotten(const struct topology *topology, const struct plan *plan,
+                                 uint8_t *forgotten, taut_error *error);
+
+// On rank 0 of several that hold only their parts: gets the lists of bodies that it has not, and
+// then has all. Precedes what reads springs of any body.
+void solver_know_lists(taut_solver *solver);
+
+// Reads a list (solver_read_list) of a body that another rank has; false: this one has it.
+bool solver_read_absent_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
+                             uint64_t count, uint32_t *nodes);
+void solver_read_own_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
+                          uint64_t count, uint32_t *nodes); // get.c
+
+// ---- part_bodies.c: bodies while a solver of several ranks is made of them, which may hold only
+// their parts. Of a body that another rank will have only counts are kept when it has been built;
+// it is built again where the plan has to look at it.
+
+struct part_bodies;
+struct hash;
+
+taut_status part_bodies_make(const taut_scene *scene, const struct solver_options *options,
+                             struct part_bodies **result, taut_error *error);
+void part_bodies_free(struct part_bodies *parts); // NULL is ignored
+
+void part_bodies_built(void *parts, size_t index, struct body *body); // a body_built
+
+// Where bodies have been shed their digests have been made before that.
+bool part_bodies_have_digests(const struct part_bodies *parts);
+void part_bodies_digests(struct part_bodies *parts, const struct bodies *bodies, uint64_t *digest,
+                         uint64_t *start);
+
+// For plan_options; then the topology, before there is a plan; and when there is one.
+void part_bodies_plan(struct part_bodies *parts, struct bodies *bodies,
+                      struct plan_options *options);
+void part_bodies_know_topology(struct part_bodies *parts, struct topology *topology);
+void part_bodies_planned(struct part_bodies *parts);
+bool part_bodies_lack_lists(const struct part_bodies *parts); // of which plan_check reads all
+
 // What this rank has of a solver of which ranks hold only their parts; false: it has all nodes.
 bool solver_find_held(const taut_solver *solver, struct held_part *held);
 

@@ -41,6 +41,8 @@ enum {
     ORDER_COUNT,
     ORDER_READ,
     ORDER_CALL,
+    ORDER_LISTS,
+    ORDER_LIST,
     ORDER_STARTED,
     ORDER_END,
     ORDER_PART
@@ -49,7 +51,8 @@ enum {
 struct order {
     uint64_t kind;
     uint64_t steps;        // or whether forces are wanted, the argument of a task, what is read of
-    uint64_t first, count; // these nodes, or the bytes of a message
+    uint64_t first, count; // these nodes, or the bytes of a message, or of a list
+    uint64_t body;         // of a list
     bool partway;          // of steps
 };
 
@@ -283,6 +286,19 @@ taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topo
     return status;
 }
 
+taut_status ranks_find_forgotten(const struct topology *topology, const struct plan *plan,
+                                 uint8_t *forgotten, taut_error *error)
+{
+    struct plan_parts *parts;
+    const taut_status status = plan_parts_make(topology, plan, ranks_count(), &parts, error);
+    if (status != TAUT_OK)
+        return status;
+    for (size_t b = 0; b < topology->body_count; b++)
+        forgotten[b] = plan_part_forgets(topology, plan, parts, ranks_number(), b);
+    plan_parts_free(parts);
+    return TAUT_OK;
+}
+
 static void give_order(uint64_t kind, uint64_t steps)
 {
     struct order order = {.kind = kind, .steps = steps};
@@ -422,6 +438,82 @@ void solver_collect(const taut_solver *solver)
     give_order(ORDER_COLLECT, 0);
     collect(solver);
     ranks->collected = true;
+}
+
+// ---- Lists of bodies of other ranks
+
+// The rank with the lists of a body that rank 0 may not have.
+static int list_holder(const taut_solver *solver, size_t body)
+{
+    return plan_part_of_node(solver->ranks->parts, solver->topology->bodies[body].first_node);
+}
+
+// On all ranks.
+static void collect_lists(taut_solver *solver)
+{
+    struct topology *topology = solver->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        if (!plan_part_forgets(topology, solver->plan, solver->ranks->parts, 0, b))
+            continue;
+        if (ranks_number() == 0)
+            topology_recall_lists(topology, b);
+        const int lists = plan_forgets_faces(solver->plan) ? TOPOLOGY_LISTS : TOPOLOGY_LISTS - 1;
+        for (int i = 0; i < lists; i++) {
+            const struct topology_list list = topology_list_of(topology, b, i);
+            ranks_pass(list.items, list.bytes, list_holder(solver, b), 0);
+        }
+    }
+    if (ranks_number() == 0)
+        solver->functions->copy_springs(solver->system);
+}
+
+static bool lacks_lists(const taut_solver *solver)
+{
+    bool lacks = false;
+    for (size_t b = 0; b < solver->topology->body_count; b++)
+        lacks |= solver->topology->bodies[b].springs_absent;
+    return lacks;
+}
+
+void solver_know_lists(taut_solver *solver)
+{
+    if (!solver->ranks || ranks_number() != 0 || !lacks_lists(solver))
+        return;
+    give_order(ORDER_LISTS, 0);
+    collect_lists(solver);
+}
+
+static void pass_list(const taut_solver *solver, const struct order *order, uint32_t *nodes)
+{
+    const int holder = list_holder(solver, (size_t)order->body);
+    const bool triangles = order->steps != 0;
+    const size_t bytes = (size_t)order->count * (triangles ? 3 : 2) * sizeof *nodes;
+    uint32_t *read = nodes;
+    if (holder == ranks_number() && !nodes) {
+        read = malloc(bytes + 1);
+        if (!read)
+            ranks_abort(1, "out of memory for a list of a body");
+    }
+    if (holder == ranks_number())
+        solver_read_own_list(solver, (size_t)order->body, triangles, order->first, order->count,
+                             read);
+    ranks_pass(read, bytes, holder, 0);
+    if (!nodes)
+        free(read);
+}
+
+bool solver_read_absent_list(const taut_solver *solver, size_t body, bool triangles, uint64_t first,
+                             uint64_t count, uint32_t *nodes)
+{
+    const struct topology_body *it = &solver->topology->bodies[body];
+    struct order order = {
+        .kind = ORDER_LIST, .steps = triangles, .first = first, .count = count, .body = body};
+    if (!solver->ranks || ranks_number() != 0 ||
+        !(triangles ? it->faces_absent : it->springs_absent))
+        return false;
+    ranks_broadcast(&order, sizeof order);
+    pass_list(solver, &order, nodes);
+    return true;
 }
 
 // Every rank keeps lists of surfaces, which are made at the same times, and what they have is
@@ -737,6 +829,10 @@ static void serve_until(taut_solver *solver, uint64_t last)
             (void)solver_surface_counts(solver);
         else if (order.kind == ORDER_CALL)
             answer_call(solver->ranks, (size_t)order.steps);
+        else if (order.kind == ORDER_LISTS)
+            collect_lists(solver);
+        else if (order.kind == ORDER_LIST)
+            pass_list(solver, &order, NULL);
     } while (order.kind != last && order.kind != ORDER_END);
 }
 

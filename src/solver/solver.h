@@ -325,6 +325,7 @@ struct memory_estimate {
     bool exact;    // false: some counts are guessed from files (scene/bodies.h)
     bool in_parts; // several ranks hold only their parts of the scene (solver_has_part)
     double share;  // of the nodes, that a rank then has with its halo; otherwise 1
+    uint64_t first_node, end_node; // and those of its own
     // Bytes, in addition to the scene as read:
     double building; // the maximum while the bodies are built
     double making;   // the maximum until a solver has been made of them, including them

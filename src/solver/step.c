@@ -166,6 +166,7 @@ static taut_status explain_divergence(taut_solver *solver, const struct fault *f
     char near[160] = "no spring is attached to it", limit[360] = "", cause[360] = "";
     double length = 0;
     uint64_t spring;
+    solver_know_lists(solver);
     if (solver->functions->stiffest_spring(solver->system, fault->node, &spring)) {
         const struct spring_run found = topology_spring(topology, spring);
         length = found.rest_length;

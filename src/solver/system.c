@@ -459,6 +459,11 @@ static void add_to_hash(const struct system *system, struct hash *hash, uint64_t
     REAL_NAME(state_hash_add)(system->state, system->topology, first, count, hash);
 }
 
+static void copy_springs(struct system *system)
+{
+    REAL_NAME(constants_copy_springs)(system->constants, system->topology, system->plan);
+}
+
 static bool repack(struct system *system)
 {
     if (!REAL_NAME(constants_repack)(system->constants, system->topology, system->plan) ||
@@ -713,6 +718,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .implicit = implicit,
     .clock = clock_of,
     .repack = repack,
+    .copy_springs = copy_springs,
     .prepare_critical = REAL_NAME(critical_step_prepare),
     .release_critical = REAL_NAME(critical_step_release),
     .critical_step = REAL_NAME(critical_step_measure),

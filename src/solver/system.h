@@ -206,6 +206,8 @@ struct system_functions {
                                uint64_t first, uint64_t count, const void *from);
     // After the slots of packed springs have other numbers (plan_pack_rest); false without memory.
     bool (*repack)(struct system *system);
+    // After lists of springs that had been forgotten have come back.
+    void (*copy_springs)(struct system *system);
     bool (*checkpoint_wants_springs)(const struct system *system, uint64_t first, uint64_t count);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
                                const struct worker *worker);

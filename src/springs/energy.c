@@ -207,7 +207,8 @@ static double grid_damping(struct system *system, const struct plan_grid *grid,
 static size_t node_of_listed(const struct system *system, const void *unused, size_t spring)
 {
     (void)unused;
-    return system->constants->spring_nodes[spring][0];
+    return system->plan->chunk_nodes ? system->plan->chunk_nodes[spring / SUM_CHUNK]
+                                     : system->constants->spring_nodes[spring][0];
 }
 
 double REAL_NAME(springs_listed_damping_power)(struct system *system, const struct worker *worker)

@@ -34,8 +34,11 @@ static bool want(struct wanted *wanted, uint64_t first, uint64_t count)
     return true;
 }
 
+// `spring` is the first of a chunk: some of those on no grid are not listed on every rank.
 static size_t node_of_spring(const struct system *system, uint64_t spring)
 {
+    if (spring < system->plan->springs.element_count && system->plan->chunk_nodes)
+        return system->plan->chunk_nodes[spring / SUM_CHUNK];
     struct spring_walk walk = {system, spring, spring + 1};
     struct spring_view view;
     return springs_next(&walk, &view) ? view.a : 0;

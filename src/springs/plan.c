@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
+#include "parallel/team.h"
 
 // Nodes per tile of coloured blocks and packed springs. Small scenes get small tiles, so that there
 // are enough for many threads; large scenes get tiles whose nodes (9 floats each) fit in the
@@ -361,7 +363,8 @@ const struct plan_rings *plan_rings_of_body(const struct plan *plan, size_t body
 }
 
 // The rings of bodies with gas, whose volume and its gradient are evaluated in every step.
-static taut_status make_rings(const struct topology *topology, struct plan *plan, taut_error *error)
+static taut_status make_rings(const struct topology *topology, const struct plan_options *options,
+                              struct plan *plan, taut_error *error)
 {
     plan->rings = memory_allocate(plan->allocator, topology->body_count, sizeof *plan->rings);
     if (!plan->rings)
@@ -369,8 +372,15 @@ static taut_status make_rings(const struct topology *topology, struct plan *plan
     plan->ring_capacity = topology->body_count;
     taut_status status = TAUT_OK;
     for (size_t body = 0; body < topology->body_count && status == TAUT_OK; body++) {
-        if (topology->bodies[body].pressure.present)
+        const bool absent = topology->bodies[body].faces_absent && options->load;
+        if (!topology->bodies[body].pressure.present)
+            continue;
+        if (absent)
+            status = options->load(options->find_kept_context, body, error);
+        if (status == TAUT_OK)
             status = rings_make(topology, body, plan->allocator, &plan->rings[body], error);
+        if (status == TAUT_OK && absent)
+            options->unload(options->find_kept_context, body);
     }
     return status;
 }
@@ -382,8 +392,27 @@ static taut_status pack(const struct topology *topology, const struct plan_optio
     taut_status status = TAUT_OK;
     if (options->find_kept)
         status = options->find_kept(options->find_kept_context, topology, plan, &kept, error);
-    const bool all = kept.count == topology->node_count;
-    return status == TAUT_OK ? packed_make(topology, all ? NULL : &kept, plan, error) : status;
+    const struct packed_choice choice = {.kept = kept.count == topology->node_count ? NULL : &kept,
+                                         .load = options->load,
+                                         .packed = options->packed,
+                                         .context = options->find_kept_context};
+    return status == TAUT_OK ? packed_make(topology, &choice, plan, error) : status;
+}
+
+static taut_status list_chunk_nodes(const struct topology *topology, struct plan *plan,
+                                    taut_error *error)
+{
+    struct spring_run near = {0};
+    const uint64_t springs = plan->springs.element_count;
+    plan->chunk_node_count = chunk_count((size_t)springs);
+    plan->chunk_nodes =
+        memory_allocate(plan->allocator, (size_t)plan->chunk_node_count, sizeof *plan->chunk_nodes);
+    if (!plan->chunk_nodes)
+        return fail_memory(error, "the plan");
+    for (uint64_t i = 0; i < springs; i += SUM_CHUNK)
+        plan->chunk_nodes[i / SUM_CHUNK] =
+            topology_spring_near(topology, plan_element(&plan->springs, i), &near).a;
+    return TAUT_OK;
 }
 
 bool plan_packs_all(const struct plan *plan)
@@ -403,7 +432,7 @@ taut_status plan_pack_rest(const struct topology *topology, struct plan *plan, t
     }
     plan->packed = (struct plan_packed){0};
     if (status == TAUT_OK)
-        status = packed_make(topology, NULL, plan, error);
+        status = packed_make(topology, &(struct packed_choice){.kept = NULL}, plan, error);
     if (status == TAUT_OK)
         status = find_fragile_slots(plan, error);
     if (status != TAUT_OK) {
@@ -435,7 +464,7 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         // Constraints have multipliers by spring and no masks, so cut bodies of `xpbd` are listed.
         status = find_grids(topology, !options->no_spring_grids, !options->no_packing, plan, error);
     if (status == TAUT_OK && !options->reference && !options->no_grids)
-        status = make_rings(topology, plan, error);
+        status = make_rings(topology, options, plan, error);
     if (status == TAUT_OK)
         status = list_off_grid(topology, plan, error);
 
@@ -451,6 +480,8 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         assign_state_indices(topology, plan);
         status = list_fragile(topology, plan, error);
     }
+    if (status == TAUT_OK && plan->packs)
+        status = list_chunk_nodes(topology, plan, error);
     if (status == TAUT_OK && plan->packs)
         status = pack(topology, options, plan, error);
     if (status == TAUT_OK)
@@ -485,6 +516,8 @@ void plan_free(struct plan *plan)
                    sizeof *plan->fragile);
     memory_release(plan->allocator, plan->fragile_slots, (size_t)plan->fragile_count,
                    sizeof *plan->fragile_slots);
+    memory_release(plan->allocator, plan->chunk_nodes, (size_t)plan->chunk_node_count,
+                   sizeof *plan->chunk_nodes);
     packed_free(plan->allocator, &plan->packed);
     plan_coloured_free(plan->allocator, &plan->coloured);
     for (size_t g = 0; g < plan->grid_count; g++)
@@ -520,6 +553,46 @@ uint64_t plan_off_grid_index(const struct plan *plan, uint64_t spring)
             high = middle;
     }
     return low;
+}
+
+// The index of the first spring on no grid after those of the body that has a spring; that body.
+static uint64_t end_of_body(const struct topology *topology, const struct plan *plan,
+                            uint64_t index, const struct topology_body **body)
+{
+    *body =
+        &topology->bodies[topology_body_of_spring(topology, plan_element(&plan->springs, index))];
+    return plan_off_grid_index(plan, (*body)->first_spring) + (*body)->spring_count;
+}
+
+bool plan_next_listed(const struct topology *topology, const struct plan *plan,
+                      struct plan_nodes *run)
+{
+    const struct topology_body *body;
+    const uint64_t end = plan->springs.element_count;
+    uint64_t first = run->first + run->count, last = plan->packs ? first : end;
+    while (plan->packs && first < end && (last = end_of_body(topology, plan, first, &body)) &&
+           body->springs_absent)
+        first = last;
+    while (first < end && last < end) {
+        const uint64_t next = end_of_body(topology, plan, last, &body);
+        if (body->springs_absent)
+            break;
+        last = next;
+    }
+    *run = (struct plan_nodes){first, first < end ? last - first : 0};
+    return run->count > 0;
+}
+
+struct plan_nodes plan_listed_near(const struct topology *topology, const struct plan *plan,
+                                   uint64_t node)
+{
+    const size_t b = topology_body_of_node(topology, node);
+    const struct topology_body *body = &topology->bodies[b];
+    if (!plan->packs)
+        return (struct plan_nodes){0, plan->springs.element_count};
+    if (body->springs_absent || plan_grid_of_body(plan, b))
+        return (struct plan_nodes){0, 0};
+    return (struct plan_nodes){plan_off_grid_index(plan, body->first_spring), body->spring_count};
 }
 
 struct plan_counts plan_counts(const struct topology *topology, const struct plan *plan)
@@ -601,6 +674,7 @@ uint64_t plan_bytes(const struct plan *plan)
 {
     const struct plan_set *sets[2] = {&plan->springs, &plan->faces};
     uint64_t bytes = sizeof *plan + plan->fragile_count * sizeof *plan->fragile +
+                     plan->chunk_node_count * sizeof *plan->chunk_nodes +
                      plan->grid_capacity * (sizeof *plan->grids + sizeof *plan->face_grids) +
                      plan->off_grid_capacity * sizeof *plan->off_grid;
     for (size_t body = 0; body < plan->ring_capacity; body++)

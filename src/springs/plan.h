@@ -53,6 +53,10 @@ struct plan {
     uint64_t fragile_count;
     uint64_t (
         *fragile_slots)[2]; // the slots of each of them in `packed`, one per end, or PLAN_NO_SLOT
+    // Of packed springs: of each chunk (SUM_CHUNK) of `springs` the first node of its first one,
+    // which also ranks know that have no lists of these.
+    uint32_t *chunk_nodes;
+    uint64_t chunk_node_count;
 };
 
 struct plan_options {
@@ -65,9 +69,16 @@ struct plan_options {
     bool coloured;        // springs in blocks are computed by coloured_forces
     // Narrows `kept`, all nodes, to those whose packed springs are kept (packed_make); called when
     // the plan has everything else. NULL: all.
-    taut_status (*find_kept)(const void *context, const struct topology *topology,
+    taut_status (*find_kept)(void *context, const struct topology *topology,
                              const struct plan *plan, struct plan_nodes *kept, taut_error *error);
-    const void *find_kept_context;
+    void *find_kept_context;
+    // Called with its context before lists of a body are read that are absent, and, in between,
+    // when they are not needed for now. NULL: there are none.
+    taut_status (*load)(void *context, size_t body, taut_error *error);
+    void (*unload)(void *context, size_t body);
+    // Called with its context while springs are packed: of bodies whose nodes come before `node`
+    // none of the lists is read any more. NULL: nothing.
+    void (*packed)(void *context, uint64_t node);
 };
 
 taut_status plan_make(const struct topology *topology, const struct plan_options *options,
@@ -148,6 +159,16 @@ static inline uint32_t plan_off_grid_spring(const struct plan *plan, uint64_t i)
 
 // The other way round, of packed springs, which have the topology's order.
 uint64_t plan_off_grid_index(const struct plan *plan, uint64_t spring);
+
+// Springs on no grid that are listed, by their indices: the next ones that follow each other after
+// those of *run, which is zeroed at first; false if there are none. Springs that are packed may be
+// absent (topology_forget_lists).
+bool plan_next_listed(const struct topology *topology, const struct plan *plan,
+                      struct plan_nodes *run);
+
+// Those of the body of a node on no grid, of packed springs; of others all.
+struct plan_nodes plan_listed_near(const struct topology *topology, const struct plan *plan,
+                                   uint64_t node);
 
 // Whether the order of the springs on no grid is that of the topology's lists, and no listed spring
 // is on a grid.

@@ -701,6 +701,55 @@ uint64_t plan_box_nodes(const struct plan *plan, struct plan_box box)
     return halo_box_nodes(tiling, &found);
 }
 
+// ---- Lists
+
+// The nodes from which a part reads springs: tiles with nodes of its own may begin before them;
+// after them chunks of nodes and of springs end that begin with its own.
+static struct plan_nodes reach_of(const struct topology *topology, const struct plan *plan,
+                                  const struct plan_parts *parts, int number)
+{
+    const uint64_t first = parts->cuts[number], last = parts->cuts[number + 1];
+    const uint64_t before = min_u64(first, PACKED_TILE_NODES);
+    uint64_t end = min_u64(topology->node_count, last + SUM_CHUNK), springs = 0;
+    if (first == last)
+        return (struct plan_nodes){first, 0};
+    for (size_t b = topology_body_of_node(topology, last - 1) + 1;
+         b < topology->body_count && springs < SUM_CHUNK; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (body->spring_count > 0 && !plan_grid_of_body(plan, b)) {
+            springs += body->spring_count;
+            end = max_u64(end, body->first_node + 1);
+        }
+    }
+    return (struct plan_nodes){first - before, end - (first - before)};
+}
+
+static bool may_be_forgotten(const struct topology *topology, const struct plan *plan, size_t body)
+{
+    const struct topology_body *it = &topology->bodies[body];
+    const double nodes = (double)it->node_count;
+    const bool own_materials =
+        it->type == BODY_NETWORK || it->type == BODY_OSCILLATOR || it->type == BODY_PENDULUM;
+    return plan->packs && plan->fragile_count == 0 && it->spring_count > 0 &&
+           it->direction_count == 0 && !plan_grid_of_body(plan, body) && !own_materials &&
+           !it->elements.present && (double)it->spring_count <= nodes * (nodes - 1) / 4;
+}
+
+bool plan_part_forgets(const struct topology *topology, const struct plan *plan,
+                       const struct plan_parts *parts, int number, size_t body)
+{
+    const struct topology_body *it = &topology->bodies[body];
+    const struct plan_nodes reach = reach_of(topology, plan, parts, number);
+    return (it->first_node >= reach.first + reach.count ||
+            it->first_node + it->node_count <= reach.first) &&
+           may_be_forgotten(topology, plan, body);
+}
+
+bool plan_forgets_faces(const struct plan *plan)
+{
+    return plan->faces.element_count == 0;
+}
+
 // ---- Counts
 
 // The springs of a grid that begin at nodes [first, end) of the grid, whole rows.
@@ -752,7 +801,8 @@ static struct plan_part_counts count_part(const struct topology *topology, const
                                           const struct plan_parts *parts, bool listed,
                                           const struct plan_part *part)
 {
-    struct plan_part_counts counts = {.nodes = part->end_node - part->first_node};
+    struct plan_part_counts counts = {.first_node = part->first_node,
+                                      .nodes = part->end_node - part->first_node};
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
         const struct plan_grid *grid = plan_grid_of_body(plan, b);

@@ -157,6 +157,17 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
                            taut_error *error);
 void plan_part_free(struct plan_part *part);
 
+// Where ranks hold only their parts: whether a part needs no lists of springs of a body, of which
+// it has no node, nor reads any but by messages. What springs a chunk has that begins with one of
+// its own is needed, and bodies of which some nodes are in its last chunk. Bodies with elements,
+// springs with materials of their own, most pairs of nodes joined, or in scenes where springs on no
+// grid may break or yield, are always needed.
+bool plan_part_forgets(const struct topology *topology, const struct plan *plan,
+                       const struct plan_parts *parts, int number, size_t body);
+
+// Whether then the faces are not needed either.
+bool plan_forgets_faces(const struct plan *plan);
+
 // Adds nodes [first, end) to the halo, except those of the part itself; false without memory. The
 // lists must be made tidy afterwards.
 bool plan_part_need(struct plan_part *part, uint64_t first, uint64_t end);
@@ -167,6 +178,7 @@ uint64_t plan_box_nodes(const struct plan *plan, struct plan_box box);
 
 // Counts that `taut info --ranks` prints.
 struct plan_part_counts {
+    uint64_t first_node;
     uint64_t nodes, springs; // springs by their first node
     uint64_t halo_nodes, contribution_nodes;
     uint64_t own_contribution_nodes; // of its own tiles, to any others

@@ -286,7 +286,8 @@ void REAL_NAME(springs_visit_node)(const struct system *system, uint64_t node,
                                    spring_callback visit, void *context)
 {
     const struct constants *constants = system->constants;
-    for (uint64_t i = 0; i < constants->springs; i++) {
+    const struct plan_nodes near = plan_listed_near(system->topology, system->plan, node);
+    for (uint64_t i = near.first; i < near.first + near.count; i++) {
         const uint32_t *ends = constants->spring_nodes[i];
         if ((ends[0] == node || ends[1] == node) && !spring_is_broken(system, (size_t)i))
             visit(context, plan_element(&system->plan->springs, i),

@@ -502,6 +502,24 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     return best.stiffness >= 0;
 }
 
+// By its builder's number. Of ranks that hold only their parts the one with the node knows; all get
+// the result.
+static bool stiffest_of_ranks(const struct system *system, uint64_t node, uint64_t *spring)
+{
+    const bool shared = REAL_NAME(exchange_has_part)(system);
+    bool found = (!shared || exchange_owns(system, (size_t)node)) &&
+                 REAL_NAME(stiffest_spring)(system, node, spring);
+    if (found)
+        *spring = topology_builder_spring(system->topology, *spring);
+    if (!shared)
+        return found;
+    double values[2] = {found ? 1 : 0, found ? (double)*spring : 0}; // exact
+    ranks_add(values, 2);
+    found = values[0] > 0;
+    *spring = found ? (uint64_t)values[1] : *spring;
+    return found;
+}
+
 // Forces that the eigenvalues omit can only reduce the limit, so only the guaranteed step is known.
 static void fall_back_to_bounds(struct critical_step *result)
 {
@@ -526,10 +544,9 @@ void REAL_NAME(critical_step_measure)(struct system *system, enum critical_wante
         found.products = REAL_NAME(lanczos_products)(system->meter->lanczos);
     if (worker->index == 0) {
         *result = found;
-        const bool has_spring = REAL_NAME(stiffest_spring)(system, found.node, &result->spring);
+        const bool has_spring = stiffest_of_ranks(system, found.node, &result->spring);
         result->known = isfinite(found.bound) && (has_spring || system->elements);
         result->node = topology_builder_node(system->topology, found.node);
-        result->spring = topology_builder_spring(system->topology, result->spring);
         if (!isfinite(found.bound))
             result->bound = result->omega = 0;
     }

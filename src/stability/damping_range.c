@@ -42,6 +42,20 @@ static void extend_by_spring(struct ratios *ratios, const struct spring_constant
     extend_by_ratio(ratios, k * across, material->damping_law == DAMPING_FULL ? c : 0);
 }
 
+// Springs of other ranks that are not listed here, and whose lengths are not known either.
+static void extend_by_absent(const struct system *system, struct ratios *ratios)
+{
+    const struct topology *topology = system->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        for (size_t kind = 0; body->springs_absent && kind < SPRING_KINDS_MAX; kind++)
+            if (body->kind_start[kind] < body->kind_start[kind + 1]) {
+                const uint32_t material = topology_absent_material(body, body->kind_start[kind]);
+                extend_by_spring(ratios, &system->constants->material[material], 0, 0);
+            }
+    }
+}
+
 // Forces other than springs: contacts are not damped while they separate, and gas never is; for
 // both, and for wind, no upper bound is known.
 static void extend_by_others(const struct system *system, struct ratios *ratios)
@@ -152,15 +166,19 @@ static struct ratios gather_ratios(const struct system *system, struct mode_rang
         *touches |= found[RANGE_TOUCHES] != 0;
     }
     *drag = (struct mode_range){.lower = isfinite(least) ? least : 0, .upper = most};
-    struct spring_walk walk = {system, 0, system->constants->springs};
-    struct spring_view view;
-    while (springs_next(&walk, &view)) {
-        const vec3 d = vec3_subtract(node_position(system->state, view.a),
-                                     node_position(system->state, view.b));
-        if (!view_is_broken(&view, 0))
-            extend_by_spring(&ratios, view.material, vec3_length(d),
-                             (double)view_rest_length(&view, 0));
+    struct plan_nodes run = {0, 0};
+    while (plan_next_listed(system->topology, system->plan, &run)) {
+        struct spring_walk walk = {system, run.first, run.first + run.count};
+        struct spring_view view;
+        while (springs_next(&walk, &view)) {
+            const vec3 d = vec3_subtract(node_position(system->state, view.a),
+                                         node_position(system->state, view.b));
+            if (!view_is_broken(&view, 0))
+                extend_by_spring(&ratios, view.material, vec3_length(d),
+                                 (double)view_rest_length(&view, 0));
+        }
     }
+    extend_by_absent(system, &ratios);
     return ratios;
 }
 

@@ -131,18 +131,22 @@ static struct candidate *candidate_of(struct candidate *candidates, size_t count
     return low < count && node >= candidates[low].clique.nodes.first ? &candidates[low] : NULL;
 }
 
-// Visits all springs once, however many candidates there are.
+// Visits all springs that are listed once, however many candidates there are: those of cliques are
+// on every rank.
 static void try_springs(const struct system *system, struct candidate *candidates, size_t count,
                         uint8_t *pairs)
 {
-    for (size_t i = 0; i < (size_t)system->constants->springs; i++) {
-        size_t end = system->constants->spring_nodes[i][0];
-        struct candidate *candidate = candidate_of(candidates, count, end);
-        if (!candidate || !candidate->single)
-            continue;
-        candidate->single = mark_pair(system, i, &candidate->clique, pairs + candidate->first_pair);
-        candidate->springs++;
-    }
+    struct plan_nodes run = {0, 0};
+    while (plan_next_listed(system->topology, system->plan, &run))
+        for (size_t i = (size_t)run.first; i < (size_t)(run.first + run.count); i++) {
+            size_t end = system->constants->spring_nodes[i][0];
+            struct candidate *candidate = candidate_of(candidates, count, end);
+            if (!candidate || !candidate->single)
+                continue;
+            candidate->single =
+                mark_pair(system, i, &candidate->clique, pairs + candidate->first_pair);
+            candidate->springs++;
+        }
 }
 
 static size_t list_candidates(const struct system *system, struct candidate *candidates,
@@ -189,11 +193,13 @@ static void refresh_cliques(const struct system *system, struct cliques *cliques
 {
     for (size_t i = 0; i < cliques->count; i++)
         cliques->list[i].stiffness = cliques->list[i].damping = REAL_HUGE;
-    for (size_t i = 0; cliques->count > 0 && i < (size_t)system->constants->springs; i++) {
-        struct clique *clique = find_clique(cliques, system->constants->spring_nodes[i][0]);
-        if (clique)
-            include_spring(system, i, clique);
-    }
+    struct plan_nodes run = {0, 0};
+    while (cliques->count > 0 && plan_next_listed(system->topology, system->plan, &run))
+        for (size_t i = (size_t)run.first; i < (size_t)(run.first + run.count); i++) {
+            struct clique *clique = find_clique(cliques, system->constants->spring_nodes[i][0]);
+            if (clique)
+                include_spring(system, i, clique);
+        }
 }
 
 static void free_cliques(const struct system *system, struct cliques *cliques)

@@ -73,7 +73,13 @@ static void fill_springs(const struct filling *it, struct range share)
     struct spring_run near = {0};
     if (constants->rests == 0 && constants->copies == 0)
         return; // the lists of the topology suffice
+    struct plan_nodes run = {0, 0};
     for (uint64_t i = share.first; i < share.end; i++) {
+        while (i >= run.first + run.count && plan_next_listed(it->topology, it->plan, &run))
+            ;
+        i = max_u64(i, run.first);
+        if (i >= share.end || run.count == 0)
+            break;
         struct spring_run spring =
             topology_spring_near(it->topology, plan_off_grid_spring(it->plan, i), &near);
         if (constants->rests > 0)
@@ -192,6 +198,13 @@ void REAL_NAME(constants_refresh)(struct constants *constants, const struct topo
     fill_materials(constants, topology);
     REAL_NAME(constants_fill_nodes)
     (constants, topology, (struct range){0, (size_t)constants->nodes});
+}
+
+void REAL_NAME(constants_copy_springs)(struct constants *constants, const struct topology *topology,
+                                       const struct plan *plan)
+{
+    const struct filling filling = {constants, topology, plan, {0, 0}};
+    fill_springs(&filling, (struct range){0, (size_t)constants->springs});
 }
 
 bool REAL_NAME(constants_repack)(struct constants *constants, const struct topology *topology,

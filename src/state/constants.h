@@ -65,6 +65,10 @@ void REAL_NAME(constants_fill_nodes)(struct constants *constants, const struct t
 // Updates the constants after materials or masses have changed in the topology.
 void REAL_NAME(constants_refresh)(struct constants *constants, const struct topology *topology);
 
+// Copies the lists of springs of the topology again, when all of them are there.
+void REAL_NAME(constants_copy_springs)(struct constants *constants, const struct topology *topology,
+                                       const struct plan *plan);
+
 // Makes everything by slot again, of a plan whose slots have changed; false without memory.
 bool REAL_NAME(constants_repack)(struct constants *constants, const struct topology *topology,
                                  const struct plan *plan);

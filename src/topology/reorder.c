@@ -542,15 +542,19 @@ static bool renumber(struct body *body)
     return done && !no_memory;
 }
 
+bool body_renumber(struct body *body)
+{
+    const bool joined = body->springs && body->spring_count > 0;
+    const bool is_membrane = body->spring_count == 0 && elements_are_membrane(&body->elements);
+    return !(joined || is_membrane) || body->node_count < NODES_MIN || body->node_order ||
+           ((body->is_cut_grid || renumber(body)) && body_sort_springs(body));
+}
+
+// Of bodies that have been shed nothing is there to renumber.
 bool bodies_renumber(struct bodies *bodies)
 {
-    for (size_t b = 0; b < bodies->count; b++) {
-        struct body *body = &bodies->items[b];
-        const bool joined = body->springs && body->spring_count > 0;
-        const bool is_membrane = body->spring_count == 0 && elements_are_membrane(&body->elements);
-        if ((joined || is_membrane) && body->node_count >= NODES_MIN && !body->node_order &&
-            !((body->is_cut_grid || renumber(body)) && body_sort_springs(body)))
+    for (size_t b = 0; b < bodies->count; b++)
+        if (!body_renumber(&bodies->items[b]))
             return false;
-    }
     return true;
 }

@@ -19,6 +19,9 @@
 // memory runs out; then the bodies can only be freed.
 bool bodies_renumber(struct bodies *bodies);
 
+// The same of one body.
+bool body_renumber(struct body *body);
+
 // The neighbours of each node, in the order of the springs.
 struct neighbours {
     uint64_t *start; // node_count + 1

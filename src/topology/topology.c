@@ -83,10 +83,11 @@ static void count_all(struct topology *topology, const taut_scene *scene,
 
     for (size_t i = 0; i < bodies->count; i++) {
         const struct body *body = &bodies->items[i];
-        if (body->node_order && end_renumbered == 0)
+        const bool renumbered = body->node_order || body->is_shed; // or may be, when built again
+        if (renumbered && end_renumbered == 0)
             topology->first_renumbered = topology->node_count;
         topology->node_count += body->node_count;
-        end_renumbered = body->node_order ? topology->node_count : end_renumbered;
+        end_renumbered = renumbered ? topology->node_count : end_renumbered;
         topology->built_count += topology->has_contact ? body->node_count : 0;
         topology->mass_count += body->masses ? body->node_count : 0;
         for (uint64_t node = 0; node < body->node_count; node++)
@@ -100,7 +101,7 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->moduli_count += body_has_moduli(&scene->bodies[i]);
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
-        any_sorted |= body->spring_order != NULL;
+        any_sorted |= body->spring_order || body->is_shed;
         for (size_t m = 0; m < body->motion_count; m++)
             topology->drive_piece_count += body->motions[m].piece_count;
     }
@@ -370,10 +371,13 @@ static bool cook_body(struct topology *topology, size_t index, const struct scen
 
     if (body->direction_count)
         cook_directions(topology, cooked, body, at->material);
-    else
+    else if (!body->is_shed)
         cook_listed(topology, cooked, body, at->material);
     cook_numbers(topology, at->node, body);
-    cook_faces(topology, cooked, body);
+    if (body->is_shed)
+        topology_forget_lists(topology, index, true);
+    else
+        cook_faces(topology, cooked, body);
     cook_triangles(topology, cooked, body);
     cook_motions(topology, body, at);
 
@@ -517,12 +521,109 @@ void topology_free(struct topology *topology)
     memory_release(topology->allocator, topology, 1, sizeof *topology);
 }
 
+// ---- Lists of bodies of other ranks
+
+// An array of a list that all bodies have a part of.
+struct whole_list {
+    void *items;
+    uint64_t count, first, own; // items, and of the body
+    size_t size;
+    bool of_faces;
+};
+
+static struct whole_list whole_list(const struct topology *topology,
+                                    const struct topology_body *body, int list)
+{
+    const uint64_t springs = body->direction_count ? 0 : body->spring_count;
+    const uint64_t faces = body->is_sheet ? 0 : body->face_count, first = body->first_listed;
+    const struct whole_list all[TOPOLOGY_LISTS] = {
+        {topology->springs, topology->listed_count, first, springs, sizeof *topology->springs,
+         false},
+        {topology->spring_material, topology->mixed_count, first, springs,
+         sizeof *topology->spring_material, false},
+        {topology->rest_double, topology->double_count, first, springs,
+         sizeof *topology->rest_double, false},
+        {topology->rest_single, topology->single_count, first, springs,
+         sizeof *topology->rest_single, false},
+        {topology->builder_springs, topology->sorted_count, first, springs,
+         sizeof *topology->builder_springs, false},
+        {topology->faces, topology->listed_face_count, body->first_listed_face, faces,
+         sizeof *topology->faces, true}};
+    return all[list];
+}
+
+struct topology_list topology_list_of(const struct topology *topology, size_t body, int list)
+{
+    const struct whole_list it = whole_list(topology, &topology->bodies[body], list);
+    if (it.count == 0 || it.own == 0)
+        return (struct topology_list){NULL, 0};
+    return (struct topology_list){(char *)it.items + it.first * it.size,
+                                  (size_t)(it.own * it.size)};
+}
+
+typedef void change_memory(const taut_allocator *allocator, void *block, size_t bytes, size_t first,
+                           size_t end);
+
+static void change_list(const struct topology *topology, const struct topology_body *body, int list,
+                        change_memory *change)
+{
+    const struct whole_list it = whole_list(topology, body, list);
+    if (it.count > 0 && it.own > 0)
+        change(topology->allocator, it.items, (size_t)(it.count * it.size),
+               (size_t)(it.first * it.size), (size_t)((it.first + it.own) * it.size));
+}
+
+void topology_forget_lists(struct topology *topology, size_t body, bool faces)
+{
+    struct topology_body *it = &topology->bodies[body];
+    const bool springs = it->direction_count == 0 && !it->springs_absent;
+    faces &= !it->is_sheet && !it->faces_absent;
+    for (int list = 0; list < TOPOLOGY_LISTS; list++)
+        if (whole_list(topology, it, list).of_faces ? faces : springs)
+            change_list(topology, it, list, memory_forget);
+    it->springs_absent |= springs;
+    it->faces_absent |= faces;
+}
+
+void topology_recall_lists(struct topology *topology, size_t body)
+{
+    struct topology_body *it = &topology->bodies[body];
+    for (int list = 0; list < TOPOLOGY_LISTS; list++)
+        if (whole_list(topology, it, list).of_faces ? it->faces_absent : it->springs_absent)
+            change_list(topology, it, list, memory_recall);
+    it->springs_absent = it->faces_absent = false;
+}
+
+void topology_cook_lists(struct topology *topology, size_t body, const struct body *built)
+{
+    const struct topology_body *it = &topology->bodies[body];
+    topology_recall_lists(topology, body);
+    cook_listed(topology, it, built, it->first_material);
+    cook_numbers(topology, it->first_node, built);
+    cook_faces(topology, it, built);
+}
+
+uint32_t topology_absent_material(const struct topology_body *body, uint64_t spring)
+{
+    size_t kind = 0;
+    while (kind + 1 < SPRING_KINDS_MAX && spring >= body->kind_start[kind + 1])
+        kind++;
+    return (uint32_t)(body->first_material + kind);
+}
+
 uint64_t topology_bytes(const struct topology *topology)
 {
     uint64_t bytes = sizeof *topology;
 #define ADD_BYTES(name, count) bytes += (uint64_t)topology->count * sizeof *topology->name;
     TOPOLOGY_ARRAYS(ADD_BYTES)
 #undef ADD_BYTES
+    for (size_t b = 0; b < topology->body_count; b++)
+        for (int list = 0; list < TOPOLOGY_LISTS; list++) {
+            const struct topology_body *body = &topology->bodies[b];
+            const struct whole_list it = whole_list(topology, body, list);
+            if ((it.of_faces ? body->faces_absent : body->springs_absent) && it.count > 0)
+                bytes -= it.own * it.size;
+        }
     return bytes;
 }
 
@@ -636,6 +737,9 @@ struct face topology_body_face(const struct topology *topology, const struct top
         struct sheet_face of_body = sheet_face(body->grid[0], face);
         for (int corner = 0; corner < 3; corner++)
             result.nodes[corner] = (uint32_t)(body->first_node + of_body.nodes[corner]);
+    } else if (body->faces_absent) {
+        const uint32_t first = (uint32_t)body->first_node;
+        result = (struct face){{first, first, body->face_arity == 2 ? FACE_EDGE : first}};
     } else {
         const uint32_t *listed = topology->faces[body->first_listed_face + face];
         for (int corner = 0; corner < 3; corner++)
@@ -655,7 +759,7 @@ uint64_t topology_builder_spring(const struct topology *topology, uint64_t sprin
     if (topology->sorted_count == 0)
         return spring;
     const struct topology_body *body = &topology->bodies[topology_body_of_spring(topology, spring)];
-    if (body->direction_count)
+    if (body->direction_count || body->springs_absent)
         return spring;
     uint64_t own = spring - body->first_spring;
     return body->first_spring + topology->builder_springs[body->first_listed + own];
@@ -665,6 +769,13 @@ static struct spring_run listed_spring(const struct topology *topology,
                                        const struct topology_body *body, uint64_t spring)
 {
     uint64_t s = body->first_listed + (spring - body->first_spring);
+    if (body->springs_absent)
+        return (struct spring_run){.first = spring,
+                                   .count = 1,
+                                   .a = (uint32_t)body->first_node,
+                                   .b = (uint32_t)body->first_node,
+                                   .material =
+                                       topology_absent_material(body, spring - body->first_spring)};
     return (struct spring_run){.first = spring,
                                .count = 1,
                                .a = topology->springs[s][0],

@@ -46,6 +46,9 @@ struct topology_body {
     bool has_density;          // the masses follow from a density, and are smaller on the boundary
     double mass_drag;          // 1/s, drag of a node over its mass
     double mass_set;           // kg, of each node, by taut_solver_set_node_mass; 0: as built
+    // Of ranks that hold only their parts: another one has its nodes, and here the lists have no
+    // memory (topology_forget_lists).
+    bool springs_absent, faces_absent;
 };
 
 // The mesh of a collider.
@@ -140,9 +143,37 @@ taut_status topology_cook(const taut_scene *scene, struct bodies *bodies,
                           const taut_allocator *allocator, struct topology **result,
                           taut_error *error);
 
+// Fills the lists of a body that are absent, and the numbers of its nodes: of one that had been
+// shed when the topology was made, and is built and renumbered now.
+void topology_cook_lists(struct topology *topology, size_t body, const struct body *built);
+
 void topology_free(struct topology *topology);
 
-// Bytes allocated.
+// Gives back what the lists of a body take of which another rank has the nodes: of its springs, and
+// with `faces` of these. Its springs and faces then seem to be at its first node, and keep their
+// materials, so that loops over all bodies find none of their own nodes in them; their rest lengths
+// are not known. Without effect on a body of a grid.
+//
+// A kind of springs has one material; so not of a body whose springs have their own.
+void topology_forget_lists(struct topology *topology, size_t body, bool faces);
+
+// What a body has of each list, one after another, and the lists themselves. topology_recall_lists
+// precedes filling those of a body that had none; then they are there.
+enum { TOPOLOGY_LISTS = 6 };
+
+struct topology_list {
+    void *items; // of the body; NULL: there is none
+    size_t bytes;
+};
+
+struct topology_list topology_list_of(const struct topology *topology, size_t body, int list);
+void topology_recall_lists(struct topology *topology, size_t body);
+
+// The material of a spring of a kind of a body whose lists are absent; that kind, from the number
+// of the spring within the body.
+uint32_t topology_absent_material(const struct topology_body *body, uint64_t spring);
+
+// Bytes allocated, but for absent lists.
 uint64_t topology_bytes(const struct topology *topology);
 
 // The body of a node, a spring or a face.

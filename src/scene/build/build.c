@@ -449,6 +449,31 @@ static taut_status build_body(struct build *build)
 taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
                          struct diagnostics *diagnostics, taut_error *error)
 {
+    return bodies_build_each(scene, NULL, NULL, bodies, diagnostics, error);
+}
+
+taut_status body_build_again(const taut_scene *scene, size_t index, struct body *body,
+                             taut_error *error)
+{
+    struct diagnostics found = {0};
+    struct build build = {.scene = scene,
+                          .given = &scene->bodies[index],
+                          .body = body,
+                          .diagnostics = &found,
+                          .error = error};
+    *body = (struct body){.node_count = 0};
+    const taut_status status = build_body(&build);
+    if (status == TAUT_ERROR_SCENE)
+        fail(error, status, "body '%s' can no longer be built: %s", scene->bodies[index].name,
+             found.count > 0 ? found.items[0].text : "its files have changed");
+    diagnostics_free(&found);
+    return status;
+}
+
+taut_status bodies_build_each(const taut_scene *scene, body_built *built, void *context,
+                              struct bodies *bodies, struct diagnostics *diagnostics,
+                              taut_error *error)
+{
     size_t errors_before = diagnostics->error_count;
     *bodies = (struct bodies){0};
     bodies->items = memory_allocate(NULL, scene->body_count, sizeof *bodies->items);
@@ -464,6 +489,8 @@ taut_status bodies_build(const taut_scene *scene, struct bodies *bodies,
                               .error = error};
         taut_status own = build_body(&build);
         status = own != TAUT_OK ? own : status;
+        if (status == TAUT_OK && built)
+            built(context, i, &bodies->items[i]);
     }
     if (status != TAUT_ERROR_MEMORY) {
         const struct build build = {.scene = scene, .diagnostics = diagnostics, .error = error};
@@ -563,8 +590,15 @@ uint64_t body_release_nodes(struct body *body)
     return release_nodes(body);
 }
 
+uint64_t body_shed(struct body *body)
+{
+    const uint64_t bytes = body_release_nodes(body) + body_release_lists(body);
+    body->is_shed = true;
+    return bytes;
+}
+
 // Returns how many bytes its arrays of nodes and lists were.
-static uint64_t body_free(struct body *body)
+static uint64_t free_body(struct body *body)
 {
     const uint64_t nodes = body->node_count;
     for (size_t i = 0; i < body->motion_count; i++)
@@ -578,6 +612,12 @@ static uint64_t body_free(struct body *body)
            release_list(body->kinematic, nodes, sizeof *body->kinematic);
 }
 
+void body_free(struct body *body)
+{
+    (void)free_body(body);
+    *body = (struct body){.node_count = 0};
+}
+
 void bodies_free(struct bodies *bodies)
 {
     enum { BYTES_KEPT = 1 << 24 }; // for smaller bodies it is not worth the time
@@ -585,7 +625,7 @@ void bodies_free(struct bodies *bodies)
     if (!bodies)
         return;
     for (size_t i = 0; i < bodies->count; i++)
-        bytes += body_free(&bodies->items[i]);
+        bytes += free_body(&bodies->items[i]);
     memory_release(NULL, bodies->items, bodies->count, sizeof *bodies->items);
     free_colliders(bodies);
     *bodies = (struct bodies){0};

@@ -29,6 +29,9 @@ struct packing {
     const struct topology *topology;
     const struct plan *plan;
     struct tile_builder *builder;
+    const struct packed_choice *choice;
+    taut_status status; // of lists that had to be loaded
+    taut_error *error;
     size_t open;                 // the first chunk that is in no tile yet
     struct node_springs springs; // of the present chunk and around; reordered as chunks are packed
     struct packed_column *columns;
@@ -403,8 +406,12 @@ static bool add_ring_columns(struct packing *p, struct lane_springs *d)
 static bool pack_chunk(struct packing *p, uint64_t first, uint32_t count)
 {
     struct lane_springs d = {.first = first, .count = count};
-    if (!node_springs_find(p->topology, p->plan, first, first + count, &p->springs))
+    const uint64_t before = p->springs.first_node;
+    if (!node_springs_find(p->topology, p->plan, p->choice, first, first + count, &p->springs,
+                           &p->status, p->error))
         return false;
+    if (p->choice->packed && p->springs.first_node > before)
+        p->choice->packed(p->choice->context, p->springs.first_node);
     for (uint32_t lane = 0; lane < count; lane++) {
         const uint64_t *start = &p->springs.start[first + lane - p->springs.first_node];
         d.springs[lane] = p->springs.items + start[0];
@@ -861,16 +868,18 @@ static bool pack_in_tiles(const struct topology *topology, const struct plan *pl
     return done;
 }
 
-taut_status packed_make(const struct topology *topology, const struct plan_nodes *kept,
+taut_status packed_make(const struct topology *topology, const struct packed_choice *choice,
                         struct plan *plan, taut_error *error)
 {
-    struct packing packing = {.topology = topology, .plan = plan};
+    struct packing packing = {.topology = topology, .plan = plan, .choice = choice, .error = error};
     struct tile_builder builder = {
-        .packing = &packing, .tile_nodes = tile_nodes_of(plan), .kept = kept};
+        .packing = &packing, .tile_nodes = tile_nodes_of(plan), .kept = choice->kept};
     struct plan_packed *packed = &plan->packed;
     packing.builder = &builder;
-    const bool done = pack_in_tiles(topology, plan, &packing) &&
-                      store_tiles(&builder, plan->allocator, packed) &&
+    const bool packed_all = pack_in_tiles(topology, plan, &packing);
+    if (packed_all && choice->packed)
+        choice->packed(choice->context, topology->node_count);
+    const bool done = packed_all && store_tiles(&builder, plan->allocator, packed) &&
                       store_slots(&packing, plan->allocator, packed) &&
                       store_ends(&packing, plan->allocator, packed) &&
                       store_chunks(&packing, plan->allocator, packed) &&
@@ -878,6 +887,8 @@ taut_status packed_make(const struct topology *topology, const struct plan_nodes
     packing_free(&packing);
     free(builder.tiles);
     free(builder.halo);
+    if (packing.status != TAUT_OK)
+        return packing.status;
     if (!done)
         return fail_memory(error, "the plan");
     packed_find_damped(topology, packed);

@@ -104,9 +104,18 @@ struct plan_packed {
 struct plan;
 struct plan_nodes;
 
-// Packs plan->springs, which are in the topology's order, and keeps the tiles with any of these
-// nodes (NULL: all). After a failure plan->packed owns whatever was allocated.
-taut_status packed_make(const struct topology *topology, const struct plan_nodes *kept,
+// Which tiles are kept: those with any of these nodes (NULL: all); how to get lists that are
+// absent, and whom to tell how far they have been read (plan_options).
+struct packed_choice {
+    const struct plan_nodes *kept;
+    taut_status (*load)(void *context, size_t body, taut_error *error);
+    void (*packed)(void *context, uint64_t node);
+    void *context;
+};
+
+// Packs plan->springs, which are in the topology's order. After a failure plan->packed owns
+// whatever was allocated.
+taut_status packed_make(const struct topology *topology, const struct packed_choice *choice,
                         struct plan *plan, taut_error *error);
 
 // Frees slot_springs, which only the construction of the constants reads.

@@ -91,8 +91,9 @@ static bool has_nodes(const struct node_springs *springs, uint64_t first, uint64
            end <= springs->first_node + springs->node_count;
 }
 
-bool node_springs_find(const struct topology *topology, const struct plan *plan, uint64_t first,
-                       uint64_t end, struct node_springs *springs)
+bool node_springs_find(const struct topology *topology, const struct plan *plan,
+                       const struct packed_choice *choice, uint64_t first, uint64_t end,
+                       struct node_springs *springs, taut_status *status, taut_error *error)
 {
     enum { AT_ONCE = 1 << 20 };
     if (has_nodes(springs, first, end))
@@ -105,6 +106,10 @@ bool node_springs_find(const struct topology *topology, const struct plan *plan,
                             (last < end || springs->spring_count < AT_ONCE);
          b++) {
         const struct topology_body *body = &topology->bodies[b];
+        if (body->springs_absent && choice->load)
+            *status = choice->load(choice->context, b, error);
+        if (*status != TAUT_OK)
+            return false;
         last = body->first_node + body->node_count;
         springs->node_count = last - springs->first_node;
         springs->spring_count += body->spring_count;

@@ -28,8 +28,10 @@ bool node_springs_list(const struct topology *topology, const struct plan *plan,
                        struct node_springs *springs);
 
 // The springs of nodes [first, end) at least, and of bodies that follow: not of all at once, which
-// would be the most memory that a scene of many bodies ever takes. False without memory.
-bool node_springs_find(const struct topology *topology, const struct plan *plan, uint64_t first,
-                       uint64_t end, struct node_springs *springs);
+// would be the most memory that a scene of many bodies ever takes. Lists that are absent are loaded
+// before (`choice`). False without memory, or if that fails: then *status is not TAUT_OK.
+bool node_springs_find(const struct topology *topology, const struct plan *plan,
+                       const struct packed_choice *choice, uint64_t first, uint64_t end,
+                       struct node_springs *springs, taut_status *status, taut_error *error);
 
 #endif
