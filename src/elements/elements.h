@@ -336,8 +336,8 @@ static inline struct range bending_chunk(const struct element_bending *bending, 
 vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
                             struct node_vectors p);
 
-taut_status REAL_NAME(folds_make)(const struct system *system,
-                                  const struct bending_surface *surface,
+// Frees the list of edges, which nothing else needs.
+taut_status REAL_NAME(folds_make)(const struct system *system, struct bending_surface *surface,
                                   struct element_folds *folds, taut_error *error);
 void REAL_NAME(folds_free)(const struct system *system, struct element_folds *folds);
 uint64_t REAL_NAME(folds_bytes)(const struct system *system, const struct element_folds *folds);

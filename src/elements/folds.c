@@ -86,7 +86,7 @@ static void rest_gradients(const struct rest_side sides[2], double length, vec3 
 // What its triangles add to the row of a fold: that on the side `side`, of which it is edge i.
 // `turned`: -1 if the triangle's own normal is opposite to that of the fold.
 static void couple(const struct bending_surface *surface, const uint32_t (*numbers)[3],
-                   const double *turns, uint32_t triangle, int i, int side, struct fold *fold)
+                   const int8_t *turns, uint32_t triangle, int i, int side, struct fold *fold)
 {
     const struct triangle_rest *rest = &surface->topology->triangles[triangle];
     const double area = triangle_area(rest->squares);
@@ -108,7 +108,7 @@ static void couple(const struct bending_surface *surface, const uint32_t (*numbe
 }
 
 static void fill_fold(const struct bending_surface *surface, const uint32_t (*numbers)[3],
-                      const double *turns, uint32_t first, int i, struct element_folds *folds)
+                      const int8_t *turns, uint32_t first, int i, struct element_folds *folds)
 {
     struct fold *fold = &folds->items[numbers[first][i]];
     const uint32_t second = surface->others[first][i];
@@ -134,7 +134,7 @@ static void fill_fold(const struct bending_surface *surface, const uint32_t (*nu
 
 // The trace of the block of K as built of each node: folds at it, and pairs of them in a triangle.
 static void find_diagonals(const struct bending_surface *surface, const uint32_t (*numbers)[3],
-                           const double *turns, struct element_folds *folds)
+                           const int8_t *turns, struct element_folds *folds)
 {
     for (uint32_t t = 0; t < surface->count; t++) {
         if (!surface->curved[t])
@@ -203,7 +203,7 @@ static void find_entries(const struct topology *topology, struct element_folds *
 
 // For each edge of each triangle -1 if its fold counts along the opposite of the triangle's normal:
 // the second triangle of a fold, where its orientation differs from that of the first.
-static void find_turns(const struct bending_surface *surface, double *turns)
+static void find_turns(const struct bending_surface *surface, int8_t *turns)
 {
     for (uint32_t t = 0; t < surface->count; t++)
         for (int i = 0; i < 3; i++) {
@@ -233,14 +233,15 @@ static bool allocate(const struct system *system, size_t count, struct element_f
            folds->strains && folds->rates && folds->vectors;
 }
 
-taut_status REAL_NAME(folds_make)(const struct system *system,
-                                  const struct bending_surface *surface,
+taut_status REAL_NAME(folds_make)(const struct system *system, struct bending_surface *surface,
                                   struct element_folds *folds, taut_error *error)
 {
     uint32_t(*numbers)[3] = memory_allocate(NULL, surface->count, sizeof *numbers);
-    double *turns = memory_allocate(NULL, 3 * surface->count, sizeof *turns);
+    int8_t *turns = memory_allocate(NULL, 3 * surface->count, sizeof *turns);
     bool done = numbers && turns;
     const size_t count = done ? number_folds(surface, numbers) : 0;
+    memory_release(NULL, surface->edges, 3 * surface->count, sizeof *surface->edges);
+    surface->edges = NULL; // before the folds take memory
     if (count > UINT32_MAX / 4) {
         memory_release(NULL, numbers, surface->count, sizeof *numbers);
         memory_release(NULL, turns, 3 * surface->count, sizeof *turns);
