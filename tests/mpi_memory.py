@@ -226,4 +226,4 @@ def case_many_bodies_are_planned_some_at_a_time():
     nodes = 40 * 40962
     base = max(peaks(4, "run", lattice(5), "--no-output"))
     most = (max(peaks(4, "run", path, "--no-output")) - base) * 2 ** 20 / nodes
-    expect(most < 140, f"{most:.0f} bytes a node")  # 115, of which a rank has a quarter
+    expect(most < 105, f"{most:.0f} bytes a node")  # 86, of which a rank has a quarter

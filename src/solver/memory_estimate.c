@@ -457,8 +457,10 @@ static void colour(struct memory_use *memory_use, const struct totals *totals)
 static void pack(struct memory_use *memory_use, const struct totals *totals)
 {
     enum { COLUMN = sizeof(struct packed_column), LANES = PACKED_LANES };
-    // Of some bodies at a time, with a million springs or a little more.
-    const double at_once = fmin(totals->planned, (1 << 20) + totals->largest_planned);
+    // Of some bodies at a time, with a million springs or a little more, or an eighth of that
+    // (springs/packed/plan_node_springs.c).
+    const double some = totals->absent_lists > 0 ? 1 << 17 : 1 << 20;
+    const double at_once = fmin(totals->planned, some + totals->largest_planned);
     double node_springs = (24 + 8 * totals->off_grid / fmax(1, totals->planned)) * at_once;
     double ends = sizeof(uint32_t[LANES]), slots = sizeof(uint32_t[LANES]);
     double mixed = totals->mixed * sizeof(uint32_t[LANES]);

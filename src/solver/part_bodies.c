@@ -87,7 +87,7 @@ static bool can_be_shed(const struct body *body)
 
 static void give_back(struct part_bodies *parts, uint64_t bytes)
 {
-    enum { BYTES_KEPT = 1 << 24 };
+    enum { BYTES_KEPT = 1 << 22 };
     parts->bytes += bytes;
     if (parts->bytes > BYTES_KEPT) {
         memory_trim();

@@ -95,7 +95,8 @@ bool node_springs_find(const struct topology *topology, const struct plan *plan,
                        const struct packed_choice *choice, uint64_t first, uint64_t end,
                        struct node_springs *springs, taut_status *status, taut_error *error)
 {
-    enum { AT_ONCE = 1 << 20 };
+    // Fewer where lists are loaded, which take as much again.
+    const uint64_t at_once = choice->load ? 1 << 17 : 1 << 20;
     if (has_nodes(springs, first, end))
         return true;
     node_springs_free(springs);
@@ -103,7 +104,7 @@ bool node_springs_find(const struct topology *topology, const struct plan *plan,
     springs->first_node = topology->bodies[b].first_node;
     springs->first_spring = plan_off_grid_index(plan, topology->bodies[b].first_spring);
     for (uint64_t last = 0; b < topology->body_count && !plan_grid_of_body(plan, b) &&
-                            (last < end || springs->spring_count < AT_ONCE);
+                            (last < end || springs->spring_count < at_once);
          b++) {
         const struct topology_body *body = &topology->bodies[b];
         if (body->springs_absent && choice->load)
