@@ -111,6 +111,12 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
 // by what it loses, over the step. Ends with a barrier.
 void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *worker);
 
+// Instead of that, in a run that has certainly diverged: puts all nodes that are free back to where
+// they were at the start of the step, or substep, so that none has passed through a surface. Ends
+// with a barrier. From then on surface_contact_gave_up is true, until a state is restored.
+void REAL_NAME(surface_contact_give_up)(struct system *system, const struct worker *worker);
+bool REAL_NAME(surface_contact_gave_up)(const struct system *system);
+
 // After that, in an explicit step with colliders that project: whether nodes are inside these, at a
 // time, s. If so, surface_lift_begin keeps the start of the step (`has_cut`: the cut has kept it),
 // surface_lift moves those nodes out, and surface_lift_undo back, and keeps these positions for
@@ -176,7 +182,7 @@ void REAL_NAME(surface_contact_count_unresolved)(struct system *system, int coun
 void REAL_NAME(surface_contact_count_sunk)(struct system *system, double time,
                                            const struct worker *worker);
 
-// Whether a step has been cut since the last call. The same on every worker.
+// Whether a step has been cut since the last call, or should have been. The same on every worker.
 bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct worker *worker);
 
 // The kinetic energy that nodes had before they were cut, J: to be given before each cut, by the

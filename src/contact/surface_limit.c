@@ -741,7 +741,7 @@ bool REAL_NAME(surface_contact_has_cut)(struct system *system, const struct work
     if (!it)
         return false;
     worker_barrier(worker); // the first worker has counted
-    const bool has = it->cuts.cuts != it->cuts_seen;
+    const bool has = it->cuts.cuts != it->cuts_seen || it->gives_up;
     worker_barrier(worker);
     if (worker->index == 0)
         it->cuts_seen = it->cuts.cuts;
@@ -862,5 +862,6 @@ void REAL_NAME(surface_contact_put_cuts)(struct system *system, const struct sur
         return;
     it->cuts = *cuts;
     it->cuts_seen = cuts->cuts;
+    it->gives_up = false;
     it->no_ends = 0;
 }

@@ -287,6 +287,7 @@ struct surface_contact {
     uint64_t cuts_seen;   // by surface_contact_has_cut
     double uncut_kinetic; // J, the greatest before a cut since then
     double cut_work;      // J, in the last of them: of nodes and shapes with a prescribed motion
+    bool gives_up;        // surface_contact_give_up
     bool cuts_again;      // something has been cut in this round
     bool has_no_end;      // the last cut: something is still passed
     uint8_t *changed;     // by block: in which round of the last cut a node of it has been moved

@@ -214,6 +214,35 @@ void REAL_NAME(surface_way_end)(struct surface_contact *it)
     it->way_kept = false;
 }
 
+void REAL_NAME(surface_contact_give_up)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct state *s = system->state;
+    const bool has = REAL_NAME(surface_way_begin)(system, worker);
+    const struct range share = worker_share(worker, (size_t)s->nodes, 16);
+    for (size_t i = share.first; i < share.end && has; i++)
+        if (system->constants->inverse_mass[i] != 0) {
+            const vec3 start = vec3_make((double)it->starts[0][i], (double)it->starts[1][i],
+                                         (double)it->starts[2][i]);
+            state_put(s, i, vec3_add(s->origin, start));
+        }
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        REAL_NAME(surface_way_end)(it);
+        if (!has)
+            REAL_NAME(surface_memory_has_run_out)(system);
+        it->gives_up = it->lists_due = true;
+        it->start_known = it->steps_known = it->bounds_known = it->overshot = false;
+        s->forces_current = s->energy_current = false;
+    }
+    worker_barrier(worker);
+}
+
+bool REAL_NAME(surface_contact_gave_up)(const struct system *system)
+{
+    return system->surface_contact && system->surface_contact->gives_up;
+}
+
 void REAL_NAME(surface_way_free)(struct surface_contact *it)
 {
     for (int axis = 0; axis < 3; axis++)

@@ -373,15 +373,21 @@ static void count_impulses(struct system *system, double kinetic, const struct c
     REAL_NAME(work_note_loss)(system, kinetic - work->kinetic + work->taken, work->taken);
 }
 
-// Once surface_contact_passes has shown that something passes.
+// Once surface_contact_passes has shown that something passes. In a run that has diverged
+// everything passes through everything, and a cut would take seconds to minutes, in which no signal
+// is heard.
 static void cut_and_count(struct system *system, struct evaluation end, const struct worker *worker)
 {
     const bool counts_work = system->settings.keep_energy_budget;
     struct motion_energy before = {0};
+    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
+    if (system->is_hopeless && system->is_hopeless(system, kinetic, worker)) {
+        REAL_NAME(surface_contact_give_up)(system, worker);
+        return;
+    }
     const bool by_impulses = counts_work && REAL_NAME(cut_work_begin)(system, worker);
     if (counts_work && !by_impulses)
         before = energy_of_motion(system, end, worker);
-    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
     if (worker->index == 0)
         REAL_NAME(surface_contact_note_kinetic)(system, kinetic);
     REAL_NAME(surface_contact_cut)(system, worker);
@@ -407,7 +413,11 @@ static bool limit_until(struct system *system, struct evaluation end, double beg
 {
     if (worker->index == 0) // before the barriers of what follows
         REAL_NAME(surface_contact_set_way)(system, begin, step);
-    REAL_NAME(exchange_all_nodes)(system, worker); // which all ranks cut alike
+    REAL_NAME(exchange_all_nodes)(system, worker);    // which all ranks cut alike
+    if (REAL_NAME(surface_contact_gave_up)(system)) { // in an earlier substep
+        REAL_NAME(surface_contact_give_up)(system, worker);
+        return false;
+    }
     REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
     const bool passes = REAL_NAME(surface_contact_passes)(system, end.time, worker);
     if (passes)
@@ -463,7 +473,8 @@ static void limit_projected(struct system *system, struct evaluation end, bool h
         if (system->settings.keep_energy_budget)
             count_lift(system, end, holds, worker);
         cut_and_count(system, end, worker);
-        passes = REAL_NAME(surface_lift_needed)(system, end.time, worker);
+        passes = !REAL_NAME(surface_contact_gave_up)(system) &&
+                 REAL_NAME(surface_lift_needed)(system, end.time, worker);
     }
     REAL_NAME(surface_lift_end)(system, !passes, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
@@ -480,7 +491,8 @@ void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker)
     const bool has_cut = limit_until(system, end, step_time(system, system->state->step),
                                      symplectic ? settings->position_step : settings->dt, worker);
     // Implicit steps are projected before they are cut.
-    if (settings->projects && !integrator_is_implicit(settings->integrator))
+    if (settings->projects && !integrator_is_implicit(settings->integrator) &&
+        !REAL_NAME(surface_contact_gave_up)(system))
         limit_projected(system, end, has_cut, worker);
 }
 

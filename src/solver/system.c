@@ -203,6 +203,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings = settings_of(options->scene);
     system->settings.tolerant = options->tolerant;
     system->settings.keep_energy_budget = options->keep_energy_budget;
+    system->is_hopeless = REAL_NAME(divergence_before_cut);
     set_dt(system, options->dt);
 
     // Constants, state and scratch, in the order of their dependencies.

@@ -344,10 +344,10 @@ static double impulse_work(const struct system *system)
            vec3_length(node_velocity(system->state, mouse->node));
 }
 
-// The energy that could have become kinetic energy so far, J.
-static double explained_energy(const struct system *system, const double sums[SUM_WIDTH])
+// The energy that could have become kinetic energy until a time, J.
+static double explained_until(const struct system *system, const double sums[SUM_WIDTH],
+                              double time)
 {
-    double time = step_time(system, system->state->step);
     // The sums have coordinates from the state's origin.
     const double at_origin = topology_total_mass(system->topology) *
                              vec3_dot(system->topology->environment.gravity, system->state->origin);
@@ -357,6 +357,12 @@ static double explained_energy(const struct system *system, const double sums[SU
     // Over a position step of its own, potential energy becomes dt / position_step times as much
     // kinetic energy.
     return explained * fmax(1, 1 / system->settings.position_ratio);
+}
+
+// The same so far.
+static double explained_energy(const struct system *system, const double sums[SUM_WIDTH])
+{
+    return explained_until(system, sums, step_time(system, system->state->step));
 }
 
 // The spacing of numbers at the position of the body, m: at its node nearest to the origin, because
@@ -605,25 +611,54 @@ static bool is_overstretched(struct system *system, double explained, const stru
     return !(elastic <= MARGIN * explained + small_energy(system) + rounding);
 }
 
-// Whether nodes had more kinetic energy before contact cut the step than anything but instability
-// gives them: what an unstable step throws into surfaces is stopped there, so that neither
-// velocities nor springs show it. Left out is what rounding of positions hides of the speeds, for
-// all nodes as for the farthest one. Implicit steps may be far from solved where they are cut. All
-// workers get the same result.
-static bool was_too_fast(struct system *system, double explained, const struct worker *worker)
+// Whether a kinetic energy before a cut, J, at the end of a step, s, is more than anything but
+// instability gives nodes, `factor` times. Left out is what rounding of positions hides of the
+// speeds, for all nodes as for the farthest one. Implicit steps may be far from solved where they
+// are cut. All workers get the same result.
+static bool is_too_fast(struct system *system, double kinetic, double explained, double time,
+                        double factor, const struct worker *worker)
 {
-    const double kinetic = REAL_NAME(surface_contact_uncut_kinetic)(system);
-    const double time = step_time(system, system->state->step);
     const double pressed = collider_speed(system, time) > 0 ? PRESSED : 1;
-    const double allowed = pressed * MARGIN * explained + small_energy(system);
+    const double allowed = factor * (pressed * MARGIN * explained + small_energy(system));
     if (system->settings.tolerant || integrator_is_implicit(system->settings.integrator) ||
-        system->topology->environment.wind.present || !(kinetic > allowed))
+        !(kinetic > allowed))
         return false;
     complete(system, worker);
     const double hidden =
         state_is_mixed(system->state) ? 0 : greatest_spacing(system) / position_step(system);
-    return kinetic > allowed + 1.5 * topology_total_mass(system->topology) * hidden * hidden +
-                         rounding_allowed(system, explained, worker);
+    const double rounding = 1.5 * topology_total_mass(system->topology) * hidden * hidden +
+                            rounding_allowed(system, explained, worker);
+    return kinetic > allowed + factor * rounding;
+}
+
+// What an unstable step throws into surfaces is stopped there, so that neither velocities nor
+// springs show it after the cut.
+static bool was_too_fast(struct system *system, double explained, const struct worker *worker)
+{
+    const double kinetic = REAL_NAME(surface_contact_uncut_kinetic)(system);
+    const double time = step_time(system, system->state->step);
+    return !system->topology->environment.wind.present &&
+           is_too_fast(system, kinetic, explained, time, 1, worker);
+}
+
+// Times as much as after a cut is allowed before it, as heights differ; and with wind, where that
+// does not count after it, as much as the next check would find certainly.
+static const double HOPELESS = 2, HOPELESS_WITH_WIND = 100;
+
+// Positions are those before the cut.
+bool REAL_NAME(divergence_before_cut)(struct system *system, double kinetic,
+                                      const struct worker *worker)
+{
+    const bool wind = system->topology->environment.wind.present;
+    const double peak = system->explained_peak;
+    const double end = step_time(system, system->state->step + 1);
+    double sums[SUM_WIDTH];
+    REAL_NAME(sum_over_nodes)(system, sum_nodes, NULL, sums, worker);
+    if (!sums_are_finite(sums) || !isfinite(kinetic))
+        return true;
+    const double explained = fmax(peak, explained_until(system, sums, end));
+    return is_too_fast(system, kinetic, explained, end, wind ? HOPELESS_WITH_WIND : HOPELESS,
+                       worker);
 }
 
 // Of the energy that is explained, or, where that is less, that there was some steps ago: what a
@@ -724,9 +759,9 @@ void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker 
     double explained;
     if (!REAL_NAME(surface_contact_has_cut)(system, worker))
         return;
-    const bool diverged = has_diverged(system, 1, &explained, worker) ||
-                          was_too_fast(system, explained, worker) ||
-                          is_held(system, explained, worker);
+    const bool diverged =
+        REAL_NAME(surface_contact_gave_up)(system) || has_diverged(system, 1, &explained, worker) ||
+        was_too_fast(system, explained, worker) || is_held(system, explained, worker);
     stage_end(&system->clock, STAGE_CHECK, worker);
     if (!diverged)
         return;

@@ -141,6 +141,9 @@ struct system {
     struct kinematic_targets kinematic_targets; // only worker 0 writes them in a step
     bool drives_jump; // a drive has changed its velocity at the end of the step; set by worker 0
     struct fault fault;
+    // divergence_before_cut (stability/divergence.h), which comes after those that ask; set by the
+    // solver. NULL: nobody is asked.
+    bool (*is_hopeless)(struct system *system, double kinetic, const struct worker *worker);
     struct stage_clock clock;
     struct critical_meter *meter; // of stability/critical_step.h; NULL until it is needed
     double energy_start;    // J, the energy that divergence.c counts as available from the start
