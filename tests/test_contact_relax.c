@@ -273,6 +273,25 @@ static void test_what_relax_cannot_separate_is_refused(void **state)
     taut_scene_destroy(scene);
 }
 
+// A body cannot be moved apart from itself.
+static void test_a_body_that_crosses_itself_needs_another_shape(void **state)
+{
+    (void)state;
+    const char *file = physics_file("self.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0.2 -0.5 0.2\n"
+                                                "v 0.3 0.5 0.2\nv 0.2 0.5 0.4\nf 1 3 2\nf 4 5 6\n");
+    taut_scene *scene =
+        scene_of("simulation: {integrator: symplectic_euler, dt: 1.0e-4, steps: 1}\n"
+                 "contact: {thickness: 0.01}\n"
+                 "bodies: [{name: m, type: mesh, file: '%s', mass: 1, "
+                 "stiffness: 10}]\n",
+                 file);
+    taut_solver *solver;
+    taut_error error;
+    assert_int_equal(taut_solver_create(scene, NULL, &solver, &error), TAUT_ERROR_SCENE);
+    assert_non_null(strstr(error.text, "of body 'm'; start from another shape of the body, "));
+    taut_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +302,7 @@ int main(void)
         cmocka_unit_test(test_bodies_that_touch_are_separated_as_wholes),
         cmocka_unit_test(test_bodies_leave_each_other_along_axes),
         cmocka_unit_test(test_what_relax_cannot_separate_is_refused),
+        cmocka_unit_test(test_a_body_that_crosses_itself_needs_another_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

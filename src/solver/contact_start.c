@@ -254,10 +254,13 @@ static taut_status refuse_parts(const taut_solver *solver, const taut_scene *sce
     describe_part(solver, scene, parts, 0, first, sizeof first);
     describe_part(solver, scene, parts, 1, second, sizeof second);
     snprintf(text, sizeof text,
-             "%s%s: %s and %s%s; move the bodies apart, %sor leave the pair out with 'contact: "
+             "%s%s: %s and %s%s; %s, %sor leave the pair out with 'contact: "
              "{pairs: [{bodies: [%.60s, %.60s], enabled: false}]}'",
              what, relaxes ? ", and 'existing: relax' found no way to separate them" : "", first,
-             second, overlap, relaxes ? "" : "separate them with 'contact: {existing: relax}', ",
+             second, overlap,
+             parts->bodies[0] == parts->bodies[1] ? "start from another shape of the body"
+                                                  : "move the bodies apart",
+             relaxes ? "" : "separate them with 'contact: {existing: relax}', ",
              solver->topology->bodies[parts->bodies[0]].name,
              solver->topology->bodies[parts->bodies[1]].name);
     return refuse(scene, diagnostics, scene->contact.at, text, error);
@@ -328,16 +331,26 @@ static void relax_together(void *context, const struct worker *worker)
     it->solver->functions->surface_relax(it->solver->system, &it->result, worker);
 }
 
-// The nodes that are not where they were, 3 numbers each, and their bodies.
+static double position_epsilon(const taut_solver *solver)
+{
+    return solver->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
+// The nodes that are not where they were, 3 numbers each, but for rounding, and their bodies.
 static void count_moved(taut_solver *solver, const double *before)
 {
+    const double rounding =
+        2 * coordinate_spacing(solver_greatest_coordinate(solver), position_epsilon(solver));
     for (size_t b = 0; b < solver->topology->body_count; b++) {
         const struct topology_body *body = &solver->topology->bodies[b];
         const uint64_t moved = solver->relaxed.nodes;
         for (uint64_t i = body->first_node; i < body->first_node + body->node_count; i++) {
             double now[3];
             solver_read_nodes(solver, i, 1, now, NULL, NULL);
-            solver->relaxed.nodes += memcmp(now, before + 3 * i, sizeof now) != 0;
+            double farthest = 0;
+            for (int axis = 0; axis < 3; axis++)
+                farthest = fmax(farthest, fabs(now[axis] - before[3 * i + (uint64_t)axis]));
+            solver->relaxed.nodes += farthest > rounding;
         }
         solver->relaxed.bodies += solver->relaxed.nodes > moved;
     }
@@ -395,9 +408,7 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
                                     struct diagnostics *diagnostics, taut_error *error)
 {
     const double least = 16, reach = solver_greatest_coordinate(solver);
-    const double epsilon =
-        solver->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
-    const double spacing = coordinate_spacing(reach, epsilon);
+    const double spacing = coordinate_spacing(reach, position_epsilon(solver));
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body_contact *own = &scene->bodies[b].contact;
         const double thickness = scene_thickness(scene, b);
