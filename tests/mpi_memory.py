@@ -43,6 +43,13 @@ def case_memory_is_that_of_the_part_of_a_rank():
     expect(whole / 4 < largest < 0.4 * whole, f"{estimates} of {whole}")
     bytes_of_rank = json.loads(four.stdout)["bytes"]
     expect(0.6 * largest < bytes_of_rank < 0.35 * whole, f"{bytes_of_rank} of {largest}, {whole}")
+    # And of a scene without grids.
+    ball = write("ball.yaml", """simulation: {dt: 1.0e-4, steps: 2}
+bodies: [{name: ball, type: sphere, radius: 0.1, subdivisions: 3, node_mass: 1.0e-3, spring: {stiffness: 10}}]
+""")
+    each = [json.loads(start(ranks, "run", ball, "--no-output", "--quiet", "--threads", "1", "--json").stdout)["bytes"]
+            for ranks in (0, 2)]
+    expect(0.3 * each[0] < each[1] < 1.5 * each[0], str(each))
     # Of wind, whose damping limits dt, a rank has what acts on its nodes.
     sheet = """simulation: {dt: 1.0e-5, steps: 2}
 environment: {wind: {velocity: [1, 0, 0], coefficient: 0.1RELATIVE}}

@@ -579,6 +579,14 @@ static void the_initial_state_is_not_needed_again(void **state)
     outcome_free(&outcome);
     assert_same_folders("begun", "killed");
     fixture_remove("begun");
+    // scene.yaml, which is written again where a run is prolonged, keeps its name.
+    outcome = resume(0, "--quiet --duration 1", "killed");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --no-output --steps 30 --state begin.csv plain.yaml");
+    outcome_free(&outcome);
+    finish("begun.yaml --duration 1", "begun");
+    assert_same_folders("begun", "killed");
+    fixture_remove("begun");
     fixture_remove("killed");
 }
 

@@ -100,7 +100,7 @@ static bool find_digest(const char *path, uint64_t *digest)
 {
     struct diagnostics findings = {0};
     struct bodies bodies = {0};
-    const struct scene_override rest = {.text = "initial", .removes = true}; // not part of it
+    const struct scene_override rest = {.text = "initial", .ignores = true}; // not part of it
     taut_scene *scene = scene_read_file(path, &rest, 1, &findings);
     bool found = false;
     if (scene && findings.error_count == 0) {

@@ -43,7 +43,7 @@ static taut_scene *read_scene(const struct options *options, struct diagnostics 
         overrides[i].text = options->overrides[i];
     // The state is the checkpoint's, and the file may be gone or be another one now.
     if (options->checkpoint)
-        overrides[count++] = (struct scene_override){.text = "initial", .removes = true};
+        overrides[count++] = (struct scene_override){.text = "initial", .ignores = true};
     taut_scene *scene = scene_read_file(options->scene, overrides, count, findings);
     free(overrides);
     if (scene && options->name && !rename_scene(scene, options->name))

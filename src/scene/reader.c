@@ -95,11 +95,20 @@ static char *folder_from_path(const char *path)
 
 // ---- Binding
 
+// An override says so; the key stays in the document, and thus in the resolved scene.
+static bool is_ignored(const struct binder *binder, const char *key)
+{
+    for (size_t i = 0; i < binder->override_count; i++)
+        if (binder->overrides[i].ignores && strcmp(binder->overrides[i].text, key) == 0)
+            return true;
+    return false;
+}
+
 static void bind_section(struct binder *binder, const struct bound *bound, const char *key,
                          void (*bind)(struct binder *, const struct dom_value *))
 {
     const struct dom_pair *pair = bound_find(bound, key);
-    if (pair)
+    if (pair && !is_ignored(binder, key))
         bind(binder, &pair->value);
 }
 
@@ -198,7 +207,10 @@ taut_scene *scene_read_text(const char *text, size_t length, const char *name,
         diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, name, "out of memory");
         return NULL;
     }
-    struct binder binder = {.scene = scene, .diagnostics = diagnostics};
+    struct binder binder = {.scene = scene,
+                            .diagnostics = diagnostics,
+                            .overrides = overrides,
+                            .override_count = count};
     scene->file = strdup(name);
     scene->name = name_from_path(name);
     scene->document = binder.document = document_create(text, length, name, count);

@@ -13,7 +13,7 @@ struct scene_override {
     const char *text;
     bool wins;    // also replaces excluded keys of earlier overrides; otherwise two of them are an
                   // error
-    bool removes; // `text` is a key of the scene, which is taken out if it is there
+    bool ignores; // `text` is a key of the scene, which is not read if it is there
 };
 
 // Returns NULL on any error; `diagnostics` then has at least one error, and diagnostics_status

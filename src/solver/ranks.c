@@ -245,9 +245,10 @@ bool solver_find_held(const taut_solver *solver, struct held_part *held)
         return false;
     const struct plan_part_counts counts =
         plan_part_counts(solver->topology, solver->plan, solver->ranks->parts, &part);
-    const double tiles = (double)plan_counts(solver->topology, solver->plan).grid_tiles;
+    const uint64_t tiles = plan_counts(solver->topology, solver->plan).grid_tiles;
+    const double own = (double)(part.end_tile - part.first_tile);
     *held = (struct held_part){.nodes = counts.nodes + counts.halo_nodes,
-                               .tiles = (double)(part.end_tile - part.first_tile) / tiles,
+                               .tiles = tiles > 0 ? own / (double)tiles : 0,
                                .springs = (uint64_t)part.fragile_count * SUM_CHUNK};
     plan_part_free(&part);
     return true;

@@ -11,6 +11,8 @@ struct binder {
     taut_scene *scene;
     struct scene_document *document;
     struct diagnostics *diagnostics;
+    const struct scene_override *overrides; // scene/reader.h
+    size_t override_count;
     char *folder;                     // of the scene file: ends in '/' or is empty
     const struct dom_node *materials; // the mapping of named materials, or NULL
     // Materials and bodies sorted by name, for fast lookup in scenes with very many of them; owned

@@ -193,16 +193,6 @@ static bool prepare(struct setter *setter, const char *text)
     return true;
 }
 
-static bool remove_key(struct scene_document *document, const char *key,
-                       struct diagnostics *diagnostics)
-{
-    struct dom_node *scene = document->root.node;
-    if (!scene || !dom_find(scene, key) || document_remove(document, scene, key))
-        return true;
-    diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, document->source.name, "out of memory");
-    return false;
-}
-
 bool override_apply(struct scene_document *document, size_t index,
                     const struct scene_override *override, struct diagnostics *diagnostics)
 {
@@ -210,8 +200,8 @@ bool override_apply(struct scene_document *document, size_t index,
     struct segment segments[DOCUMENT_DEPTH_MAX];
     struct dom_value *value = &document->root, replacement;
     size_t depth = 0;
-    if (override->removes)
-        return remove_key(document, override->text, diagnostics);
+    if (override->ignores)
+        return true;
     // The whole text is parsed before anything is changed, so that an error leaves no partly added
     // keys.
     if (!prepare(&setter, override->text) || !split_path(&setter, segments, &depth) ||
