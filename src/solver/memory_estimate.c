@@ -363,7 +363,7 @@ static enum lists lists_of(const struct totals *totals, const struct scene_body 
                           first_node + size->nodes <= before;
     const bool own_materials =
         body->type == BODY_NETWORK || body->type == BODY_OSCILLATOR || body->type == BODY_PENDULUM;
-    const bool clique = size->springs > size->nodes * (size->nodes - 1) / 4;
+    const bool clique = joins_most_pairs(size->nodes, size->springs);
     if (!is_other || own_materials || clique || size->directions > 0 || size->springs == 0 ||
         scene_elements_exist(&body->elements) || body_is_membrane(body) || totals->fragile > 0 ||
         !totals->packs)
@@ -811,8 +811,10 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     estimate->share = totals.nodes > 0 ? totals.part / totals.nodes : 1;
     estimate->first_node = totals.first_own;
     estimate->end_node = totals.end_own;
-    totals.sheds =
-        estimate->in_parts && totals.packs && !scene->initial && !scene->environment.wind.present;
+    // All bodies on no grid will be packed, and no list is needed of faces in wind.
+    totals.sheds = estimate->sheds = estimate->in_parts && totals.packs && !scene->initial &&
+                                     !scene->environment.wind.present &&
+                                     !(options && (options->change || options->keep_numbering));
 
     // All bodies are built first and then all are renumbered. One loop suffices: the maximum is
     // reached with the last of the large ones in either order.

@@ -31,16 +31,6 @@ struct part_bodies {
     size_t next;        // the first body that may have lists which are not needed
 };
 
-// Whether all bodies on no grid will be packed, and no list is needed of faces in wind.
-static bool may_shed(const taut_scene *scene, const struct solver_options *options)
-{
-    const taut_kernel kernel = options->config.kernel;
-    const bool packs =
-        kernel == TAUT_KERNEL_AUTO || kernel == TAUT_KERNEL_GRID || kernel == TAUT_KERNEL_PACKED;
-    return packs && !options->change && !options->keep_numbering && !scene->initial &&
-           !scene->environment.wind.present;
-}
-
 taut_status part_bodies_make(const taut_scene *scene, const struct solver_options *options,
                              struct part_bodies **result, taut_error *error)
 {
@@ -51,7 +41,7 @@ taut_status part_bodies_make(const taut_scene *scene, const struct solver_option
         return fail_memory(error, "the bodies");
     memory_estimate_of_rank(scene, options, ranks_count(), ranks_number(), &estimate);
     parts->scene = scene;
-    parts->sheds = estimate.in_parts && may_shed(scene, options);
+    parts->sheds = estimate.sheds;
     parts->first = estimate.first_node - min_u64(estimate.first_node, SUM_CHUNK);
     parts->end = estimate.end_node + SUM_CHUNK;
     if (estimate.first_node == estimate.end_node)
@@ -72,12 +62,11 @@ void part_bodies_free(struct part_bodies *parts)
 // As plan_part_forgets, before there is a plan.
 static bool can_be_shed(const struct body *body)
 {
-    const double nodes = (double)body->node_count;
     const bool is_list = body->type == BODY_SPHERE || body->type == BODY_MESH;
     bool plain = is_list && body->spring_count > 0 && body->direction_count == 0 &&
                  !body->spring_materials && !body->masses && body->motion_count == 0 &&
                  !body->elements.present && !body->velocities && !body->is_cut_grid &&
-                 (double)body->spring_count <= nodes * (nodes - 1) / 4;
+                 !joins_most_pairs((double)body->node_count, (double)body->spring_count);
     for (size_t i = 0; plain && i < body->material_count; i++)
         plain = !isfinite(body->materials[i].break_at) && !isfinite(body->materials[i].yield_at);
     for (uint64_t i = 0; plain && i < body->node_count; i++)

@@ -326,6 +326,7 @@ struct memory_estimate {
     bool in_parts; // several ranks hold only their parts of the scene (solver_has_part)
     double share;  // of the nodes, that a rank then has with its halo; otherwise 1
     uint64_t first_node, end_node; // and those of its own
+    bool sheds;                    // bodies of others may be shed then (part_bodies.c)
     // Bytes, in addition to the scene as read:
     double building; // the maximum while the bodies are built
     double making;   // the maximum until a solver has been made of them, including them

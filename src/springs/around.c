@@ -59,12 +59,6 @@ static bool concern_begin(const struct system *system, size_t body, struct conce
     return concern->marks;
 }
 
-static bool joins_most_pairs(const struct topology_body *body)
-{
-    const double nodes = (double)body->node_count;
-    return (double)body->spring_count > nodes * (nodes - 1) / 4;
-}
-
 // The other ends of springs at nodes that are inside. `springs`: their states, too, if they break
 // or yield.
 static bool need_ends(const struct system *system, const struct rank_part *it,
@@ -155,7 +149,9 @@ static bool want_bounded(const struct system *system, const struct rank_part *it
         return true;
     bool wanted = concern_begin(system, body, &concern);
     if (wanted) {
-        memset(concern.marks, joins_most_pairs(of) ? NODE_NEEDED : 0, (size_t)of->node_count);
+        memset(concern.marks,
+               joins_most_pairs((double)of->node_count, (double)of->spring_count) ? NODE_NEEDED : 0,
+               (size_t)of->node_count);
         memset(concern.marks + (nodes.first - of->first_node), NODE_INSIDE,
                nodes.end - nodes.first);
         need_corners(system, &concern);

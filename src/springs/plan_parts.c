@@ -727,12 +727,12 @@ static struct plan_nodes reach_of(const struct topology *topology, const struct 
 static bool may_be_forgotten(const struct topology *topology, const struct plan *plan, size_t body)
 {
     const struct topology_body *it = &topology->bodies[body];
-    const double nodes = (double)it->node_count;
     const bool own_materials =
         it->type == BODY_NETWORK || it->type == BODY_OSCILLATOR || it->type == BODY_PENDULUM;
     return plan->packs && plan->fragile_count == 0 && it->spring_count > 0 &&
            it->direction_count == 0 && !plan_grid_of_body(plan, body) && !own_materials &&
-           !it->elements.present && (double)it->spring_count <= nodes * (nodes - 1) / 4;
+           !it->elements.present &&
+           !joins_most_pairs((double)it->node_count, (double)it->spring_count);
 }
 
 bool plan_part_forgets(const struct topology *topology, const struct plan *plan,

@@ -69,14 +69,12 @@ static const struct clique *clique_of(const struct cliques *cliques, size_t node
     return cliques->used ? find_clique(cliques, node) : NULL;
 }
 
-// The minimum fraction of pairs with a spring: with fewer there is no gain.
-static const double CLIQUE_DENSITY = 0.5;
-
+// With fewer springs there is no gain.
 static bool may_be_clique(const struct system *system, size_t index)
 {
     const struct topology_body *body = &system->topology->bodies[index];
     double nodes = (double)body->node_count, springs = (double)body->spring_count;
-    return nodes > 3 && springs > CLIQUE_DENSITY * nodes * (nodes - 1) / 2;
+    return nodes > 3 && joins_most_pairs(nodes, springs);
 }
 
 static struct clique begin(const struct topology_body *body)

@@ -169,6 +169,12 @@ struct topology_list {
 struct topology_list topology_list_of(const struct topology *topology, size_t body, int list);
 void topology_recall_lists(struct topology *topology, size_t body);
 
+// Whether more than half of all pairs of so many nodes are joined by a spring.
+static inline bool joins_most_pairs(double nodes, double springs)
+{
+    return springs > nodes * (nodes - 1) / 4;
+}
+
 // The material of a spring of a kind of a body whose lists are absent; that kind, from the number
 // of the spring within the body.
 uint32_t topology_absent_material(const struct topology_body *body, uint64_t spring);
