@@ -62,11 +62,18 @@ bodies:
                                  "--ranks", "4", "--threads", "1", "--json").stdout)
         least[relative] = max(part["memory_bytes"] for part in found["ranks"])
     expect(least["true"] - least["false"] < 0.3 * 128 * 500 * 800, str(least))
-    # With implicit integrators every rank has the whole scene.
-    found = json.loads(start(0, "info", lattice(8, ", integrator: implicit_euler"), "--ranks", "3", "--threads",
-                             "1", "--json").stdout)
-    each = {part["memory_bytes"] for part in found["ranks"]}
-    expect(len(each) == 1 and min(each) > 0.8 * found["bytes"], str(found["ranks"]))
+    # With xpbd every rank has the whole scene, with implicit integrators and a lattice only its part.
+    for integrator in ("xpbd", "implicit_euler"):
+        path_of = lattice(120, f", integrator: {integrator}")
+        found = json.loads(start(0, "info", path_of, "--ranks", "3", "--threads", "1", "--json").stdout)
+        each = {part["memory_bytes"] for part in found["ranks"]}
+        if integrator == "xpbd":
+            expect(len(each) == 1 and min(each) > 0.8 * found["bytes"], str(found["ranks"]))
+        else:
+            expect(0.25 * found["bytes"] < max(each) < 0.5 * found["bytes"], f"{each} of {found['bytes']}")
+            found = start(3, "run", path_of, "--no-output", "--quiet", "--threads", "1",
+                          environment={"TAUT_MEMORY_LIMIT": str(int(1.1 * max(each) + 20e6))})
+            expect(found.returncode == 0, found.stderr)
     if QUICK:
         return  # sanitizers take memory of their own
     base = max(peaks(4, "run", lattice(5), "--no-output"))

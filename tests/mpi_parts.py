@@ -486,6 +486,46 @@ def case_parts_write_states_and_checkpoints():
             expect(again.stdout.strip() == hash_of(0, path, *arguments, "--steps", "60"), again.stdout)
 
 
+# No rows or columns of these sheets are solved as lines. The second begins within a chunk of sums, and the
+# block and the last sheet have parts that begin in a chunk of the rank before.
+SYSTEMS = """
+simulation: {{integrator: {integrator}, dt: 1.0e-3, steps: 6, implicit: {{newton: {newton}}}}}
+environment: {{gravity: [0.5, -9.81, 0], air_drag: 1.0e-5}}
+bodies:
+  - {{name: net, type: cloth, nodes: [61, 103], origin: [0, 0, 0], u: [0.6, 0, 0], v: [0, 0.3, 1], mass: 1, pins: [left],
+     springs: {{structural: {{stiffness: 300, damping: 0.01}}, shear: {{stiffness: 280}}, bend: {{stiffness: 90}}}},
+     velocity: [0, 1, 2]}}
+  - {{name: block, type: lattice, nodes: [12, 11, 90], spacing: 0.02, origin: [2, 0.02, 0], mass: 2, shells: 2,
+     velocity: [0.3, -2, 0], springs: {{k1: {{stiffness: 300, damping: 0.01}}, k2: {{stiffness: 100}}, kb1: {{stiffness: 40}}}}}}
+  - {{name: driven, type: cloth, nodes: [77, 130], origin: [4, 0.3, 0], u: [0.7, 0, 0], v: [0, 0.5, 1], mass: 1,
+     spring: {{stiffness: 200, damping: 0.02, damping_law: full, law: tension_only}},
+     drives: [{{nodes: [left], velocity: [[0, [0.2, 1, 0]], [2.0e-3, [0, -1, 0.3]]]}}]}}
+output: {{every: 2.0e-3, checkpoint: {{every: 2.0e-3}}, probes: [{{body: block, node: 500, every_steps: 1}}]}}
+"""
+SYSTEMS_FLOOR = """colliders:
+  - {type: plane, stiffness: 300, friction: 0.05, absorption: 0.1}
+"""
+
+
+def case_parts_solve_linear_systems_with_the_same_bytes():
+    """Implicit integrators, whose rows are those of chunks of nodes and not those of the parts."""
+    for integrator in ("implicit_euler", "implicit_midpoint", "bdf2"):
+        for newton, precision, ranks in ((1, "single", 2), (1, "mixed", 5), (3, "double", 3)):
+            floor = SYSTEMS_FLOOR if integrator != "implicit_midpoint" else ""
+            path = write("systems.yaml", SYSTEMS.format(integrator=integrator, newton=newton) + floor)
+            kept = same_files(path, "--precision", precision, ranks=ranks)
+            expect(any(name.startswith("checkpoint_") for name in kept), str(kept.keys()))
+            shutil.rmtree(os.path.join(FOLDER, "kept"), ignore_errors=True)
+            shutil.copytree(os.path.join(FOLDER, f"folder-{ranks}"), os.path.join(FOLDER, "kept"))
+            again = start(4, "resume", "kept", "--steps", "9", "--quiet", "--hash")
+            expect(again.returncode == 0, again.stderr)
+            expect(again.stdout.strip() == hash_of(0, path, "--precision", precision, "--steps", "9"), again.stdout)
+        same_files(path, "--set", "output.work=false", "--set", "output.pc2=true", ranks=8)
+        for wind in ("{velocity: [3, 1, 2], coefficient: 0.02, relative: false}",
+                     "{velocity: [3, 1, 2], coefficient: 0.02, law: node}"):
+            same_files(path, "--set", f"environment.wind={wind}")
+
+
 def case_small_bodies_follow_the_same_bound():
     """dt: auto, whose bound the small bodies have weights for, which a checkpoint keeps; the last scene is
     continued on another number of ranks."""

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "integrate/constraints.h"
+#include "springs/exchange.h"
 #include "springs/shares.h"
 #include "state/reading.h"
 
@@ -20,8 +21,11 @@ static size_t guarded(uint64_t nodes)
 
 static bool make_array(const struct system *system, real **array)
 {
-    real *block = memory_allocate(system->allocator, guarded(system->state->nodes), sizeof *block);
+    const size_t count = guarded(system->state->nodes);
+    real *block = memory_allocate(system->allocator, count, sizeof *block);
     *array = block ? block + STATE_GUARD : NULL;
+    if (block)
+        system_spare(system, block, count * sizeof *block, STATE_GUARD, sizeof *block);
     return block != NULL;
 }
 
@@ -57,12 +61,17 @@ void REAL_NAME(split_vectors_free)(const struct system *system, struct split_vec
     REAL_NAME(node_vectors_free)(system, &parts->low);
 }
 
+// Of nodes of others that this process does not know inverse masses are 0, and the array takes no
+// memory as long as nothing is written.
 static void fill_masses(const struct system *system, real *mass)
 {
     for (uint64_t i = 0; i < system->state->nodes;) {
         struct node_masses masses = topology_masses(system->topology, i, system->state->nodes);
-        for (; i < masses.end; i++)
-            mass[i] = system->constants->inverse_mass[i] == 0 ? 0 : (real)mass_in(&masses, i);
+        for (; i < masses.end; i++) {
+            const bool free = system->constants->inverse_mass[i] != 0;
+            if (free || mass[i] != 0)
+                mass[i] = free ? (real)mass_in(&masses, i) : 0;
+        }
     }
 }
 
@@ -135,11 +144,11 @@ static void sum_square(const struct system *system, const void *argument, struct
     sums[0] = square_of(argument, range);
 }
 
-static double sum_of(struct system *system, const struct linear_solver *solver, chunk_sum sum,
-                     const void *argument, const struct worker *worker)
+static double sum_of(struct system *system, chunk_sum sum, const void *argument,
+                     const struct worker *worker)
 {
     double total[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)(system, (size_t)solver->nodes, sum, argument, total, worker);
+    REAL_NAME(sum_over_known_nodes)(system, sum, argument, total, worker);
     return total[0];
 }
 
@@ -179,11 +188,11 @@ static double find_square(struct system *system, struct linear_solver *solver,
                           const struct worker *worker)
 {
     if (is_nodewise(solver))
-        return sum_of(system, solver, sum_square, solver, worker);
+        return sum_of(system, sum_square, solver, worker);
     REAL_NAME(preconditioner_apply)
     (&solver->preconditioner, solver->residual, solver->image, worker);
     remove_constrained(solver, solver->image, (struct node_vectors){0}, worker);
-    return sum_of(system, solver, sum_image, solver, worker);
+    return sum_of(system, sum_image, solver, worker);
 }
 
 void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear_weights weights,
@@ -196,6 +205,9 @@ void REAL_NAME(linear_solver_update)(struct linear_solver *solver, struct linear
     if (worker->index == 0)
         REAL_NAME(tangent_set_rows)
     (solver->tangent, (struct tangent_rows){rows, whole ? all : rows});
+    REAL_NAME(shares_place)(solver->system, worker);
+    if (solver->system->settings.penalises) // contacts have all digits, and act on approach
+        REAL_NAME(exchange_rest)(solver->system, worker);
     REAL_NAME(tangent_update)(solver->tangent, TANGENT_DEFINITE, evaluation, worker);
     REAL_NAME(preconditioner_update)
     (&solver->preconditioner, solver->tangent, (real)weights.stiffness, (real)weights.damping,
@@ -273,7 +285,7 @@ static double move_along(struct system *system, struct linear_solver *solver, do
                          const struct worker *worker)
 {
     struct advance step = {solver, (real)length};
-    double square = sum_of(system, solver, advance, &step, worker);
+    double square = sum_of(system, advance, &step, worker);
     return is_nodewise(solver) ? square : find_square(system, solver, worker);
 }
 
@@ -299,7 +311,9 @@ static void update_direction(const struct linear_solver *it, real beta, const st
 static void start_from_guess(const struct linear_solver *it, bool warm, const struct worker *worker)
 {
     const struct node_vectors d = it->solution, p = it->direction;
-    struct range share = worker_share(worker, (size_t)it->nodes, 16);
+    const struct range share = it->system->exchange
+                                   ? REAL_NAME(shares_rows_of)(it->system, worker, 16)
+                                   : worker_share(worker, (size_t)it->nodes, 16);
     for (size_t i = share.first; i < share.end; i++) {
         if (!warm)
             d.x[i] = d.y[i] = d.z[i] = 0;
@@ -344,16 +358,18 @@ static double start(struct system *system, struct linear_solver *solver,
                     struct linear_weights weights, double first, bool warm,
                     const struct worker *worker)
 {
+    if (warm) // a checkpoint has it of the nodes of each rank
+        REAL_NAME(shares_fill)(system, solver->solution, worker);
     start_from_guess(solver, warm, worker);
     if (!warm)
         return first;
     multiply(solver, weights, worker);
-    sum_of(system, solver, finish_product, solver, worker);
+    sum_of(system, finish_product, solver, worker);
     bool by_node = is_nodewise(solver);
     if (!by_node)
         shift(solver, -1, worker);
-    double square = by_node ? sum_of(system, solver, sum_start, solver, worker)
-                            : find_square(system, solver, worker);
+    double square =
+        by_node ? sum_of(system, sum_start, solver, worker) : find_square(system, solver, worker);
     bool better = square < first;
     if (better == by_node) // not applied yet, or to be undone
         shift(solver, better ? -1 : 1, worker);
@@ -373,7 +389,7 @@ static uint64_t iterate(struct system *system, struct linear_solver *solver,
         multiply(solver, task->weights, worker);
         if (solver->constraints)
             remove_constrained(solver, solver->product, solver->constraints->removed, worker);
-        double curvature = sum_of(system, solver, finish_product, solver, worker);
+        double curvature = sum_of(system, finish_product, solver, worker);
         if (!(curvature > 0))
             break;
         const double length = *square / curvature;
@@ -426,7 +442,7 @@ void REAL_NAME(linear_solver_begin)(struct system *system, struct linear_solver 
     if (!warm)
         return;
     multiply(solver, weights, worker);
-    sum_of(system, solver, finish_product, solver, worker);
+    sum_of(system, finish_product, solver, worker);
     shift(solver, -1, worker);
 }
 
@@ -434,7 +450,7 @@ void REAL_NAME(linear_solver_shift)(struct system *system, struct linear_solver 
                                     struct linear_weights weights, const struct worker *worker)
 {
     multiply(solver, weights, worker);
-    sum_of(system, solver, finish_product, solver, worker);
+    sum_of(system, finish_product, solver, worker);
     move_along(system, solver, 1, worker);
 }
 

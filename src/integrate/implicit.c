@@ -31,6 +31,8 @@
 #include "integrate/constraints.h"
 #include "integrate/mouse_spring.h"
 #include "integrate/integrate.h"
+#include "springs/exchange.h"
+#include "springs/shares.h"
 #include "state/reading.h"
 
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
@@ -114,7 +116,8 @@ static void follow_velocity(struct system *system, real g, const struct worker *
     worker_barrier(worker);
 }
 
-// r := g F(X, V) - M (V - v*), 0 for nodes that are not integrated.
+// r := g F(X, V) - M (V - v*), 0 for nodes that are not integrated, in the rows of this process
+// (springs/shares.h).
 static void find_residual(struct system *system, struct stage_rule stage,
                           const struct worker *worker)
 {
@@ -141,6 +144,7 @@ static void find_residual(struct system *system, struct stage_rule stage,
     }
     REAL_NAME(mouse_spring_add_force)(system, stage.g, share, &r);
     worker_barrier(worker);
+    REAL_NAME(shares_fill)(system, r, worker);
 }
 
 // V += scale d, and X with it.
@@ -216,8 +220,7 @@ static bool is_lost_in_roundoff(struct system *system, double g, const struct wo
 {
     const double digits = 4 * (sizeof(real) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON);
     double sums[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_sizes, NULL, sums, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_sizes, NULL, sums, worker);
     return g * g * sums[0] <= digits * digits * sums[1];
 }
 
@@ -1001,8 +1004,11 @@ static void note_kicks(struct system *system, const struct worker *worker)
     if (!system->settings.keep_energy_budget)
         return;
     double sums[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum_kicks, NULL, sums, worker);
+    const struct split_vectors start = system->implicit->velocity;
+    REAL_NAME(shares_fill)(system, start.high, worker);
+    if (state_is_mixed(system->state))
+        REAL_NAME(shares_fill)(system, start.low, worker);
+    REAL_NAME(sum_over_nodes)(system, sum_kicks, NULL, sums, worker);
     if (worker->index == 0 && !system->work.closes)
         system->work.difference_sums[0] += sums[0];
     stage_end(&system->clock, STAGE_WORK, worker);

@@ -17,6 +17,8 @@ taut_status REAL_NAME(preconditioner_make)(struct system *system, const struct t
         memory_allocate(system->allocator, groups_of(made->nodes), sizeof *made->inverse);
     if (!made->inverse)
         return fail_memory(error, "the implicit integrator");
+    system_spare(system, made->inverse, groups_of(made->nodes) * sizeof *made->inverse, 0,
+                 sizeof made->inverse->nodes[0]);
     return REAL_NAME(spring_lines_make)(REAL_NAME(tangent_springs)(tangent), &made->lines, error);
 }
 

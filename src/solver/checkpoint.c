@@ -917,7 +917,9 @@ void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct
     }
     struct own_walk walk = {.topology = topology, .own = own, .first = first, .count = count};
     const real *numbers = from;
-    if (field > CHECKPOINT_bound_weights) {
+    if (field == CHECKPOINT_correction) {
+        scatter_triples(walk, numbers, FIELD(&system->implicit->solver.solution, x, y, z));
+    } else if (field > CHECKPOINT_bound_weights) {
         real *to = state_array(s, field);
         while (next_own(&walk))
             to[walk.inside] = numbers[walk.at];

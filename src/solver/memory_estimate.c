@@ -554,13 +554,14 @@ static double tangent_faces_bytes_of(const struct totals *totals)
 // forces/tangent.h
 static double tangent_bytes_of(const struct totals *totals)
 {
+    const double held = totals->nodes > 0 ? totals->held / totals->nodes : 1;
     double bytes =
         tangent_faces_bytes_of(totals) +
-        totals->real * (totals->grid_numbers * (totals->yields ? 2 : 1) + totals->shares);
+        totals->real * (totals->grid_numbers * held * (totals->yields ? 2 : 1) + totals->shares);
     if (!totals->packs)
         bytes += 8 * totals->nodes + 2 * 24 * totals->planned;
     if (totals->penalty)
-        bytes += totals->nodes * (12 * totals->real + 1);
+        bytes += totals->held * (12 * totals->real + 1);
     if (totals->gas)
         bytes += 3 * totals->real * totals->nodes;
     return bytes;
@@ -656,7 +657,7 @@ static double implicit_bytes_of(const struct totals *totals)
     const double slots =
         (double)friction_slots(totals->scene->colliders, totals->scene->collider_count);
     return slots * totals->nodes * (6 * totals->real + 1) +
-           totals->nodes * totals->real * (VECTORS + BLOCK + parts) + tangent_bytes_of(totals) +
+           totals->held * totals->real * (VECTORS + BLOCK + parts) + tangent_bytes_of(totals) +
            lines + constraints_bytes_of(totals);
 }
 
@@ -712,6 +713,16 @@ static struct totals totals_begin(const taut_scene *scene, const struct solver_o
         else if (scene->colliders[c].response == RESPONSE_PROJECT)
             totals.projects = true;
     return totals;
+}
+
+// Whether steps need all nodes because of some bodies (solver/ranks.c, plan_needs_all).
+static bool needs_all(const struct totals *totals)
+{
+    if (totals->off_grid > 0 && (!totals->packs || totals->bends_off_grid))
+        return true;
+    return integrator_is_implicit(totals->scene->simulation.integrator) &&
+           (totals->off_grid > 0 || totals->gas || totals->breaks || totals->yields ||
+            totals->elements > 0 || totals->shares > 0 || totals->line_slots > 0);
 }
 
 // What rank `number` of `count` will hold of a scene; false without memory to find it.
@@ -805,9 +816,8 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     totals.held = totals.part = totals.nodes;
     totals.held_springs = totals.stored_grid_springs;
     totals.bounded_off_grid = totals.packed_nodes = totals.off_grid;
-    const bool cut = totals.off_grid > 0 && (!totals.packs || totals.bends_off_grid);
-    estimate->in_parts =
-        count > 1 && ranks_may_hold_parts(scene, cut) && hold_part(&totals, count, number);
+    estimate->in_parts = count > 1 && ranks_may_hold_parts(scene, needs_all(&totals)) &&
+                         hold_part(&totals, count, number);
     estimate->share = totals.nodes > 0 ? totals.part / totals.nodes : 1;
     estimate->first_node = totals.first_own;
     estimate->end_node = totals.end_own;

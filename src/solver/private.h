@@ -74,9 +74,9 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_
 taut_status solver_check_start(const taut_solver *solver, taut_error *error);
 
 // Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes.
-// `off_grid`: that of some bodies on no grid does. Also for a scene that is compiled and planned,
-// on these ranks.
-bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid);
+// `needs_all`: that of some bodies does. Also for a scene that is compiled and planned, on these
+// ranks.
+bool ranks_may_hold_parts(const taut_scene *scene, bool needs_all);
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 
 // Of several ranks, for plan_options: the nodes of this one, if ranks will hold only their parts of

@@ -66,15 +66,12 @@ static taut_status refuse(taut_error *error, const char *key, const char *what)
 }
 
 // Whether every rank computes the steps of the whole scene, as one process does, and shares only
-// what takes most of the time (springs/shares.h): with integrators that solve systems of equations.
-static bool computes_whole(enum integrator integrator)
-{
-    return integrator_is_implicit(integrator) || integrator == INTEGRATOR_XPBD;
-}
-
+// what takes most of the time (springs/shares.h): with integrators that solve systems of equations,
+// unless ranks hold only their parts.
 static bool is_whole(const taut_solver *solver)
 {
-    return computes_whole(solver->integrator);
+    return !solver->only_part &&
+           (integrator_is_implicit(solver->integrator) || solver->integrator == INTEGRATOR_XPBD);
 }
 
 // Whether ranks share the linear systems of implicit integrators. All must then come to the same
@@ -210,20 +207,51 @@ static bool needs_off_grid(const struct topology *topology, const struct plan *p
     return needs || (any && plan_off_grid_format(plan) != PLAN_PACKED);
 }
 
-// Not with contact of surfaces, for which every rank has all nodes.
-bool ranks_may_hold_parts(const taut_scene *scene, bool off_grid)
+// The same in the linear systems of implicit integrators: all that has others than springs of grids
+// in its rows, states of springs, or lines along which nodes are solved together.
+static bool needs_in_rows(const struct topology *topology, const struct plan *plan)
+{
+    bool needs = topology_has_gas(topology) || topology->any_breaks || topology->any_yields;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct plan_grid *grid = plan_grid_of_body(plan, b);
+        needs |= topology->bodies[b].node_count > 0 &&
+                 (!grid || grid->weighted || topology->bodies[b].elements.present ||
+                  plan_grid_has_lines(topology, grid));
+    }
+    return needs;
+}
+
+static bool plan_needs_all(const taut_scene *scene, const struct topology *topology,
+                           const struct plan *plan)
+{
+    return needs_off_grid(topology, plan) ||
+           (integrator_is_implicit(scene->simulation.integrator) && needs_in_rows(topology, plan));
+}
+
+// Not with contact of surfaces, for which every rank has all nodes; nor where implicit steps are
+// solved again, with constraints or because they have gained energy, assume friction, or have faces
+// in their rows.
+bool ranks_may_hold_parts(const taut_scene *scene, bool needs_all)
 {
     const enum integrator integrator = scene->simulation.integrator;
-    for (size_t c = 0; c < scene->collider_count; c++)
-        if (scene->colliders[c].response == RESPONSE_CONTACT)
+    const bool implicit = integrator_is_implicit(integrator);
+    for (size_t c = 0; c < scene->collider_count; c++) {
+        const struct scene_collider *it = &scene->colliders[c];
+        if (it->response == RESPONSE_CONTACT ||
+            (implicit && (it->response != RESPONSE_PENALTY || it->coulomb.present ||
+                          integrator == INTEGRATOR_IMPLICIT_MIDPOINT)))
             return false;
-    return !computes_whole(integrator) && !off_grid && !scene->contact.present;
+    }
+    const struct scene_wind *wind = &scene->environment.wind;
+    const bool drags = wind->present && wind->relative && wind->law != WIND_NODE;
+    return integrator != INTEGRATOR_XPBD && !needs_all && !scene->contact.present &&
+           !(implicit && drags);
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)
 {
     return ranks_count() > 1 &&
-           ranks_may_hold_parts(scene, needs_off_grid(solver->topology, solver->plan));
+           ranks_may_hold_parts(scene, plan_needs_all(scene, solver->topology, solver->plan));
 }
 
 bool solver_waits(const taut_solver *solver)
@@ -279,7 +307,7 @@ taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topo
                             const struct plan *plan, struct plan_nodes *kept, taut_error *error)
 {
     struct range own;
-    if (!ranks_may_hold_parts(scene, needs_off_grid(topology, plan)))
+    if (!ranks_may_hold_parts(scene, plan_needs_all(scene, topology, plan)))
         return TAUT_OK;
     const taut_status status = find_own_nodes(topology, plan, &own, error);
     if (status == TAUT_OK)
@@ -360,8 +388,8 @@ taut_status solver_share(taut_solver *solver, const taut_scene *scene,
         ranks_abort(1, "out of memory for the parts of ranks");
     solver->ranks->collected = !solver->only_part; // otherwise every rank has made all of it
     solver->ranks->whole = is_whole(solver);
-    if (may_share(solver))
-        solver->ranks->shares = solver->functions->shares_make(solver->system);
+    if (solver->ranks->whole && may_share(solver))
+        solver->ranks->shares = solver->functions->shares_make(solver->system, NULL);
     if (solver->ranks->whole)
         return TAUT_OK;
     if (plan_parts_make(solver->topology, solver->plan, ranks_count(), &solver->ranks->parts,
@@ -369,6 +397,9 @@ taut_status solver_share(taut_solver *solver, const taut_scene *scene,
         ranks_abort(1, "out of memory for the parts of ranks");
     status = solver->functions->exchange_make(solver->system, solver->ranks->parts,
                                               solver->only_part, &solver->ranks->exchange, error);
+    if (status == TAUT_OK && integrator_is_implicit(solver->integrator))
+        solver->ranks->shares =
+            solver->functions->shares_make(solver->system, solver->ranks->parts);
     return status == TAUT_OK && solver->only_part ? start_parts(solver, scene, options, error)
                                                   : status;
 }
@@ -403,10 +434,9 @@ void solver_begin_steps(taut_solver *solver, uint64_t steps, bool partway)
     if (ranks_number() == 0)
         ranks_broadcast(&order, sizeof order);
     solver->ranks->steps = true;
-    if (solver->ranks->whole) {
-        solver->functions->shares_use(solver->system, solver->ranks->shares);
+    solver->functions->shares_use(solver->system, solver->ranks->shares);
+    if (solver->ranks->whole)
         return;
-    }
     solver->ranks->collected = false;
     solver->functions->exchange_use(solver->system, solver->ranks->exchange);
 }
@@ -415,9 +445,8 @@ void solver_end_steps(taut_solver *solver)
 {
     if (!solver->ranks)
         return;
-    if (solver->ranks->whole)
-        solver->functions->shares_use(solver->system, NULL);
-    else
+    solver->functions->shares_use(solver->system, NULL);
+    if (!solver->ranks->whole)
         solver->functions->exchange_use(solver->system, NULL);
     solver->ranks->steps = false;
 }

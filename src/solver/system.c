@@ -203,6 +203,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
     system->settings = settings_of(options->scene);
     system->settings.tolerant = options->tolerant;
     system->settings.keep_energy_budget = options->keep_energy_budget;
+    system->known_nodes = options->share.known;
     system->is_hopeless = REAL_NAME(divergence_before_cut);
     set_dt(system, options->dt);
 
@@ -480,7 +481,10 @@ static uint64_t bytes(const struct system *system, const struct held_part *part)
     struct state state = *system->state;
     struct constants constants = *system->constants;
     uint64_t sweeps = REAL_NAME(sweeps_bytes)(system->sweeps);
+    uint64_t implicit = REAL_NAME(implicit_bytes)(system);
     if (part) {
+        if (state.nodes > 0)
+            implicit = (uint64_t)((double)implicit * (double)part->nodes / (double)state.nodes);
         state.frictions = state.nodes > 0 ? state.frictions / state.nodes * part->nodes : 0;
         state.nodes = constants.nodes = part->nodes;
         constants.all_nodes = part->nodes + state.collider_nodes;
@@ -490,7 +494,7 @@ static uint64_t bytes(const struct system *system, const struct held_part *part)
     }
     return sizeof *system + system->chunk_sums_length * sizeof *system->chunk_sums +
            REAL_NAME(state_bytes)(&state) + REAL_NAME(constants_bytes)(&constants) +
-           REAL_NAME(elements_bytes)(system) + sweeps + REAL_NAME(implicit_bytes)(system) +
+           REAL_NAME(elements_bytes)(system) + sweeps + implicit +
            REAL_NAME(constraints_bytes)(system) + REAL_NAME(critical_step_bytes)(system) +
            REAL_NAME(work_bytes)(system) + REAL_NAME(surface_contact_bytes)(system);
 }
@@ -559,6 +563,14 @@ static void exchange_use(struct system *system, struct exchange *exchange)
     REAL_NAME(exchange_all_known)(system, false);
     const struct plan_part *part = REAL_NAME(exchange_part)(exchange);
     system->own_nodes = (struct range){(size_t)part->first_node, (size_t)part->end_node};
+}
+
+// Of ranks that hold only their parts masses of nodes of others are known now.
+static struct shares *make_shares(struct system *system, const struct plan_parts *parts)
+{
+    if (parts)
+        (void)REAL_NAME(implicit_refresh)(system, false, NULL);
+    return REAL_NAME(shares_make)(system, parts);
 }
 
 static void shares_use(struct system *system, struct shares *shares)
@@ -695,7 +707,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .exchange_resume = REAL_NAME(exchange_resume),
     .exchange_collect = exchange_collect,
     .exchange_around = exchange_around,
-    .shares_make = REAL_NAME(shares_make),
+    .shares_make = make_shares,
     .shares_free = REAL_NAME(shares_free),
     .shares_use = shares_use,
     .evaluate = evaluate,

@@ -85,8 +85,8 @@ struct system_functions {
     void (*exchange_collect)(struct system *system, struct exchange *exchange); // on rank 0
     void (*exchange_around)(const struct system *system, const struct exchange *exchange,
                             struct range nodes, const uint64_t *list, uint64_t count);
-    // springs/shares.h: of several ranks that compute the same steps. shares_use as exchange_use.
-    struct shares *(*shares_make)(const struct system *system);
+    // springs/shares.h: of several ranks, of linear systems. shares_use as exchange_use.
+    struct shares *(*shares_make)(struct system *system, const struct plan_parts *parts);
     void (*shares_free)(struct shares *shares);
     void (*shares_use)(struct system *system, struct shares *shares);
 

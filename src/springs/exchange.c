@@ -784,12 +784,18 @@ void REAL_NAME(exchange_chunk_sums)(struct system *system, chunk_sum sum, const 
 void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,
                                double total[SUM_WIDTH], const struct worker *worker)
 {
+    REAL_NAME(exchange_rest)(system, worker);
+    REAL_NAME(sum_over_known_nodes)(system, sum, argument, total, worker);
+}
+
+void REAL_NAME(sum_over_known_nodes)(struct system *system, chunk_sum sum, const void *argument,
+                                     double total[SUM_WIDTH], const struct worker *worker)
+{
     const size_t nodes = (size_t)system->state->nodes;
     if (!system->exchange) {
         REAL_NAME(sum_over_chunks)(system, nodes, sum, argument, total, worker);
         return;
     }
-    REAL_NAME(exchange_rest)(system, worker);
     REAL_NAME(sum_chunks)
     (system, own_chunks(system->exchange), nodes, sum, argument, worker);
     const size_t chunks = chunk_count(nodes), group = sum_group(system, chunks);

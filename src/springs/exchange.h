@@ -203,8 +203,12 @@ void REAL_NAME(exchange_chunk_sums)(struct system *system, chunk_sum sum, const 
 void REAL_NAME(exchange_rest_of)(struct system *system, real *const arrays[3],
                                  const struct worker *worker);
 
-// The sum over all nodes (sum_over_chunks) of positions, velocities and constants, the same on all
-// ranks, whether the run is distributed or not; also of forces.
+// The sum over all nodes (sum_over_chunks), the same on all ranks, whether the run is distributed
+// or not, of what every rank knows of the nodes of its chunks (exchange_chunk_nodes).
+void REAL_NAME(sum_over_known_nodes)(struct system *system, chunk_sum sum, const void *argument,
+                                     double total[SUM_WIDTH], const struct worker *worker);
+
+// The same of positions, velocities and constants, and of forces.
 void REAL_NAME(sum_over_nodes)(struct system *system, chunk_sum sum, const void *argument,
                                double total[SUM_WIDTH], const struct worker *worker);
 

@@ -9,13 +9,16 @@
 #include "springs/node_lists.h"
 
 struct shares {
-    struct plan_parts parts; // rank r has the rows of nodes [cuts[r], cuts[r + 1])
-    struct node_lists halo;  // what its rows read of others
-    bool everything;         // they may read any node
-    bool any;                // the result of shares_any
+    struct plan_parts parts;        // rank r has the rows of nodes [cuts[r], cuts[r + 1])
+    const struct plan_parts *nodes; // and holds these nodes; NULL: all
+    struct node_lists halo;         // what its rows read of others
+    struct node_lists own;          // its nodes whose rows others have; with `nodes`, as the next
+    struct node_lists around;       // nodes of others that belong to its rows or are read by them
+    bool everything;                // they may read any node
+    bool any;                       // the result of shares_any
 };
 
-enum { TAG_ROWS = 4, TAG_READ = 6, TAG_RETURNED };
+enum { TAG_ROWS = 4, TAG_READ = 6, TAG_RETURNED, TAG_OWN, TAG_AROUND };
 
 struct shared_nodes {
     const struct plan_parts *parts;
@@ -90,17 +93,51 @@ static bool add_face_needs(const struct topology *topology, struct plan_part *pa
 
 // ---- Making
 
+// Wants nodes of their owners by `parts`, but not those of `known`.
+static bool want_others(struct node_lists *lists, const struct plan_parts *parts,
+                        struct plan_nodes nodes, const uint64_t known[2])
+{
+    const uint64_t end = nodes.first + nodes.count;
+    const uint64_t sides[2][2] = {{nodes.first, min_u64(end, known[0])},
+                                  {max_u64(nodes.first, known[1]), end}};
+    for (int side = 0; side < 2; side++) {
+        const uint64_t *it = sides[side];
+        if (it[0] < it[1] &&
+            !REAL_NAME(node_lists_want)(lists, parts, (struct plan_nodes){it[0], it[1] - it[0]}))
+            return false;
+    }
+    return true;
+}
+
+// Of a rank that holds nodes [own[0], own[1]): `rows` has its rows and what they read.
+static bool find_wants_of_part(struct shares *shares, const struct plan_part *rows)
+{
+    const uint64_t *own = shares->nodes->cuts + ranks_number();
+    const uint64_t of_rows[2] = {rows->first_node, rows->end_node};
+    bool found = want_others(&shares->own, &shares->parts,
+                             (struct plan_nodes){own[0], own[1] - own[0]}, of_rows) &&
+                 want_others(&shares->around, shares->nodes,
+                             (struct plan_nodes){of_rows[0], of_rows[1] - of_rows[0]}, own);
+    for (size_t i = 0; found && i < rows->halo_count; i++)
+        found = want_others(&shares->around, shares->nodes, rows->halo[i], own);
+    return found;
+}
+
 static bool find_wants(const struct system *system, struct shares *shares)
 {
     const uint64_t *cuts = shares->parts.cuts + ranks_number();
     struct plan_part part = {.first_node = cuts[0], .end_node = cuts[1]};
-    bool found = REAL_NAME(node_lists_begin)(&shares->halo);
-    if (!shares->everything)
+    bool found = REAL_NAME(node_lists_begin)(&shares->halo) &&
+                 REAL_NAME(node_lists_begin)(&shares->own) &&
+                 REAL_NAME(node_lists_begin)(&shares->around);
+    if (!shares->everything && cuts[0] < cuts[1])
         found = found && add_spring_needs(system, &part) && add_face_needs(system->topology, &part);
     if (found)
         plan_part_tidy(&part);
     for (size_t i = 0; found && i < part.halo_count; i++)
         found = REAL_NAME(node_lists_want)(&shares->halo, &shares->parts, part.halo[i]);
+    if (shares->nodes)
+        found = found && find_wants_of_part(shares, &part);
     plan_part_free(&part);
     return found;
 }
@@ -112,8 +149,11 @@ static bool make(const struct system *system, struct shares *shares)
     shares->parts.cuts = calloc(count + 1, sizeof *shares->parts.cuts);
     if (!shares->parts.cuts)
         return false;
-    for (size_t r = 0; r <= count; r++) // as sum_over_chunks divides them
-        shares->parts.cuts[r] = min_u64(chunk_count(nodes) * r / count * SUM_CHUNK, nodes);
+    for (size_t r = 0; r <= count; r++) { // as sum_over_chunks divides them
+        const uint64_t chunk =
+            shares->nodes ? shares->nodes->chunk_cuts[r] : chunk_count(nodes) * r / count;
+        shares->parts.cuts[r] = min_u64(chunk * SUM_CHUNK, nodes);
+    }
     // The compression of gas is a sum over the nodes of a body, which no rank has alone, and
     // elements on no grid are not looked through here.
     shares->everything = topology_has_gas(system->topology);
@@ -123,11 +163,20 @@ static bool make(const struct system *system, struct shares *shares)
     return find_wants(system, shares);
 }
 
-struct shares *REAL_NAME(shares_make)(const struct system *system)
+static bool connect_lists(struct node_lists *lists, int tag)
+{
+    return REAL_NAME(node_lists_swap)(lists) &&
+           REAL_NAME(node_lists_connect)(lists, NULL, 3, tag, RANKS_BUFFERED);
+}
+
+struct shares *REAL_NAME(shares_make)(const struct system *system, const struct plan_parts *parts)
 {
     struct shares *shares = calloc(1, sizeof *shares);
-    if (!shares || !make(system, shares) || !REAL_NAME(node_lists_swap)(&shares->halo) ||
-        !REAL_NAME(node_lists_connect)(&shares->halo, NULL, 3, TAG_ROWS, RANKS_BUFFERED))
+    if (shares)
+        shares->nodes = parts;
+    if (!shares || !make(system, shares) || !connect_lists(&shares->halo, TAG_ROWS) ||
+        (parts &&
+         (!connect_lists(&shares->own, TAG_OWN) || !connect_lists(&shares->around, TAG_AROUND))))
         ranks_abort(1, "out of memory for the shares of ranks");
     return shares;
 }
@@ -137,6 +186,8 @@ void REAL_NAME(shares_free)(struct shares *shares)
     if (!shares)
         return;
     REAL_NAME(node_lists_free)(&shares->halo);
+    REAL_NAME(node_lists_free)(&shares->own);
+    REAL_NAME(node_lists_free)(&shares->around);
     free(shares->parts.cuts);
     free(shares);
 }
@@ -159,18 +210,6 @@ struct range REAL_NAME(shares_rows_of)(const struct system *system, const struct
     return (struct range){rows.first + share.first, rows.first + share.end};
 }
 
-void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vectors,
-                               const struct worker *worker)
-{
-    if (!system->shares)
-        return;
-    stage_end(&system->clock, STAGE_SOLVE, worker); // all have written their rows
-    real *const arrays[] = {vectors.x, vectors.y, vectors.z};
-    for (size_t i = 0; worker->index == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
-        ranks_collect(arrays[i], sizeof(real), system->shares->parts.cuts, true);
-    stage_end(&system->clock, STAGE_RANKS, worker);
-}
-
 // A round of messages, after all have written what is sent.
 static void swap_vectors(struct system *system, const struct node_lists *lists,
                          struct node_vectors vectors, const struct worker *worker)
@@ -184,6 +223,22 @@ static void swap_vectors(struct system *system, const struct node_lists *lists,
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
+void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vectors,
+                               const struct worker *worker)
+{
+    if (!system->shares)
+        return;
+    if (system->shares->nodes) {
+        swap_vectors(system, &system->shares->own, vectors, worker);
+        return;
+    }
+    stage_end(&system->clock, STAGE_SOLVE, worker); // all have written their rows
+    real *const arrays[] = {vectors.x, vectors.y, vectors.z};
+    for (size_t i = 0; worker->index == 0 && i < sizeof arrays / sizeof arrays[0]; i++)
+        ranks_collect(arrays[i], sizeof(real), system->shares->parts.cuts, true);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
 void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
                                     const struct worker *worker)
 {
@@ -193,6 +248,19 @@ void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors v
         return;
     }
     swap_vectors(system, &shares->halo, vectors, worker);
+}
+
+void REAL_NAME(shares_fill)(struct system *system, struct node_vectors vectors,
+                            const struct worker *worker)
+{
+    if (system->shares && system->shares->nodes)
+        swap_vectors(system, &system->shares->around, vectors, worker);
+}
+
+void REAL_NAME(shares_place)(struct system *system, const struct worker *worker)
+{
+    const struct state *s = system->state;
+    REAL_NAME(shares_fill)(system, (struct node_vectors){s->x, s->y, s->z}, worker);
 }
 
 // ---- Lines across rows
@@ -215,18 +283,9 @@ struct shared_nodes *REAL_NAME(shared_nodes_begin)(const struct system *system)
 void REAL_NAME(shared_nodes_add)(struct shared_nodes *lists, struct plan_nodes nodes, bool computed)
 {
     const uint64_t *own = lists->parts->cuts + ranks_number();
-    const uint64_t end = nodes.first + nodes.count;
-    const uint64_t sides[2][2] = {{nodes.first, min_u64(end, own[0])},
-                                  {max_u64(nodes.first, own[1]), end}};
-    for (int side = 0; side < 2; side++) {
-        const uint64_t first = sides[side][0];
-        if (first >= sides[side][1])
-            continue;
-        const struct plan_nodes others = {first, sides[side][1] - first};
-        if (!REAL_NAME(node_lists_want)(&lists->read, lists->parts, others) ||
-            (computed && !REAL_NAME(node_lists_want)(&lists->returned, lists->parts, others)))
-            fail_to_list();
-    }
+    if (!want_others(&lists->read, lists->parts, nodes, own) ||
+        (computed && !want_others(&lists->returned, lists->parts, nodes, own)))
+        fail_to_list();
 }
 
 // What is returned goes to those of whom it is wanted.

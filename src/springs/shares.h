@@ -1,19 +1,24 @@
-// Ranks that all have the whole scene and compute the same steps, those of integrators that solve
-// systems of equations. They share what takes most of the time: the chunks of sums, and the rows of
-// products with a matrix and the vectors of its solution. Every rank has the rows of the nodes of
-// its chunks (SUM_CHUNK), so that what it adds is what it has computed, and no bit depends on their
-// number.
+// What ranks share of linear systems: the rows of products with a matrix, and the vectors of its
+// solution. Every rank has the rows of the nodes of its chunks (SUM_CHUNK), so that what it adds is
+// what it has computed, and no bit depends on their number.
+//
+// Ranks that all have the whole scene and compute the same steps share the chunks of all sums too.
+// Those that hold only their parts (exchange.h) have the chunks that begin at nodes of theirs: so
+// some rows are of nodes of the next rank, and of a rank's first nodes the rank before has the
+// rows.
 //
 // system->shares is set during the steps of several ranks. Without it a process does everything.
 // Numeric.
 #ifndef TAUT_SPRINGS_SHARES_H
 #define TAUT_SPRINGS_SHARES_H
 
+#include "springs/plan_parts.h"
 #include "springs/tangent.h"
 #include "state/system.h"
 
 // Agrees with the other ranks on what is sent to whom; ends all ranks without memory. Collective.
-struct shares *REAL_NAME(shares_make)(const struct system *system);
+// `parts`: the nodes that ranks hold; NULL: all of them each.
+struct shares *REAL_NAME(shares_make)(const struct system *system, const struct plan_parts *parts);
 void REAL_NAME(shares_free)(struct shares *shares);
 
 // The nodes whose rows this rank computes: all of them without other ranks. They begin and end at
@@ -24,14 +29,21 @@ struct range REAL_NAME(shares_rows)(const struct system *system);
 struct range REAL_NAME(shares_rows_of)(const struct system *system, const struct worker *worker,
                                        size_t grain);
 
-// On all ranks: the vectors of all nodes, each of the rank that has its row. All workers together;
-// begins and ends with a barrier. Nothing without other ranks.
+// On all ranks: the vectors of all nodes, or of those that the rank holds, each of the rank that
+// has its row. All workers together; begins and ends with a barrier. Nothing without other ranks.
 void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vectors,
                                const struct worker *worker);
 
 // The same of the nodes that the rows of each rank read in a product.
 void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
                                     const struct worker *worker);
+
+// Where ranks hold only their parts: positions of the nodes of others to which springs of these
+// rows reach, := those of their owners, for the matrix of products; and vectors of the nodes of
+// rows. All workers together; begin and end with a barrier. Nothing otherwise.
+void REAL_NAME(shares_place)(struct system *system, const struct worker *worker);
+void REAL_NAME(shares_fill)(struct system *system, struct node_vectors vectors,
+                            const struct worker *worker);
 
 // Nodes of others that a rank reads beside those of products, or computes for their owners: of
 // lines across the rows of several ranks (grid/lines.c). Lists of them are made by worker 0 of all

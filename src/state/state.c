@@ -452,7 +452,7 @@ void REAL_NAME(sum_all_chunks)(struct system *system, size_t count, chunk_sum su
 {
     const size_t chunks = chunk_count(count);
     struct range own = {0, chunks};
-    const bool shared = system->paused || system->shares;
+    const bool shared = system->paused || (system->shares && !system->exchange);
     if (shared) { // ranks share the chunks
         const size_t rank = (size_t)ranks_number(), ranks = (size_t)ranks_count();
         own = (struct range){chunks * rank / ranks, chunks * (rank + 1) / ranks};

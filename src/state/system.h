@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "base/memory.h"
 #include "base/os.h"
 #include "parallel/team.h"
 #include "state/records.h"
@@ -111,11 +112,12 @@ struct system {
     struct settings settings;
     struct state *state;
     struct sweeps *sweeps; // of the plan's grids
-    // springs/exchange.h; NULL: this process has the whole scene. Otherwise it has these nodes.
+    // springs/exchange.h; NULL: this process has the whole scene. Otherwise it has own_nodes.
     struct exchange *exchange;
     struct exchange *paused; // not NULL: all ranks have the whole scene, and compute the same
     struct range own_nodes;
-    struct shares *shares; // springs/shares.h; not NULL: all ranks compute the same whole steps
+    struct range known_nodes; // for which arrays have memory: all, or those of a rank's part
+    struct shares *shares;    // springs/shares.h; NULL: this process solves whole linear systems
     struct element_set *elements; // elements/elements.h; NULL: no body has any
     struct contacts contacts;
     struct surface_contact *surface_contact; // contact/surface_contact.h; NULL: no contact
@@ -174,6 +176,19 @@ static inline double step_time(const struct system *system, uint64_t step)
 {
     const struct settings *settings = &system->settings;
     return settings->dt_time + (double)(step - settings->dt_step) * settings->dt;
+}
+
+// Of a rank that holds only its part: a block of so many bytes, with `size` bytes for each node
+// from element `start` on, takes memory for the other nodes page by page, and only where it is
+// touched.
+static inline void system_spare(const struct system *system, void *block, size_t bytes,
+                                size_t start, size_t size)
+{
+    const struct range known = system->known_nodes;
+    if (known.end - known.first == (size_t)system->state->nodes)
+        return;
+    memory_sparse(block, bytes, 0, (start + known.first) * size);
+    memory_sparse(block, bytes, (start + known.end) * size, bytes);
 }
 
 // A worker's share of an element-wise loop over nodes, of several ranks over this rank's. A cache

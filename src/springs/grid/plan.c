@@ -3,6 +3,8 @@
 // is assumed and every spring is checked.
 #include "springs/grid/plan.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,4 +398,22 @@ bool tiling_is_sound(const struct plan_tiling *tiling)
     bool y = tiling->tiles_y == 1 || (rows >= tiling->before && rows >= tiling->after);
     bool z = tiling->tiles_z == 1 || layers >= tiling->above;
     return y && z && tiling->chunk_rows > 0;
+}
+
+bool plan_grid_has_lines(const struct topology *topology, const struct plan_grid *grid)
+{
+    double along[2] = {-1, -1}, others = 0; // -1: there are none
+    for (int d = 0; d < grid->direction_count; d++) {
+        const struct direction *direction = &grid->directions[d];
+        const double stiffness = topology->materials[direction->material].stiffness;
+        const bool is_x = direction->dx == 1 && direction->dy == 0 && direction->dz == 0;
+        const bool is_y = direction->dx == 0 && direction->dy == 1 && direction->dz == 0;
+        if (is_x || is_y)
+            along[is_y] = fmax(along[is_y], stiffness);
+        else
+            others = fmax(others, stiffness);
+    }
+    const double least = LINE_STIFFNESS * others * (1 - 2 * (double)FLT_EPSILON);
+    return grid->nz == 1 && ((grid->nx >= LINE_NODES && along[0] >= least) ||
+                             (grid->ny >= LINE_NODES && along[1] >= least));
 }

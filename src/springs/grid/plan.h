@@ -118,6 +118,14 @@ struct plan_grid {
     struct plan_tiling tiling;
 };
 
+// Implicit integrators solve rows or columns of at least so many nodes together where their springs
+// are at least so many times as stiff as the springs that join other nodes (grid/lines.c).
+enum { LINE_NODES = 3 };
+static const double LINE_STIFFNESS = 2;
+
+// Whether they may do so in some precision, by the constants as built.
+bool plan_grid_has_lines(const struct topology *topology, const struct plan_grid *grid);
+
 // Kernels read flags of a register of springs, which may start before the first one or end after
 // the last one.
 enum { GAP_GUARD = 64 };

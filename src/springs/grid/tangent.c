@@ -32,6 +32,24 @@ static unsigned share_axes(const struct plan_grid *plan, const struct direction 
            (direction->dz == 0 && plan->nz > 1 ? 4U : 0);
 }
 
+// The nodes of a grid of which a rank that holds only its part knows nothing: their springs take no
+// memory, array by array.
+static void spare_numbers(const struct system *system, const struct tangent_grid *grid,
+                          size_t stride, size_t arrays)
+{
+    const struct range known = system->known_nodes;
+    const size_t first = (size_t)grid->first_node, bytes = grid->length * sizeof(real);
+    const size_t end = first + (size_t)grid->nodes;
+    const size_t from = known.first < first ? 0 : (known.first < end ? known.first : end) - first;
+    const size_t to = known.end < first ? 0 : (known.end < end ? known.end : end) - first;
+    for (size_t a = 0; to - from < (size_t)grid->nodes && a < arrays; a++) {
+        memory_sparse(grid->numbers, bytes, stride * a * sizeof(real),
+                      (stride * a + from) * sizeof(real));
+        memory_sparse(grid->numbers, bytes, (stride * a + to) * sizeof(real),
+                      stride * (a + 1) * sizeof(real));
+    }
+}
+
 // 1/2 for each of these axes at an end of which the node is (scene/direction.h).
 static void set_shares(const struct plan_grid *plan, unsigned axes, real *shares)
 {
@@ -68,6 +86,7 @@ static bool make_grid(const struct system *system, const struct plan_grid *plan,
     grid->numbers = memory_allocate(system->allocator, grid->length, sizeof(real));
     if (!grid->numbers)
         return false;
+    spare_numbers(system, grid, stride, arrays);
     for (size_t d = 0; d < count; d++) {
         struct tangent_constants *to = &grid->constants[d];
         const struct direction *direction = &plan->directions[d];
