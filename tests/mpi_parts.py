@@ -521,9 +521,9 @@ def case_parts_solve_linear_systems_with_the_same_bytes():
             expect(again.returncode == 0, again.stderr)
             expect(again.stdout.strip() == hash_of(0, path, "--precision", precision, "--steps", "9"), again.stdout)
         same_files(path, "--set", "output.work=false", "--set", "output.pc2=true", ranks=8)
-        for wind in ("{velocity: [3, 1, 2], coefficient: 0.02, relative: false}",
-                     "{velocity: [3, 1, 2], coefficient: 0.02, law: node}"):
-            same_files(path, "--set", f"environment.wind={wind}")
+        for law in ("law: quadratic, density: 1.2, drag: 1", "law: face, coefficient: 0.02",
+                    "coefficient: 0.02, relative: false", "law: node, coefficient: 0.02"):
+            same_files(path, "--set", f"environment.wind={{velocity: [3, 1, 2], {law}}}")
 
 
 def case_small_bodies_follow_the_same_bound():

@@ -23,6 +23,59 @@ static int corners_of(const uint32_t nodes[3])
     return nodes[2] == FACE_EDGE ? 2 : 3;
 }
 
+static bool has_corner_in(struct range nodes, const uint32_t corners[3])
+{
+    bool any = false;
+    for (int corner = 0; corner < corners_of(corners); corner++)
+        any |= range_has(nodes, corners[corner]);
+    return any;
+}
+
+// The nodes whose faces are listed: all, or of a rank that holds only its part those of items with
+// rows of its own, which reach up to the end of its last chunk (springs/shares.h).
+static struct range find_listed(const struct system *system)
+{
+    const size_t nodes = (size_t)system->state->nodes;
+    const struct range known = system->known_nodes;
+    if (known.end - known.first == nodes)
+        return known;
+    const size_t more = SUM_CHUNK + TANGENT_ITEM_NODES;
+    return (struct range){known.first > TANGENT_ITEM_NODES ? known.first - TANGENT_ITEM_NODES : 0,
+                          nodes - known.end > more ? known.end + more : nodes};
+}
+
+// Calls for each face that is listed, in order.
+typedef void visit_face(struct face_tangent *tangent, size_t body, const struct face *face);
+
+static void visit_faces(struct face_tangent *tangent, visit_face *visit)
+{
+    const struct topology *topology = tangent->system->topology;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        for (uint64_t i = 0; takes_part(tangent, b) && i < body->face_count; i++) {
+            const struct face face = topology_body_face(topology, body, i);
+            if (has_corner_in(tangent->listed, face.nodes))
+                visit(tangent, b, &face);
+        }
+    }
+}
+
+static void count_face(struct face_tangent *tangent, size_t body, const struct face *face)
+{
+    (void)body;
+    tangent->faces.count++;
+    for (int corner = 0; corner < corners_of(face->nodes); corner++)
+        tangent->faces.corners += range_has(tangent->listed, face->nodes[corner]);
+}
+
+static void list_face(struct face_tangent *tangent, size_t body, const struct face *face)
+{
+    struct face_rows *faces = &tangent->faces;
+    for (int corner = 0; corner < 3; corner++)
+        faces->nodes[faces->count][corner] = face->nodes[corner];
+    faces->body[faces->count++] = (uint32_t)body;
+}
+
 static bool allocate_faces(struct face_tangent *tangent)
 {
     struct face_rows *faces = &tangent->faces;
@@ -48,35 +101,22 @@ static bool allocate_faces(struct face_tangent *tangent)
     return true;
 }
 
-static void list_faces(struct face_tangent *tangent)
-{
-    const struct topology *topology = tangent->system->topology;
-    struct face_rows *faces = &tangent->faces;
-    uint64_t count = 0;
-    for (size_t b = 0; b < topology->body_count; b++) {
-        const struct topology_body *body = &topology->bodies[b];
-        for (uint64_t i = 0; takes_part(tangent, b) && i < body->face_count; i++) {
-            struct face face = topology_body_face(topology, body, i);
-            for (int corner = 0; corner < 3; corner++)
-                faces->nodes[count][corner] = face.nodes[corner];
-            faces->body[count++] = (uint32_t)b;
-        }
-    }
-}
-
 static void list_faces_of_nodes(struct face_tangent *tangent)
 {
     struct face_rows *faces = &tangent->faces;
+    const struct range listed = tangent->listed;
     for (uint64_t i = 0; i < faces->count; i++)
         for (int corner = 0; corner < corners_of(faces->nodes[i]); corner++)
-            faces->first[faces->nodes[i][corner]]++;
+            if (range_has(listed, faces->nodes[i][corner]))
+                faces->first[faces->nodes[i][corner]]++;
     uint64_t sum = 0;
-    for (size_t node = 0; node < tangent->nodes; node++)
+    for (size_t node = listed.first; node < listed.end; node++)
         sum = faces->first[node] += sum;
-    faces->first[tangent->nodes] = sum;
+    faces->first[listed.end] = sum;
     for (uint64_t i = faces->count; i-- > 0;)
         for (int corner = 0; corner < corners_of(faces->nodes[i]); corner++)
-            faces->at[--faces->first[faces->nodes[i][corner]]] = (uint32_t)i;
+            if (range_has(listed, faces->nodes[i][corner]))
+                faces->at[--faces->first[faces->nodes[i][corner]]] = (uint32_t)i;
 }
 
 taut_status REAL_NAME(face_tangent_make)(struct system *system, struct face_tangent *tangent,
@@ -84,6 +124,7 @@ taut_status REAL_NAME(face_tangent_make)(struct system *system, struct face_tang
 {
     *tangent = (struct face_tangent){.system = system, .nodes = (size_t)system->state->nodes};
     tangent->rows = (struct range){0, tangent->nodes};
+    tangent->listed = find_listed(system);
     const struct topology *topology = system->topology;
     struct face_rows *faces = &tangent->faces;
     tangent->any_wind = wind_drags(topology);
@@ -95,16 +136,14 @@ taut_status REAL_NAME(face_tangent_make)(struct system *system, struct face_tang
         const struct topology_body *body = &topology->bodies[b];
         tangent->gas[b].present = body->pressure.present;
         tangent->any_gas |= body->pressure.present;
-        if (takes_part(tangent, b)) {
-            faces->count += body->face_count;
-            faces->corners += body->face_count * (uint64_t)body->face_arity;
-        }
     }
+    visit_faces(tangent, count_face);
     if (faces->count == 0)
         return TAUT_OK;
     if (!allocate_faces(tangent))
         return fail_memory(error, "the tangent of faces");
-    list_faces(tangent);
+    faces->count = 0;
+    visit_faces(tangent, list_face);
     list_faces_of_nodes(tangent);
     return TAUT_OK;
 }
@@ -353,14 +392,6 @@ static bool acts_by_face(const struct face_tangent *tangent)
     return tangent->faces.count > 0 && (tangent->any_wind || tangent->kind == TANGENT_EXACT);
 }
 
-static bool has_row(const struct face_tangent *tangent, const uint32_t nodes[3])
-{
-    bool any = false;
-    for (int corner = 0; corner < corners_of(nodes); corner++)
-        any |= nodes[corner] >= tangent->rows.first && nodes[corner] < tangent->rows.end;
-    return any;
-}
-
 static void face_forces(struct face_tangent *tangent, real stiffness, real damping,
                         struct node_vectors in, const struct worker *worker)
 {
@@ -371,7 +402,7 @@ static void face_forces(struct face_tangent *tangent, real stiffness, real dampi
     struct range share = worker_share(worker, (size_t)faces->count, 16);
     for (size_t i = share.first; i < share.end; i++) {
         real force[3] = {0, 0, 0};
-        if (!has_row(tangent, faces->nodes[i]))
+        if (!has_corner_in(tangent->rows, faces->nodes[i]))
             continue;
         const struct tangent_gas *gas = &tangent->gas[faces->body[i]];
         if (gas->present && tangent->kind == TANGENT_EXACT) {

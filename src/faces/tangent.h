@@ -6,8 +6,8 @@
 
 #include "springs/tangent.h"
 
-// Faces on which wind or gas acts, and the faces of each node: at[first[node]] .. at[first[node +
-// 1] - 1].
+// Faces on which wind or gas acts, and the faces of each node that is listed: at[first[node]] ..
+// at[first[node + 1] - 1].
 struct face_rows {
     uint64_t count, corners;
     uint32_t (*nodes)[3];
@@ -29,6 +29,7 @@ struct face_tangent {
     size_t nodes;
     enum tangent_kind kind;
     struct range rows;      // nodes whose products are wanted
+    struct range listed;    // nodes with faces in `faces`
     bool any_gas, any_wind; // any_wind: wind that damps
     struct face_rows faces;
     struct tangent_gas *gas;      // for each body

@@ -548,7 +548,8 @@ static double tangent_faces_bytes_of(const struct totals *totals)
     const struct scene_wind *wind = &totals->scene->environment.wind;
     if (totals->faces == 0 || !(totals->gas || (wind->present && wind->relative)))
         return 0;
-    return totals->faces * (12 + 4 + 12 + 4 * totals->real) + 8 * totals->nodes;
+    const double held = totals->nodes > 0 ? totals->held / totals->nodes : 1;
+    return held * (totals->faces * (12 + 4 + 12 + 4 * totals->real) + 8 * totals->nodes);
 }
 
 // forces/tangent.h

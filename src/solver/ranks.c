@@ -229,8 +229,7 @@ static bool plan_needs_all(const taut_scene *scene, const struct topology *topol
 }
 
 // Not with contact of surfaces, for which every rank has all nodes; nor where implicit steps are
-// solved again, with constraints or because they have gained energy, assume friction, or have faces
-// in their rows.
+// solved again, with constraints or because they have gained energy, or assume friction.
 bool ranks_may_hold_parts(const taut_scene *scene, bool needs_all)
 {
     const enum integrator integrator = scene->simulation.integrator;
@@ -242,10 +241,7 @@ bool ranks_may_hold_parts(const taut_scene *scene, bool needs_all)
                           integrator == INTEGRATOR_IMPLICIT_MIDPOINT)))
             return false;
     }
-    const struct scene_wind *wind = &scene->environment.wind;
-    const bool drags = wind->present && wind->relative && wind->law != WIND_NODE;
-    return integrator != INTEGRATOR_XPBD && !needs_all && !scene->contact.present &&
-           !(implicit && drags);
+    return integrator != INTEGRATOR_XPBD && !needs_all && !scene->contact.present;
 }
 
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene)

@@ -38,9 +38,10 @@ void REAL_NAME(shares_collect)(struct system *system, struct node_vectors vector
 void REAL_NAME(shares_collect_read)(struct system *system, struct node_vectors vectors,
                                     const struct worker *worker);
 
-// Where ranks hold only their parts: positions of the nodes of others to which springs of these
-// rows reach, := those of their owners, for the matrix of products; and vectors of the nodes of
-// rows. All workers together; begin and end with a barrier. Nothing otherwise.
+// Where ranks hold only their parts: positions of the nodes of others to which springs and faces of
+// these rows reach, and velocities in wind that damps, := those of their owners, for the matrix of
+// products; and vectors of the nodes of rows. All workers together; begin and end with a barrier.
+// Nothing otherwise.
 void REAL_NAME(shares_place)(struct system *system, const struct worker *worker);
 void REAL_NAME(shares_fill)(struct system *system, struct node_vectors vectors,
                             const struct worker *worker);
