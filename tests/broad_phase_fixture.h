@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "contact/surfaces.h"
+#include "parallel/team.h"
 #include "simd/isa.h"
 
 enum candidate_kind { POINT_TRIANGLE, EDGE_EDGE };
@@ -55,5 +56,12 @@ struct separations {
 
 struct separations separations_f32(double distance);
 struct separations separations_f64(double distance);
+
+// Counts for each node how often a rank that has `own` finds it in the rows of a part of a tile, of
+// `count` nodes each, `stride` apart (springs/motion.h).
+void count_rows_f32(size_t first, size_t rows, size_t count, size_t stride, struct range own,
+                    uint8_t *counts);
+void count_rows_f64(size_t first, size_t rows, size_t count, size_t stride, struct range own,
+                    uint8_t *counts);
 
 #endif

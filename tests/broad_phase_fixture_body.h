@@ -8,6 +8,7 @@
 #include "contact/broad_phase.h"
 #include "contact/candidates.h"
 #include "contact/separation.h"
+#include "springs/motion.h"
 
 struct team_work {
     struct broad_phase *broad;
@@ -676,4 +677,17 @@ struct search_result REAL_NAME(search)(const struct search *search)
     REAL_NAME(broad_phase_free)(team.broad);
     free(team.positions);
     return result;
+}
+
+void REAL_NAME(count_rows)(size_t first, size_t rows, size_t count, size_t stride, struct range own,
+                           uint8_t *counts)
+{
+    const struct node_rows part = {first, rows, count, stride};
+    struct node_rows found[3];
+    const int items = rows_within(&part, own, found);
+    assert_in_range(items, 0, 3);
+    for (int i = 0; i < items; i++)
+        for (size_t row = 0; row < found[i].rows; row++)
+            for (size_t k = 0; k < found[i].count; k++)
+                counts[found[i].first + row * found[i].stride + k]++;
 }

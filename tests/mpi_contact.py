@@ -108,6 +108,35 @@ def case_output_with_contact_has_the_same_bytes():
                    "--set", f"simulation.integrator={integrator}")
 
 
+DRAPED = """\
+simulation: {dt: 0.0001, steps: 200}
+environment: {gravity: [0, -9.81, 0]}
+contact: {thickness: 0.003, stiffness: 60, friction_coefficient: 0.2}
+bodies:
+  - {name: below, type: cloth, origin: [0, 0, 0], u: [0.3, 0, 0], v: [0, 0, 1.6], nodes: [48, 256], mass: 0.2,
+     stiffness: 80, damping: 0.005, pins: [corners]}
+  - {name: above, type: cloth, origin: [0.01, 0.0042, 0.1], u: [0.3, 0, 0], v: [0, 0, 0.4], nodes: [48, 64],
+     mass: 0.1, stiffness: 80, damping: 0.005}
+output: {every_steps: 200, work: false}
+"""
+
+
+def case_ranks_receive_the_nodes_that_contact_needs():
+    """In most steps: of the parts of a sheet those beside it, and of what lies on it what is near."""
+    write("draped.yaml", DRAPED)
+    for integrator, evaluations in (("symplectic_euler", 1), ("velocity_verlet", 1), ("rk4", 4)):
+        arguments = ("run", "draped.yaml", "--no-output", "--quiet", "--json", "--set",
+                     f"simulation.integrator={integrator}")
+        alone, found = (json.loads(start(ranks, *arguments).stdout) for ranks in (0, 4))
+        expect(found["hash"] == alone["hash"] and found["surface_contact"] == alone["surface_contact"],
+               f"{integrator}: other than one process")
+        expect(found["surface_contact"]["touching"] > 1000, str(found["surface_contact"]))
+        expect(alone["received_bytes"] == 0, str(alone["received_bytes"]))
+        all_others = found["nodes"] * 3 / 4 * 6 * 4 * evaluations * found["steps"]
+        expect(0 < found["received_bytes"] < 0.5 * all_others,
+               f"{integrator}: {found['received_bytes']} bytes, {all_others} of all nodes")
+
+
 RUBBING = """\
 simulation: {dt: 0.0002, steps: 40}
 environment: {gravity: [0, -9.81, 0]}

@@ -715,6 +715,28 @@ static void test_every_allocation_may_fail(void **state)
     scene_end(&scene);
 }
 
+// Of every range of nodes that a rank may have, with parts of its first and last row.
+static void test_rows_of_a_rank(void **state)
+{
+    enum { FIRST = 3, ROWS = 3, COUNT = 4, STRIDE = 6, NODES = FIRST + ROWS * STRIDE + 2 };
+    (void)state;
+    for (size_t rows = 1; rows <= ROWS; rows++)
+        for (size_t count = 1; count <= COUNT; count++)
+            for (struct range own = {0, 0}; own.first < NODES; own.first++)
+                for (own.end = own.first; own.end <= NODES; own.end++) {
+                    uint8_t single[NODES] = {0}, real_double[NODES] = {0};
+                    count_rows_f32(FIRST, rows, count, STRIDE, own, single);
+                    count_rows_f64(FIRST, rows, count, STRIDE, own, real_double);
+                    for (size_t i = 0; i < NODES; i++) {
+                        const bool of_part = i >= FIRST && (i - FIRST) / STRIDE < rows &&
+                                             (i - FIRST) % STRIDE < count;
+                        const bool is_own = i >= own.first && i < own.end;
+                        assert_int_equal(single[i], of_part && is_own);
+                        assert_int_equal(real_double[i], of_part && is_own);
+                    }
+                }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -727,6 +749,7 @@ int main(void)
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_flat_sheets_are_out_of_reach),
         cmocka_unit_test(test_sheets_without_windows),
+        cmocka_unit_test(test_rows_of_a_rank),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

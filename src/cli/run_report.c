@@ -934,6 +934,7 @@ static void write_counts(struct json *json, const struct run *run)
     json_count(json, "ranks", (uint64_t)ranks_count());
     json_count(json, "hosts", (uint64_t)ranks_hosts());
     json_string(json, "mpi", ranks_count() > 1 ? ranks_library() : NULL);
+    json_count(json, "received_bytes", solver_step_received(solver));
     json_string(json, "isa", isa_name(solver_isa(run->solver)));
     json_string(json, "precision", precision_name(solver_precision(solver)));
     json_string(json, "integrator", integrator_name(solver_integrator(solver)));

@@ -568,6 +568,12 @@ void REAL_NAME(surface_contact_change_dt)(struct system *system, const struct wo
     REAL_NAME(surface_lists_prepare)(system, worker);
 }
 
+static void keep_start(struct system *system, const struct worker *worker)
+{
+    REAL_NAME(surface_positions_keep)(system, worker);
+    REAL_NAME(surface_shares_keep)(system, worker);
+}
+
 void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
                                      const struct worker *worker)
 {
@@ -586,7 +592,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     if (at_stage && it->start_known && !it->paused)
         REAL_NAME(surface_lists_cover)(system, worker);
     if (it->keeps_start && at_start && !it->paused)
-        REAL_NAME(surface_positions_keep)(system, worker);
+        keep_start(system, worker);
     else if (it->has_stages && it->start_known && !it->paused)
         REAL_NAME(surface_lists_reach)(system, evaluation.time, worker);
     if (it->shapes && !it->paused && at_stage)
@@ -596,6 +602,11 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     const bool shapes_push = !at_stage && it->shapes && !it->paused && it->shapes->pushes;
     if (it->rows && at_start && it->pairs == 0 && !it->paused)
         REAL_NAME(surface_start_move)(system, worker); // lists may be made again in this step
+    if (at_start && !it->paused && surface_shares(system)) {
+        if (it->pairs > 0)
+            REAL_NAME(surface_pairs_leave)(system, worker);
+        REAL_NAME(surface_shares_want)(system, worker);
+    }
     if (it->paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
         if (worker->index == 0) {
             it->pushes = it->keeps_power = false;
@@ -610,8 +621,6 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         worker_barrier(worker);
         return;
     }
-    if (at_start && surface_shares(system))
-        REAL_NAME(surface_pairs_leave)(system, worker);
     if (at_start)
         REAL_NAME(surface_start_move)(system, worker);
     else

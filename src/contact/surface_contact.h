@@ -92,6 +92,10 @@ double REAL_NAME(surface_contact_evaluated_power)(struct system *system,
 // those there are allow. Ends with a barrier.
 void REAL_NAME(surface_contact_change_dt)(struct system *system, const struct worker *worker);
 
+// On several ranks, before steps: the lists of some may have become others since the last ones. By
+// all ranks, outside of the work of a team.
+void REAL_NAME(surface_contact_begin)(struct system *system);
+
 // While nodes with a prescribed motion are moved in a step or a substep, by one worker: there are
 // none so far; and where one was before that, once for each. A step that is cut needs that.
 void REAL_NAME(surface_contact_drive_none)(struct system *system);

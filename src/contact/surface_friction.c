@@ -547,7 +547,7 @@ void REAL_NAME(surface_friction_update)(struct system *system, struct friction_s
     struct surface_contact *it = system->surface_contact;
     if (!it || !it->friction)
         return;
-    REAL_NAME(exchange_all_nodes)(system, worker);
+    REAL_NAME(exchange_wanted_nodes)(system, worker);
     update_all(system, step, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     REAL_NAME(surface_shares_add)(system, it->friction->heat, worker);

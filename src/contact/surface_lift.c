@@ -9,6 +9,7 @@
 #include "contact/culling.h"
 #include "contact/surface_carriers.h"
 #include "contact/surface_motion.h"
+#include "contact/surface_shares.h"
 #include "contact/surface_way.h"
 #include "state/reading.h"
 
@@ -71,10 +72,10 @@ static bool moves(const struct surface *surface)
     return vec3_dot(surface->velocity, surface->velocity) > 0;
 }
 
-// Looks at the nodes of a block that are inside a collider, and moves them out, if `lifts`.
-static bool lift_block(struct system *system, size_t block, double time, bool lifts)
+// Looks at these nodes of a block that are inside a collider, and moves them out, if `lifts`.
+static bool lift_block(struct system *system, size_t block, struct range nodes, double time,
+                       bool lifts)
 {
-    const struct range nodes = contact_block_nodes(system, block);
     const struct node_box found = find_node_box(system, nodes);
     bool any = false;
     if (is_clear(&system->contacts.clear[block][RESPONSE_PROJECT], &found, 0))
@@ -110,21 +111,41 @@ static bool lift_block(struct system *system, size_t block, double time, bool li
     return any;
 }
 
-bool REAL_NAME(surface_lift_needed)(struct system *system, double time, const struct worker *worker)
+// Notes the blocks that have nodes to be moved out; of nodes in a range.
+static bool note_blocks(struct system *system, struct range among, double time,
+                        const struct worker *worker)
 {
     struct contacts *all = &system->contacts;
     const struct range share = worker_share(worker, all->blocks, 1);
-    for (size_t block = share.first; block < share.end; block++)
-        all->near[block] = lift_block(system, block, time, false);
+    for (size_t block = share.first; block < share.end; block++) {
+        struct range nodes = contact_block_nodes(system, block);
+        nodes.first = nodes.first > among.first ? nodes.first : among.first;
+        nodes.end = nodes.end < among.end ? nodes.end : among.end;
+        all->near[block] = nodes.first < nodes.end && lift_block(system, block, nodes, time, false);
+    }
     worker_barrier(worker);
     const bool needed = memchr(all->near, 1, all->blocks) != NULL;
     worker_barrier(worker); // before it is used again
     return needed;
 }
 
+// Each of several ranks looks at its own nodes, and all do at all, if any has found one.
+bool REAL_NAME(surface_lift_needed)(struct system *system, double time, const struct worker *worker)
+{
+    const struct range all = {0, (size_t)system->state->nodes};
+    if (!system->exchange)
+        return note_blocks(system, all, time, worker);
+    const bool needed = note_blocks(system, system->own_nodes, time, worker);
+    if (!REAL_NAME(exchange_any)(system, needed, worker))
+        return false;
+    REAL_NAME(exchange_all_nodes)(system, worker);
+    return note_blocks(system, all, time, worker);
+}
+
 bool REAL_NAME(surface_lift_begin)(struct system *system, bool has_cut, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    REAL_NAME(surface_shares_complete)(system, worker);
     if (!has_cut && !REAL_NAME(surface_way_begin)(system, worker)) {
         if (worker->index == 0)
             REAL_NAME(surface_memory_has_run_out)(system);
@@ -155,7 +176,7 @@ void REAL_NAME(surface_lift)(struct system *system, double time, bool holds,
         memset(it->changed, 0, it->surfaces.block_count);
         for (size_t block = 0; block < all->blocks; block++)
             if (all->near[block])
-                (void)lift_block(system, block, time, true);
+                (void)lift_block(system, block, contact_block_nodes(system, block), time, true);
         it->displaced = true; // boxes of the motion are not those of the present positions
     }
     worker_barrier(worker);

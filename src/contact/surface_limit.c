@@ -455,6 +455,7 @@ static void share_passing(struct system *system, const struct worker *worker)
     worker_barrier(worker);
     if (!atomic_load(&it->passes))
         return;
+    REAL_NAME(surface_shares_complete)(system, worker);
     REAL_NAME(surface_pairs_complete)(system, START_OF_WAY, worker);
     if (worker->index == 0)
         REAL_NAME(surface_shares_passing)(system);

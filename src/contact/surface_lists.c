@@ -647,6 +647,13 @@ static void want_pairs(struct system *system)
     it->rules.blocks = it->partial ? it->shares->blocks : NULL;
 }
 
+// For how many steps ranks receive all nodes once lists have been made: where they are made again
+// in the next one, saying which are wanted is of no use.
+static uint64_t steps_of_all(const struct surface_contact *it)
+{
+    return it->steps_before < 2 ? 1 : 0;
+}
+
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -660,6 +667,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
             REAL_NAME(surface_pairs_complete)(system, START_NOW, worker);
         return;
     }
+    REAL_NAME(exchange_all_nodes)(system, worker);
     if (it->flat)
         REAL_NAME(flat_sheets_measure)(system, 0, worker);
     REAL_NAME(surface_tiles_place)(system, worker);
@@ -723,6 +731,7 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
             let_lists_sleep(system, worker);
     }
     if (worker->index == 0) {
+        REAL_NAME(surface_shares_want_all)(system, system->state->step + steps_of_all(it));
         it->start_known = it->spans_known = true;
         count_pairs(it);
         if (atomic_exchange(&it->failed, false) || !complete)

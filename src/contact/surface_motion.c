@@ -5,6 +5,7 @@
 // what one tile moves. So neither the common motion of bodies nor that of the parts of a cloth uses
 // up the skin, and tiles that were far from each other may move by their distance.
 #include "contact/surface_motion.h"
+#include "contact/surface_shares.h"
 #include "contact/surface_way.h"
 
 #include <assert.h>
@@ -258,18 +259,45 @@ static void gather_boxes(const struct surface_contact *it, struct displacements 
     }
 }
 
+// Of a part, or on several ranks of what this one has of it: the others have their own. All have
+// mesh colliders.
+static struct displacements box_of_part(const struct system *system, const real *const to[3],
+                                        const real *const from[3], const struct node_rows *part)
+{
+    const struct broad_phase *broad = system->surface_contact->broad;
+    struct node_rows own[3];
+    struct displacements box = no_displacements();
+    if (!surface_shares(system) || part->first >= (size_t)system->topology->node_count)
+        return displacements_of(broad, to, from, part);
+    const int count = rows_within(part, system->own_nodes, own);
+    for (int i = 0; i < count; i++) {
+        if (own[i].count == 0)
+            continue;
+        const struct displacements some = displacements_of(broad, to, from, &own[i]);
+        for (int axis = 0; axis < 3; axis++) { // also of nothing but numbers that are none
+            box.least[axis] =
+                some.least[axis] < box.least[axis] ? some.least[axis] : box.least[axis];
+            box.most[axis] = some.most[axis] > box.most[axis] ? some.most[axis] : box.most[axis];
+        }
+    }
+    return box;
+}
+
 // By tile, of displacements, or of positions, if `from` is NULL. Complete on worker 0, which others
 // wait for before parts are found again.
-static void find_boxes_between(struct surface_contact *it, const real *const to[3],
+static void find_boxes_between(struct system *system, const real *const to[3],
                                const real *const from[3], struct displacements *tiles,
                                const struct worker *worker)
 {
+    struct surface_contact *it = system->surface_contact;
     const struct range share = worker_share(worker, it->tile_part_count, 1);
     for (size_t i = share.first; i < share.end; i++)
-        it->part_boxes[i] = displacements_of(it->broad, to, from, &it->tile_parts[i].nodes);
+        it->part_boxes[i] = box_of_part(system, to, from, &it->tile_parts[i].nodes);
     worker_barrier(worker);
-    if (worker->index == 0)
+    if (worker->index == 0) {
+        REAL_NAME(surface_shares_boxes)(system, it->part_boxes);
         gather_boxes(it, tiles);
+    }
 }
 
 // it->moved := those since the lists were made or since the start of an implicit step, or of the
@@ -284,7 +312,7 @@ static void find_boxes(struct system *system, enum boxes wanted, const struct wo
     const real *const now[3] = {s->x, s->y, s->z};
     const real *const then[3] = {start ? it->old_x : it->list_x, start ? it->old_y : it->list_y,
                                  start ? it->old_z : it->list_z};
-    find_boxes_between(it, now, wanted == BOXES_OF_POSITIONS ? NULL : then, it->moved, worker);
+    find_boxes_between(system, now, wanted == BOXES_OF_POSITIONS ? NULL : then, it->moved, worker);
 }
 
 static double distance_of_boxes(const struct displacements *a, const struct displacements *b)
@@ -543,9 +571,9 @@ static void find_ways(struct system *system, const real *const start[3],
     const struct state *s = system->state;
     const real *const now[3] = {s->x, s->y, s->z}, *const listed[3] = {it->list_x, it->list_y,
                                                                        it->list_z};
-    find_boxes_between(it, start, listed, it->befores, worker);
+    find_boxes_between(system, start, listed, it->befores, worker);
     worker_barrier(worker);
-    find_boxes_between(it, now, start, it->ways, worker);
+    find_boxes_between(system, now, start, it->ways, worker);
     if (worker->index == 0)
         gather_way(it);
     worker_barrier(worker);
@@ -748,8 +776,11 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         if (!it->measures)
             return false;
     }
-    if (holds_flat(it))
+    if (holds_flat(it)) {
+        REAL_NAME(exchange_all_nodes)
+        (system, worker); // of rows of different ranks beside each other
         measure_flat_sheets(system, &bound, worker);
+    }
     find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0) {
         it->rounding = rounding_of(it);
@@ -967,6 +998,7 @@ static void prepare_for_kept(struct system *system, const struct worker *worker)
 void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
+    REAL_NAME(surface_shares_complete)(system, worker);
     if (!have_old_positions(system, worker))
         return;
     real *const old[3] = {it->old_x, it->old_y, it->old_z};
@@ -1003,6 +1035,7 @@ void REAL_NAME(surface_lists_reach)(struct system *system, double time, const st
         it->start_known = false;
         it->overshot = it->reached = true; // no list sleeps, and the skin of others stays
     }
+    REAL_NAME(surface_shares_complete)(system, worker);
     worker_barrier(worker);
     prepare_for_kept(system, worker);
 }

@@ -53,10 +53,12 @@ bool REAL_NAME(surface_contact_share)(const struct system *system, struct range 
         return false;
     shares->list_count = it->broad->list_count;
     shares->block_count = it->surfaces.block_count;
+    shares->part_count = it->tile_part_count;
     if (!ALLOCATE(shares->lists, shares->list_count) ||
         !ALLOCATE(shares->blocks, shares->block_count) ||
         !ALLOCATE(shares->sums, 2 * shares->list_count) ||
         !ALLOCATE(shares->powers, shares->block_count) ||
+        !ALLOCATE(shares->ends, 6 * shares->part_count) ||
         !ALLOCATE(shares->moved, shares->block_count) || !REAL_NAME(broad_phase_share)(it->broad))
         return false;
     for (size_t i = 0; i < shares->list_count; i++)
@@ -76,6 +78,7 @@ void REAL_NAME(surface_shares_free)(struct system *system)
     RELEASE(shares->blocks, shares->block_count);
     RELEASE(shares->sums, 2 * shares->list_count);
     RELEASE(shares->powers, shares->block_count);
+    RELEASE(shares->ends, 6 * shares->part_count);
     RELEASE(shares->moved, shares->block_count);
     RELEASE(shares, 1);
     system->surface_contact->shares = NULL;
@@ -85,8 +88,98 @@ uint64_t REAL_NAME(surface_shares_bytes)(const struct surface_contact *it)
 {
     const struct surface_shares *shares = it->shares;
     return shares ? sizeof *shares + shares->list_count * (2 * sizeof *shares->sums + 1) +
-                        shares->block_count * (sizeof *shares->powers + sizeof *shares->moved + 1)
+                        shares->block_count * (sizeof *shares->powers + sizeof *shares->moved + 1) +
+                        6 * shares->part_count * sizeof *shares->ends
                   : 0;
+}
+
+// ---- Nodes
+
+// Whether what a step reads of nodes that are in no list is asked for. Shapes look at all nodes.
+static bool may_want_some(const struct surface_contact *it)
+{
+    return !it->shapes && !it->relaxes;
+}
+
+void REAL_NAME(surface_shares_want_all)(struct system *system, uint64_t until)
+{
+    struct surface_shares *shares = system->surface_contact->shares;
+    if (shares)
+        shares->lists_differ = true;
+    if (!surface_shares(system))
+        return;
+    shares->whole_until = until > shares->whole_until ? until : shares->whole_until;
+    REAL_NAME(exchange_want_all)(system);
+}
+
+void REAL_NAME(surface_contact_begin)(struct system *system)
+{
+    struct surface_shares *shares =
+        system->surface_contact ? system->surface_contact->shares : NULL;
+    if (!shares || REAL_NAME(exchange_wants_all)(system) || !ranks_any(shares->lists_differ))
+        return;
+    // Where every step is written none is worth while.
+    REAL_NAME(surface_shares_want_all)(system, system->state->step + 1);
+}
+
+void REAL_NAME(surface_shares_want)(struct system *system, const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    if (!it->shares || !system->exchange || !REAL_NAME(exchange_wants_all)(system) ||
+        !may_want_some(it) || system->state->step < it->shares->whole_until)
+        return;
+    worker_barrier(worker); // all have looked
+    if (worker->index == 0) {
+        const size_t nodes = (size_t)system->state->nodes;
+        unsigned char *wanted = REAL_NAME(exchange_wanted)(system);
+        memset(wanted, 0, nodes);
+        for (size_t b = 0; b < it->surfaces.block_count; b++) {
+            const struct surface_block *block = &it->surfaces.blocks[b];
+            for (uint32_t i = 0; it->listed[b] && i < block->nodes; i++)
+                if (it->surfaces.nodes[block->first_node + i] < nodes)
+                    wanted[it->surfaces.nodes[block->first_node + i]] = 1;
+        }
+        REAL_NAME(exchange_want)(system);
+        it->shares->lists_differ = false;
+    }
+    worker_barrier(worker);
+}
+
+void REAL_NAME(surface_shares_keep)(struct system *system, const struct worker *worker)
+{
+    struct surface_shares *shares = system->surface_contact->shares;
+    if (shares && worker->index == 0)
+        shares->start_known = REAL_NAME(exchange_knows_all)(system);
+}
+
+void REAL_NAME(surface_shares_complete)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    REAL_NAME(exchange_all_nodes)(system, worker);
+    if (!surface_shares(system) || !it->keeps_start || it->shares->start_known)
+        return;
+    REAL_NAME(exchange_arrays)(system, (real *const[3]){it->old_x, it->old_y, it->old_z}, worker);
+    if (worker->index == 0)
+        it->shares->start_known = true;
+    worker_barrier(worker);
+}
+
+void REAL_NAME(surface_shares_boxes)(struct system *system, struct displacements *boxes)
+{
+    const struct surface_shares *shares = surface_shares(system);
+    if (!shares)
+        return;
+    for (size_t i = 0; i < shares->part_count; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            shares->ends[6 * i + (size_t)axis] = (double)boxes[i].least[axis];
+            shares->ends[6 * i + 3 + (size_t)axis] = -(double)boxes[i].most[axis];
+        }
+    ranks_least(shares->ends, 6 * shares->part_count);
+    for (size_t i = 0; i < shares->part_count; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            boxes[i].least[axis] = (real)shares->ends[6 * i + (size_t)axis];
+            boxes[i].most[axis] = (real)-shares->ends[6 * i + 3 + (size_t)axis];
+        }
 }
 
 // ---- Numbers

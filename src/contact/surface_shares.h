@@ -14,13 +14,17 @@
 struct surface_shares {
     bool *lists;  // by list: whether it is this rank's
     bool *blocks; // by block: whether this rank needs the forces on it
-    size_t list_count, block_count;
+    size_t list_count, block_count, part_count;
     double *sums;                // scratch, two for each list
     struct displacements *moved; // scratch, by block: since lists were made
     uint64_t complete_until;     // lists keep the pairs of other ranks until this step
     double *powers;              // W, by block, of those that belong to mesh colliders
     double collider_power;       // W, of all, in the last evaluation of the forces, if
     bool power_known;            // ranks have shared that evaluation
+    uint64_t whole_until;        // all ranks want all nodes before this step
+    bool lists_differ;           // from those for which ranks have said what they want
+    bool start_known;            // that of all nodes, where it is kept
+    double *ends;                // scratch, by part of a tile, of boxes
 };
 
 void REAL_NAME(surface_shares_free)(struct system *system);
@@ -68,6 +72,23 @@ void REAL_NAME(surface_pairs_complete)(struct system *system, enum pairs_start s
 // At the start of a step, with its lists: leaves out again what has not been needed for some steps.
 // Likewise.
 void REAL_NAME(surface_pairs_leave)(struct system *system, const struct worker *worker);
+
+// Which nodes of others this rank receives in steps. All: from now on, and at least until a step.
+// Outside of steps this is agreed on before the next ones.
+// Then those of the blocks of its lists, once these are known, at the start of a step, where all
+// that reads others can do without these, or asks for them.
+void REAL_NAME(surface_shares_want_all)(struct system *system, uint64_t until);
+void REAL_NAME(surface_shares_want)(struct system *system, const struct worker *worker);
+
+// All nodes, and where they were at the start of the step: for a cut, which all ranks make alike,
+// and for lists that are made for that start. Where that is kept, surface_shares_keep says that
+// this rank has kept it, of the nodes that it knows. By all workers; the former ends with a
+// barrier.
+void REAL_NAME(surface_shares_complete)(struct system *system, const struct worker *worker);
+void REAL_NAME(surface_shares_keep)(struct system *system, const struct worker *worker);
+
+// Boxes of the parts of tiles, of the nodes of all ranks, from those of each rank's own.
+void REAL_NAME(surface_shares_boxes)(struct system *system, struct displacements *boxes);
 
 // How many pairs the broad phase has found for lists of other ranks.
 void REAL_NAME(surface_shares_found)(struct system *system);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "contact/surface_motion.h"
+#include "contact/surface_shares.h"
 #include "state/reading.h"
 
 // ---- Where nodes come from
@@ -218,6 +219,7 @@ void REAL_NAME(surface_contact_give_up)(struct system *system, const struct work
 {
     struct surface_contact *it = system->surface_contact;
     struct state *s = system->state;
+    REAL_NAME(surface_shares_complete)(system, worker); // all ranks put all nodes back
     const bool has = REAL_NAME(surface_way_begin)(system, worker);
     const struct range share = worker_share(worker, (size_t)s->nodes, 16);
     for (size_t i = share.first; i < share.end && has; i++)

@@ -172,7 +172,7 @@ static void evaluate(struct system *system, struct evaluation evaluation, bool b
     const bool everything = system->exchange && system->surface_contact;
     const bool halo_early = system->exchange && !everything && exchange_halo_is_early(system);
     if (everything)
-        REAL_NAME(exchange_all_nodes)(system, worker);
+        REAL_NAME(exchange_wanted_nodes)(system, worker);
     else if (system->exchange)
         REAL_NAME(exchange_halo_start)(system, worker);
     if (halo_early && system->settings.penalises)

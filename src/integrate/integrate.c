@@ -413,7 +413,7 @@ static bool limit_until(struct system *system, struct evaluation end, double beg
 {
     if (worker->index == 0) // before the barriers of what follows
         REAL_NAME(surface_contact_set_way)(system, begin, step);
-    REAL_NAME(exchange_all_nodes)(system, worker);    // which all ranks cut alike
+    REAL_NAME(exchange_wanted_nodes)(system, worker);
     if (REAL_NAME(surface_contact_gave_up)(system)) { // in an earlier substep
         REAL_NAME(surface_contact_give_up)(system, worker);
         return false;

@@ -192,6 +192,14 @@ void ranks_abort(int code, const char *text)
     exit(code);
 }
 
+// What this rank has received.
+static uint64_t received_bytes;
+
+uint64_t ranks_received(void)
+{
+    return received_bytes;
+}
+
 static size_t block_of(size_t left)
 {
     return left < BLOCK_BYTES ? left : BLOCK_BYTES;
@@ -199,6 +207,7 @@ static size_t block_of(size_t left)
 
 static void broadcast(char *data, size_t bytes, int root)
 {
+    received_bytes += group.number == root ? 0 : bytes;
     for (size_t at = 0; at < bytes; at += BLOCK_BYTES)
         MPI_Bcast(data + at, (int)block_of(bytes - at), MPI_BYTE, root, MPI_COMM_WORLD);
 }
@@ -212,14 +221,17 @@ void ranks_broadcast(void *data, size_t bytes)
 void ranks_share(uint64_t value, uint64_t *values)
 {
     values[0] = value;
-    if (group.count > 1)
-        MPI_Allgather(&value, 1, MPI_UINT64_T, values, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    if (group.count == 1)
+        return;
+    received_bytes += (uint64_t)(group.count - 1) * sizeof value;
+    MPI_Allgather(&value, 1, MPI_UINT64_T, values, 1, MPI_UINT64_T, MPI_COMM_WORLD);
 }
 
 // Of each element over the ranks, on all of them.
 static void reduce(double *values, size_t count, MPI_Op operation)
 {
     enum { AT_ONCE = BLOCK_BYTES / sizeof(double) };
+    received_bytes += group.count > 1 ? count * sizeof *values : 0;
     for (size_t at = 0; group.count > 1 && at < count; at += AT_ONCE) {
         const size_t left = count - at;
         MPI_Allreduce(MPI_IN_PLACE, values + at, (int)(left < AT_ONCE ? left : AT_ONCE), MPI_DOUBLE,
@@ -251,6 +263,7 @@ static bool collect_at_once(void *data, size_t size, const uint64_t *cuts)
         counts[r] = (int)((cuts[r + 1] - cuts[r]) * size);
         counts[group.count + r] = (int)(cuts[r] * size);
     }
+    received_bytes += (cuts[group.count] - (cuts[group.number + 1] - cuts[group.number])) * size;
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts, counts + group.count, MPI_BYTE,
                    MPI_COMM_WORLD);
     free(counts);
@@ -268,6 +281,7 @@ void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all)
             broadcast(part, bytes, r);
             continue;
         }
+        received_bytes += group.number == 0 ? bytes : 0;
         for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
             const int block = (int)block_of(bytes - at);
             if (group.number == r)
@@ -307,10 +321,12 @@ void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t
         ranks_abort(1, "out of memory for sums in groups");
     int under_way = 0;
     for (int r = group.number + 1; last >= first && r < group.count && cuts[r] < last_end; r++)
-        if (cuts[r] < cuts[r + 1])
-            MPI_Irecv(bytes + cuts[r] * size,
-                      (int)((min_u64(cuts[r + 1], last_end) - cuts[r]) * size), MPI_BYTE, r,
-                      TAG_GROUPS, MPI_COMM_WORLD, &requests[under_way++]);
+        if (cuts[r] < cuts[r + 1]) {
+            const uint64_t coming = (min_u64(cuts[r + 1], last_end) - cuts[r]) * size;
+            received_bytes += coming;
+            MPI_Irecv(bytes + cuts[r] * size, (int)coming, MPI_BYTE, r, TAG_GROUPS, MPI_COMM_WORLD,
+                      &requests[under_way++]);
+        }
     if (first % items > 0) {
         const uint64_t begin = first / items * items, sent_end = min_u64(end, begin + items);
         MPI_Send(bytes + first * size, (int)((sent_end - first) * size), MPI_BYTE,
@@ -324,6 +340,7 @@ void ranks_pass(void *data, size_t bytes, int from, int to)
 {
     if (from == to)
         return;
+    received_bytes += group.number == to ? bytes : 0;
     for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
         const int block = (int)block_of(bytes - at);
         if (group.number == from)
@@ -367,6 +384,7 @@ bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **r
     if (sound) {
         int under_way = 0;
         for (int r = 0; r < group.count; r++) {
+            received_bytes += r == group.number ? 0 : received_counts[r] * sizeof **received;
             if (received_counts[r] > 0)
                 MPI_Irecv(received[r], (int)received_counts[r], MPI_UINT64_T, r, TAG_LISTS,
                           MPI_COMM_WORLD, &requests[under_way++]);
@@ -394,6 +412,7 @@ struct ranks_messages {
     struct message *incoming, *outgoing; // of each rank
     MPI_Request *requests;
     int request_count, tag;
+    uint64_t incoming_bytes; // in each round
 };
 
 static char *make_buffer(size_t bytes)
@@ -448,6 +467,8 @@ struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *rec
                             placed & RANKS_PLACED_INCOMING) &&
                make_message(messages, &messages->outgoing[r], r, sent[r],
                             placed & RANKS_PLACED_OUTGOING);
+    for (int r = 0; made && r < group.count; r++)
+        messages->incoming_bytes += r == group.number ? 0 : received[r];
     if (made)
         return messages;
     ranks_messages_free(messages);
@@ -516,6 +537,7 @@ const void *ranks_incoming(const struct ranks_messages *messages, int rank)
 
 void ranks_messages_start(struct ranks_messages *messages)
 {
+    received_bytes += messages->incoming_bytes;
     if (messages->request_count > 0)
         MPI_Startall(messages->request_count, messages->requests);
 }
@@ -585,6 +607,11 @@ void ranks_abort(int code, const char *text)
 {
     fprintf(stderr, "taut: %s\n", text);
     exit(code);
+}
+
+uint64_t ranks_received(void)
+{
+    return 0;
 }
 
 void ranks_broadcast(void *data, size_t bytes)

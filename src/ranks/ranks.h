@@ -52,6 +52,9 @@ void ranks_kept_text(char *text, size_t size);
 // others do not wait.
 _Noreturn void ranks_abort(int code, const char *text);
 
+// How many bytes this rank has received of others so far, sums by their length.
+uint64_t ranks_received(void);
+
 // ---- Collective
 
 // Copies bytes of rank 0 to all.

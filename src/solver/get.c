@@ -204,6 +204,11 @@ double solver_step_seconds(const taut_solver *solver)
     return solver->step_seconds;
 }
 
+uint64_t solver_step_received(const taut_solver *solver)
+{
+    return solver->step_received;
+}
+
 const struct stage_clock *solver_stage_clock(const taut_solver *solver)
 {
     return solver->functions->clock(solver->system);

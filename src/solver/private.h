@@ -38,8 +38,9 @@ struct taut_solver {
     uint64_t steps_planned;
     uint64_t steps_restored; // done before the checkpoint that it continues
     double setup_seconds;
-    double step_seconds; // wall time spent in steps
-    bool only_part;      // it has the state of the nodes of this rank, one of several, only
+    double step_seconds;    // wall time spent in steps
+    uint64_t step_received; // bytes of other ranks, in steps
+    bool only_part;         // it has the state of the nodes of this rank, one of several, only
     struct reading
         *reading; // of the checkpoint from which it continues when the ranks start; NULL: none
     struct solver_ranks *ranks; // NULL: this process computes the whole scene

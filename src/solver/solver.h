@@ -198,6 +198,7 @@ uint64_t solver_bytes(const taut_solver *solver);
 double solver_setup_seconds(const taut_solver *solver); // wall time of solver_create
 // Wall time spent in steps, including everything that is enabled.
 double solver_step_seconds(const taut_solver *solver);
+uint64_t solver_step_received(const taut_solver *solver); // bytes of other ranks, in these steps
 const struct stage_clock *solver_stage_clock(const taut_solver *solver);
 
 // The step that a checkpoint had from which the solver was created; 0: from none.

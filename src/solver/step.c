@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/os.h"
+#include "ranks/ranks.h"
 
 // One step. One worker counts it; others may read the count only after the next barrier.
 static void one_step(taut_solver *solver, uint64_t done, const struct worker *worker)
@@ -225,8 +226,10 @@ static taut_status advance_by(taut_solver *solver, uint64_t steps, bool partway,
                               taut_error *error)
 {
     double start = clock_seconds();
+    const uint64_t received = ranks_received();
     *certain = steps > 0 && solver_step_together(solver, steps, partway);
     solver->step_seconds += clock_seconds() - start;
+    solver->step_received += ranks_received() - received;
     const struct fault *fault = solver->functions->fault(solver->system);
     if (fault->code == TAUT_ERROR_COLLAPSED)
         return explain_collapse(solver, fault, error);

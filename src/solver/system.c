@@ -560,9 +560,14 @@ static void exchange_use(struct system *system, struct exchange *exchange)
     system->state->forces_zero = system->state->grid_forces_zero = false;
     if (!exchange)
         return;
-    REAL_NAME(exchange_all_known)(system, false);
+    // A batch may be one step, whose evaluation of forces begins with the nodes of the last one:
+    // methods that do not complete velocities after it, and move nodes only after an evaluation.
+    const enum integrator integrator = system->settings.integrator;
+    if (integrator != INTEGRATOR_SYMPLECTIC_EULER && integrator != INTEGRATOR_EXPLICIT_EULER)
+        REAL_NAME(exchange_all_known)(system, false);
     const struct plan_part *part = REAL_NAME(exchange_part)(exchange);
     system->own_nodes = (struct range){(size_t)part->first_node, (size_t)part->end_node};
+    REAL_NAME(surface_contact_begin)(system);
 }
 
 // Of ranks that hold only their parts masses of nodes of others are known now.

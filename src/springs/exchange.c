@@ -39,13 +39,27 @@ struct exchange {
     struct evaluation evaluations[KEPT_POWERS];
     bool lags[KEPT_POWERS];
     int kept_count;
-    uint64_t *packed_cuts; // rank r has the first nodes of packed tiles [packed_cuts[r], [r + 1])
-    bool any;              // the result of exchange_any
-    real *all;             // with contact: what all nodes send, rank after rank
-    bool all_known;        // all nodes are those of their owners (exchange_all_nodes)
+    uint64_t *packed_cuts;  // rank r has the first nodes of packed tiles [packed_cuts[r], [r + 1])
+    bool any;               // the result of exchange_any
+    real *all;              // with contact: what all nodes send, rank after rank
+    bool all_known;         // all nodes are those of their owners (exchange_all_nodes)
+    unsigned char *wanted;  // by node: this rank wants it (exchange_want)
+    struct node_lists some; // these, if `wants_some`
+    bool wants_some, some_known;
+    double *ends_of_boxes; // scratch of exchange_motion
+    size_t ends_capacity;
 };
 
-enum { TAG_HALO = 1, TAG_BOXES, TAG_REST, TAG_ENDS, TAG_REACH, TAG_SPRINGS, TAG_SPRINGS_AT };
+enum {
+    TAG_HALO = 1,
+    TAG_BOXES,
+    TAG_REST,
+    TAG_ENDS,
+    TAG_REACH,
+    TAG_SPRINGS,
+    TAG_SPRINGS_AT,
+    TAG_SOME,
+};
 
 // ---- What is known of a node
 
@@ -177,14 +191,17 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
         exchange->masses_known = !only_part;
         exchange->power_count = system->power_parts.count;
         exchange->kept = calloc(KEPT_POWERS * exchange->power_count + 1, sizeof *exchange->kept);
-        if (system->surface_contact)
+        if (system->surface_contact) {
+            const size_t nodes = (size_t)system->state->nodes;
             exchange->all =
-                calloc((size_t)system->state->nodes * moving_fields(system->state, true).count + 1,
-                       sizeof *exchange->all);
+                calloc(nodes * moving_fields(system->state, true).count + 1, sizeof *exchange->all);
+            exchange->wanted = calloc(nodes + 1, sizeof *exchange->wanted);
+        }
         exchange->power_cuts = calloc((size_t)ranks_count() + 1, sizeof *exchange->power_cuts);
         exchange->group_cuts = calloc((size_t)ranks_count() + 1, sizeof *exchange->group_cuts);
         sound = exchange->kept && exchange->power_cuts && exchange->group_cuts &&
-                (exchange->all || !system->surface_contact) && find_packed_cuts(system, exchange) &&
+                ((exchange->all && exchange->wanted) || !system->surface_contact) &&
+                find_packed_cuts(system, exchange) &&
                 plan_part_make(system->topology, system->plan, parts, ranks_number(),
                                &exchange->part, error) == TAUT_OK &&
                 needs(system, &exchange->part);
@@ -237,6 +254,9 @@ void REAL_NAME(exchange_free)(struct exchange *exchange)
     free(exchange->group_sums);
     free(exchange->packed_cuts);
     free(exchange->all);
+    free(exchange->wanted);
+    free(exchange->ends_of_boxes);
+    REAL_NAME(node_lists_free)(&exchange->some);
     REAL_NAME(node_lists_free)(&exchange->halo);
     REAL_NAME(node_lists_free)(&exchange->boxes);
     REAL_NAME(node_lists_free)(&exchange->rest);
@@ -479,7 +499,132 @@ void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *w
 void REAL_NAME(exchange_all_known)(struct system *system, bool known)
 {
     if (system->exchange)
-        system->exchange->all_known = known;
+        system->exchange->all_known = system->exchange->some_known = known;
+}
+
+// ---- Some nodes
+
+static struct exchange *exchange_in_steps(const struct system *system)
+{
+    return system->exchange ? system->exchange : system->paused;
+}
+
+unsigned char *REAL_NAME(exchange_wanted)(struct system *system)
+{
+    return exchange_in_steps(system)->wanted;
+}
+
+bool REAL_NAME(exchange_wants_all)(const struct system *system)
+{
+    return !exchange_in_steps(system)->wants_some;
+}
+
+void REAL_NAME(exchange_want_all)(struct system *system)
+{
+    struct exchange *it = exchange_in_steps(system);
+    if (it)
+        it->wants_some = false;
+}
+
+bool REAL_NAME(exchange_knows_all)(const struct system *system)
+{
+    return !system->exchange || system->exchange->all_known;
+}
+
+void REAL_NAME(exchange_arrays)(struct system *system, real *const arrays[3],
+                                const struct worker *worker)
+{
+    worker_barrier(worker);
+    for (int axis = 0; worker->index == 0 && axis < 3; axis++)
+        ranks_collect(arrays[axis], sizeof *arrays[axis], exchange_in_steps(system)->parts->cuts,
+                      true);
+    stage_end(&system->clock, STAGE_RANKS, worker);
+}
+
+// The nodes that are wanted, of their owners, in few runs: a node that is not wanted costs less
+// than another run.
+static bool list_wanted(struct exchange *it, size_t nodes)
+{
+    enum { GAP = 16 };
+    struct plan_nodes run = {0, 0};
+    bool sound = REAL_NAME(node_lists_begin)(&it->some);
+    const struct range own = {(size_t)it->part.first_node, (size_t)it->part.end_node};
+    for (size_t i = 0; sound && i < nodes; i++) {
+        const bool is_own = i >= own.first && i < own.end;
+        if (!is_own && !it->wanted[i])
+            continue;
+        const uint64_t end = run.first + run.count;
+        if (!is_own && run.count > 0 && i < end + GAP) {
+            run.count = i + 1 - run.first;
+            continue;
+        }
+        sound = run.count == 0 || REAL_NAME(node_lists_want)(&it->some, it->parts, run);
+        run = is_own ? (struct plan_nodes){0, 0} : (struct plan_nodes){i, 1};
+        if (is_own)
+            i = own.end - 1;
+    }
+    return sound && (run.count == 0 || REAL_NAME(node_lists_want)(&it->some, it->parts, run));
+}
+
+void REAL_NAME(exchange_want)(struct system *system)
+{
+    struct exchange *it = system->exchange;
+    const size_t fields = moving_fields(system->state, true).count;
+    if ((uint64_t)system->state->nodes > (uint64_t)INT32_MAX / (fields * sizeof(real)))
+        return; // a message may be longer than MPI takes
+    for (size_t i = 0; i < it->part.halo_count; i++)
+        memset(it->wanted + it->part.halo[i].first, 1, (size_t)it->part.halo[i].count);
+    REAL_NAME(node_lists_free)(&it->some);
+    if (!list_wanted(it, (size_t)system->state->nodes) || !REAL_NAME(node_lists_swap)(&it->some) ||
+        !REAL_NAME(node_lists_connect)(&it->some, NULL, fields, TAG_SOME,
+                                       RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING))
+        ranks_abort(1, "out of memory for the messages of contact");
+    it->wants_some = true;
+    it->some_known = it->all_known;
+}
+
+#ifdef TAUT_GUARD_NODES
+// What a rank has not received is far away and fast, so that reading it changes what follows; but
+// for kernels, which read any nodes where they have no springs, and multiply them by 0.
+static void spoil_others(const struct system *system, const struct exchange *it)
+{
+    const real far = 1000;
+    const struct node_fields fields = moving_fields(system->state, true);
+    unsigned char *const known = calloc((size_t)system->state->nodes + 1, sizeof *known);
+    if (!known)
+        ranks_abort(1, "out of memory for the nodes that are known");
+    memset(known + it->part.first_node, 1, (size_t)(it->part.end_node - it->part.first_node));
+    for (int r = 0; r < ranks_count(); r++)
+        for (size_t i = 0; i < it->some.received_counts[r]; i++)
+            memset(known + it->some.received[r][i][0], 1, (size_t)it->some.received[r][i][1]);
+    for (size_t i = 0; i < (size_t)system->state->nodes; i++)
+        for (size_t f = 0; f < fields.count && !known[i]; f++)
+            fields.arrays[f][i] = far;
+    free(known);
+}
+#else
+static void spoil_others(const struct system *system, const struct exchange *it)
+{
+    (void)system;
+    (void)it;
+}
+#endif
+
+void REAL_NAME(exchange_wanted_nodes)(struct system *system, const struct worker *worker)
+{
+    struct exchange *it = system->exchange;
+    if (it && !it->wants_some)
+        REAL_NAME(exchange_all_nodes)(system, worker);
+    if (!it || !it->wants_some || it->some_known || it->all_known)
+        return;
+    worker_barrier(worker); // all nodes have moved, and all workers have looked
+    if (worker->index == 0) {
+        const struct node_fields fields = moving_fields(system->state, true);
+        send_and_receive(&it->some, &fields);
+        spoil_others(system, it);
+        it->some_known = true;
+    }
+    stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
 void REAL_NAME(exchange_rest)(struct system *system, const struct worker *worker)
@@ -860,29 +1005,30 @@ bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct work
     return REAL_NAME(agree_on_any)(system, &it->any, mine, worker);
 }
 
+// All in one message, with whether each rank has noted all of its nodes.
 void REAL_NAME(exchange_motion)(const struct system *system, struct node_box *boxes, size_t count,
                                 size_t *moved)
 {
-    enum { AT_ONCE = 64 };
-    double ends[AT_ONCE][6], nodes = (double)*moved;
-    if (!system->exchange)
+    struct exchange *it = system->exchange;
+    if (!it)
         return;
-    for (size_t first = 0; first < count; first += AT_ONCE) {
-        const size_t some = count - first < AT_ONCE ? count - first : AT_ONCE;
-        for (size_t i = 0; i < some; i++)
-            for (int axis = 0; axis < 3; axis++) {
-                ends[i][axis] = (double)boxes[first + i].least[axis];
-                ends[i][3 + axis] = -(double)boxes[first + i].most[axis];
-            }
-        ranks_least(ends[0], 6 * some);
-        for (size_t i = 0; i < some; i++)
-            for (int axis = 0; axis < 3; axis++) {
-                boxes[first + i].least[axis] = (real)ends[i][axis];
-                boxes[first + i].most[axis] = (real)-ends[i][3 + axis];
-            }
-    }
-    ranks_add(&nodes, 1);
-    *moved = (size_t)nodes;
+    if (!array_reserve((void **)&it->ends_of_boxes, &it->ends_capacity, 6 * count + 1,
+                       sizeof *it->ends_of_boxes))
+        ranks_abort(1, "out of memory for the motion of surfaces");
+    for (size_t i = 0; i < count; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            it->ends_of_boxes[6 * i + (size_t)axis] = (double)boxes[i].least[axis];
+            it->ends_of_boxes[6 * i + 3 + (size_t)axis] = -(double)boxes[i].most[axis];
+        }
+    const size_t own = (size_t)(it->part.end_node - it->part.first_node);
+    it->ends_of_boxes[6 * count] = *moved == own ? 1 : 0;
+    ranks_least(it->ends_of_boxes, 6 * count + 1);
+    for (size_t i = 0; i < count; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            boxes[i].least[axis] = (real)it->ends_of_boxes[6 * i + (size_t)axis];
+            boxes[i].most[axis] = (real)-it->ends_of_boxes[6 * i + 3 + (size_t)axis];
+        }
+    *moved = it->ends_of_boxes[6 * count] > 0 ? (size_t)system->state->nodes : 0;
 }
 
 void REAL_NAME(exchange_blocks)(const struct system *system, void *data, size_t size)

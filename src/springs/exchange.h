@@ -89,8 +89,28 @@ void REAL_NAME(exchange_around)(const struct system *system, const struct exchan
 void REAL_NAME(exchange_all_nodes)(struct system *system, const struct worker *worker);
 void REAL_NAME(exchange_all_known)(struct system *system, bool known);
 
-// Boxes of the velocities of parts (springs/motion.h), and the number of nodes in them, of all
-// ranks. By worker 0 alone. Nothing without other ranks.
+// The same of the halo and of the nodes that each rank wants beside it; of all, if ranks want
+// these, as at the start. Those that are not received are of an earlier time (with TAUT_GUARD_NODES
+// far away), until exchange_all_nodes is called.
+void REAL_NAME(exchange_wanted_nodes)(struct system *system, const struct worker *worker);
+
+// Which nodes those are, from now on: those that are not 0 in exchange_wanted(), which this rank
+// has written before exchange_want; or all. On all ranks, by worker 0 between barriers, also while
+// all have all nodes (exchange_pause), but for exchange_want, which ends all ranks without memory.
+unsigned char *REAL_NAME(exchange_wanted)(struct system *system);
+void REAL_NAME(exchange_want)(struct system *system);
+void REAL_NAME(exchange_want_all)(struct system *system);
+bool REAL_NAME(exchange_wants_all)(const struct system *system);
+
+// Whether all nodes are known now. By all workers between barriers.
+bool REAL_NAME(exchange_knows_all)(const struct system *system);
+
+// Three arrays by node, of which each rank has its own nodes: those of all, on all ranks.
+void REAL_NAME(exchange_arrays)(struct system *system, real *const arrays[3],
+                                const struct worker *worker);
+
+// Boxes of the velocities of parts (springs/motion.h) of all ranks, and the number of nodes in
+// them: all, or 0. By worker 0 alone. Nothing without other ranks.
 void REAL_NAME(exchange_motion)(const struct system *system, struct node_box *boxes, size_t count,
                                 size_t *moved);
 

@@ -76,33 +76,13 @@ static void include_rows(const struct system *system, struct node_rows rows, str
     include(box, &found);
 }
 
-// The nodes of a row of a part that are in a range.
-static struct node_rows row_within(const struct node_rows *part, size_t row, struct range nodes)
-{
-    const size_t at = part->first + row * part->stride, end = at + part->count;
-    const size_t first = at > nodes.first ? at : nodes.first,
-                 last = end < nodes.end ? end : nodes.end;
-    return (struct node_rows){first, 1, last > first ? last - first : 0, part->stride};
-}
-
-// Nodes of a part that are in a range: whole rows at once.
 static void include_part(const struct system *system, const struct node_rows *part,
                          struct range nodes, struct node_box *box)
 {
-    const size_t first = part->first, stride = part->stride;
-    const size_t end = first + (part->rows - 1) * stride + part->count;
-    if (nodes.end <= first || end <= nodes.first)
-        return;
-    size_t row = nodes.first > first ? (nodes.first - first) / stride : 0;
-    size_t last = nodes.end < end ? (nodes.end - first + stride - 1) / stride : part->rows;
-    last = last < part->rows ? last : part->rows;
-    if (first + row * stride < nodes.first) // which begins within or after this row
-        include_rows(system, row_within(part, row++, nodes), box);
-    if (last > row && first + (last - 1) * stride + part->count > nodes.end)
-        include_rows(system, row_within(part, --last, nodes), box);
-    if (last > row)
-        include_rows(
-            system, (struct node_rows){first + row * stride, last - row, part->count, stride}, box);
+    struct node_rows found[3];
+    const int count = rows_within(part, nodes, found);
+    for (int i = 0; i < count; i++)
+        include_rows(system, found[i], box);
 }
 
 void REAL_NAME(motion_note)(const struct system *system, size_t first, size_t count, int worker)

@@ -19,6 +19,37 @@ struct tile_part {
     struct node_rows nodes;
 };
 
+// The nodes of a row of it that are in a range.
+static inline struct node_rows row_within(const struct node_rows *part, size_t row,
+                                          struct range nodes)
+{
+    const size_t at = part->first + row * part->stride, end = at + part->count;
+    const size_t first = at > nodes.first ? at : nodes.first,
+                 last = end < nodes.end ? end : nodes.end;
+    return (struct node_rows){first, 1, last > first ? last - first : 0, part->stride};
+}
+
+// Its nodes that are in a range, whole rows at once. Returns how many items `found` has.
+static inline int rows_within(const struct node_rows *part, struct range nodes,
+                              struct node_rows found[3])
+{
+    const size_t first = part->first, stride = part->stride;
+    const size_t end = first + (part->rows - 1) * stride + part->count;
+    int count = 0;
+    if (nodes.end <= first || end <= nodes.first)
+        return 0;
+    size_t row = nodes.first > first ? (nodes.first - first) / stride : 0;
+    size_t last = nodes.end < end ? (nodes.end - first + stride - 1) / stride : part->rows;
+    last = last < part->rows ? last : part->rows;
+    if (first + row * stride < nodes.first) // which begins within or after this row
+        found[count++] = row_within(part, row++, nodes);
+    if (last > row && first + (last - 1) * stride + part->count > nodes.end)
+        found[count++] = row_within(part, --last, nodes);
+    if (last > row)
+        found[count++] = (struct node_rows){first + row * stride, last - row, part->count, stride};
+    return count;
+}
+
 struct motion_boxes {
     bool wanted;                   // in this step; set between barriers
     const struct tile_part *parts; // in the order of their first nodes
