@@ -37,8 +37,9 @@ static int compare_edges(const void *first, const void *second)
 static bool is_flat(const struct bending_surface *surface, const struct surface_edge *a,
                     const struct surface_edge *b)
 {
-    const struct triangle_rest *rests = surface->topology->triangles;
-    const double cosine = vec3_dot(rests[a->triangle].normal, rests[b->triangle].normal);
+    const struct triangle_rest first = topology_triangle_rest(surface->topology, a->triangle),
+                               second = topology_triangle_rest(surface->topology, b->triangle);
+    const double cosine = vec3_dot(first.normal, second.normal);
     const bool turned = surface->nodes[a->triangle][(a->own + 1) % 3] ==
                         surface->nodes[b->triangle][(b->own + 1) % 3];
     return (turned ? -cosine : cosine) > FLAT_COSINE;
@@ -77,13 +78,11 @@ static bool surface_make(const struct topology *topology, struct bending_surface
     *surface = (struct bending_surface){.topology = topology, .count = count};
     surface->nodes = memory_allocate(NULL, count, sizeof *surface->nodes);
     surface->others = memory_allocate(NULL, count, sizeof *surface->others);
-    surface->membranes = memory_allocate(NULL, count, sizeof *surface->membranes);
     surface->curved = memory_allocate(NULL, count, sizeof *surface->curved);
     surface->edges = memory_allocate(NULL, 3 * count, sizeof *surface->edges);
-    if (!surface->nodes || !surface->others || !surface->membranes || !surface->curved ||
-        !surface->edges)
+    if (!surface->nodes || !surface->others || !surface->curved || !surface->edges)
         return false;
-    REAL_NAME(triangles_list)(topology, surface->nodes, surface->membranes);
+    REAL_NAME(triangles_list)(topology, surface->nodes);
     pair_edges(surface);
     return true;
 }
@@ -92,7 +91,6 @@ static void surface_free(struct bending_surface *surface)
 {
     memory_release(NULL, surface->nodes, surface->count, sizeof *surface->nodes);
     memory_release(NULL, surface->others, surface->count, sizeof *surface->others);
-    memory_release(NULL, surface->membranes, surface->count, sizeof *surface->membranes);
     memory_release(NULL, surface->curved, surface->count, sizeof *surface->curved);
     memory_release(NULL, surface->edges, 3 * surface->count, sizeof *surface->edges);
 }
@@ -107,9 +105,9 @@ struct patch {
     double form[PATCH_NODES][PATCH_NODES];
 };
 
-static double cotangent(const struct triangle_rest *rest, int corner)
+static double cotangent(const double squares[3], int corner)
 {
-    return triangle_cotangent(rest->squares, triangle_area(rest->squares), corner);
+    return triangle_cotangent(squares, triangle_area(squares), corner);
 }
 
 static int corner_of(const uint32_t nodes[3], uint32_t node)
@@ -118,16 +116,17 @@ static int corner_of(const uint32_t nodes[3], uint32_t node)
 }
 
 // The weights R of edge i of a triangle with one on its other side.
-static void edge_row(const struct bending_surface *surface, size_t triangle, int i,
-                     struct patch *patch, double row[PATCH_NODES])
+static void edge_row(const struct bending_surface *surface, size_t triangle,
+                     const double squares[3], int i, struct patch *patch, double row[PATCH_NODES])
 {
-    const struct triangle_rest *rests = surface->topology->triangles;
     const uint32_t other = surface->others[triangle][i];
+    double of_other[3];
+    topology_triangle_squares(surface->topology, other, of_other);
     const uint32_t *own = surface->nodes[triangle], *beyond = surface->nodes[other];
     const int a = (i + 1) % 3, b = (i + 2) % 3;
     const int other_a = corner_of(beyond, own[a]), other_b = corner_of(beyond, own[b]);
-    const double at_a[2] = {cotangent(&rests[triangle], a), cotangent(&rests[other], other_a)};
-    const double at_b[2] = {cotangent(&rests[triangle], b), cotangent(&rests[other], other_b)};
+    const double at_a[2] = {cotangent(squares, a), cotangent(of_other, other_a)};
+    const double at_b[2] = {cotangent(squares, b), cotangent(of_other, other_b)};
     patch->nodes[3 + i] = beyond[3 - other_a - other_b];
     row[a] = at_b[0] + at_b[1];
     row[b] = at_a[0] + at_a[1];
@@ -137,21 +136,21 @@ static void edge_row(const struct bending_surface *surface, size_t triangle, int
 
 static void find_patch(const struct bending_surface *surface, size_t triangle, struct patch *patch)
 {
-    const struct triangle_rest *rest = &surface->topology->triangles[triangle];
-    double rows[3][PATCH_NODES] = {{0}};
+    double rows[3][PATCH_NODES] = {{0}}, squares[3];
+    topology_triangle_squares(surface->topology, triangle, squares);
     *patch = (struct patch){.count = 0};
     for (int i = 0; i < 3; i++)
         patch->nodes[i] = patch->nodes[3 + i] = surface->nodes[triangle][i];
     for (int i = 0; i < 3; i++)
         if (surface->others[triangle][i] != NO_TRIANGLE && !surface->curved[triangle]) {
-            edge_row(surface, triangle, i, patch, rows[i]);
+            edge_row(surface, triangle, squares, i, patch, rows[i]);
             patch->count++;
         }
     // (n_i . n_j)^2 is the squared cosine of the angle between edges i and j.
-    const double factor = 1 / (4 * triangle_area(rest->squares));
+    const double factor = 1 / (4 * triangle_area(squares));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            const double c = i == j ? 0 : cotangent(rest, 3 - i - j);
+            const double c = i == j ? 0 : cotangent(squares, 3 - i - j);
             const double weight = i == j ? factor : factor * c * c / (1 + c * c);
             for (int p = 0; p < PATCH_NODES; p++)
                 for (int q = 0; q < PATCH_NODES; q++)

@@ -230,9 +230,8 @@ static inline double triangle_cotangent(const double squares[3], double area, in
     return (squares[0] + squares[1] + squares[2] - 2 * squares[corner]) / (4 * area);
 }
 
-// The nodes of all triangles of the topology, body by body, and the membrane of each.
-void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3],
-                               const struct element_membrane **membranes);
+// The nodes of all triangles of the topology, body by body.
+void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3]);
 
 taut_status REAL_NAME(triangles_make)(const struct system *system,
                                       struct element_triangles *triangles, taut_error *error);
@@ -255,7 +254,6 @@ struct bending_surface {
     size_t count;
     uint32_t (*nodes)[3];
     uint32_t (*others)[3];
-    const struct element_membrane **membranes; // of each
     uint8_t *curved;            // 1 for triangles with an edge that is not flat as built
     struct surface_edge *edges; // 3 for each triangle, sorted by nodes
 };

@@ -86,16 +86,16 @@ static void rest_gradients(const struct rest_side sides[2], double length, vec3 
 // What its triangles add to the row of a fold: that on the side `side`, of which it is edge i.
 // `turned`: -1 if the triangle's own normal is opposite to that of the fold.
 static void couple(const struct bending_surface *surface, const uint32_t (*numbers)[3],
-                   const int8_t *turns, uint32_t triangle, int i, int side, struct fold *fold)
+                   const int8_t *turns, uint32_t triangle, const double squares[3], int i, int side,
+                   struct fold *fold)
 {
-    const struct triangle_rest *rest = &surface->topology->triangles[triangle];
-    const double area = triangle_area(rest->squares);
+    const double area = triangle_area(squares);
     const uint32_t own = numbers[triangle][i];
     for (int next = 1; next < 3; next++) {
         const int j = (i + next) % 3;
         const uint32_t other = numbers[triangle][j];
         // (n_i . n_j)^2 is the squared cosine of the angle between the edges.
-        const double c = triangle_cotangent(rest->squares, area, 3 - i - j);
+        const double c = triangle_cotangent(squares, area, 3 - i - j);
         const double sign = turns[3 * triangle + (uint32_t)i] * turns[3 * triangle + (uint32_t)j];
         fold->others[2 * side + next - 1] = other == NO_FOLD ? own : other;
         fold->couplings[2 * side + next - 1] =
@@ -113,8 +113,8 @@ static void fill_fold(const struct bending_surface *surface, const uint32_t (*nu
     struct fold *fold = &folds->items[numbers[first][i]];
     const uint32_t second = surface->others[first][i];
     const int j = surface_edge_with(surface, second, first);
-    const struct triangle_rest *left = &surface->topology->triangles[first];
-    const struct triangle_rest *right = &surface->topology->triangles[second];
+    const struct triangle_rest left = topology_triangle_rest(surface->topology, first),
+                               right = topology_triangle_rest(surface->topology, second);
     const uint32_t *nodes = surface->nodes[first];
     const double turned = turns[3 * second + (uint32_t)j];
 
@@ -122,14 +122,14 @@ static void fill_fold(const struct bending_surface *surface, const uint32_t (*nu
     fold->nodes[CORNER_B] = nodes[(i + 2) % 3];
     fold->nodes[CORNER_C] = nodes[i];
     fold->nodes[CORNER_D] = surface->nodes[second][j];
-    fold->length = (real)sqrt(left->squares[i]);
-    const vec3 normal = vec3_scale(turned, right->normal);
-    const double sine = vec3_length(vec3_cross(left->normal, normal));
-    const bool ridge = vec3_dot(left->normal, vec3_subtract(right->centre, left->centre)) < 0;
-    fold->cosine = (real)vec3_dot(left->normal, normal);
+    fold->length = (real)sqrt(left.squares[i]);
+    const vec3 normal = vec3_scale(turned, right.normal);
+    const double sine = vec3_length(vec3_cross(left.normal, normal));
+    const bool ridge = vec3_dot(left.normal, vec3_subtract(right.centre, left.centre)) < 0;
+    fold->cosine = (real)vec3_dot(left.normal, normal);
     fold->sine = (real)(ridge ? sine : -sine);
-    couple(surface, numbers, turns, first, i, 0, fold);
-    couple(surface, numbers, turns, second, j, 1, fold);
+    couple(surface, numbers, turns, first, left.squares, i, 0, fold);
+    couple(surface, numbers, turns, second, right.squares, j, 1, fold);
 }
 
 // The trace of the block of K as built of each node: folds at it, and pairs of them in a triangle.
@@ -141,6 +141,7 @@ static void find_diagonals(const struct bending_surface *surface, const uint32_t
             continue;
         vec3 gradients[3][4];
         const struct fold *of[3] = {NULL, NULL, NULL};
+        const struct triangle_rest rest = topology_triangle_rest(surface->topology, t);
         for (int i = 0; i < 3; i++) {
             const uint32_t other = surface->others[t][i];
             if (other == NO_TRIANGLE)
@@ -148,20 +149,21 @@ static void find_diagonals(const struct bending_surface *surface, const uint32_t
             const uint32_t first = t < other ? t : other, second = t < other ? other : t;
             const int a = surface_edge_with(surface, first, second),
                       b = surface_edge_with(surface, second, first);
-            const struct triangle_rest *rests = surface->topology->triangles;
+            const struct triangle_rest beside = topology_triangle_rest(surface->topology, other);
+            const struct triangle_rest *rests[2] = {t < other ? &rest : &beside,
+                                                    t < other ? &beside : &rest};
             const double turned = turns[3 * second + (uint32_t)b];
-            const struct rest_side sides[2] = {rest_side_of(&rests[first], a, 1, true),
-                                               rest_side_of(&rests[second], b, turned, turned < 0)};
-            rest_gradients(sides, sqrt(rests[first].squares[a]), gradients[i]);
+            const struct rest_side sides[2] = {rest_side_of(rests[0], a, 1, true),
+                                               rest_side_of(rests[1], b, turned, turned < 0)};
+            rest_gradients(sides, sqrt(rests[0]->squares[a]), gradients[i]);
             of[i] = &folds->items[numbers[t][i]];
         }
-        const struct triangle_rest *rest = &surface->topology->triangles[t];
-        const double area = triangle_area(rest->squares);
+        const double area = triangle_area(rest.squares);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
                 if (!of[i] || !of[j])
                     continue;
-                const double c = i == j ? 0 : triangle_cotangent(rest->squares, area, 3 - i - j);
+                const double c = i == j ? 0 : triangle_cotangent(rest.squares, area, 3 - i - j);
                 const double sign = turns[3 * t + (uint32_t)i] * turns[3 * t + (uint32_t)j];
                 const double q = (i == j ? 1 : sign * c * c / (1 + c * c)) / (4 * area);
                 for (int p = 0; p < 4; p++)

@@ -57,43 +57,24 @@ static void set_constants(struct element_triangles *triangles, size_t index,
     triangles->damped |= time > 0;
 }
 
-void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3],
-                               const struct element_membrane **membranes)
+void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3])
 {
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        if (!elements_are_membrane(&body->elements))
-            continue;
-        for (uint64_t f = 0; f < body->face_count; f++) {
-            const struct face face = topology_body_face(topology, body, f);
-            const size_t triangle = (size_t)(body->first_triangle + f);
-            memcpy(nodes[triangle], face.nodes, sizeof nodes[triangle]);
-            membranes[triangle] = &body->elements.membrane;
-        }
+        if (elements_are_membrane(&body->elements) && body->face_count > 0)
+            memcpy(nodes[body->first_triangle], topology->faces[body->first_listed_face],
+                   (size_t)body->face_count * sizeof *nodes);
     }
-}
-
-// The membrane of the triangle with this number; `body` is that of the one before, or 0.
-static const struct element_membrane *membrane_of(const struct topology *topology, uint64_t number,
-                                                  size_t *body)
-{
-    const struct topology_body *it = &topology->bodies[*body];
-    while (!elements_are_membrane(&it->elements) || number < it->first_triangle ||
-           number >= it->first_triangle + it->face_count)
-        it = &topology->bodies[ *body = (*body + 1) % topology->body_count];
-    return &it->elements.membrane;
 }
 
 // Copies what passes read into the order of the blocks.
 static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
-                 const struct element_membrane *const *membranes,
                  struct element_triangles *triangles)
 {
-    for (size_t i = 0; i < triangles->count; i++) {
-        const uint32_t number = plan_element(&triangles->set, i);
-        memcpy(triangles->nodes[i], nodes[number], sizeof triangles->nodes[i]);
-        set_constants(triangles, i, membranes[number], topology->triangles[number].squares);
-    }
+    for (size_t i = 0; i < triangles->count; i++)
+        memcpy(triangles->nodes[i], nodes[plan_element(&triangles->set, i)],
+               sizeof triangles->nodes[i]);
+    REAL_NAME(triangles_refresh)(topology, triangles);
     for (uint32_t b = 0; b < triangles->set.block_count; b++) {
         const struct plan_block block = triangles->set.blocks[b];
         struct range *span = &triangles->spans[b];
@@ -109,7 +90,6 @@ static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
 
 // The lists in the order of coloured blocks.
 static taut_status make_lists(const struct system *system, const uint32_t (*nodes)[3],
-                              const struct element_membrane *const *membranes,
                               struct element_triangles *triangles, taut_error *error)
 {
     const struct topology *topology = system->topology;
@@ -128,7 +108,7 @@ static taut_status make_lists(const struct system *system, const uint32_t (*node
         triangles->spans =
             memory_allocate(allocator, triangles->set.block_count, sizeof *triangles->spans);
         if (triangles->nodes && triangles->numbers && triangles->spans)
-            fill(topology, nodes, membranes, triangles);
+            fill(topology, nodes, triangles);
         else
             status = fail_memory(error, "the triangles");
     }
@@ -143,29 +123,27 @@ taut_status REAL_NAME(triangles_make)(const struct system *system,
     if (count == 0)
         return TAUT_OK;
     uint32_t(*nodes)[3] = memory_allocate(NULL, count, sizeof *nodes);
-    const struct element_membrane **membranes = memory_allocate(NULL, count, sizeof *membranes);
     taut_status status = TAUT_OK;
-    if (!nodes || !membranes) {
+    if (!nodes) {
         status = fail_memory(error, "the triangles");
     } else {
-        REAL_NAME(triangles_list)(topology, nodes, membranes);
-        status = make_lists(system, (const uint32_t(*)[3])nodes,
-                            (const struct element_membrane *const *)membranes, triangles, error);
+        REAL_NAME(triangles_list)(topology, nodes);
+        status = make_lists(system, (const uint32_t(*)[3])nodes, triangles, error);
     }
     memory_release(NULL, nodes, count, sizeof *nodes);
-    memory_release(NULL, membranes, count, sizeof *membranes);
     return status;
 }
 
 void REAL_NAME(triangles_refresh)(const struct topology *topology,
                                   struct element_triangles *triangles)
 {
-    size_t body = 0;
     triangles->damped = false;
     for (size_t i = 0; i < triangles->count; i++) {
         const uint32_t number = plan_element(&triangles->set, i);
-        set_constants(triangles, i, membrane_of(topology, number, &body),
-                      topology->triangles[number].squares);
+        const struct topology_body *body = topology_body_of_triangle(topology, number);
+        double squares[3];
+        topology_triangle_squares(topology, number, squares);
+        set_constants(triangles, i, &body->elements.membrane, squares);
     }
 }
 

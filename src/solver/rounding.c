@@ -17,15 +17,16 @@ double coordinate_spacing(double reach, double epsilon)
 static double membrane_extent(const struct topology *topology, const struct topology_body *body,
                               double *edge)
 {
-    const struct triangle_rest *rests = topology->triangles + body->first_triangle;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     double squares = 0, extent = 0;
     for (uint64_t t = 0; t < body->face_count; t++) {
-        const double centre[3] = {rests[t].centre.x, rests[t].centre.y, rests[t].centre.z};
+        const struct triangle_rest rest =
+            topology_triangle_rest(topology, body->first_triangle + t);
+        const double centre[3] = {rest.centre.x, rest.centre.y, rest.centre.z};
         for (int axis = 0; axis < 3; axis++) {
             low[axis] = fmin(low[axis], centre[axis]);
             high[axis] = fmax(high[axis], centre[axis]);
-            squares += rests[t].squares[axis];
+            squares += rest.squares[axis];
         }
     }
     *edge = body->face_count > 0 ? sqrt(squares / (3 * (double)body->face_count)) : 0;

@@ -24,7 +24,7 @@
     X(rest_single, single_count)                                                                   \
     X(builder_springs, sorted_count)                                                               \
     X(faces, listed_face_count)                                                                    \
-    X(triangles, triangle_count)                                                                   \
+    X(membrane_nodes, membrane_node_count)                                                         \
     X(moduli, moduli_count)                                                                        \
     X(materials, material_count)                                                                   \
     X(motions, motion_count)                                                                       \
@@ -97,7 +97,10 @@ static void count_all(struct topology *topology, const taut_scene *scene,
         topology->listed_count += body->direction_count ? 0 : body->spring_count;
         topology->face_count += body->face_count;
         topology->listed_face_count += body->is_sheet ? 0 : body->face_count;
-        topology->triangle_count += elements_are_membrane(&body->elements) ? body->face_count : 0;
+        if (elements_are_membrane(&body->elements)) {
+            topology->triangle_count += body->face_count;
+            topology->membrane_node_count += body->node_count;
+        }
         topology->moduli_count += body_has_moduli(&scene->bodies[i]);
         topology->material_count += body->material_count;
         topology->motion_count += body->motion_count;
@@ -215,30 +218,19 @@ static void cook_faces(struct topology *topology, const struct topology_body *co
     }
 }
 
-static void cook_triangles(struct topology *topology, const struct topology_body *cooked,
-                           const struct body *body)
+static void copy_positions(const struct body *body, double (*to)[3])
 {
-    if (!elements_are_membrane(&body->elements))
-        return;
-    for (uint64_t i = 0; i < body->face_count; i++) {
-        const uint32_t *nodes = body->faces + 3 * i;
-        struct triangle_rest *rest = &topology->triangles[cooked->first_triangle + i];
-        vec3 edges[3], sum = {0, 0, 0};
-        for (int corner = 0; corner < 3; corner++) {
-            sum = vec3_add(sum, body_position(body, nodes[corner]));
-            edges[corner] = vec3_subtract(body_position(body, nodes[(corner + 2) % 3]),
-                                          body_position(body, nodes[(corner + 1) % 3]));
-            rest->squares[corner] = vec3_dot(edges[corner], edges[corner]);
-        }
-        const vec3 normal = vec3_cross(edges[0], edges[1]);
-        rest->normal = vec3_scale(1 / vec3_length(normal), normal);
-        rest->centre = vec3_scale(1.0 / 3, sum);
+    for (uint64_t node = 0; node < body->node_count; node++) {
+        const vec3 position = body_position(body, node);
+        to[node][0] = position.x;
+        to[node][1] = position.y;
+        to[node][2] = position.z;
     }
 }
 
 // Where the next body's part of each array begins.
 struct cursor {
-    uint64_t node, kinematic, mass, spring, listed, face, listed_face, triangle;
+    uint64_t node, kinematic, mass, spring, listed, face, listed_face, triangle, membrane_node;
     size_t direction, material, motion, piece, moduli;
 };
 
@@ -346,6 +338,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct scen
         .elements = body->elements,
         .moduli = cook_moduli(topology, given, at),
         .first_triangle = at->triangle,
+        .first_membrane_node = at->membrane_node,
         .is_cut_grid = body->is_cut_grid,
         .mass = (double)body->node_count * body->node_mass,
         .node_mass = body->masses || body->cell_mass > 0 ? 0 : body->node_mass,
@@ -378,7 +371,8 @@ static bool cook_body(struct topology *topology, size_t index, const struct scen
         topology_forget_lists(topology, index, true);
     else
         cook_faces(topology, cooked, body);
-    cook_triangles(topology, cooked, body);
+    if (elements_are_membrane(&body->elements))
+        copy_positions(body, topology->membrane_nodes + cooked->first_membrane_node);
     cook_motions(topology, body, at);
 
     // The next body begins after this one.
@@ -389,7 +383,10 @@ static bool cook_body(struct topology *topology, size_t index, const struct scen
     at->direction += body->direction_count;
     at->face += body->face_count;
     at->listed_face += body->is_sheet ? 0 : body->face_count;
-    at->triangle += elements_are_membrane(&body->elements) ? body->face_count : 0;
+    if (elements_are_membrane(&body->elements)) {
+        at->triangle += body->face_count;
+        at->membrane_node += body->node_count;
+    }
     at->material += body->material_count;
     return true;
 }
@@ -445,13 +442,10 @@ static void cook_colliders(struct topology *topology, const taut_scene *scene,
 static void cook_built(struct topology *topology, const struct bodies *bodies)
 {
     double(*built)[3] = topology->built;
-    for (size_t b = 0; b < bodies->count; b++)
-        for (uint64_t node = 0; node < bodies->items[b].node_count; node++, built++) {
-            const vec3 position = body_position(&bodies->items[b], node);
-            (*built)[0] = position.x;
-            (*built)[1] = position.y;
-            (*built)[2] = position.z;
-        }
+    for (size_t b = 0; b < bodies->count; b++) {
+        copy_positions(&bodies->items[b], built);
+        built += bodies->items[b].node_count;
+    }
 }
 
 static bool cook_all(struct topology *topology, const taut_scene *scene, struct bodies *bodies)
@@ -752,6 +746,53 @@ struct face topology_face(const struct topology *topology, uint64_t face)
 {
     const struct topology_body *body = &topology->bodies[topology_body_of_face(topology, face)];
     return topology_body_face(topology, body, face - body->first_face);
+}
+
+const struct topology_body *topology_body_of_triangle(const struct topology *topology,
+                                                      uint64_t triangle)
+{
+    return &topology
+                ->bodies[find_interval(&topology->bodies->first_triangle, sizeof *topology->bodies,
+                                       topology->body_count, triangle)];
+}
+
+// The corners of a triangle as built, and its edges, each opposite one of them.
+static void find_triangle(const struct topology *topology, uint64_t triangle, vec3 corners[3],
+                          vec3 edges[3])
+{
+    const struct topology_body *body = topology_body_of_triangle(topology, triangle);
+    const uint32_t *nodes = topology_triangle(topology, body, triangle);
+    for (int corner = 0; corner < 3; corner++) {
+        const uint64_t inside = nodes[corner] - body->first_node;
+        const double *p = topology->membrane_nodes[body->first_membrane_node + inside];
+        corners[corner] = vec3_make(p[0], p[1], p[2]);
+    }
+    for (int corner = 0; corner < 3; corner++)
+        edges[corner] = vec3_subtract(corners[(corner + 2) % 3], corners[(corner + 1) % 3]);
+}
+
+void topology_triangle_squares(const struct topology *topology, uint64_t triangle,
+                               double squares[3])
+{
+    vec3 corners[3], edges[3];
+    find_triangle(topology, triangle, corners, edges);
+    for (int corner = 0; corner < 3; corner++)
+        squares[corner] = vec3_dot(edges[corner], edges[corner]);
+}
+
+struct triangle_rest topology_triangle_rest(const struct topology *topology, uint64_t triangle)
+{
+    struct triangle_rest rest;
+    vec3 corners[3], edges[3], sum = {0, 0, 0};
+    find_triangle(topology, triangle, corners, edges);
+    for (int corner = 0; corner < 3; corner++) {
+        sum = vec3_add(sum, corners[corner]);
+        rest.squares[corner] = vec3_dot(edges[corner], edges[corner]);
+    }
+    const vec3 normal = vec3_cross(edges[0], edges[1]);
+    rest.normal = vec3_scale(1 / vec3_length(normal), normal);
+    rest.centre = vec3_scale(1.0 / 3, sum);
+    return rest;
 }
 
 uint64_t topology_builder_spring(const struct topology *topology, uint64_t spring)

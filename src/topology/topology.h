@@ -11,7 +11,7 @@
 // The third node of a face of a plane body, which is an edge and has only two.
 #define FACE_EDGE UINT32_MAX
 
-// A triangle of a membrane as built.
+// A triangle of a membrane as built (topology_triangle_rest).
 struct triangle_rest {
     double squares[3]; // m2, of the lengths of the edges opposite each corner
     vec3 normal;       // unit
@@ -37,15 +37,16 @@ struct topology_body {
     uint64_t grid[3]; // nodes along x, y, z; zeros: no grid
     struct body_elements elements;
     struct scene_body *moduli; // of a body with elastic or fabric: what its constants are made of
-    uint64_t first_triangle;   // of a membrane: the index of its faces in triangles
-    bool is_cut_grid;          // its springs are listed: those that cuts have left of a grid
-    double mass;               // kg, of all nodes
-    double node_mass;          // kg, of each node; 0: they differ,
-    double cell_mass;          // as those of struct body do; 0: masses are listed,
-    uint64_t first_mass;       // from this index
-    bool has_density;          // the masses follow from a density, and are smaller on the boundary
-    double mass_drag;          // 1/s, drag of a node over its mass
-    double mass_set;           // kg, of each node, by taut_solver_set_node_mass; 0: as built
+    uint64_t first_triangle;   // of a membrane: the number of its first face among those of all,
+    uint64_t first_membrane_node; // and the index of its first node in membrane_nodes
+    bool is_cut_grid;             // its springs are listed: those that cuts have left of a grid
+    double mass;                  // kg, of all nodes
+    double node_mass;             // kg, of each node; 0: they differ,
+    double cell_mass;             // as those of struct body do; 0: masses are listed,
+    uint64_t first_mass;          // from this index
+    bool has_density; // the masses follow from a density, and are smaller on the boundary
+    double mass_drag; // 1/s, drag of a node over its mass
+    double mass_set;  // kg, of each node, by taut_solver_set_node_mass; 0: as built
     // Of ranks that hold only their parts: another one has its nodes, and here the lists have no
     // memory (topology_forget_lists).
     bool springs_absent, faces_absent;
@@ -102,8 +103,9 @@ struct topology {
     uint32_t (*faces)[3];       // node numbers over all bodies; the third is FACE_EDGE in a plane
                                 // body
 
-    uint64_t triangle_count; // faces of bodies with a membrane
-    struct triangle_rest *triangles;
+    uint64_t triangle_count; // faces of bodies with a membrane, by the order of the bodies
+    uint64_t membrane_node_count;
+    double (*membrane_nodes)[3]; // m, positions as built of the nodes of these bodies
 
     // Bodies with elastic or fabric as in the scene, without names, paths and lists.
     struct scene_body *moduli;
@@ -206,6 +208,21 @@ static inline uint32_t face_lowest_node(const struct face *face)
 struct face topology_body_face(const struct topology *topology, const struct topology_body *body,
                                uint64_t face);
 struct face topology_face(const struct topology *topology, uint64_t face);
+
+// The body of a triangle of a membrane, by its number among those of all membranes, and its nodes.
+const struct topology_body *topology_body_of_triangle(const struct topology *topology,
+                                                      uint64_t triangle);
+static inline const uint32_t *topology_triangle(const struct topology *topology,
+                                                const struct topology_body *body, uint64_t triangle)
+{
+    return topology->faces[body->first_listed_face + (triangle - body->first_triangle)];
+}
+
+// A triangle of a membrane as built, and the squared lengths alone. Found anew, since a body has
+// twice as many triangles as nodes, and what is known of one takes three times the memory.
+struct triangle_rest topology_triangle_rest(const struct topology *topology, uint64_t triangle);
+void topology_triangle_squares(const struct topology *topology, uint64_t triangle,
+                               double squares[3]);
 
 // Masses of nodes first .. end - 1 of one body.
 struct node_masses {
