@@ -149,6 +149,17 @@ def case_a_rank_has_memory_for_its_part_of_a_large_sphere():
     expect(four < 0.61 * one, f"{four:.0f} of {one:.0f} MiB")  # most of it for lists, which are whole
 
 
+def case_a_rank_has_memory_for_its_part_of_a_large_skin():
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    path = write("large-skin.yaml", "simulation: {dt: 1.0e-5, steps: 2}\nenvironment: {gravity: [0, -9.81, 0]}\n"
+                 "precision: double\nbodies:\n  - {name: ball, type: sphere, center: [0, 3, 0], radius: 1, "
+                 "subdivisions: 8, elastic: {young: 1.0e+5, poisson: 0.3, density: 1000, thickness: 0.01}}\n"
+                 "output: {every_steps: 2}\n")
+    one, four = (max(peaks(ranks, "run", path, "--no-output")) for ranks in (1, 4))
+    expect(four < 0.5 * one, f"{four:.0f} of {one:.0f} MiB")  # a third of it for lists, which are whole
+
+
 def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():
     if QUICK:
         raise Skipped("sanitizers take memory of their own")

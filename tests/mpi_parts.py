@@ -260,6 +260,30 @@ def case_walls_of_a_solid_are_divided():
     assert_one_hash(large("walls.yaml", beside=WALLS), all_ranks=(2, 5))
 
 
+def case_elements_of_other_ranks_are_made_for_eigenvalues():
+    """A rank has triangles and folds of its part alone; rank 0 makes the others where dt is beyond the bound, and
+    where it says why a run has diverged. Then it goes on with steps."""
+    skin = "elastic: {young: 1.0e+5, poisson: 0.3, density: 1000, thickness: 0.01}, damping_ratio: 0.02"
+    large("large.yaml")  # writes the mesh
+    for dt, steps, precision, ranks in ((1e-5, 4, "double", 3), (4.5e-4, 8, "double", 2), (6e-4, 4, "mixed", 4),
+                                        (6e-4, 400, "single", 2)):
+        path = write("skin.yaml", f"""simulation: {{dt: {dt}, steps: {steps}}}
+precision: {precision}
+environment: {{gravity: [0, -9.81, 0]}}
+bodies:
+  - {{name: skin, type: sphere, center: [0, 1, 0], radius: 0.4, subdivisions: 5, velocity: [0, 3, 0], pins: [5], {skin}}}
+  - {{name: film, type: mesh, file: shuffled.obj, translate: [4, 0, 0], velocity: [0, -1, 2], pins: [9, 77], {skin}}}
+output: {{every_steps: 4}}
+""")
+        one, several = (start(count, "run", path, "--no-output", "--hash", "--threads", "1") for count in (0, ranks))
+        expect(one.returncode == several.returncode == (1 if steps == 400 else 0), f"{one.stderr} {several.stderr}")
+        both = [[line for line in it.stderr.splitlines() if "warning: " in line] for it in (one, several)]
+        expect(both[0] == both[1] and bool(both[0]) == (dt > 5e-4), f"{dt}: {one.stderr} {several.stderr}")
+        expect(one.stdout.split()[-1:] == several.stdout.split()[-1:], f"{dt}: {one.stdout} {several.stdout}")
+        found = [[line for line in complaints(it.stderr) if "diverged" in line] for it in (one, several)]
+        expect(found[0] == found[1] and len(found[0]) == (steps == 400), f"{found[0]} {found[1]}")
+
+
 def case_large_bodies_follow_the_same_bound():
     """dt: auto, of which each rank knows the weights of some nodes, in turn; also where springs have broken, and
     where a run is continued. Nearly all pairs of one body are joined."""

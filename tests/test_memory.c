@@ -100,6 +100,10 @@ static const struct {
      "type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 30000, elastic: {material: nylon, "
      "diameter: 0.01}",
      "", false},
+    {"sphere, elastic",
+     "type: sphere, radius: 1, subdivisions: 5, elastic: {young: 1.0e+5, poisson: 0.3, density: "
+     "1000, thickness: 0.01}",
+     "", false},
     {"lattice, gas",
      LATTICE "nodes: [30, 25, 20], springs: {k1: " MATERIAL "}, pressure: {amount: 1}", "", false},
     {"rope, contact",

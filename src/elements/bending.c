@@ -23,73 +23,109 @@ static const double FLAT_COSINE = 1 - 5e-7;
 
 // ---- Neighbours across edges
 
-static int compare_edges(const void *first, const void *second)
+// An edge among those with the same lower node.
+struct higher {
+    uint32_t node, edge;
+};
+
+static int compare_higher(const void *first, const void *second)
 {
-    const struct surface_edge *a = first, *b = second;
-    if (a->low != b->low)
-        return a->low < b->low ? -1 : 1;
-    if (a->high != b->high)
-        return a->high < b->high ? -1 : 1;
-    return (a->triangle > b->triangle) - (a->triangle < b->triangle);
+    const struct higher *a = first, *b = second;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    return (a->edge > b->edge) - (a->edge < b->edge);
+}
+
+// The lower or the higher node of an edge.
+static uint32_t end_of_edge(const struct bending_surface *surface, uint32_t edge, bool higher)
+{
+    const uint32_t *nodes = surface_corners(surface, edge / 3);
+    const uint32_t a = nodes[(edge + 1) % 3], b = nodes[(edge + 2) % 3];
+    return higher == (a < b) ? b : a;
 }
 
 // Whether two triangles lie in one plane, on both sides of their edge.
-static bool is_flat(const struct bending_surface *surface, const struct surface_edge *a,
-                    const struct surface_edge *b)
+static bool is_flat(const struct bending_surface *surface, uint32_t a, uint32_t b)
 {
-    const struct triangle_rest first = topology_triangle_rest(surface->topology, a->triangle),
-                               second = topology_triangle_rest(surface->topology, b->triangle);
+    const struct triangle_rest first = topology_triangle_rest(surface->topology, a / 3),
+                               second = topology_triangle_rest(surface->topology, b / 3);
     const double cosine = vec3_dot(first.normal, second.normal);
-    const bool turned = surface->nodes[a->triangle][(a->own + 1) % 3] ==
-                        surface->nodes[b->triangle][(b->own + 1) % 3];
+    const bool turned = surface_corners(surface, a / 3)[(a + 1) % 3] ==
+                        surface_corners(surface, b / 3)[(b + 1) % 3];
     return (turned ? -cosine : cosine) > FLAT_COSINE;
 }
 
-static void pair_edges(struct bending_surface *surface)
+// Of edges with the same lower node, sorted.
+static void pair_edges(struct bending_surface *surface, const struct higher *edges, size_t count)
 {
-    struct surface_edge *edges = surface->edges;
-    for (size_t t = 0; t < surface->count; t++) {
-        surface->curved[t] = 0;
-        for (uint32_t i = 0; i < 3; i++) {
-            const uint32_t a = surface->nodes[t][(i + 1) % 3], b = surface->nodes[t][(i + 2) % 3];
-            edges[3 * t + i] = (struct surface_edge){a < b ? a : b, a < b ? b : a, (uint32_t)t, i};
-            surface->others[t][i] = NO_TRIANGLE;
-        }
-    }
-    const size_t count = 3 * surface->count;
-    qsort(edges, count, sizeof *edges, compare_edges);
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && edges[end].low == edges[first].low &&
-                              edges[end].high == edges[first].high;)
+        for (end = first + 1; end < count && edges[end].node == edges[first].node;)
             end++;
-        const struct surface_edge *a = &edges[first], *b = &edges[first + 1];
         if (end - first != 2)
             continue;
-        surface->others[a->triangle][a->own] = b->triangle;
-        surface->others[b->triangle][b->own] = a->triangle;
+        const uint32_t a = edges[first].edge, b = edges[first + 1].edge;
+        surface->others[a / 3][a % 3] = b / 3;
+        surface->others[b / 3][b % 3] = a / 3;
         if (!is_flat(surface, a, b))
-            surface->curved[a->triangle] = surface->curved[b->triangle] = 1;
+            surface->curved[a / 3] = surface->curved[b / 3] = 1;
     }
+}
+
+// Sorts the edges by their lower nodes; `starts`: where those of each node begin.
+static void sort_by_lower_node(const struct bending_surface *surface, uint64_t *starts)
+{
+    const uint32_t count = (uint32_t)(3 * surface->count);
+    for (uint32_t edge = 0; edge < count; edge++)
+        starts[end_of_edge(surface, edge, false) + 1]++;
+    counting_sort_starts(starts, surface->topology->node_count);
+    for (uint32_t edge = 0; edge < count; edge++)
+        surface->edges[starts[end_of_edge(surface, edge, false) + 1]++] = edge;
+}
+
+// Sorts them at each node by the other one, and finds what triangles have on their other sides.
+static bool sort_edges(struct bending_surface *surface)
+{
+    const size_t nodes = (size_t)surface->topology->node_count;
+    uint64_t most = 0, *starts = memory_allocate(NULL, nodes + 1, sizeof *starts);
+    if (starts)
+        sort_by_lower_node(surface, starts);
+    for (size_t node = 0; starts && node < nodes; node++)
+        most = max_u64(most, starts[node + 1] - starts[node]);
+    struct higher *edges = memory_allocate(NULL, (size_t)most, sizeof *edges);
+    const bool sorts = starts && edges;
+    for (size_t node = 0; sorts && node < nodes; node++) {
+        uint32_t *of_node = surface->edges + starts[node];
+        const size_t count = (size_t)(starts[node + 1] - starts[node]);
+        for (size_t i = 0; i < count; i++)
+            edges[i] = (struct higher){end_of_edge(surface, of_node[i], true), of_node[i]};
+        if (count > 1)
+            qsort(edges, count, sizeof *edges, compare_higher);
+        for (size_t i = 0; i < count; i++)
+            of_node[i] = edges[i].edge;
+        pair_edges(surface, edges, count);
+    }
+    memory_release(NULL, starts, nodes + 1, sizeof *starts);
+    memory_release(NULL, edges, (size_t)most, sizeof *edges);
+    return sorts;
 }
 
 static bool surface_make(const struct topology *topology, struct bending_surface *surface)
 {
     const size_t count = (size_t)topology->triangle_count;
     *surface = (struct bending_surface){.topology = topology, .count = count};
-    surface->nodes = memory_allocate(NULL, count, sizeof *surface->nodes);
     surface->others = memory_allocate(NULL, count, sizeof *surface->others);
     surface->curved = memory_allocate(NULL, count, sizeof *surface->curved);
     surface->edges = memory_allocate(NULL, 3 * count, sizeof *surface->edges);
-    if (!surface->nodes || !surface->others || !surface->curved || !surface->edges)
+    if (!surface->others || !surface->curved || !surface->edges)
         return false;
-    REAL_NAME(triangles_list)(topology, surface->nodes);
-    pair_edges(surface);
-    return true;
+    for (size_t t = 0; t < count; t++)
+        for (int i = 0; i < 3; i++)
+            surface->others[t][i] = NO_TRIANGLE;
+    return sort_edges(surface);
 }
 
 static void surface_free(struct bending_surface *surface)
 {
-    memory_release(NULL, surface->nodes, surface->count, sizeof *surface->nodes);
     memory_release(NULL, surface->others, surface->count, sizeof *surface->others);
     memory_release(NULL, surface->curved, surface->count, sizeof *surface->curved);
     memory_release(NULL, surface->edges, 3 * surface->count, sizeof *surface->edges);
@@ -122,7 +158,8 @@ static void edge_row(const struct bending_surface *surface, size_t triangle,
     const uint32_t other = surface->others[triangle][i];
     double of_other[3];
     topology_triangle_squares(surface->topology, other, of_other);
-    const uint32_t *own = surface->nodes[triangle], *beyond = surface->nodes[other];
+    const uint32_t *own = surface_corners(surface, triangle);
+    const uint32_t *beyond = surface_corners(surface, other);
     const int a = (i + 1) % 3, b = (i + 2) % 3;
     const int other_a = corner_of(beyond, own[a]), other_b = corner_of(beyond, own[b]);
     const double at_a[2] = {cotangent(squares, a), cotangent(of_other, other_a)};
@@ -140,7 +177,7 @@ static void find_patch(const struct bending_surface *surface, size_t triangle, s
     topology_triangle_squares(surface->topology, triangle, squares);
     *patch = (struct patch){.count = 0};
     for (int i = 0; i < 3; i++)
-        patch->nodes[i] = patch->nodes[3 + i] = surface->nodes[triangle][i];
+        patch->nodes[i] = patch->nodes[3 + i] = surface_corners(surface, triangle)[i];
     for (int i = 0; i < 3; i++)
         if (surface->others[triangle][i] != NO_TRIANGLE && !surface->curved[triangle]) {
             edge_row(surface, triangle, squares, i, patch, rows[i]);
@@ -284,16 +321,21 @@ static bool pack(const struct system *system, const struct rows *rows,
     return true;
 }
 
-taut_status REAL_NAME(bending_make)(const struct system *system, struct element_bending *bending,
-                                    taut_error *error)
+taut_status REAL_NAME(bending_make)(const struct system *system, struct element_nodes held,
+                                    struct element_bending *bending, taut_error *error)
 {
     struct bending_surface surface;
     struct rows rows = {0};
-    if (system->topology->triangle_count == 0)
+    const uint64_t triangles = system->topology->triangle_count;
+    if (triangles == 0)
         return TAUT_OK;
+    if (triangles > UINT32_MAX / 3) // edges are numbered
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "meshes with 'elastic' have %llu triangles; at most %u are supported",
+                    (unsigned long long)triangles, UINT32_MAX / 3);
     bool done = surface_make(system->topology, &surface);
     taut_status status =
-        done ? REAL_NAME(folds_make)(system, &surface, &bending->folds, error) : TAUT_OK;
+        done ? REAL_NAME(folds_make)(system, &surface, held, &bending->folds, error) : TAUT_OK;
     if (done && status == TAUT_OK)
         done = rows_make(&surface, &rows) && pack(system, &rows, bending);
     rows_free(&rows);

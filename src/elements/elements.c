@@ -340,7 +340,8 @@ static bool make_body(const struct system *system, size_t index, struct element_
     return made && (!body->swept || set_swept(system, body));
 }
 
-taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
+taut_status REAL_NAME(elements_make)(struct system *system, struct element_nodes held,
+                                     taut_error *error)
 {
     const struct topology *topology = system->topology;
     if (!topology_has_elements(topology))
@@ -349,6 +350,7 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
     if (!elements)
         return fail_memory(error, "the elements");
     system->elements = elements;
+    elements->held = held;
     elements->bodies =
         memory_allocate(system->allocator, topology->body_count, sizeof *elements->bodies);
     elements->all_swept = true;
@@ -358,9 +360,9 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
             !elements_are_membrane(&topology->bodies[b].elements))
             done = make_body(system, b, elements);
     taut_status status =
-        done ? REAL_NAME(triangles_make)(system, &elements->triangles, error) : TAUT_OK;
+        done ? REAL_NAME(triangles_make)(system, held, &elements->triangles, error) : TAUT_OK;
     if (done && status == TAUT_OK)
-        status = REAL_NAME(bending_make)(system, &elements->bending, error);
+        status = REAL_NAME(bending_make)(system, held, &elements->bending, error);
     if (status != TAUT_OK)
         return status; // the caller frees the system
     elements->all_swept &= elements->triangles.count == 0;
@@ -370,6 +372,26 @@ taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error)
         done = elements->powers;
     }
     return done ? TAUT_OK : fail_memory(error, "the elements");
+}
+
+taut_status REAL_NAME(elements_complete)(struct system *system, taut_error *error)
+{
+    struct element_set *elements = system->elements;
+    const struct range nodes = {0, (size_t)system->topology->node_count};
+    const struct element_nodes all = {nodes, nodes};
+    struct element_bending bending = {.nodes = 0};
+    if (!elements || (elements->held.near.first == 0 && elements->held.near.end == nodes.end))
+        return TAUT_OK;
+    const taut_status status = REAL_NAME(bending_make)(system, all, &bending, error);
+    if (status != TAUT_OK) {
+        REAL_NAME(bending_free)(system, &bending);
+        return status;
+    }
+    REAL_NAME(bending_free)(system, &elements->bending);
+    elements->bending = bending;
+    elements->held = all;
+    REAL_NAME(triangles_refresh)(system->topology, all, &elements->triangles);
+    return TAUT_OK;
 }
 
 void REAL_NAME(elements_refresh)(struct system *system)
@@ -382,7 +404,7 @@ void REAL_NAME(elements_refresh)(struct system *system)
             (void)set_swept(system, body); // which fails only the first time
     }
     if (elements) {
-        REAL_NAME(triangles_refresh)(system->topology, &elements->triangles);
+        REAL_NAME(triangles_refresh)(system->topology, elements->held, &elements->triangles);
         REAL_NAME(bending_refresh)(system->topology, &elements->bending);
     }
 }
@@ -757,7 +779,7 @@ size_t REAL_NAME(element_node_itself)(const struct system *system, const void *u
 static size_t node_of_fold(const struct system *system, const void *argument, size_t fold)
 {
     (void)argument;
-    return system->elements->bending.folds.items[fold].nodes[0];
+    return folds_first_node(&system->elements->bending.folds, fold);
 }
 
 static double sum_all(struct system *system, bool power, const struct worker *worker)

@@ -42,8 +42,20 @@ struct element {
     size_t triangle;                   // its index, if it is one; it has constants of its own
 };
 
+// The nodes of a rank, and those around which it needs triangles and folds: its own, of its chunks
+// of nodes, and of all small bodies with any of these (exchange_bounds_nodes). Of a process that
+// needs all, both are all nodes.
+struct element_nodes {
+    struct range own, near;
+};
+
 // Allocates the elements of all bodies; system->elements stays NULL if there are none.
-taut_status REAL_NAME(elements_make)(struct system *system, taut_error *error);
+taut_status REAL_NAME(elements_make)(struct system *system, struct element_nodes held,
+                                     taut_error *error);
+
+// Makes those of all nodes, where it has been made for some. No elements change for which it had
+// been made. TAUT_ERROR_MEMORY: nothing has changed.
+taut_status REAL_NAME(elements_complete)(struct system *system, taut_error *error);
 void REAL_NAME(elements_free)(struct system *system);
 
 // Reads the constants of all elements from the topology again.
@@ -211,7 +223,7 @@ struct element_triangles {
     bool damped;
     struct plan_set set;
     uint32_t (*nodes)[3];
-    real *numbers;       // TRIANGLE_COLUMNS columns of `count`
+    real *numbers;       // TRIANGLE_COLUMNS columns of `count`, of those that are needed
     struct range *spans; // of each block: its lowest node, and the one after its highest
 };
 
@@ -233,9 +245,9 @@ static inline double triangle_cotangent(const double squares[3], double area, in
 // The nodes of all triangles of the topology, body by body.
 void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3]);
 
-taut_status REAL_NAME(triangles_make)(const struct system *system,
+taut_status REAL_NAME(triangles_make)(const struct system *system, struct element_nodes held,
                                       struct element_triangles *triangles, taut_error *error);
-void REAL_NAME(triangles_refresh)(const struct topology *topology,
+void REAL_NAME(triangles_refresh)(const struct topology *topology, struct element_nodes held,
                                   struct element_triangles *triangles);
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles);
 uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
@@ -244,19 +256,22 @@ uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
 // triangle on its other side; NO_TRIANGLE: none or several.
 #define NO_TRIANGLE UINT32_MAX
 
-struct surface_edge {
-    uint32_t low, high;     // nodes
-    uint32_t triangle, own; // and which of its edges
-};
-
 struct bending_surface {
     const struct topology *topology;
     size_t count;
-    uint32_t (*nodes)[3];
     uint32_t (*others)[3];
-    uint8_t *curved;            // 1 for triangles with an edge that is not flat as built
-    struct surface_edge *edges; // 3 for each triangle, sorted by nodes
+    uint8_t *curved; // 1 for triangles with an edge that is not flat as built
+    // The edges of all triangles, each as 3 times the triangle and which of its edges, sorted by
+    // their lower and then by their higher nodes.
+    uint32_t *edges;
 };
+
+static inline const uint32_t *surface_corners(const struct bending_surface *surface,
+                                              size_t triangle)
+{
+    return topology_triangle(surface->topology,
+                             topology_body_of_triangle(surface->topology, triangle), triangle);
+}
 
 // The index of the edge of a triangle that it shares with another one.
 static inline int surface_edge_with(const struct bending_surface *surface, size_t triangle,
@@ -282,9 +297,12 @@ struct fold {
 
 struct element_folds {
     size_t count;
-    struct fold *items;  // ascending by their lowest node
-    struct range *spans; // of each chunk: its lowest node, and the one after its highest
-    size_t *starts;      // nodes + 1: the folds of each node,
+    uint8_t *kept;       // of each chunk whether its folds are there, of those that are needed
+    size_t kept_count;   // how many folds are
+    struct fold *items;  // ascending by their lower node
+    struct range *spans; // of each chunk: its lowest node, and the one after its highest; {0, 0} of
+                         // those that are not there
+    size_t *starts;      // nodes + 1: the folds of each node that needs them,
     uint32_t *entries;   // as 4 times the fold and its corner there
     double *diagonals;   // of each node, N/m for B = 1 N m: the trace of its block of K as built
     // Of the present pass over all folds: strains, their rates (or changes), and three vectors, see
@@ -312,8 +330,8 @@ struct element_bending {
     struct element_folds folds;
 };
 
-taut_status REAL_NAME(bending_make)(const struct system *system, struct element_bending *bending,
-                                    taut_error *error);
+taut_status REAL_NAME(bending_make)(const struct system *system, struct element_nodes held,
+                                    struct element_bending *bending, taut_error *error);
 void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_bending *bending);
 void REAL_NAME(bending_free)(const struct system *system, struct element_bending *bending);
 uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending);
@@ -336,13 +354,26 @@ vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
 
 // Frees the list of edges, which nothing else needs.
 taut_status REAL_NAME(folds_make)(const struct system *system, struct bending_surface *surface,
-                                  struct element_folds *folds, taut_error *error);
+                                  struct element_nodes held, struct element_folds *folds,
+                                  taut_error *error);
 void REAL_NAME(folds_free)(const struct system *system, struct element_folds *folds);
 uint64_t REAL_NAME(folds_bytes)(const struct system *system, const struct element_folds *folds);
 
 static inline size_t folds_chunks(const struct element_folds *folds)
 {
     return (folds->count + FOLD_CHUNK - 1) / FOLD_CHUNK;
+}
+
+static inline bool folds_have(const struct element_folds *folds, size_t fold)
+{
+    return folds->kept[fold / FOLD_CHUNK];
+}
+
+// The rank with this node sums a chunk of folds that begins with this one; no node, if it is not
+// there, since the rank is another one then.
+static inline size_t folds_first_node(const struct element_folds *folds, size_t fold)
+{
+    return folds_have(folds, fold) ? folds->items[fold].nodes[0] : SIZE_MAX;
 }
 
 // Those of a chunk.
@@ -387,7 +418,8 @@ struct bending_sums {
 struct bending_sums REAL_NAME(bending_row_sums)(const struct element_bending *bending, size_t node);
 
 struct element_set {
-    size_t body_count; // on grids
+    struct element_nodes held; // the nodes for which triangles and folds have been made
+    size_t body_count;         // on grids
     struct elements_body *bodies;
     size_t block_count; // of these bodies
     size_t part_count;

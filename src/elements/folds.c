@@ -30,29 +30,125 @@ enum { CORNER_A, CORNER_B, CORNER_C, CORNER_D };
 
 #define NO_FOLD UINT32_MAX
 
-static bool triangle_turns_with(const struct bending_surface *surface, uint32_t first,
-                                int first_edge, uint32_t second, int second_edge)
+// The folds of all triangles while they are made.
+struct fold_maker {
+    const struct bending_surface *surface;
+    uint32_t (*numbers)[3]; // of each edge of each triangle, or NO_FOLD
+};
+
+// A fold by the edges of its triangles, of which the first has the lower number.
+struct fold_sides {
+    uint32_t triangles[2];
+    int edges[2];
+};
+
+// The next fold in the order of its first triangles after *sides, which is zeroed at first, with
+// edge -1 of the first triangle.
+static bool next_fold(const struct fold_maker *maker, struct fold_sides *sides)
 {
-    return surface->nodes[first][(first_edge + 1) % 3] !=
-           surface->nodes[second][(second_edge + 1) % 3];
+    const struct bending_surface *surface = maker->surface;
+    uint32_t t = sides->triangles[0];
+    for (int i = sides->edges[0] + 1; t < surface->count; t++, i = 0)
+        for (; i < 3; i++) {
+            const uint32_t other = surface->others[t][i];
+            if (other == NO_TRIANGLE || other < t || maker->numbers[t][i] == NO_FOLD)
+                continue;
+            *sides = (struct fold_sides){{t, other}, {i, surface_edge_with(surface, other, t)}};
+            return true;
+        }
+    return false;
+}
+
+static const struct fold_sides BEFORE_ALL_FOLDS = {{0, 0}, {-1, -1}};
+
+static uint32_t fold_number(const struct fold_maker *maker, const struct fold_sides *sides)
+{
+    return maker->numbers[sides->triangles[0]][sides->edges[0]];
+}
+
+static void fold_nodes(const struct fold_maker *maker, const struct fold_sides *sides,
+                       uint32_t to[4])
+{
+    const uint32_t *nodes = surface_corners(maker->surface, sides->triangles[0]);
+    const int i = sides->edges[0];
+    to[CORNER_A] = nodes[(i + 1) % 3];
+    to[CORNER_B] = nodes[(i + 2) % 3];
+    to[CORNER_C] = nodes[i];
+    to[CORNER_D] = surface_corners(maker->surface, sides->triangles[1])[sides->edges[1]];
+}
+
+// The folds at the other edges of both triangles, or itself.
+static void folds_beside(const struct fold_maker *maker, const struct fold_sides *sides,
+                         uint32_t to[4])
+{
+    for (int side = 0; side < 2; side++)
+        for (int next = 1; next < 3; next++) {
+            const uint32_t *numbers = maker->numbers[sides->triangles[side]];
+            const uint32_t other = numbers[(sides->edges[side] + next) % 3];
+            to[2 * side + next - 1] = other == NO_FOLD ? fold_number(maker, sides) : other;
+        }
+}
+
+// -1 if the fold at an edge counts along the opposite of the triangle's normal: the second triangle
+// of a fold, where its orientation differs from that of the first.
+static int turn_at(const struct bending_surface *surface, uint32_t triangle, int edge)
+{
+    const uint32_t other = surface->others[triangle][edge];
+    if (other == NO_TRIANGLE || other > triangle)
+        return 1;
+    const int of_other = surface_edge_with(surface, other, triangle);
+    const bool consistent = surface_corners(surface, triangle)[(edge + 1) % 3] !=
+                            surface_corners(surface, other)[(of_other + 1) % 3];
+    return consistent ? 1 : -1;
 }
 
 // Numbers the edges between two triangles of which one is curved, in the order of the sorted edges.
-static size_t number_folds(const struct bending_surface *surface, uint32_t (*numbers)[3])
+static size_t number_folds(const struct fold_maker *maker)
 {
+    const struct bending_surface *surface = maker->surface;
     size_t count = 0;
     for (size_t t = 0; t < surface->count; t++)
         for (int i = 0; i < 3; i++)
-            numbers[t][i] = NO_FOLD;
+            maker->numbers[t][i] = NO_FOLD;
     for (size_t e = 0; e < 3 * surface->count; e++) {
-        const uint32_t t = surface->edges[e].triangle, own = surface->edges[e].own;
+        const uint32_t t = surface->edges[e] / 3, own = surface->edges[e] % 3;
         const uint32_t other = surface->others[t][own];
         if (other == NO_TRIANGLE || other < t || !(surface->curved[t] || surface->curved[other]))
             continue;
-        numbers[t][own] = (uint32_t)count;
-        numbers[other][surface_edge_with(surface, other, t)] = (uint32_t)count++;
+        maker->numbers[t][own] = (uint32_t)count;
+        maker->numbers[other][surface_edge_with(surface, other, t)] = (uint32_t)count++;
     }
     return count;
+}
+
+// Chooses the chunks of which folds are kept: with a fold at a node that is near, of sums that this
+// rank adds, and those of the folds beside these.
+static void choose_kept(const struct fold_maker *maker, struct element_nodes held,
+                        struct element_folds *folds)
+{
+    enum { NOT_KEPT, BESIDE, NEEDED, CHUNKS_OF_SUM = SUM_CHUNK / FOLD_CHUNK };
+    _Static_assert(SUM_CHUNK % FOLD_CHUNK == 0, "sums are of whole chunks");
+    struct fold_sides sides = BEFORE_ALL_FOLDS;
+    uint32_t nodes[4], beside[4];
+    while (next_fold(maker, &sides)) {
+        const size_t number = fold_number(maker, &sides), chunk = number / FOLD_CHUNK;
+        fold_nodes(maker, &sides, nodes);
+        for (int corner = 0; corner < 4; corner++)
+            if (range_has(held.near, nodes[corner]))
+                folds->kept[chunk] = NEEDED;
+        const bool sums = number % SUM_CHUNK == 0 && range_has(held.own, nodes[0]);
+        for (size_t c = chunk; sums && c < chunk + CHUNKS_OF_SUM && c < folds_chunks(folds); c++)
+            folds->kept[c] = NEEDED;
+    }
+    sides = BEFORE_ALL_FOLDS;
+    while (next_fold(maker, &sides)) {
+        if (folds->kept[fold_number(maker, &sides) / FOLD_CHUNK] != NEEDED)
+            continue;
+        folds_beside(maker, &sides, beside);
+        for (int i = 0; i < 4; i++)
+            if (!folds->kept[beside[i] / FOLD_CHUNK])
+                folds->kept[beside[i] / FOLD_CHUNK] = BESIDE;
+    }
 }
 
 // One side of a fold as built: the direction of its triangle's gradient, the height over the edge,
@@ -83,23 +179,21 @@ static void rest_gradients(const struct rest_side sides[2], double length, vec3 
                                    vec3_scale(length * sides[1].along, sides[1].gradient));
 }
 
-// What its triangles add to the row of a fold: that on the side `side`, of which it is edge i.
-// `turned`: -1 if the triangle's own normal is opposite to that of the fold.
-static void couple(const struct bending_surface *surface, const uint32_t (*numbers)[3],
-                   const int8_t *turns, uint32_t triangle, const double squares[3], int i, int side,
-                   struct fold *fold)
+// What one of its triangles adds to the row of a fold.
+static void couple(const struct fold_maker *maker, const struct fold_sides *sides, int side,
+                   const double squares[3], struct fold *fold)
 {
+    const struct bending_surface *surface = maker->surface;
+    const uint32_t triangle = sides->triangles[side];
+    const int i = sides->edges[side];
     const double area = triangle_area(squares);
-    const uint32_t own = numbers[triangle][i];
     for (int next = 1; next < 3; next++) {
         const int j = (i + next) % 3;
-        const uint32_t other = numbers[triangle][j];
         // (n_i . n_j)^2 is the squared cosine of the angle between the edges.
         const double c = triangle_cotangent(squares, area, 3 - i - j);
-        const double sign = turns[3 * triangle + (uint32_t)i] * turns[3 * triangle + (uint32_t)j];
-        fold->others[2 * side + next - 1] = other == NO_FOLD ? own : other;
+        const double sign = turn_at(surface, triangle, i) * turn_at(surface, triangle, j);
         fold->couplings[2 * side + next - 1] =
-            other == NO_FOLD || !surface->curved[triangle]
+            maker->numbers[triangle][j] == NO_FOLD || !surface->curved[triangle]
                 ? 0
                 : (real)(sign * c * c / (1 + c * c) / (4 * area));
     }
@@ -107,189 +201,230 @@ static void couple(const struct bending_surface *surface, const uint32_t (*numbe
         fold->own += (real)(1 / (4 * area));
 }
 
-static void fill_fold(const struct bending_surface *surface, const uint32_t (*numbers)[3],
-                      const int8_t *turns, uint32_t first, int i, struct element_folds *folds)
+static void fill_fold(const struct fold_maker *maker, const struct fold_sides *sides,
+                      struct fold *fold)
 {
-    struct fold *fold = &folds->items[numbers[first][i]];
-    const uint32_t second = surface->others[first][i];
-    const int j = surface_edge_with(surface, second, first);
-    const struct triangle_rest left = topology_triangle_rest(surface->topology, first),
-                               right = topology_triangle_rest(surface->topology, second);
-    const uint32_t *nodes = surface->nodes[first];
-    const double turned = turns[3 * second + (uint32_t)j];
-
-    fold->nodes[CORNER_A] = nodes[(i + 1) % 3];
-    fold->nodes[CORNER_B] = nodes[(i + 2) % 3];
-    fold->nodes[CORNER_C] = nodes[i];
-    fold->nodes[CORNER_D] = surface->nodes[second][j];
-    fold->length = (real)sqrt(left.squares[i]);
+    const struct topology *topology = maker->surface->topology;
+    const struct triangle_rest left = topology_triangle_rest(topology, sides->triangles[0]),
+                               right = topology_triangle_rest(topology, sides->triangles[1]);
+    const double turned = turn_at(maker->surface, sides->triangles[1], sides->edges[1]);
+    fold_nodes(maker, sides, fold->nodes);
+    folds_beside(maker, sides, fold->others);
+    fold->length = (real)sqrt(left.squares[sides->edges[0]]);
     const vec3 normal = vec3_scale(turned, right.normal);
     const double sine = vec3_length(vec3_cross(left.normal, normal));
     const bool ridge = vec3_dot(left.normal, vec3_subtract(right.centre, left.centre)) < 0;
     fold->cosine = (real)vec3_dot(left.normal, normal);
     fold->sine = (real)(ridge ? sine : -sine);
-    couple(surface, numbers, turns, first, left.squares, i, 0, fold);
-    couple(surface, numbers, turns, second, right.squares, j, 1, fold);
+    couple(maker, sides, 0, left.squares, fold);
+    couple(maker, sides, 1, right.squares, fold);
+}
+
+// The fold at an edge of a triangle, and its gradients as built; false if there is none.
+static bool rest_fold(const struct fold_maker *maker, uint32_t triangle, int edge,
+                      const struct triangle_rest *rest, uint32_t nodes[4], vec3 gradients[4])
+{
+    const struct bending_surface *surface = maker->surface;
+    const uint32_t other = surface->others[triangle][edge];
+    if (other == NO_TRIANGLE)
+        return false;
+    const struct triangle_rest beside = topology_triangle_rest(surface->topology, other);
+    const int beyond = surface_edge_with(surface, other, triangle);
+    const bool first = triangle < other;
+    const struct fold_sides sides = {{first ? triangle : other, first ? other : triangle},
+                                     {first ? edge : beyond, first ? beyond : edge}};
+    const struct triangle_rest *rests[2] = {first ? rest : &beside, first ? &beside : rest};
+    const double turned = turn_at(surface, sides.triangles[1], sides.edges[1]);
+    const struct rest_side both[2] = {rest_side_of(rests[0], sides.edges[0], 1, true),
+                                      rest_side_of(rests[1], sides.edges[1], turned, turned < 0)};
+    fold_nodes(maker, &sides, nodes);
+    rest_gradients(both, sqrt(rests[0]->squares[sides.edges[0]]), gradients);
+    return true;
 }
 
 // The trace of the block of K as built of each node: folds at it, and pairs of them in a triangle.
-static void find_diagonals(const struct bending_surface *surface, const uint32_t (*numbers)[3],
-                           const int8_t *turns, struct element_folds *folds)
+static void find_diagonals(const struct fold_maker *maker, struct element_folds *folds)
 {
+    const struct bending_surface *surface = maker->surface;
     for (uint32_t t = 0; t < surface->count; t++) {
         if (!surface->curved[t])
             continue;
         vec3 gradients[3][4];
-        const struct fold *of[3] = {NULL, NULL, NULL};
+        uint32_t nodes[3][4];
+        bool is[3];
+        int turns[3];
         const struct triangle_rest rest = topology_triangle_rest(surface->topology, t);
         for (int i = 0; i < 3; i++) {
-            const uint32_t other = surface->others[t][i];
-            if (other == NO_TRIANGLE)
-                continue;
-            const uint32_t first = t < other ? t : other, second = t < other ? other : t;
-            const int a = surface_edge_with(surface, first, second),
-                      b = surface_edge_with(surface, second, first);
-            const struct triangle_rest beside = topology_triangle_rest(surface->topology, other);
-            const struct triangle_rest *rests[2] = {t < other ? &rest : &beside,
-                                                    t < other ? &beside : &rest};
-            const double turned = turns[3 * second + (uint32_t)b];
-            const struct rest_side sides[2] = {rest_side_of(rests[0], a, 1, true),
-                                               rest_side_of(rests[1], b, turned, turned < 0)};
-            rest_gradients(sides, sqrt(rests[0]->squares[a]), gradients[i]);
-            of[i] = &folds->items[numbers[t][i]];
+            is[i] = rest_fold(maker, t, i, &rest, nodes[i], gradients[i]);
+            turns[i] = turn_at(surface, t, i);
         }
         const double area = triangle_area(rest.squares);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
-                if (!of[i] || !of[j])
+                if (!is[i] || !is[j])
                     continue;
                 const double c = i == j ? 0 : triangle_cotangent(rest.squares, area, 3 - i - j);
-                const double sign = turns[3 * t + (uint32_t)i] * turns[3 * t + (uint32_t)j];
+                const double sign = turns[i] * turns[j];
                 const double q = (i == j ? 1 : sign * c * c / (1 + c * c)) / (4 * area);
                 for (int p = 0; p < 4; p++)
                     for (int r = 0; r < 4; r++)
-                        if (of[i]->nodes[p] == of[j]->nodes[r])
-                            folds->diagonals[of[i]->nodes[p]] +=
+                        if (nodes[i][p] == nodes[j][r])
+                            folds->diagonals[nodes[i][p]] +=
                                 q * vec3_dot(gradients[i][p], gradients[j][r]);
             }
     }
 }
 
-// The folds of each node, ascending, and the span of nodes of each chunk of folds.
-static void find_entries(const struct topology *topology, struct element_folds *folds)
+// The span of nodes of each chunk, and how many folds each node that is near has.
+static void find_spans(struct range near, struct element_folds *folds)
 {
-    const size_t nodes = (size_t)topology->node_count;
-    for (size_t f = 0; f < folds->count; f++)
-        for (int corner = 0; corner < 4; corner++)
-            folds->starts[folds->items[f].nodes[corner] + 1]++;
-    for (size_t node = 0; node < nodes; node++)
-        folds->starts[node + 1] += folds->starts[node];
-    // From the end, so that afterwards every start is in its place again.
-    for (size_t f = folds->count; f-- > 0;)
-        for (int corner = 4; corner-- > 0;)
-            folds->entries[--folds->starts[folds->items[f].nodes[corner] + 1]] =
-                (uint32_t)(4 * f + (size_t)corner);
-    memmove(folds->starts, folds->starts + 1, nodes * sizeof *folds->starts);
-    folds->starts[nodes] = 4 * folds->count;
-
     for (size_t chunk = 0; chunk < folds_chunks(folds); chunk++) {
+        const struct range some = folds_of(folds, chunk);
         struct range *span = &folds->spans[chunk];
+        if (!folds->kept[chunk])
+            continue;
         *span = (struct range){SIZE_MAX, 0};
-        for (size_t f = chunk * FOLD_CHUNK; f < folds->count && f < (chunk + 1) * FOLD_CHUNK; f++)
+        folds->kept_count += some.end - some.first;
+        for (size_t f = some.first; f < some.end; f++)
             for (int corner = 0; corner < 4; corner++) {
-                span->first = min_u64(span->first, folds->items[f].nodes[corner]);
-                span->end = max_u64(span->end, folds->items[f].nodes[corner] + 1);
+                const uint32_t node = folds->items[f].nodes[corner];
+                span->first = min_u64(span->first, node);
+                span->end = max_u64(span->end, node + 1);
+                folds->starts[node + 1] += range_has(near, node);
             }
     }
 }
 
-// For each edge of each triangle -1 if its fold counts along the opposite of the triangle's normal:
-// the second triangle of a fold, where its orientation differs from that of the first.
-static void find_turns(const struct bending_surface *surface, int8_t *turns)
+// The folds of each node that is near, ascending; false without memory.
+static bool find_entries(const struct system *system, struct range near,
+                         struct element_folds *folds)
 {
-    for (uint32_t t = 0; t < surface->count; t++)
-        for (int i = 0; i < 3; i++) {
-            const uint32_t other = surface->others[t][i];
-            const bool second = other != NO_TRIANGLE && other < t;
-            const bool consistent =
-                !second ||
-                triangle_turns_with(surface, t, i, other, surface_edge_with(surface, other, t));
-            turns[3 * t + (uint32_t)i] = consistent ? 1 : -1;
+    const size_t nodes = (size_t)system->topology->node_count;
+    for (size_t node = 0; node < nodes; node++)
+        folds->starts[node + 1] += folds->starts[node];
+    const size_t count = folds->starts[nodes];
+    folds->entries = memory_allocate(system->allocator, count, sizeof *folds->entries);
+    if (!folds->entries)
+        return false;
+    // From the end, so that afterwards every start is in its place again.
+    for (size_t f = folds->count; f-- > 0;)
+        for (int corner = 4; folds_have(folds, f) && corner-- > 0;) {
+            const uint32_t node = folds->items[f].nodes[corner];
+            if (range_has(near, node))
+                folds->entries[--folds->starts[node + 1]] = (uint32_t)(4 * f + (size_t)corner);
         }
+    memmove(folds->starts, folds->starts + 1, nodes * sizeof *folds->starts);
+    folds->starts[nodes] = count;
+    return true;
 }
+
+// The arrays with an item of each fold, those that are not kept included, which take no memory
+// then.
+#define FOLD_ARRAYS(X) X(items) X(strains) X(rates) X(vectors)
 
 static bool allocate(const struct system *system, size_t count, struct element_folds *folds)
 {
     const taut_allocator *allocator = system->allocator;
     const size_t nodes = (size_t)system->topology->node_count;
     folds->count = count;
-    folds->items = memory_allocate(allocator, count, sizeof *folds->items);
+    folds->kept = memory_allocate(allocator, folds_chunks(folds), sizeof *folds->kept);
     folds->spans = memory_allocate(allocator, folds_chunks(folds), sizeof *folds->spans);
     folds->starts = memory_allocate(allocator, nodes + 1, sizeof *folds->starts);
-    folds->entries = memory_allocate(allocator, 4 * count, sizeof *folds->entries);
     folds->diagonals = memory_allocate(allocator, nodes, sizeof *folds->diagonals);
-    folds->strains = memory_allocate(allocator, count, sizeof *folds->strains);
-    folds->rates = memory_allocate(allocator, count, sizeof *folds->rates);
-    folds->vectors = memory_allocate(allocator, count, sizeof *folds->vectors);
-    return folds->items && folds->spans && folds->starts && folds->entries && folds->diagonals &&
-           folds->strains && folds->rates && folds->vectors;
+    bool done = folds->kept && folds->spans && folds->starts && folds->diagonals;
+#define ALLOCATE(name)                                                                             \
+    folds->name = memory_allocate(allocator, count, sizeof *folds->name);                          \
+    done = done && folds->name;
+    FOLD_ARRAYS(ALLOCATE)
+#undef ALLOCATE
+    return done;
+}
+
+// What is not kept takes no memory, and with TAUT_GUARD_LISTS nothing may read it.
+static void forget_others(const struct system *system, struct element_folds *folds)
+{
+    for (size_t chunk = 0, end; chunk < folds_chunks(folds); chunk = end) {
+        for (end = chunk + 1; end < folds_chunks(folds) && folds->kept[end] == folds->kept[chunk];)
+            end++;
+        if (folds->kept[chunk])
+            continue;
+        const size_t first = folds_of(folds, chunk).first, last = folds_of(folds, end - 1).end;
+#define FORGET(name)                                                                               \
+    memory_sparse(folds->name, folds->count * sizeof *folds->name, first * sizeof *folds->name,    \
+                  last * sizeof *folds->name);                                                     \
+    memory_forget(system->allocator, folds->name, folds->count * sizeof *folds->name,              \
+                  first * sizeof *folds->name, last * sizeof *folds->name);
+        FOLD_ARRAYS(FORGET)
+#undef FORGET
+    }
+}
+
+static bool make(const struct system *system, const struct fold_maker *maker, size_t count,
+                 struct element_nodes held, struct element_folds *folds)
+{
+    struct fold_sides sides = BEFORE_ALL_FOLDS;
+    if (!allocate(system, count, folds))
+        return false;
+    choose_kept(maker, held, folds);
+    forget_others(system, folds);
+    while (next_fold(maker, &sides)) {
+        const uint32_t number = fold_number(maker, &sides);
+        if (folds_have(folds, number))
+            fill_fold(maker, &sides, &folds->items[number]);
+    }
+    find_diagonals(maker, folds);
+    find_spans(held.near, folds);
+    return find_entries(system, held.near, folds);
 }
 
 taut_status REAL_NAME(folds_make)(const struct system *system, struct bending_surface *surface,
-                                  struct element_folds *folds, taut_error *error)
+                                  struct element_nodes held, struct element_folds *folds,
+                                  taut_error *error)
 {
-    uint32_t(*numbers)[3] = memory_allocate(NULL, surface->count, sizeof *numbers);
-    int8_t *turns = memory_allocate(NULL, 3 * surface->count, sizeof *turns);
-    bool done = numbers && turns;
-    const size_t count = done ? number_folds(surface, numbers) : 0;
+    const struct fold_maker maker = {surface,
+                                     memory_allocate(NULL, surface->count, sizeof *maker.numbers)};
+    bool done = maker.numbers;
+    const size_t count = done ? number_folds(&maker) : 0;
     memory_release(NULL, surface->edges, 3 * surface->count, sizeof *surface->edges);
     surface->edges = NULL; // before the folds take memory
-    if (count > UINT32_MAX / 4) {
-        memory_release(NULL, numbers, surface->count, sizeof *numbers);
-        memory_release(NULL, turns, 3 * surface->count, sizeof *turns);
-        return fail(error, TAUT_ERROR_UNSUPPORTED,
-                    "meshes with 'elastic' have %zu edges that bend; at most %u are supported",
-                    count, UINT32_MAX / 4);
-    }
-    if (count > 0)
-        done = allocate(system, count, folds);
-    if (done && count > 0) {
-        find_turns(surface, turns);
-        for (uint32_t t = 0; t < surface->count; t++)
-            for (int i = 0; i < 3; i++)
-                if (t < surface->others[t][i] && numbers[t][i] != NO_FOLD)
-                    fill_fold(surface, (const uint32_t(*)[3])numbers, turns, t, i, folds);
-        find_diagonals(surface, (const uint32_t(*)[3])numbers, turns, folds);
-        find_entries(system->topology, folds);
-    }
-    memory_release(NULL, numbers, surface->count, sizeof *numbers);
-    memory_release(NULL, turns, 3 * surface->count, sizeof *turns);
-    return done ? TAUT_OK : fail_memory(error, "the bending of meshes");
+    taut_status status = TAUT_OK;
+    if (count > UINT32_MAX / 4)
+        status = fail(error, TAUT_ERROR_UNSUPPORTED,
+                      "meshes with 'elastic' have %zu edges that bend; at most %u are supported",
+                      count, UINT32_MAX / 4);
+    else if (count > 0)
+        done = make(system, &maker, count, held, folds);
+    memory_release(NULL, maker.numbers, surface->count, sizeof *maker.numbers);
+    return done ? status : fail_memory(error, "the bending of meshes");
 }
 
 void REAL_NAME(folds_free)(const struct system *system, struct element_folds *folds)
 {
     const taut_allocator *allocator = system->allocator;
     const size_t nodes = (size_t)system->topology->node_count, count = folds->count;
-    memory_release(allocator, folds->items, count, sizeof *folds->items);
+    memory_release(allocator, folds->entries, folds->starts ? folds->starts[nodes] : 0,
+                   sizeof *folds->entries);
+    memory_release(allocator, folds->kept, folds_chunks(folds), sizeof *folds->kept);
     memory_release(allocator, folds->spans, folds_chunks(folds), sizeof *folds->spans);
     memory_release(allocator, folds->starts, nodes + 1, sizeof *folds->starts);
-    memory_release(allocator, folds->entries, 4 * count, sizeof *folds->entries);
     memory_release(allocator, folds->diagonals, nodes, sizeof *folds->diagonals);
-    memory_release(allocator, folds->strains, count, sizeof *folds->strains);
-    memory_release(allocator, folds->rates, count, sizeof *folds->rates);
-    memory_release(allocator, folds->vectors, count, sizeof *folds->vectors);
+#define RELEASE(name) memory_release(allocator, folds->name, count, sizeof *folds->name);
+    FOLD_ARRAYS(RELEASE)
+#undef RELEASE
 }
 
 uint64_t REAL_NAME(folds_bytes)(const struct system *system, const struct element_folds *folds)
 {
     const uint64_t nodes = system->topology->node_count;
+    uint64_t bytes = 0;
     if (folds->count == 0)
         return 0;
-    return folds->count * (sizeof *folds->items + 4 * sizeof *folds->entries + 2 * sizeof(real) +
-                           sizeof *folds->vectors) +
-           folds_chunks(folds) * sizeof *folds->spans + (nodes + 1) * sizeof *folds->starts +
-           nodes * sizeof *folds->diagonals;
+#define ADD_BYTES(name) bytes += folds->kept_count * sizeof *folds->name;
+    FOLD_ARRAYS(ADD_BYTES)
+#undef ADD_BYTES
+    return bytes + folds->starts[nodes] * sizeof *folds->entries +
+           folds_chunks(folds) * (sizeof *folds->spans + sizeof *folds->kept) +
+           (nodes + 1) * sizeof *folds->starts + nodes * sizeof *folds->diagonals;
 }
 
 // ---- The shape of one fold

@@ -107,6 +107,8 @@ static void choose_folds(const struct element_folds *folds, size_t chunk, struct
                          uint8_t *state)
 {
     const struct range all = folds_of(folds, chunk);
+    if (!folds_have(folds, all.first))
+        return;
     for (size_t f = all.first; f < all.end && *state == NOT_COMPUTED; f++)
         for (int corner = 0; corner < 4; corner++)
             if (plan_part_owns(part, folds->items[f].nodes[corner]))
@@ -125,7 +127,7 @@ static void choose_folds(const struct element_folds *folds, size_t chunk, struct
 static bool sums_folds(const struct element_folds *folds, size_t first,
                        const struct plan_part *part)
 {
-    return plan_part_owns(part, folds->items[first].nodes[0]);
+    return plan_part_owns(part, folds_first_node(folds, first));
 }
 
 static void choose_sums(const struct element_folds *folds, struct plan_part *part)

@@ -34,12 +34,22 @@ static real *column(const struct element_triangles *triangles, enum triangle_col
     return triangles->numbers + (size_t)which * triangles->count;
 }
 
-// The constants of the triangle at an index, from its squared lengths at rest. Its damping is that
-// of its stiffest mode, the dilation of an equilateral triangle, between nodes of six triangles.
+// The damping of a triangle is that of its stiffest mode, the dilation of an equilateral triangle,
+// between nodes of six triangles.
+static double time_of(const struct element_membrane *membrane, const double squares[3])
+{
+    const double sum = squares[0] + squares[1] + squares[2];
+    const double area = triangle_area(squares);
+    const double stiffness = (membrane->stretch - membrane->shear) * sum / (4 * area);
+    const double mass = 2 * area * membrane->areal_density;
+    return membrane->damping_time > 0 ? membrane->damping_time
+                                      : 2 * membrane->damping_ratio * sqrt(mass / stiffness);
+}
+
+// The constants of the triangle at an index, from its squared lengths at rest.
 static void set_constants(struct element_triangles *triangles, size_t index,
                           const struct element_membrane *membrane, const double squares[3])
 {
-    const double sum = squares[0] + squares[1] + squares[2];
     const double area = triangle_area(squares);
     for (int i = 0; i < 3; i++) {
         const double cotangent = triangle_cotangent(squares, area, i);
@@ -47,14 +57,8 @@ static void set_constants(struct element_triangles *triangles, size_t index,
         column(triangles, TRIANGLE_WEIGHT + (enum triangle_column)i)[index] =
             (real)(sqrt(membrane->stretch / (16 * area)) * cotangent);
     }
-    const double stiffness = (membrane->stretch - membrane->shear) * sum / (4 * area);
-    const double mass = 2 * area * membrane->areal_density;
     column(triangles, TRIANGLE_SHEAR)[index] = (real)(membrane->shear / (16 * area));
-    const double time = membrane->damping_time > 0
-                            ? membrane->damping_time
-                            : 2 * membrane->damping_ratio * sqrt(mass / stiffness);
-    column(triangles, TRIANGLE_TIME)[index] = (real)time;
-    triangles->damped |= time > 0;
+    column(triangles, TRIANGLE_TIME)[index] = (real)time_of(membrane, squares);
 }
 
 void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3])
@@ -68,13 +72,12 @@ void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes
 }
 
 // Copies what passes read into the order of the blocks.
-static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
+static void fill(const struct system *system, const uint32_t (*nodes)[3], struct element_nodes held,
                  struct element_triangles *triangles)
 {
     for (size_t i = 0; i < triangles->count; i++)
         memcpy(triangles->nodes[i], nodes[plan_element(&triangles->set, i)],
                sizeof triangles->nodes[i]);
-    REAL_NAME(triangles_refresh)(topology, triangles);
     for (uint32_t b = 0; b < triangles->set.block_count; b++) {
         const struct plan_block block = triangles->set.blocks[b];
         struct range *span = &triangles->spans[b];
@@ -86,11 +89,17 @@ static void fill(const struct topology *topology, const uint32_t (*nodes)[3],
                 span->end = node + 1 > span->end ? node + 1 : span->end;
             }
     }
+    // Blocks of neighbouring nodes may have other ones between them, of each of the columns.
+    const size_t bytes = TRIANGLE_COLUMNS * triangles->count * sizeof *triangles->numbers;
+    if (held.near.end - held.near.first < system->topology->node_count)
+        memory_sparse(triangles->numbers, bytes, 0, bytes);
+    REAL_NAME(triangles_refresh)(system->topology, held, triangles);
 }
 
 // The lists in the order of coloured blocks.
 static taut_status make_lists(const struct system *system, const uint32_t (*nodes)[3],
-                              struct element_triangles *triangles, taut_error *error)
+                              struct element_nodes held, struct element_triangles *triangles,
+                              taut_error *error)
 {
     const struct topology *topology = system->topology;
     const taut_allocator *allocator = system->allocator;
@@ -108,14 +117,14 @@ static taut_status make_lists(const struct system *system, const uint32_t (*node
         triangles->spans =
             memory_allocate(allocator, triangles->set.block_count, sizeof *triangles->spans);
         if (triangles->nodes && triangles->numbers && triangles->spans)
-            fill(topology, nodes, triangles);
+            fill(system, nodes, held, triangles);
         else
             status = fail_memory(error, "the triangles");
     }
     return status;
 }
 
-taut_status REAL_NAME(triangles_make)(const struct system *system,
+taut_status REAL_NAME(triangles_make)(const struct system *system, struct element_nodes held,
                                       struct element_triangles *triangles, taut_error *error)
 {
     const struct topology *topology = system->topology;
@@ -128,23 +137,72 @@ taut_status REAL_NAME(triangles_make)(const struct system *system,
         status = fail_memory(error, "the triangles");
     } else {
         REAL_NAME(triangles_list)(topology, nodes);
-        status = make_lists(system, (const uint32_t(*)[3])nodes, triangles, error);
+        status = make_lists(system, (const uint32_t(*)[3])nodes, held, triangles, error);
     }
     memory_release(NULL, nodes, count, sizeof *nodes);
     return status;
 }
 
-void REAL_NAME(triangles_refresh)(const struct topology *topology,
-                                  struct element_triangles *triangles)
+static void set_all(const struct topology *topology, struct element_triangles *triangles,
+                    struct range range)
 {
-    triangles->damped = false;
-    for (size_t i = 0; i < triangles->count; i++) {
+    for (size_t i = range.first; i < range.end; i++) {
         const uint32_t number = plan_element(&triangles->set, i);
         const struct topology_body *body = topology_body_of_triangle(topology, number);
         double squares[3];
         topology_triangle_squares(topology, number, squares);
         set_constants(triangles, i, &body->elements.membrane, squares);
     }
+}
+
+// Whether any triangle is damped, on whichever rank.
+static bool any_damped(const struct topology *topology)
+{
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (!elements_are_membrane(&body->elements))
+            continue;
+        for (uint64_t f = 0; f < body->face_count; f++) {
+            double squares[3];
+            topology_triangle_squares(topology, body->first_triangle + f, squares);
+            if (time_of(&body->elements.membrane, squares) > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool block_is_near(const struct element_triangles *triangles, uint32_t number,
+                          struct range near)
+{
+    const struct plan_block block = triangles->set.blocks[number];
+    const struct range span = triangles->spans[number];
+    if (span.end <= near.first || span.first >= near.end)
+        return false;
+    for (uint64_t i = block.first; i < block.first + block.count; i++)
+        for (int corner = 0; corner < 3; corner++)
+            if (range_has(near, triangles->nodes[i][corner]))
+                return true;
+    return false;
+}
+
+// Whole blocks with a triangle that is needed, and what this rank sums in chunks.
+void REAL_NAME(triangles_refresh)(const struct topology *topology, struct element_nodes held,
+                                  struct element_triangles *triangles)
+{
+    size_t set = 0;
+    triangles->damped = any_damped(topology);
+    for (uint32_t b = 0; b < triangles->set.block_count; b++) {
+        const struct plan_block block = triangles->set.blocks[b];
+        const struct range range = {(size_t)block.first, (size_t)(block.first + block.count)};
+        if (!block_is_near(triangles, b, held.near))
+            continue;
+        set_all(topology, triangles, range);
+        set += range.end - range.first;
+    }
+    for (size_t first = 0; set < triangles->count && first < triangles->count; first += SUM_CHUNK)
+        if (range_has(held.own, triangles->nodes[first][0]))
+            set_all(topology, triangles, chunk_range(first / SUM_CHUNK, triangles->count));
 }
 
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles)

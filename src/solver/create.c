@@ -297,12 +297,14 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
         bodies_apply_initial(bodies);
         options.team = team_of(solver);
         options.share.own = (struct range){0, (size_t)solver->topology->node_count};
-        options.share.known = options.share.own;
+        options.share.known = options.near = options.share.own;
     }
+    struct range near = options.near;
     if (status == TAUT_OK && ranks_count() > 1)
-        status = solver_own_nodes(solver, &options.share.own, error);
+        status = solver_own_nodes(solver, &options.share.own, &near, error);
     if (status == TAUT_OK && wanted->shares && solver_may_hold_part(solver, scene)) {
         options.share.known = options.share.own;
+        options.near = near;
         solver->only_part = true;
     }
     if (status == TAUT_OK) {

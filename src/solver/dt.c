@@ -262,14 +262,15 @@ double solver_tested_step(const struct critical_step *bounds, uint64_t substeps)
                : (double)substeps * bounds->dt[INTEGRATOR_SYMPLECTIC_EULER];
 }
 
-// Before a tangent is made: the packed springs of all nodes, of which a rank that holds only its
-// part keeps its own.
+// Before a tangent is made: the elements and the packed springs of all nodes, of which a rank that
+// holds only its part keeps its own.
 static taut_status pack_rest(taut_solver *solver, taut_error *error)
 {
     solver_know_lists(solver);
-    if (plan_packs_all(solver->plan))
-        return TAUT_OK;
-    taut_status status = plan_pack_rest(solver->topology, solver->plan, error);
+    taut_status status = solver->functions->elements_complete(solver->system, error);
+    if (status != TAUT_OK || plan_packs_all(solver->plan))
+        return status;
+    status = plan_pack_rest(solver->topology, solver->plan, error);
     if (status == TAUT_OK && !solver->functions->repack(solver->system))
         status = fail_memory(error, "the constants");
     if (status == TAUT_OK)

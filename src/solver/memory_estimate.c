@@ -76,7 +76,9 @@ struct totals {
     double grid_numbers;        // nodes of grids times their directions
     double shares;              // numbers in the shares of springs of weighted grids
     double line_slots;          // slots in the lines solved by implicit integrators
-    double elements;            // bytes of elements beside springs
+    double elements;            // bytes of elements beside springs,
+    double divided_elements;    // those of them that a rank has of its part alone,
+    double making_elements;     // and what is there while they are made
     double layer_before;        // nodes before those of a rank that elements of lattices read
     double halo;                // nodes whose contributions are exchanged between tiles
     uint64_t first_own, end_own; // nodes of a rank
@@ -248,17 +250,23 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
     enum { BLOCK_NODES = 1024, LAYER_NODES = 256, REPEATS = 8 };
     const double weight_rows = size->grid[1] == 1 ? 2 : 6 + 3 * REPEATS;
     const struct scene_elements *it = &body->elements;
-    if (body_is_membrane(body)) { // triangles.c, folds.c; bending.c, where a mesh is flat, has less
-        enum { COLUMNS = 10, FOLD_NUMBERS = 12, FOLD_COLUMNS = 19 };
-        const double fold = FOLD_NUMBERS * sizeof(uint32_t) + FOLD_COLUMNS * totals->real;
-        return size->faces * (sizeof(uint32_t[3]) + COLUMNS * totals->real + sizeof(uint64_t)) +
-               1.5 * size->faces * fold + size->nodes * (4 * sizeof(size_t) + 2 * totals->real);
-    }
+    if (body_is_membrane(body)) // positions as built, nodes and order of triangles, and by nodes
+        return 24 * size->nodes + 16 * size->faces +
+               size->nodes * (3 * sizeof(size_t) + 2 * totals->real);
     if (!has_sheet_elements(body))
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / LAYER_NODES;
     return weight_rows * totals->real * (double)size->grid[0] +
            2 * (sizeof(size_t) + 2 * sizeof(int64_t)) * (double)size->grid[1] +
            sizeof(double) * size->nodes / BLOCK_NODES;
+}
+
+// elements/triangles.c, folds.c; bending.c, where a mesh is flat, has less.
+static double divided_bytes_of(const struct totals *totals, const struct scene_body *body,
+                               const struct body_size *size)
+{
+    enum { COLUMNS = 8, FOLD_NUMBERS = 12, FOLD_COLUMNS = 19 };
+    const double fold = FOLD_NUMBERS * sizeof(uint32_t) + FOLD_COLUMNS * totals->real;
+    return body_is_membrane(body) ? size->faces * (COLUMNS * totals->real + 1.5 * fold) : 0;
 }
 
 // Bytes of the lists of a body.
@@ -323,6 +331,9 @@ static void count_body(struct totals *totals, const struct scene_body *body,
 
     count_faces(totals, body, size);
     totals->elements += element_bytes_of(totals, body, size);
+    totals->divided_elements += divided_bytes_of(totals, body, size);
+    if (body_is_membrane(body)) // triangles beyond edges, and which fold is at each
+        totals->making_elements += 25 * size->faces;
     if (body->elements.volume != 0)
         totals->layer_before = fmax(totals->layer_before, (double)(size->grid[0] * size->grid[1]));
 
@@ -777,6 +788,7 @@ static bool hold_part(struct totals *totals, int count, int number)
         totals->bounded_off_grid = totals->packed_nodes = (double)counts.off_grid;
         totals->others_nodes = (1 - kept) * totals->loose_nodes;
         totals->columns *= kept;
+        totals->divided_elements *= kept;
         totals->gathered *= kept;
         totals->mixed *= kept;
         totals->part = (double)(counts.nodes + counts.halo_nodes);
@@ -883,8 +895,11 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     bodies -= totals.body_lists;
     plan(&memory_use, &totals);
     allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +
-                              totals.elements + 3 * totals.real * totals.halo +
-                              threads_bytes(options));
+                              totals.elements + totals.divided_elements +
+                              3 * totals.real * totals.halo + threads_bytes(options));
+    // Of folds vectors are touched only by forces, and take more than this in one process.
+    if (estimate->in_parts)
+        allocate_briefly(&memory_use, totals.making_elements);
     if (integrator_is_implicit(scene->simulation.integrator))
         allocate_briefly(&memory_use, tangent_faces_bytes_of(&totals));
     release(&memory_use, bodies);

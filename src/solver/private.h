@@ -68,7 +68,8 @@ void solver_begin_count(const taut_solver *solver);
 void solver_ranks_free(taut_solver *solver);
 
 // The nodes of this rank, one of several; before there is a system. TAUT_ERROR_MEMORY.
-taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error);
+taut_status solver_own_nodes(const taut_solver *solver, struct range *own, struct range *near,
+                             taut_error *error);
 
 // Whether all ranks begin with the same state, or have read the same of the same checkpoint.
 // Collective; the same result on all.

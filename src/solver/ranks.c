@@ -294,9 +294,39 @@ static taut_status find_own_nodes(const struct topology *topology, const struct 
     return TAUT_OK;
 }
 
-taut_status solver_own_nodes(const taut_solver *solver, struct range *own, taut_error *error)
+// The nodes of a rank, of its chunks, and of all small bodies with any of these: as
+// exchange_bounds_nodes, of all bodies.
+static struct range near_nodes(const struct topology *topology, const struct plan *plan,
+                               const struct plan_parts *parts)
 {
-    return find_own_nodes(solver->topology, solver->plan, own, error);
+    const uint64_t *cuts = parts->cuts + ranks_number();
+    const uint64_t chunks_end =
+        min_u64(parts->chunk_cuts[ranks_number() + 1] * SUM_CHUNK, topology->node_count);
+    uint64_t end = cuts[1];
+    if (cuts[0] == cuts[1])
+        return (struct range){(size_t)cuts[0], (size_t)end};
+    if (parts->chunk_cuts[ranks_number()] < parts->chunk_cuts[ranks_number() + 1])
+        end = max_u64(end, chunks_end);
+    const size_t last = topology_body_of_node(topology, end - 1);
+    const struct topology_body *body = &topology->bodies[last];
+    if (body->first_node >= cuts[0] && !plan_body_is_divided(topology, plan, parts, last))
+        end = body->first_node + body->node_count;
+    return (struct range){(size_t)cuts[0], (size_t)end};
+}
+
+taut_status solver_own_nodes(const taut_solver *solver, struct range *own, struct range *near,
+                             taut_error *error)
+{
+    struct plan_parts *parts;
+    const taut_status status =
+        plan_parts_make(solver->topology, solver->plan, ranks_count(), &parts, error);
+    if (status != TAUT_OK)
+        return status;
+    const uint64_t *cuts = parts->cuts + ranks_number();
+    *own = (struct range){(size_t)cuts[0], (size_t)cuts[1]};
+    *near = near_nodes(solver->topology, solver->plan, parts);
+    plan_parts_free(parts);
+    return TAUT_OK;
 }
 
 taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topology,

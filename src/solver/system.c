@@ -222,7 +222,8 @@ static taut_status make(const struct topology *topology, const struct plan *plan
         status = REAL_NAME(sweeps_make)(plan, system->constants, load_on_grids(topology, plan),
                                         options->threads, allocator, &system->sweeps, error);
     if (status == TAUT_OK)
-        status = REAL_NAME(elements_make)(system, error);
+        status = REAL_NAME(elements_make)(
+            system, (struct element_nodes){options->share.own, options->near}, error);
     if (status == TAUT_OK && !allocate_scratch(system))
         status = fail_memory(error, "the solver");
     if (status == TAUT_OK)
@@ -779,6 +780,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .change_save = REAL_NAME(change_save),
     .change_refresh = REAL_NAME(change_refresh),
     .elements_refresh = REAL_NAME(elements_refresh),
+    .elements_complete = REAL_NAME(elements_complete),
     .scale_rest_lengths = REAL_NAME(springs_scale_rest_lengths),
     .change_finish = REAL_NAME(change_finish),
     .change_free = REAL_NAME(change_free),

@@ -25,6 +25,7 @@ struct system_options {
     int threads;
     struct team *team;        // fills large arrays; may be NULL
     struct state_share share; // the nodes of this process
+    struct range near;        // and those around which it needs elements
     bool keep_energy_budget;
     bool tolerant; // only non-finite values count as a divergence
 };
@@ -206,6 +207,8 @@ struct system_functions {
                                uint64_t first, uint64_t count, const void *from);
     // After the slots of packed springs have other numbers (plan_pack_rest); false without memory.
     bool (*repack)(struct system *system);
+    // Of a rank that has the elements of its part alone: makes those of all nodes.
+    taut_status (*elements_complete)(struct system *system, taut_error *error);
     // After lists of springs that had been forgotten have come back.
     void (*copy_springs)(struct system *system);
     bool (*checkpoint_wants_springs)(const struct system *system, uint64_t first, uint64_t count);
